@@ -1,0 +1,45 @@
+# Two commands do all the set-up, right after a clone, with Python 3.11 or later:
+#   make demo    install into .venv, and compile a real job with the stock runtime
+#   make test    install, and test
+
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+
+.PHONY: demo test lint install snapshots differential bench clean
+
+demo: $(VENV)/.installed
+	$(BIN)/trainc build golden/llm-finetune-4x8/input.yaml
+
+test: lint
+	$(BIN)/pytest -n auto
+
+lint: $(VENV)/.dev-installed
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+# Rewrite every golden output and snapshot from what trainc says now. Read the diff before you commit it.
+snapshots: $(VENV)/.dev-installed
+	$(BIN)/pytest -n auto --snapshot-update
+
+# Ask the real code: make differential ORACLE=/path/to/oracle [EXAMPLES=1000]
+differential: $(VENV)/.dev-installed
+	ORACLE=$(ORACLE) EXAMPLES=$(EXAMPLES) $(BIN)/pytest tests/differential
+
+bench: $(VENV)/.dev-installed
+	$(BIN)/python bench/run.py
+
+install: $(VENV)/.installed
+
+$(VENV)/.installed: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(VENV)/.dev-installed: $(VENV)/.installed
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+clean:
+	rm -rf $(VENV) dist .mypy_cache .ruff_cache .pytest_cache

@@ -1,0 +1,43 @@
+"""trainc compiles TrainJobs to the JobSets that the Kubeflow Trainer controller would make of them, offline.
+
+    import trainc
+
+    result = trainc.compile(["jobs/"], runtimes=["platform/runtimes"])
+    for diagnostic in result.diagnostics:
+        print(diagnostic.locate(), diagnostic.message)
+    print(trainc.render(result.objects))
+
+Everything is imported when it is first used: `import trainc` alone costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from trainc.version import __version__
+
+if TYPE_CHECKING:
+    from trainc.compilation import Compilation, Compiled, compile
+    from trainc.diagnostics import Diagnostic, Location, ObjectId
+    from trainc.emit.yaml import render
+
+__all__ = ["Compilation", "Compiled", "Diagnostic", "Location", "ObjectId", "__version__", "compile", "render"]
+
+_HOME = {
+    "Compilation": "trainc.compilation",
+    "Compiled": "trainc.compilation",
+    "compile": "trainc.compilation",
+    "Diagnostic": "trainc.diagnostics",
+    "Location": "trainc.diagnostics",
+    "ObjectId": "trainc.diagnostics",
+    "render": "trainc.emit.yaml",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name on first use."""
+    if name not in _HOME:
+        raise AttributeError(f"module 'trainc' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_HOME[name]), name)

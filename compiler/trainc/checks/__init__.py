@@ -1,0 +1,52 @@
+"""Checks: what the cluster would refuse, and what it would regret.
+
+A check is a generator function that yields findings and changes nothing. The decorator gives it what every report
+and page needs: a stable id, the stage of the cluster's admission at which the fault would have surfaced, and a title.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Generic, ParamSpec
+
+from trainc.diagnostics import Diagnostic, Finding, ObjectId, Severity, Stage
+
+P = ParamSpec("P")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check(Generic[P]):
+    """A rule with its identity; calling it gives the rule's findings as diagnostics about `subject`."""
+
+    id: str
+    stage: Stage
+    severity: Severity
+    title: str
+    find: Callable[P, Iterable[Finding]]
+
+    def __call__(self, subject: ObjectId, *args: P.args, **kwargs: P.kwargs) -> Iterator[Diagnostic]:
+        """Yield a diagnostic for each finding."""
+        for found in self.find(*args, **kwargs):
+            yield Diagnostic(
+                id=self.id,
+                severity=self.severity,
+                stage=self.stage,
+                message=found.message,
+                help=found.help,
+                object=subject,
+                field=found.field,
+                place=found.place,
+                related=found.related,
+            )
+
+
+def check(
+    id: str, *, stage: Stage, title: str, severity: Severity = "error"
+) -> Callable[[Callable[P, Iterable[Finding]]], Check[P]]:
+    """Make a check of a generator function. Its docstring says what, why the cluster minds, a wrong and a right way."""
+
+    def wrap(find: Callable[P, Iterable[Finding]]) -> Check[P]:
+        return Check(id=id, stage=stage, severity=severity, title=title, find=find)
+
+    return wrap

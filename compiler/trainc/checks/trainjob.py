@@ -1,0 +1,121 @@
+"""What the webhook of TrainJobs refuses; it looks at the runtime after the patches.
+
+Source: kubeflow/trainer v2.3.0, the JobSet plugin's validation. What one framework minds stands in the framework.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from trainc.checks import Check, check
+from trainc.diagnostics import Finding
+from trainc.kubernetes.names import is_domain_prefixed_path
+from trainc.kubernetes.trees import get
+from trainc.passes.frameworks import load
+from trainc.plan import Plan
+
+MANAGED: Final = ("node", "dataset-initializer", "model-initializer")
+"""The containers whose variables are set in the TrainJob itself."""
+MULTIKUEUE: Final = "kueue.x-k8s.io/multikueue"
+
+
+@check("patch-manager", stage="trainjob", title="A patch's manager is no domain-prefixed path")
+def manager(plan: Plan) -> Iterator[Finding]:
+    """A patch says whose it is, by a domain and a path.
+
+    Wrong:  runtimePatches: [{manager: platform}]
+    Right:  runtimePatches: [{manager: platform.example.com/node-pools}]
+    """
+    for index, patch in enumerate(plan.job.patches):
+        name = patch.get("manager", "")
+        for reason in is_domain_prefixed_path(name):
+            yield Finding(
+                message=f"manager {name!r}: {reason}",
+                help="write a domain and a path, such as platform.example.com/node-pools",
+                field="spec.runtimePatches.manager",
+                place=plan.job.at("spec", "runtimePatches", index, "manager"),
+            )
+
+
+@check("patch-sets-env", stage="trainjob", title="A patch sets variables of a managed container")
+def env(plan: Plan) -> Iterator[Finding]:
+    """Variables of the node and the initializers belong to the TrainJob; init containers may be patched.
+
+    Wrong:  runtimePatches: ... containers: [{name: node, env: [{name: A, value: b}]}]
+    Right:  trainer: {env: [{name: A, value: b}]}
+    """
+    for p, patch in enumerate(plan.job.patches):
+        to_jobs = ("trainingRuntimeSpec", "template", "spec", "replicatedJobs")
+        for j, job in enumerate(get(patch, to_jobs, [])):
+            to_containers = ("template", "spec", "template", "spec", "containers")
+            for c, container in enumerate(get(job, to_containers, [])):
+                name = container.get("name")
+                if name in MANAGED and container.get("env"):
+                    where = "spec.trainer.env" if name == "node" else f"spec.initializer.{name.partition('-')[0]}.env"
+                    path = ("spec", "runtimePatches", p, *to_jobs, j, *to_containers, c, "env")
+                    yield Finding(
+                        message=f"a patch may not set variables of container {name!r}",
+                        help=f"set them in {where}",
+                        field="spec.runtimePatches",
+                        place=plan.job.at(*path, key=True),
+                    )
+
+
+@check("reserved-env", stage="trainjob", title="The TrainJob sets a variable that the framework sets")
+def reserved(plan: Plan) -> Iterator[Finding]:
+    """The framework writes these variables itself; another value would break the rendezvous.
+
+    Wrong:  trainer: {env: [{name: PET_NNODES, value: "3"}]}
+    Right:  trainer: {numNodes: 3}
+    """
+    framework = load(plan.runtime.framework)
+    for index, variable in enumerate(plan.job.trainer.get("env") or []):
+        if framework and variable.get("name") in framework.RESERVED:
+            yield Finding(
+                message=f"{variable['name']} is set by the {plan.runtime.framework} framework",
+                help="leave it out; say it by numNodes, numProcPerNode, or in the runtime",
+                field="spec.trainer.env",
+                place=plan.job.at("spec", "trainer", "env", index, "name"),
+            )
+
+
+@check("managed-by-other", stage="trainjob", severity="warning", title="Another controller manages the TrainJob")
+def managed_by(plan: Plan) -> Iterator[Finding]:
+    """In the cluster, MultiKueue runs such a TrainJob elsewhere, and no JobSet is made here. trainc compiles it.
+
+    Wrong:  managedBy: kueue.x-k8s.io/multikueue, for a job that is to run in this cluster
+    Right:  no managedBy
+    """
+    if plan.job.spec.get("managedBy") == MULTIKUEUE:
+        yield Finding(
+            message="MultiKueue manages this TrainJob: the cluster would make no JobSet of it, trainc does",
+            help="leave managedBy out where the JobSet is to run in this cluster",
+            field="spec.managedBy",
+            place=plan.job.at("spec", "managedBy"),
+        )
+
+
+@check("framework-unsupported", stage="build", title="This release does not compile the runtime's policy")
+def unsupported(plan: Plan) -> Iterator[Finding]:
+    """Nothing is compiled by halves: a policy that trainc does not know is an error, not a job without it.
+
+    Wrong:  a runtime with mlPolicy.mpi
+    Right:  a runtime with mlPolicy.torch, or without a framework
+    """
+    parts = [
+        (load(plan.runtime.framework) is None, ("spec", "mlPolicy", plan.runtime.framework), plan.runtime.at),
+        (bool(plan.runtime.gang), ("spec", "podGroupPolicy"), plan.runtime.at),
+        (bool(plan.job.spec.get("initializer")), ("spec", "initializer"), plan.job.at),
+    ]
+    for wanted, path, at in parts:
+        if wanted:
+            yield Finding(
+                message=f"this release does not compile {'.'.join(path)}",
+                help="use a runtime without it",
+                field=".".join(path),
+                place=at(*path, key=True),
+            )
+
+
+CHECKS: Final[tuple[Check[[Plan]], ...]] = (manager, env, reserved, managed_by, unsupported)

@@ -1,0 +1,145 @@
+"""`trainc build`: TrainJobs in, manifests out. Runs every check; with an error it writes nothing."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from trainc.cli import DIFFERENT, OK, WRONG_INPUT, options
+
+if TYPE_CHECKING:
+    from trainc.compilation import Compilation
+
+EPILOG = """\b
+Examples:
+  trainc build jobs/                          print the JobSets of every TrainJob below jobs/
+  trainc build job.yaml -r platform/runtimes  with runtimes from another folder
+  trainc build jobs/ -o rendered/             write rendered/<namespace>/<trainjob>.yaml
+  trainc build jobs/ -o rendered/ --check     exit 3 with a diff when rendered/ is not current
+  helm template chart | trainc build - --passthrough | kubectl apply -f -
+"""
+
+
+@click.command(epilog=EPILOG)
+@options.paths
+@options.runtimes
+@click.option("-o", "--output", default="-", metavar="DIR|-", help="Write to this folder; - is standard output.")
+@click.option("--format", "form", type=click.Choice(["yaml", "json"]), default="yaml", help="json: one list of objects.")
+@click.option("--only", metavar="NAME", help="Compile only the TrainJobs of this name.")
+@options.namespace
+@click.option("--passthrough", is_flag=True, help="Add the documents of other kinds, as read, after the objects.")
+@click.option("--check", is_flag=True, help="With -o: write nothing; exit 3 with a diff when DIR is not current.")
+def command(
+    paths: tuple[str, ...],
+    runtimes: tuple[str, ...],
+    output: str,
+    form: str,
+    only: str | None,
+    namespace: str | None,
+    passthrough: bool,
+    check: bool,
+) -> int:
+    """Compile the TrainJobs found in PATH (files, folders, or -; by default the current folder)."""
+    if check and output == "-":
+        raise click.UsageError("--check compares a folder: give it with -o DIR.")
+    if form == "json" and output != "-":
+        raise click.UsageError("--format json goes to standard output; files in a folder are YAML.")
+    from trainc.compilation import compile
+
+    folder = None if output == "-" else output
+    result = compile(paths or (".",), runtimes=runtimes, only=only, namespace=namespace, skip=folder)
+    if result.failed:
+        _report(result)
+        return WRONG_INPUT
+    if not result.jobs and folder is None:
+        return _nothing(result)
+    if folder is not None:
+        return _to_folder(result, folder, passthrough=passthrough, prune=only is None, check=check)
+    _report(result, _left_out(result, passthrough))
+    options.write(_manifest(result, form, passthrough=passthrough))
+    return OK
+
+
+def _nothing(result: Compilation) -> int:
+    """Refuse to print an empty manifest: it would let a GitOps tool remove everything."""
+    from dataclasses import replace
+
+    from trainc.diagnostics import Diagnostic
+
+    nothing = Diagnostic(
+        id="no-trainjob",
+        severity="error",
+        stage="read",
+        message=f"no TrainJob in the given paths ({options.plural(result.files, 'file')} read)",
+        help="give the folder that holds them; `trainc validate` checks runtimes alone",
+    )
+    _report(replace(result, diagnostics=(*result.diagnostics, nothing)))
+    return WRONG_INPUT
+
+
+def _report(result: Compilation, note: str = "") -> None:
+    from trainc.reports import text
+
+    if result.diagnostics or note:
+        lines = [line for line in (options.summary(result), note) if line]
+        report = text.render(result.diagnostics, summary="\n".join(lines), color=options.colored(sys.stderr))
+        options.complain(report)
+
+
+def _left_out(result: Compilation, passthrough: bool) -> str:
+    if passthrough or not result.others:
+        return ""
+    return f"left out {options.plural(len(result.others), 'document')} of other kinds (--passthrough keeps them)"
+
+
+def _manifest(result: Compilation, form: str, *, passthrough: bool) -> str:
+    """The whole manifest as one text."""
+    others = result.others if passthrough else ()
+    if form == "json":
+        from trainc.emit import json
+
+        return json.render([*result.objects, *(document.value for document in others)])
+    from trainc.emit import yaml
+
+    texts = [yaml.render(result.objects)] if result.objects else []
+    return "---\n".join([*texts, *(as_read(document.text) for document in others)])
+
+
+def as_read(text: str) -> str:
+    """A document's own text, ready to stand behind a separator."""
+    text = text.removeprefix("---").lstrip("\n") if text.startswith("---\n") else text
+    return text if text.endswith("\n") else text + "\n"
+
+
+def _to_folder(result: Compilation, folder: str, *, passthrough: bool, prune: bool, check: bool) -> int:
+    from dataclasses import replace
+
+    from trainc import outputs
+    from trainc.diagnostics import failed
+    from trainc.emit import yaml
+
+    files = {
+        f"{job.namespace}/{job.name}.yaml" if job.namespace else f"{job.name}.yaml": yaml.render(job.objects)
+        for job in result.jobs
+    }
+    if passthrough and result.others:
+        # No object's name can begin with an underscore.
+        files["_passthrough.yaml"] = "---\n".join(as_read(document.text) for document in result.others)
+    changes = outputs.plan(folder, files, prune=prune)
+    result = replace(result, diagnostics=(*result.diagnostics, *changes.diagnostics))
+    if failed(changes.diagnostics):
+        _report(result)
+        return WRONG_INPUT
+    if check:
+        difference = "".join(outputs.diff(folder, changes))
+        _report(result, f"{folder} is not current: run trainc build without --check" if difference else "")
+        options.write(difference)
+        return DIFFERENT if difference else OK
+    outputs.apply(folder, changes)
+    written = [path for path in changes.write if path != outputs.LISTING]
+    done = f"{folder}: {len(written)} written, {len(changes.remove)} removed, {len(files) - len(written)} unchanged"
+    left = _left_out(result, passthrough)
+    _report(result, "\n".join(line for line in (done, left) if line))
+    return OK

@@ -1,0 +1,67 @@
+"""What several commands have in common: their arguments, how they write, what they say in the end."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TextIO
+
+import click
+
+if TYPE_CHECKING:
+    from trainc.compilation import Compilation
+
+Decorated = Callable[..., Any]
+
+
+def paths(function: Decorated) -> Decorated:
+    """PATH...: files, folders or `-`; the current folder where none is given."""
+    return click.argument("paths", nargs=-1, metavar="[PATH]...")(function)
+
+
+def runtimes(function: Decorated) -> Decorated:
+    """-r/--runtimes."""
+    return click.option(
+        "-r",
+        "--runtimes",
+        multiple=True,
+        metavar="PATH",
+        help="Look for runtimes here, too, before the stock ones; repeatable.",
+    )(function)
+
+
+def namespace(function: Decorated) -> Decorated:
+    """-n/--namespace."""
+    return click.option(
+        "-n", "--namespace", metavar="NS", help="The namespace of TrainJobs and TrainingRuntimes that name none."
+    )(function)
+
+
+def colored(stream: TextIO) -> bool:
+    """Whether colours are wanted: on a terminal, unless NO_COLOR is set."""
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def write(text: str) -> None:
+    """Write to standard output as UTF-8, whatever the locale says."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(text.encode("utf-8", "surrogatepass"))
+    sys.stdout.buffer.flush()
+
+
+def complain(text: str) -> None:
+    """Write to standard error, with what its encoding cannot say escaped."""
+    sys.stderr.write(text)
+    sys.stderr.flush()
+
+
+def summary(compilation: Compilation) -> str:
+    """How many errors and warnings there are."""
+    counted = [(sum(d.severity == s for d in compilation.diagnostics), s) for s in ("error", "warning", "note")]
+    return ", ".join(plural(count, word) for count, word in counted if count)
+
+
+def plural(count: int, word: str) -> str:
+    """`1 file`, `2 files`."""
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"

@@ -1,0 +1,206 @@
+"""The compiler as a function: paths in, objects and diagnostics out. The command line is a thin layer over it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from trainc import inputs
+from trainc.diagnostics import Diagnostic, Document, Location, ObjectId, Place, Related, failed
+from trainc.frontends import Role, sort
+from trainc.kubernetes.trees import Tree, get, put
+from trainc.library import Level, Library, Stock
+from trainc.plan import Plan, TrainJob
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compiled:
+    """What one TrainJob became."""
+
+    namespace: str
+    name: str
+    objects: tuple[Tree, ...] = field(repr=False)
+    """The JobSet first, then the rest by apiVersion, kind and name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compilation:
+    """What a run made, and what it has to say. With an error among the diagnostics, nothing is meant to be applied."""
+
+    jobs: tuple[Compiled, ...] = ()
+    """In the order of (namespace, name)."""
+    others: tuple[Document, ...] = field(default=(), repr=False)
+    """Documents of other kinds, in file order."""
+    runtimes: int = 0
+    """How many runtimes the given paths hold."""
+    files: int = 0
+    """How many files were read."""
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+    @property
+    def objects(self) -> tuple[Tree, ...]:
+        """All objects, in the order in which they are written."""
+        return tuple(obj for job in self.jobs for obj in job.objects)
+
+    @property
+    def failed(self) -> bool:
+        """Whether any diagnostic is an error."""
+        return failed(self.diagnostics)
+
+
+@dataclass(slots=True)
+class _Read:
+    """The documents of some paths, by role."""
+
+    documents: dict[Role, list[Document]] = field(default_factory=lambda: {"job": [], "runtime": [], "other": []})
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    files: int = 0
+
+
+def compile(
+    paths: Sequence[str] = (".",),
+    *,
+    runtimes: Sequence[str] = (),
+    only: str | None = None,
+    namespace: str | None = None,
+    skip: str | None = None,
+) -> Compilation:
+    """Compile every TrainJob found in `paths`.
+
+    Args:
+        paths: files, folders (read recursively), or `-` for standard input.
+        runtimes: further paths to look for runtimes in, after `paths` and before the stock ones.
+        only: compile only the TrainJobs of this name.
+        namespace: the namespace of TrainJobs and TrainingRuntimes that name none.
+        skip: a folder left out where it lies below one of the paths: an output folder.
+
+    Returns:
+        The objects, and the diagnostics of all stages. User faults are diagnostics, never exceptions.
+    """
+    read = _read(paths, namespace=namespace, skip=skip)
+    found = read.diagnostics
+    level, twice = Level.of("the given paths", read.documents["runtime"])
+    found += twice
+    levels = [level]
+    for path in runtimes:
+        more = _read([path], namespace=namespace)
+        level, twice = Level.of(f"--runtimes {path}", more.documents["runtime"])
+        found += [*more.diagnostics, *twice]
+        levels.append(level)
+    library = Library((*levels, Stock()))
+    for entry in levels[0].entries.values():
+        found += entry.conform()[1]
+
+    plans = _plans(read.documents["job"], library, only=only, found=found)
+    jobs = tuple(
+        Compiled(namespace=plan.job.namespace, name=plan.job.name, objects=_in_order(plan.objects))
+        for plan in plans
+        if plan.objects
+    )
+    used = (entry for level in library.levels[1:] for entry in level.entries.values() if entry.asked)
+    found += [diagnostic for entry in used for diagnostic in entry.conform()[1]]
+    return Compilation(
+        jobs=jobs,
+        others=tuple(read.documents["other"]),
+        runtimes=len(read.documents["runtime"]),
+        files=read.files,
+        diagnostics=tuple(found),
+    )
+
+
+def _plans(documents: Iterable[Document], library: Library, *, only: str | None, found: list[Diagnostic]) -> list[Plan]:
+    """Every TrainJob through the pipeline, in the order of the output."""
+    from trainc.pipeline import run
+
+    first: dict[tuple[str, str], TrainJob] = {}
+    for document in documents:
+        job = TrainJob(document=document, value=document.value)
+        key = (job.namespace, job.name)
+        if key in first and job.name:
+            found.append(_twice(job, first[key]))
+        else:
+            first[key if job.name else (job.namespace, f"\0{len(first)}")] = job
+    chosen = [job for _, job in sorted(first.items()) if only is None or job.name == only]
+    if only is not None and not chosen:
+        found.append(_none_of_that_name(only, [job.name for job in first.values()]))
+    plans = [run(Plan(job=job, library=library)) for job in chosen]
+    for plan in plans:
+        found += plan.diagnostics
+    return plans
+
+
+def _read(paths: Iterable[str], *, namespace: str | None, skip: str | None = None) -> _Read:
+    """Read and sort the documents of the paths."""
+    result = _Read()
+    for file in inputs.read(paths, skip=skip):
+        if isinstance(file, Diagnostic):
+            result.diagnostics.append(file)
+            continue
+        result.files += 1
+        for sorted_document in _documents(file):
+            if isinstance(sorted_document, Diagnostic):
+                result.diagnostics.append(sorted_document)
+            else:
+                role, document = sorted_document
+                result.documents[role].append(_placed(document, role, namespace))
+    return result
+
+
+def _documents(file: inputs.File) -> Iterator[tuple[Role, Document] | Diagnostic]:
+    """The documents of one file, with what cannot be read among them."""
+    from trainc.kubernetes.documents import YamlError, read_stream
+
+    for chunk, value in read_stream(file.data):
+        if isinstance(value, YamlError):
+            yield Diagnostic(
+                id="yaml",
+                severity="error",
+                stage="read",
+                message=value.message,
+                help=value.help,
+                place=Location(file=file.path, line=chunk.line + max(value.line, 1) - 1, column=value.column),
+            )
+        else:
+            yield from sort(Document(file=file.path, line=chunk.line, text=chunk.text, value=value))
+
+
+def _placed(document: Document, role: Role, namespace: str | None) -> Document:
+    """The document in the namespace of the command line, when it names none and has one."""
+    id = ObjectId.of(document.value)
+    if namespace is None or role == "other" or id.namespace or id.kind == "ClusterTrainingRuntime":
+        return document
+    if not isinstance(get(document.value, ("metadata",), {}), dict):
+        return document
+    return replace(document, value=put(document.value, ("metadata", "namespace"), namespace))
+
+
+def _in_order(objects: tuple[Tree, ...]) -> tuple[Tree, ...]:
+    """The JobSet first, then by apiVersion, kind, name."""
+    return objects[:1] + tuple(sorted(objects[1:], key=lambda o: (o["apiVersion"], o["kind"], o["metadata"]["name"])))
+
+
+def _twice(job: TrainJob, first: TrainJob) -> Diagnostic:
+    return Diagnostic(
+        id="duplicate-trainjob",
+        severity="error",
+        stage="read",
+        message=f"a second TrainJob {job.name!r}" + (f" in namespace {job.namespace!r}" if job.namespace else ""),
+        help="keep one of them, or give it another name",
+        object=job.id,
+        field="metadata.name",
+        place=job.at("metadata", "name"),
+        related=(Related(message="the first one", place=Place(document=first.document, path=("metadata", "name"))),),
+    )
+
+
+def _none_of_that_name(only: str, names: list[str]) -> Diagnostic:
+    import difflib
+
+    near = difflib.get_close_matches(only, names)
+    return Diagnostic(
+        id="only-not-found",
+        severity="error",
+        stage="read",
+        message=f"--only {only}: no TrainJob of that name in the given paths",
+        help=f"did you mean {', '.join(near)}?" if near else f"there are {', '.join(sorted(names)) or 'none'}",
+    )

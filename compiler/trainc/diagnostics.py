@@ -1,0 +1,155 @@
+"""What the compiler has to say: a diagnostic, the object and the place it speaks of, and where that place is.
+
+A check yields findings; a stage turns them into diagnostics; a report prints them. A place is a path into a document
+that was read; its line and column come from a second reading of that document, made only when somebody asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Literal
+
+Severity = Literal["error", "warning", "note"]
+Stage = Literal[
+    "read", "schema", "runtime", "trainjob", "build", "jobset-schema", "jobset", "job", "lint"
+]  # in the order in which the cluster meets them
+Path = tuple[str | int, ...]
+
+STAGES: Final[tuple[Stage, ...]] = Stage.__args__  # type: ignore[attr-defined]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """One document as it was read: its value, and its text with the place where that stands in its file."""
+
+    file: str
+    """The path as the user gave it; `-` is standard input."""
+    line: int
+    """The 1-based line of the file on which `text` begins."""
+    text: str = field(repr=False)
+    value: Any = field(repr=False)
+    within: Path = ()
+    """Where `value` stands in `text`: not at its top when it is an item of a List."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Location:
+    """A place in a file: 1-based line and column; both 0 where the whole file is meant."""
+
+    file: str
+    line: int = 0
+    column: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """A field of a document; `key` points at the field's name, not at its value."""
+
+    document: Document
+    path: Path = ()
+    key: bool = False
+
+    def locate(self) -> Location:
+        """Read the document a second time, and find the field; a missing one is placed at its parent."""
+        from trainc.kubernetes.positions import locate
+
+        document = self.document
+        line, column = locate(document.text, (*document.within, *self.path), key=self.key)
+        return Location(file=document.file, line=document.line + line - 1, column=column)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObjectId:
+    """Which object a diagnostic speaks of. Empty strings where the object does not say."""
+
+    apiVersion: str = ""  # noqa: N815 (the API's spelling)
+    kind: str = ""
+    namespace: str = ""
+    name: str = ""
+
+    @classmethod
+    def of(cls, value: object) -> ObjectId:
+        """The identity of a manifest, whatever state it is in."""
+        tree = value if isinstance(value, dict) else {}
+        metadata = tree.get("metadata")
+        metadata = metadata if isinstance(metadata, dict) else {}
+        return cls(
+            apiVersion=_text(tree.get("apiVersion")),
+            kind=_text(tree.get("kind")),
+            namespace=_text(metadata.get("namespace")),
+            name=_text(metadata.get("name")),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Related:
+    """A second place that explains the first."""
+
+    message: str
+    place: Place | Location
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diagnostic:
+    """One thing to tell the user. `field` is the path as the cluster spells it, in the object of that stage."""
+
+    id: str
+    severity: Severity
+    stage: Stage
+    message: str
+    help: str = ""
+    object: ObjectId = ObjectId()
+    field: str = ""
+    place: Place | Location | None = None
+    related: tuple[Related, ...] = ()
+
+    def locate(self) -> Location | None:
+        """Where it is, found now."""
+        return self.place.locate() if isinstance(self.place, Place) else self.place
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """What a check yields: it knows what is wrong and where, the check knows the rest."""
+
+    message: str
+    help: str = ""
+    field: str = ""
+    """The path as the cluster spells it."""
+    place: Place | None = None
+    related: tuple[Related, ...] = ()
+
+
+def failed(diagnostics: Iterable[Diagnostic]) -> bool:
+    """Whether any of them is an error."""
+    return any(d.severity == "error" for d in diagnostics)
+
+
+def in_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """By place: file, then line and column; located ones are not located again."""
+    located = [replace(d, place=d.locate(), related=tuple(_located(r) for r in d.related)) for d in diagnostics]
+    return sorted(located, key=_sort_key)
+
+
+def _located(related: Related) -> Related:
+    place = related.place
+    return replace(related, place=place.locate()) if isinstance(place, Place) else related
+
+
+def _sort_key(diagnostic: Diagnostic) -> tuple[Any, ...]:
+    at = diagnostic.place
+    location = at if isinstance(at, Location) else Location(file="")
+    return (
+        location.file,
+        location.line,
+        location.column,
+        STAGES.index(diagnostic.stage),
+        diagnostic.id,
+        diagnostic.field,
+        diagnostic.message,
+    )
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""

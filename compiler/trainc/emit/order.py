@@ -1,0 +1,55 @@
+"""In which order objects and their fields are written; every format keeps to it.
+
+Reads manifests, returns them or their keys in order. The order of Kubernetes' own tools differs between them
+(kubectl sorts, kustomize keeps); ours puts first what a reader looks for first.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from trainc.kubernetes.trees import Tree
+
+TOP: Final = {"apiVersion": 0, "kind": 1, "metadata": 2, "spec": 3}
+
+
+def objects_of_a_job(objects: Iterable[Tree]) -> list[Tree]:
+    """What was compiled from one TrainJob: its JobSet, then the rest by apiVersion, kind and name."""
+    return sorted(
+        objects,
+        key=lambda tree: (tree["kind"] != "JobSet", tree["apiVersion"], tree["kind"], tree["metadata"]["name"]),
+    )
+
+
+def top_fields(keys: Iterable[str]) -> list[str]:
+    """The keys of a whole object: apiVersion, kind, metadata, spec, then the others sorted.
+
+    >>> top_fields(["data", "metadata", "binaryData", "apiVersion"])
+    ['apiVersion', 'metadata', 'binaryData', 'data']
+    """
+    return sorted(keys, key=lambda key: (TOP.get(key, len(TOP)), key))
+
+
+def fields(keys: Iterable[str]) -> list[str]:
+    """The keys of a mapping inside an object: name, then the others sorted by code point.
+
+    >>> fields(["value", "name", "Key"])
+    ['name', 'Key', 'value']
+    """
+    return sorted(keys, key=lambda key: (key != "name", key))
+
+
+def in_order(tree: Tree) -> Tree:
+    """A copy of a whole object whose mappings are in the order in which they are to be written."""
+    return {key: _inside(tree[key]) for key in top_fields(tree)}
+
+
+def _inside(node: Any) -> Any:
+    if isinstance(node, dict):
+        return {key: _inside(node[key]) for key in fields(node)}
+    if isinstance(node, list):
+        return [_inside(item) for item in node]
+    return node

@@ -1,0 +1,86 @@
+"""The front ends: what people write, told apart by apiVersion and kind.
+
+Reads    the documents of a file.
+Returns  each with its role: a TrainJob, a runtime, or something of no concern here. A List is unrolled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, Literal
+
+from trainc.diagnostics import Diagnostic, Document, ObjectId, Place
+
+Role = Literal["job", "runtime", "other"]
+
+GROUP: Final = "trainer.kubeflow.org"
+VERSION: Final = f"{GROUP}/v1alpha1"
+ROLES: Final[dict[str, Role]] = {"TrainJob": "job", "TrainingRuntime": "runtime", "ClusterTrainingRuntime": "runtime"}
+
+
+def sort(document: Document) -> Iterator[tuple[Role, Document] | Diagnostic]:
+    """Tell what a document is; the items of a List one by one."""
+    tree = document.value
+    if not isinstance(tree, dict):
+        yield _no_object(document)
+        return
+    kind, version = tree.get("kind"), tree.get("apiVersion")
+    items = tree.get("items")
+    if isinstance(kind, str) and kind.endswith("List") and isinstance(items, list):
+        for index, item in enumerate(items):
+            yield from sort(
+                Document(
+                    file=document.file,
+                    line=document.line,
+                    text=document.text,
+                    value=item,
+                    within=(*document.within, "items", index),
+                )
+            )
+    elif isinstance(version, str) and version.partition("/")[0] == GROUP:
+        yield from _ours(document, kind, version)
+    elif version is None and isinstance(kind, str) and kind in ROLES:
+        yield _diagnostic(
+            document, "no-api-version", f"a {kind} without apiVersion", f"add `apiVersion: {VERSION}`", ()
+        )
+    else:
+        yield "other", document
+
+
+def _ours(document: Document, kind: object, version: str) -> Iterator[tuple[Role, Document] | Diagnostic]:
+    if version != VERSION:
+        message = f"no version {version!r} of the TrainJob API is known"
+        yield _diagnostic(document, "unknown-version", message, f"the version of Trainer v2 is {VERSION}", ("apiVersion",))
+    elif not isinstance(kind, str) or kind not in ROLES:
+        import difflib
+
+        near = difflib.get_close_matches(str(kind), ROLES, n=1)
+        help = f"did you mean {near[0]}?" if near else f"it has {', '.join(ROLES)}"
+        message = f"{GROUP} has no kind {kind!r}" if kind else f"an object of {GROUP} without kind"
+        yield _diagnostic(document, "unknown-kind", message, help, ("kind",))
+    else:
+        yield ROLES[kind], document
+
+
+def _no_object(document: Document) -> Diagnostic:
+    what = {list: "a list", str: "a string", bool: "a boolean", int: "a number", float: "a number"}
+    return _diagnostic(
+        document,
+        "not-an-object",
+        f"the document is {what.get(type(document.value), 'a scalar')}, not a Kubernetes object",
+        "an object is a mapping with apiVersion, kind and metadata",
+        (),
+    )
+
+
+def _diagnostic(document: Document, id: str, message: str, help: str, path: tuple[str, ...]) -> Diagnostic:
+    return Diagnostic(
+        id=id,
+        severity="error",
+        stage="read",
+        message=message,
+        help=help,
+        object=ObjectId.of(document.value),
+        field=".".join(path),
+        place=Place(document=document, path=path),
+    )

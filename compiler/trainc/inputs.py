@@ -1,0 +1,140 @@
+"""The given paths, read: files, folders, standard input.
+
+Reads    each path that the user gave, and below a folder every .yaml, .yml and .json file; hidden folders are left
+         out, as git's and editors' are.
+Returns  the files in a fixed order, and a diagnostic for each path that cannot be read. Nothing outside the given
+         paths is read: a link that leads out of the root (the git root, else the folder of the path) is an error.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+from trainc.diagnostics import Diagnostic, Location
+
+SUFFIXES: Final = (".yaml", ".yml", ".json")
+LARGEST_FILE: Final = 256 * 1024 * 1024
+"""Bytes. A file above this is refused unread."""
+STDIN: Final = "-"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class File:
+    """A file's bytes, under the path by which the user knows it."""
+
+    path: str
+    data: bytes = field(repr=False)
+
+
+def read(paths: Iterable[str], *, skip: str | None = None) -> Iterator[File | Diagnostic]:
+    """Every file of the paths, each once; `skip` is a folder (the output's) that is left out below another."""
+    paths = list(paths)
+    roots = tuple(dict.fromkeys(root_of(path) for path in paths if path != STDIN))
+    walk = _Walk(roots=roots, skip=os.path.realpath(skip) if skip else None)
+    for path in paths:
+        if path == STDIN:
+            yield from _standard_input()
+        else:
+            yield from walk.path(path)
+
+
+def root_of(path: str) -> str:
+    """The git root above a path, else its folder (a folder's own), with all links resolved."""
+    full = os.path.abspath(path)
+    folder = os.path.realpath(full if os.path.isdir(full) else os.path.dirname(full))
+    at = folder
+    while True:
+        if os.path.lexists(os.path.join(at, ".git")):
+            return at
+        above = os.path.dirname(at)
+        if above == at:
+            return folder
+        at = above
+
+
+def within(path: str, folder: str) -> bool:
+    """Whether a resolved path is the folder or below it."""
+    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
+
+
+def fault(path: str, message: str, help: str = "", *, id: str = "unreadable") -> Diagnostic:
+    """A path that cannot be read."""
+    return Diagnostic(
+        id=id, severity="error", stage="read", message=message, help=help, place=Location(file=path)
+    )
+
+
+@dataclass(slots=True, kw_only=True)
+class _Walk:
+    """One walk over all given paths; remembers what it has read, so that nothing is read twice."""
+
+    roots: tuple[str, ...]
+    skip: str | None
+    seen: set[str] = field(default_factory=set)
+
+    def path(self, path: str, *, given: bool = True) -> Iterator[File | Diagnostic]:
+        real = os.path.realpath(path)
+        try:
+            status = os.stat(path)
+        except OSError as error:
+            yield self._missing(path, error)
+            return
+        if not any(within(real, root) for root in self.roots):
+            yield fault(
+                path,
+                f"is a link that leads out of {self.roots[0]}",
+                "trainc reads nothing outside the given paths: copy the file, or give its folder as a path of its own",
+                id="link-out",
+            )
+            return
+        if real in self.seen or (self.skip and within(real, self.skip) and not given):
+            return
+        self.seen.add(real)
+        if stat.S_ISDIR(status.st_mode):
+            yield from self._folder(path)
+        elif stat.S_ISREG(status.st_mode) or (given and path.startswith("/dev/")):
+            yield _file(path, status.st_size)
+        else:
+            yield fault(path, "is not a regular file", "give a file, a folder, or - for standard input")
+
+    def _folder(self, path: str) -> Iterator[File | Diagnostic]:
+        try:
+            names = sorted(os.listdir(path))
+        except OSError as error:
+            yield fault(path, f"cannot be listed: {error.strerror}")
+            return
+        for name in names:
+            below = name if path == "." else os.path.join(path, name)
+            if name.endswith(SUFFIXES) or (os.path.isdir(below) and not name.startswith(".")):
+                yield from self.path(below, given=False)
+
+    def _missing(self, path: str, error: OSError) -> Diagnostic:
+        if os.path.islink(path):
+            return fault(path, "is a link that leads nowhere, or in a circle", "remove it, or mend its target")
+        return fault(path, f"cannot be read: {error.strerror}", "check the path's spelling, and who may read it")
+
+
+def _file(path: str, size: int) -> File | Diagnostic:
+    if size > LARGEST_FILE:
+        return fault(path, f"has {size >> 20} MiB; files of more than 256 MiB are not read", "split it")
+    try:
+        with open(path, "rb") as opened:
+            data = opened.read(LARGEST_FILE + 1)
+    except OSError as error:
+        return fault(path, f"cannot be read: {error.strerror}", "check who may read it")
+    return _bounded(path, data)
+
+
+def _standard_input() -> Iterator[File | Diagnostic]:
+    yield _bounded(STDIN, sys.stdin.buffer.read(LARGEST_FILE + 1))
+
+
+def _bounded(path: str, data: bytes) -> File | Diagnostic:
+    if len(data) > LARGEST_FILE:
+        return fault(path, "has more than 256 MiB; such files are not read", "split it")
+    return File(path=path, data=data)

@@ -1,0 +1,371 @@
+"""One YAML document, composed from its parser's events into a JSON value in a single pass.
+
+Reads a text without a byte order mark; returns dicts with string keys, lists, and scalars as JSON has them. Anchored
+values are shared, never copied: what comes out is not to be changed in place.
+Source: sigs.k8s.io/yaml 1.6.0 (strict) on go.yaml.in/yaml/v2 (decode.go). On purpose unlike there: a key that overrides
+one merged before it is fine, and keys that differ in Go but not in JSON (1 and "1") are refused.
+"""
+
+from __future__ import annotations
+
+import re
+from math import isfinite
+from typing import Any, Final
+
+from trainc.kubernetes.events import (
+    AliasEvent,
+    DocumentStartEvent,
+    Event,
+    MappingEndEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+    SequenceStartEvent,
+    StreamEndEvent,
+    YAMLError,
+    events,
+    start,
+)
+from trainc.kubernetes.scalars import HINTS, MERGE_TAG, TagError, json_number, key_text, plain, shorten, tagged
+from trainc.kubernetes.yamlerror import YamlError, complaint, not_utf8
+
+_KEY: Final = object()
+"""Stands for the key of a mapping that expects its next key."""
+_MERGE: Final = object()
+"""Stands for a key `<<`: its value's fields become fields of the mapping."""
+
+
+def compose(text: str, *, deepest: int, sole: bool) -> Any:
+    """The first document of a text; with `sole`, nothing may follow it.
+
+    deepest   how many lists and mappings may be nested, aliases followed
+    Raises YamlError.
+    """
+    try:
+        composer = _Composer(text, deepest)
+        value = composer.document()
+        if sole:
+            composer.expect_end()
+    except YAMLError as error:
+        raise complaint(text, error) from None
+    except UnicodeEncodeError:
+        raise not_utf8(text) from None
+    return value
+
+
+_NO_KEYS: Final[set[str]] = set()
+"""What no merge has set; the first merge of a mapping gives it a set of its own."""
+
+
+class _Anchor:
+    """What an anchor names. It is open while its value is still being read."""
+
+    __slots__ = ("height", "nodes", "open", "value")
+
+    def __init__(self, value: Any, *, open: bool) -> None:  # noqa: A002
+        self.value = value
+        self.open = open
+        self.nodes = 1
+        self.height = 0
+
+
+class _Frame:
+    """A collection that is being filled: exactly one of sequence and mapping is not None."""
+
+    __slots__ = ("anchor", "before", "flow", "height", "key", "mapping", "merged", "sequence")
+
+    def __init__(self, sequence: list[Any] | None, mapping: dict[str, Any] | None, *, flow: bool) -> None:
+        self.sequence = sequence
+        self.mapping = mapping
+        self.key: Any = None if mapping is None else _KEY
+        self.flow = flow
+        self.height = 1  # how deep it is nested, itself included
+        self.merged: set[str] = _NO_KEYS  # keys that a merge has set: keys of its own may override them
+        self.anchor: _Anchor | None = None
+        self.before = 0  # the nodes that had been counted when it began
+
+
+class _Composer:
+    def __init__(self, text: str, deepest: int) -> None:
+        self.text = text
+        self.deepest = deepest
+        self.next_event = events(text)
+        # Where Go's scanner differs from libyaml's, one of these characters is involved.
+        self.suspicious = "?" in text or "!" in text
+        self.stack: list[_Frame] = []  # the collections around the innermost one
+        self.anchors: dict[str, _Anchor] = {}
+        self.uncounted = 0  # events that are no nodes to Go's decoder, less the nodes that aliases stand for
+        self.aliased = 0  # nodes that aliases stand for
+        self.checked = 0  # the count of nodes up to which the share of aliases has been found small enough
+
+    def document(self) -> Any:
+        """The next document's value; None at the stream's end."""
+        self.next_event()  # the stream's start
+        event = self.next_event()
+        if not isinstance(event, DocumentStartEvent):
+            return None
+        if event.version not in (None, (1, 1)):
+            raise self._error(event, "Kubernetes reads YAML 1.1 only", "remove the line with %YAML")
+        return self._content()
+
+    def expect_end(self) -> None:
+        """Raise YamlError when something follows the document."""
+        event = self.next_event()
+        if event is not None and not isinstance(event, StreamEndEvent):
+            raise self._error(
+                event,
+                "what follows the end of this document would be lost: kubectl reads no further",
+                "put `---` on a line of its own between two documents, and remove the `...`",
+            )
+
+    def _content(self) -> Any:
+        """The value between a document's start and its end."""
+        root: list[Any] = []
+        frame = _Frame(root, None, flow=False)
+        sequence, mapping, key = frame.sequence, frame.mapping, frame.key
+        suspicious = self.suspicious
+        for number, event in enumerate(iter(self.next_event, None)):
+            kind = event.__class__
+            if kind is ScalarEvent:
+                value = event.value
+                if event.tag is not None:
+                    value = self._tagged(event)
+                elif (not value or value[0] in HINTS) and event.implicit[0]:
+                    value = plain(value)
+                if suspicious and frame.flow:
+                    self._refuse_what_go_refuses(event)
+                if event.anchor is not None:
+                    self.anchors[event.anchor] = _Anchor(value, open=False)
+            elif kind is MappingStartEvent or kind is SequenceStartEvent:
+                frame.key = key
+                frame = self._begin(frame, event, number)
+                sequence, mapping, key = frame.sequence, frame.mapping, frame.key
+                continue
+            elif kind is MappingEndEvent or kind is SequenceEndEvent:
+                frame = self._end(frame, event, number)
+                sequence, mapping, key = frame.sequence, frame.mapping, frame.key
+                continue
+            elif kind is AliasEvent:
+                frame.key = key
+                value = self._alias(frame, event, number)
+            else:
+                self._refuse_bomb(event, number - self.uncounted)
+                break
+            if key is _KEY:
+                fresh = value.__class__ is str and value != "<<" and value not in mapping
+                key = value if fresh else self._key(frame, value, event)
+                continue
+            if value.__class__ is float:
+                value = self._finite(value, event)
+            if mapping is None:
+                sequence.append(value)
+            elif key is _MERGE:
+                self._merge(frame, value, event)
+                key = _KEY
+            else:
+                mapping[key] = value
+                key = _KEY
+        return root[0]
+
+    def _begin(self, frame: _Frame, event: Any, number: int) -> _Frame:
+        """Open a collection, which is in its place from the start; only what is to be merged waits for its end."""
+        key = frame.key
+        if key is _KEY:
+            raise self._complex_key(event)
+        if self.suspicious and frame.flow:
+            self._refuse_what_go_refuses(event)
+        value: Any
+        if event.__class__ is MappingStartEvent:
+            value = {}
+            inner = _Frame(None, value, flow=event.flow_style)
+        else:
+            value = []
+            inner = _Frame(value, None, flow=event.flow_style)
+            self.uncounted += key is _MERGE
+        if frame.sequence is not None:
+            frame.sequence.append(value)
+        elif key is not _MERGE:
+            frame.mapping[key] = value  # type: ignore[index]
+        if event.anchor is not None:
+            self.anchors[event.anchor] = inner.anchor = _Anchor(value, open=True)
+            inner.before = number - self.uncounted
+        self.stack.append(frame)
+        if len(self.stack) > self.deepest:
+            raise self._too_deep(event)
+        return inner
+
+    def _end(self, frame: _Frame, event: Event, number: int) -> _Frame:
+        """Close a collection; returns the one around it."""
+        self.uncounted += 1
+        outer = self.stack.pop()
+        if frame.height >= outer.height:
+            outer.height = frame.height + 1
+        if frame.anchor is not None:
+            frame.anchor.open = False
+            frame.anchor.height = frame.height
+            frame.anchor.nodes = number + 1 - self.uncounted - frame.before
+        if outer.key is _MERGE:
+            self._merge(outer, frame.sequence if frame.mapping is None else frame.mapping, event)
+        if outer.mapping is not None:
+            outer.key = _KEY
+        return outer
+
+    def _alias(self, frame: _Frame, event: AliasEvent, number: int) -> Any:
+        anchor = self.anchors.get(event.anchor or "")
+        if anchor is None:
+            raise self._error(
+                event,
+                f"the alias *{shorten(event.anchor or '')} refers to no anchor before it",
+                "put quotes around a value that begins with `*`, or define the anchor with `&` in the same document",
+            )
+        if anchor.open:
+            raise self._error(
+                event, f"the value of the anchor &{shorten(event.anchor or '')} contains itself", "write the value out"
+            )
+        self._refuse_bomb(event, number + 1 - self.uncounted)
+        self.aliased += anchor.nodes
+        self.uncounted -= anchor.nodes
+        self.checked = number - self.uncounted  # among the nodes behind one alias, the last has the largest share
+        self._refuse_bomb(event, number + 1 - self.uncounted)
+        if len(self.stack) + anchor.height > self.deepest:
+            raise self._too_deep(event)
+        frame.height = max(frame.height, anchor.height + 1)
+        if frame.key is _MERGE and not isinstance(anchor.value, dict):
+            raise self._not_mergeable(event)
+        return anchor.value
+
+    def _key(self, frame: _Frame, value: Any, event: Any) -> Any:
+        """A key that needs a closer look: no string, a merge, or one that stands in the mapping already."""
+        if isinstance(event, ScalarEvent) and value == "<<" and (event.implicit[0] or event.tag == MERGE_TAG):
+            self.uncounted += 1
+            return _MERGE
+        if isinstance(value, dict | list):
+            raise self._complex_key(event)
+        key = key_text(value)
+        if key is None:
+            what = "a key is missing or null" if value is None else f"the integer {value} is too large for a key"
+            raise self._error(event, what, "put the key in quotes")
+        if frame.mapping is not None and key in frame.mapping:
+            if key not in frame.merged:
+                raise self._duplicate(frame, key, event)
+            frame.merged.remove(key)
+        return key
+
+    def _merge(self, frame: _Frame, value: Any, event: Event) -> None:
+        """Put the fields of `<<` into the mapping. Of a list, the last mapping comes first."""
+        mapping = frame.mapping
+        assert mapping is not None
+        if frame.merged is _NO_KEYS:
+            frame.merged = set()
+        sources = value[::-1] if isinstance(value, list) else [value]
+        for source in sources:
+            if not isinstance(source, dict):
+                raise self._not_mergeable(event)
+            for key in source:
+                if key in mapping:
+                    raise self._unmergeable(frame, key, event)
+            mapping.update(source)
+            frame.merged.update(source)
+
+    def _tagged(self, event: ScalarEvent) -> Any:
+        try:
+            return tagged(event.tag or "", event.value)
+        except TagError as error:
+            raise self._error(event, str(error), "correct the value, or remove the tag that begins with `!`") from None
+
+    def _finite(self, value: float, event: Event) -> int | float:
+        if not isfinite(value):
+            raise self._error(
+                event, "JSON, in which Kubernetes keeps objects, has no infinity and no NaN", "put the value in quotes"
+            )
+        return json_number(value)
+
+    def _refuse_what_go_refuses(self, event: Any) -> None:
+        """Two texts in flow style that libyaml accepts: a `?` in a plain scalar, and a tag before a comma."""
+        if event.__class__ is ScalarEvent and not event.style and "?" in event.value:
+            raise self._error(
+                event,
+                "a value between brackets or braces cannot hold a `?`: Kubernetes takes it for the start of a key",
+                "put the value in quotes",
+            )
+        if event.tag is not None and _TAG_AND_COMMA.match(self.text, start(event)):
+            raise self._error(event, "a tag must be followed by a space: Kubernetes takes the comma for a part of it")
+
+    def _too_deep(self, event: Event) -> YamlError:
+        return self._error(event, f"lists and mappings are nested more than {self.deepest} deep")
+
+    def _refuse_bomb(self, event: Event, nodes: int) -> None:
+        """Go's rule against aliases that blow a small text up, at every count since it was last looked at.
+
+        Counting nodes that no alias stands for, the share can rise above what is allowed only at the ends of the
+        stretch, and where the allowed share stops falling.
+        """
+        first, self.checked = max(self.checked + 1, 1001), nodes
+        if self.aliased > 100 and nodes > 1000:
+            counts = (min(first, nodes), min(max(first, _MANY), nodes), nodes)
+            if any(self.aliased / count > _allowed_share(count) for count in counts):
+                raise self._error(
+                    event,
+                    f"aliases make this document {nodes} values large: Kubernetes refuses such expansions",
+                    "write the values out, or use fewer aliases",
+                )
+
+    def _complex_key(self, event: Event) -> YamlError:
+        return self._error(
+            event,
+            "a list or mapping cannot be a key",
+            "put quotes around a key or value that begins with `[` or `{`, such as a template's placeholder",
+        )
+
+    def _not_mergeable(self, event: Event) -> YamlError:
+        return self._error(
+            event, "`<<` takes a mapping, an alias of one, or a list of these", 'write "<<" in quotes for a key'
+        )
+
+    def _duplicate(self, frame: _Frame, key: str, event: Event) -> YamlError:
+        written = self.text[start(event) : event.end_mark.index] if event.end_mark is not None else key
+        spelled = "" if written.strip("\"'") == key else f", written {shorten(written)},"
+        line = self._line_of(frame, key)
+        return self._error(
+            event,
+            f'the key "{shorten(key)}"{spelled} is already set on line {line}',
+            "remove one of the two: kubectl would take the last without a word",
+        )
+
+    def _unmergeable(self, frame: _Frame, key: str, event: Event) -> YamlError:
+        if key in frame.merged:
+            return self._error(
+                event,
+                f'two of the merged mappings set the key "{shorten(key)}"',
+                "set the key in the mapping itself, and in only one of those merged",
+            )
+        return self._error(
+            event,
+            f'`<<` would override the key "{shorten(key)}", set on line {self._line_of(frame, key)}',
+            "write `<<` as the first key: then the mapping's own keys win everywhere",
+        )
+
+    def _line_of(self, frame: _Frame, key: str) -> int:
+        """The line on which a mapping's key stands for the first time."""
+        from trainc.kubernetes.positions import locate
+
+        path = [outer.key if outer.sequence is None else len(outer.sequence) - 1 for outer in self.stack[1:]]
+        line, _ = locate(self.text, (*(part for part in path if part is not _MERGE), key), key=True)
+        return line
+
+    def _error(self, event: Event, message: str, help: str = "") -> YamlError:  # noqa: A002
+        return YamlError.at(self.text, start(event), message, help=help)
+
+
+_TAG_AND_COMMA: Final = re.compile(r"(?:&[\w-]+\s+)?![^\s,\[\]{}]*,")
+_FEW: Final = 400_000
+_MANY: Final = 4_000_000
+
+
+def _allowed_share(nodes: int) -> float:
+    """Which part of a document's nodes may come from aliases: 99 %, of large documents less, and 10 % in the end."""
+    if nodes <= _FEW:
+        return 0.99
+    if nodes >= _MANY:
+        return 0.10
+    return 0.99 - 0.89 * ((nodes - _FEW) / (_MANY - _FEW))

@@ -1,0 +1,88 @@
+"""The forms of strings that structural schemas ask for: patterns, times, quantities, as Go reads them.
+
+Reads    the text, and the keyword of the schema.
+Returns  whether the API server takes it; where it does not, whether its schema or its decoder refuses.
+Source   kube-openapi v0.36 (validation/strfmt), apimachinery v0.36.2 (resource.Quantity, Time), Go's regexp, time.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, Literal
+
+Refusal = Literal["read", "schema"]
+
+QUANTITY: Final = (
+    r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$"
+)
+"""The pattern by which a CRD marks a quantity."""
+
+# The pattern lets a fraction into the exponent, the decoder behind it does not.
+_FRACTION_IN_EXPONENT: Final = re.compile(r"[eE][+-]?[0-9]*\.")
+_EXPONENT: Final = re.compile(r"[eE][+-]?([0-9]+)$")
+_GREATEST_EXPONENT: Final = 1000
+
+# The schema looks at the shape alone, in any case and with anything before a fraction; the decoder reads RFC 3339.
+_DATE: Final = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})\Z")
+_CLOCK: Final = re.compile(r"([0-9]{2}):([0-9]{2}):([0-9]{2})(?:.[0-9]+)?(?:z|[+-][0-9]{2}:[0-9]{2})\Z")
+_RFC3339: Final = re.compile(r"[^t]{10}T[0-9:]{8}(?:[.,][0-9]+)?(?:Z|[+-]([0-9]{2}):([0-9]{2}))\Z")
+_DAYS: Final = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+
+
+def go_pattern(pattern: str) -> re.Pattern[str]:
+    """Compile a pattern of a schema to match what Go's regexp does. Raises ValueError for syntax that differs."""
+    made: list[str] = []
+    in_class = False
+    steps = iter(pattern)
+    for character in steps:
+        text = character
+        if character == "\\":
+            escaped = next(steps, "")
+            if escaped.isalnum() or not escaped:
+                raise ValueError(f"cannot translate \\{escaped} in the pattern {pattern!r}")
+            text += escaped
+        elif character == "[":
+            in_class = True
+        elif character == "]":
+            in_class = False
+        elif character == "$" and not in_class:
+            text = r"\Z"  # Python's $ lets a final newline through
+        made.append(text)
+    if "(?" in pattern or "[[" in pattern:
+        raise ValueError(f"cannot translate the pattern {pattern!r}")
+    return re.compile("".join(made), re.ASCII)
+
+
+def quantity(text: str) -> Refusal | None:
+    """Whether a string that has the pattern of quantities is one.
+
+    Exponents beyond 1000 are refused as well: Go's parser needs very long for the greatest of them.
+    """
+    if _FRACTION_IN_EXPONENT.search(text):
+        return "read"
+    exponent = _EXPONENT.search(text)
+    if exponent and (len(exponent[1]) > 9 or int(exponent[1]) > _GREATEST_EXPONENT):
+        return "schema"
+    return None
+
+
+def date_time(text: str) -> Refusal | None:
+    """Whether a string is a time, for the schema and for the decoder after it."""
+    date, t, clock = text.lower().partition("t")
+    time = _CLOCK.match(clock.partition("t")[0])
+    if not t or not _is_date(date) or not time or time[1] > "23" or time[2] > "59" or time[3] > "59":
+        return "schema"
+    exact = _RFC3339.match(text)
+    if not exact or (exact[1] and (exact[1] > "24" or exact[2] > "60")):
+        return "read"
+    return None
+
+
+def _is_date(text: str) -> bool:
+    found = _DATE.match(text)
+    if not found:
+        return False
+    year, month, day = (int(part) for part in found.groups())
+    if month == 2 and day == 29:
+        return year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+    return 1 <= month <= 12 and 1 <= day <= _DAYS[month - 1]

@@ -1,0 +1,70 @@
+"""The Go structs behind a manifest: their fields, what those hold, and how a strategic merge treats them.
+
+Reads    schemas/gotypes.json (scripts/make_gotypes.py), on first use.
+Returns  structs by the name of their Go type, such as core/v1.PodSpec.
+Source   Kubernetes 1.36 and JobSet 0.12: the fields and tags of their Go types.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+from trainc.data import data_path
+
+if TYPE_CHECKING:
+    from trainc.kubernetes.trees import Tree
+
+ROOT: Final = "jobset/v1alpha2.JobSetSpec"
+
+# How Go folds names for comparison: of the letters beyond ASCII, two count as an s and a k.
+_FOLD: Final = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ\u017f\u212a", "abcdefghijklmnopqrstuvwxyzsk")
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A field of a Go struct. `of` names what a pointer, list or map holds, and a struct's own type."""
+
+    kind: str
+    of: str = ""
+    omitempty: bool = False
+    strategy: str = ""
+    mergeKey: str = ""  # noqa: N815 (the tag's spelling)
+
+    @property
+    def merges(self) -> bool:
+        """Whether a patch's list is merged into the list that is there, instead of replacing it."""
+        return "merge" in self.strategy.split(",")
+
+
+@dataclass(frozen=True, slots=True)
+class Struct:
+    """A Go struct: its fields by JSON name, in Go's order."""
+
+    name: str
+    fields: dict[str, Field]
+
+    def find(self, name: str) -> Field | None:
+        """The field that Go's JSON reader takes `name` for: the exact one, else the first that differs in case."""
+        if name in self.fields:
+            return self.fields[name]
+        folded = name.translate(_FOLD)
+        return next((field for key, field in self.fields.items() if key.translate(_FOLD) == folded), None)
+
+
+@cache
+def _types() -> dict[str, dict[str, Tree]]:
+    with open(data_path("schemas", "gotypes.json"), encoding="utf-8") as file:
+        types: dict[str, dict[str, Tree]] = json.load(file)
+    return types
+
+
+@cache
+def struct(name: str) -> Struct | None:
+    """The struct of that name; None for the name of anything else (string, int32 ...)."""
+    fields = _types().get(name)
+    if fields is None:
+        return None
+    return Struct(name=name, fields={key: Field(**field) for key, field in fields.items()})

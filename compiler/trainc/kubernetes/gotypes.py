@@ -1,0 +1,254 @@
+"""What is left of a value that went through a Go type.
+
+A component written in Go reads a manifest into structs and writes it back: fields it does not know are gone, fields
+marked omitempty go when they hold nothing, values that have no "nothing" are written even where the manifest has none.
+`typed` does the same; `as_patch` is for a value that is then merged, where an empty list or a null still has effect.
+
+Reads    the structs of `gostructs`.
+Returns  trees that share every subtree which does not change with the argument; the argument stays as it was.
+Source   Go's encoding/json on the types of Kubernetes 1.36 and JobSet 0.12, and client-go's apply configurations, in
+         which every field is omitempty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
+
+from trainc.kubernetes.gostructs import ROOT, Field, struct
+
+if TYPE_CHECKING:
+    from trainc.kubernetes.trees import Path, Tree
+
+Convert = Callable[[Any], Any]
+
+_GONE: Final[Any] = object()  # what a conversion returns for a field that is not written
+_ZEROS: Final[dict[str, Any]] = {"string": "", "bool": False, "int": 0, "int32": 0, "int64": 0}
+_ACCEPTED: Final[dict[str, tuple[type, ...]]] = {"string": (str,), "bool": (bool,)}
+_NUMBERS: Final = (int, float)
+_OPAQUE: Final = frozenset({"meta/v1.Time", "meta/v1.FieldsV1"})  # kept as read: the schemas have no field of these
+
+
+class WrongTypeError(TypeError):
+    """A value that does not fit its Go type: the schema should have refused it. `path` leads to it."""
+
+    def __init__(self, expected: str, value: object) -> None:
+        super().__init__(f"expected {expected}, found {value if isinstance(value, str) else type(value).__name__}")
+        self.path: Path = ()
+
+    def __str__(self) -> str:
+        return f"{'.'.join(map(str, self.path))}: {self.args[0]}"
+
+
+def typed(value: Tree, type_name: str = ROOT) -> Tree:
+    """`value` as a Go component applies it after reading it into the type.
+
+    Nulls, and empty lists and maps, go from every field: what is applied says nothing about them. Raises
+    WrongTypeError, a TypeError with a path.
+
+    >>> typed({"suspend": False, "network": {}, "replicatedJobs": [], "color": "red"})
+    {'suspend': False, 'network': {}}
+    """
+    result: Tree = _APPLIED(type_name)(value)
+    return result
+
+
+def as_patch(value: Tree, type_name: str = ROOT, *, sparse: frozenset[str] = frozenset()) -> Tree:
+    """`value` as a Go component that has read it into the type hands it to a strategic merge.
+
+    A list or pointer without omitempty is written even when there is none: as null, which deletes what the merge finds
+    there. The types in `sparse` stand for others in which every field is optional: of these nothing is added, and
+    empty text, false and zero stay. Raises WrongTypeError.
+
+    >>> as_patch({"rules": []}, "batch/v1.PodFailurePolicy"), as_patch({}, "core/v1.ProjectedVolumeSource")
+    ({'rules': []}, {'sources': None})
+    """
+    result: Tree = _merged(sparse)(type_name)(value)
+    return result
+
+
+class _Writing:
+    """One way of writing Go values, with the conversions that it has made so far."""
+
+    def __init__(self, *, patch: bool, sparse: frozenset[str] = frozenset()) -> None:
+        self.patch = patch
+        self.sparse = sparse
+        self.structs: dict[str, _Struct] = {}
+
+    def __call__(self, type_name: str) -> Convert:
+        """The conversion to a type, made on first use."""
+        if type_name in _ZEROS:
+            return _scalar(type_name)
+        if type_name in _SPECIAL:
+            return _SPECIAL[type_name]
+        if type_name in _OPAQUE:
+            return _opaque
+        if type_name not in self.structs:
+            self.structs[type_name] = _Struct(self, type_name)
+        return self.structs[type_name]
+
+    def convert(self, field: Field, *, sparse: bool) -> Convert:
+        """The conversion of one field's value."""
+        omitempty = field.omitempty or sparse
+        if field.kind in _ZEROS:
+            scalar = _scalar(field.kind)
+            if sparse:
+                return _optional(scalar, _GONE)
+            return _unless_empty(scalar) if omitempty else scalar
+        inner = self(field.of)
+        if field.kind == "struct":
+            return inner
+        missing = None if self.patch and not omitempty else _GONE
+        if field.kind == "ptr":
+            return _optional(inner, missing)
+        keeps_empty = self.patch and not omitempty
+        return _optional(_list(inner, keeps_empty) if field.kind == "slice" else _map(inner), missing)
+
+    def zero(self, field: Field) -> Any:
+        """What is written for a field that the value lacks. Structs are not added: in what is applied, and in what is
+        merged, an empty one says nothing."""
+        if field.kind in _ZEROS and not field.omitempty:
+            return _ZEROS[field.kind]
+        if field.kind == "struct" and field.of in _SPECIAL:
+            return _SPECIAL[field.of](None)
+        if self.patch and field.kind in {"slice", "ptr"} and not field.omitempty:
+            return None
+        return _GONE
+
+
+class _Struct:
+    """The conversion to one Go struct."""
+
+    __slots__ = ("_added", "_fields", "_name", "_writing")
+
+    def __init__(self, writing: _Writing, name: str) -> None:
+        self._writing = writing
+        self._name = name
+        self._fields: dict[str, Convert] | None = None
+        self._added: dict[str, Any] = {}
+
+    def _declare(self) -> dict[str, Convert]:
+        """Look the fields up: not before a value needs them, as most types occur in no manifest at hand."""
+        declared = struct(self._name)
+        if declared is None:
+            raise KeyError(self._name)
+        fields, sparse = declared.fields, self._name in self._writing.sparse
+        if not sparse:
+            zeros = {name: self._writing.zero(field) for name, field in fields.items()}
+            self._added = {name: zero for name, zero in zeros.items() if zero is not _GONE}
+        self._fields = {name: self._writing.convert(field, sparse=sparse) for name, field in fields.items()}
+        return self._fields
+
+    def __call__(self, value: Any) -> Any:
+        if value is None:
+            value = {}
+        if type(value) is not dict:
+            raise WrongTypeError("a mapping", value)
+        fields = self._fields or self._declare()
+        result = _convert_items(value, lambda name, item: fields[name](item) if name in fields else _GONE)
+        return result if self._added.keys() <= value.keys() else self._added | result
+
+
+def _convert_items(value: Tree, convert: Callable[[str, Any], Any]) -> Tree:
+    """The mapping with its values converted: itself when none of them changes."""
+    changed, name = None, ""
+    try:
+        for name, item in value.items():
+            new = convert(name, item)
+            if new is item:
+                continue
+            if changed is None:
+                changed = dict(value)
+            if new is _GONE:
+                del changed[name]
+            else:
+                changed[name] = new
+    except WrongTypeError as error:
+        error.path = (name, *error.path)
+        raise
+    return value if changed is None else changed
+
+
+@cache
+def _scalar(kind: str) -> Convert:
+    """Text, truth or a number; null is the type's zero. Whole floats are what Go prints without a point."""
+    accepted, zero = _ACCEPTED.get(kind, _NUMBERS), _ZEROS[kind]
+
+    def convert(value: Any) -> Any:
+        if value is None:
+            return zero
+        if type(value) not in accepted:
+            raise WrongTypeError(kind, value)
+        return int(value) if type(value) is float and value.is_integer() else value
+
+    return convert
+
+
+def _unless_empty(convert: Convert) -> Convert:
+    return lambda value: convert(value) or _GONE
+
+
+def _optional(convert: Convert, missing: Any) -> Convert:
+    return lambda value: missing if value is None else convert(value)
+
+
+def _list(convert: Convert, keeps_empty: bool) -> Convert:
+    def convert_all(value: Any) -> Any:
+        if type(value) is not list:
+            raise WrongTypeError("a list", value)
+        if not value:
+            return value if keeps_empty else _GONE
+        index, changed = 0, None
+        try:
+            for index, item in enumerate(value):
+                new = convert(item)
+                if new is item:
+                    continue
+                if changed is None:
+                    changed = list(value)
+                changed[index] = new
+        except WrongTypeError as error:
+            error.path = (index, *error.path)
+            raise
+        return value if changed is None else changed
+
+    return convert_all
+
+
+def _map(convert: Convert) -> Convert:
+    def convert_all(value: Any) -> Any:
+        if type(value) is not dict:
+            raise WrongTypeError("a mapping", value)
+        return _convert_items(value, lambda _, item: convert(item)) or _GONE
+
+    return convert_all
+
+
+def _quantity(value: Any) -> Any:
+    from trainc.kubernetes.quantity import canonical
+
+    if value is None:
+        return "0"
+    try:
+        text = canonical(value)
+    except ValueError as error:
+        raise WrongTypeError("a quantity", str(error)) from None
+    return value if text == value else text
+
+
+def _int_or_string(value: Any) -> Any:
+    return value if type(value) is str else _scalar("int32")(value)
+
+
+def _opaque(value: Any) -> Any:
+    return _GONE if value is None else value
+
+
+_SPECIAL: Final[dict[str, Convert]] = {"resource.Quantity": _quantity, "intstr.IntOrString": _int_or_string}
+_APPLIED: Final = _Writing(patch=False)
+
+
+@cache
+def _merged(sparse: frozenset[str]) -> _Writing:
+    return _Writing(patch=True, sparse=sparse)

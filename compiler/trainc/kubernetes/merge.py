@@ -1,0 +1,250 @@
+"""Strategic merge: how Kubernetes merges a patch into an object whose Go type it knows.
+
+Mappings are merged field by field, and null deletes. Lists are replaced, unless the type names a strategy: then items
+are merged by their merge key, or united where they are scalars. Directives in the patch ($patch, $retainKeys,
+$setElementOrder/<list>, $deleteFromPrimitiveList/<list>) say more.
+
+Reads    an object and a patch, JSON trees; the structs of `gostructs`. A field that only one side has needs no type.
+Returns  a new object that shares every subtree which the patch does not touch. Raises MergeError where Kubernetes
+         answers with an error, or panics.
+Source   Kubernetes 1.36, apimachinery's strategicpatch. Where its answer hangs on the order of a Go map, items are
+         deleted before others are added.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any, Final
+
+from trainc.kubernetes.gostructs import ROOT, Field, Struct, struct
+from trainc.kubernetes.merge_order import PATCH, MergeError, Positions, arranged, element_type, key_of, same
+
+if TYPE_CHECKING:
+    from trainc.kubernetes.trees import Tree
+
+__all__ = ["MergeError", "strategic_merge"]
+
+RETAIN: Final = "$retainKeys"
+ORDER: Final = "$setElementOrder"
+DELETE: Final = "$deleteFromPrimitiveList"
+
+_GONE: Final[Any] = object()  # what is left of a value that is not kept
+
+
+def strategic_merge(original: Tree | None, patch: Tree | None, type_name: str = ROOT) -> Tree:
+    """`original` with `patch` merged in; both are values of the Go type.
+
+    >>> strategic_merge({"suspend": True, "replicatedJobs": [{"name": "a", "replicas": 2}]},
+    ...                 {"suspend": None, "replicatedJobs": [{"name": "a", "groupName": "g"}]})
+    {'replicatedJobs': [{'name': 'a', 'replicas': 2, 'groupName': 'g'}]}
+    """
+    for value in (original, patch):
+        if value is not None and type(value) is not dict:
+            raise MergeError(f"expected a mapping, found {type(value).__name__}")
+    return _merge_maps(original or {}, patch or {}, struct(type_name))
+
+
+def _merge_maps(original: Tree, patch: Tree, into: Struct | None) -> Tree:
+    """Merge two mappings; `into` is their type, None for one that is no struct."""
+    if PATCH in patch:
+        return _directed(patch)
+    merged, rest = dict(original), dict(patch)
+    _retain_keys(merged, rest)
+    _set_orders(merged, rest, into)
+    for key in sorted(rest, key=lambda key: not key.startswith(DELETE)):
+        try:
+            if key.startswith(DELETE):
+                _merge_field(merged, _list_name(key, DELETE) or key, rest[key], into, deleting=True)
+            else:
+                _merge_field(merged, key, rest[key], into)
+        except MergeError as error:
+            error.path = (key, *error.path)
+            raise
+    return merged
+
+
+def _directed(patch: Tree) -> Tree:
+    """What a mapping becomes whose patch has a directive. What replaces it is taken as it is, nulls and all."""
+    directive = patch[PATCH]
+    if directive == "replace":
+        return {key: value for key, value in patch.items() if key != PATCH}
+    if directive == "delete":
+        return {}
+    raise MergeError(f"{PATCH}: {directive!r} is not a directive for a mapping")
+
+
+def _merge_field(merged: Tree, name: str, value: Any, into: Struct | None, *, deleting: bool = False) -> None:
+    """Merge one field of the patch into `merged`, in place; `deleting` for a list of what to delete from it."""
+    if value is None:
+        merged.pop(name, None)
+        return
+    present: Any = merged.get(name)
+    if type(present) is not type(value):
+        kept = _GONE if deleting else _plain(value)
+        if kept is not _GONE:
+            merged[name] = kept
+        elif not deleting:
+            merged.pop(name, None)
+    elif type(value) is dict:
+        field = _field(into, name)
+        merged[name] = _merge_maps(present, value, struct(field.of) if field.kind in {"struct", "ptr"} else None)
+    elif type(value) is list:
+        merged[name] = _merge_lists(present, value, _list_field(into, name), deleting=deleting)
+    else:
+        merged[name] = value
+
+
+def _merge_lists(original: list[Any], patch: list[Any], field: Field, *, deleting: bool = False) -> list[Any]:
+    if not (field.merges or deleting):
+        return patch
+    if not original and not patch:
+        return original
+    if element_type(original, patch) is dict:
+        if not field.mergeKey:
+            raise MergeError("a list of mappings without a merge key cannot be merged")
+        return _merge_items(original, patch, field)
+    in_patch = Positions(patch)
+    if deleting:
+        return [item for item in original if in_patch.find(item) < 0]
+    # A set of (type, value) pairs, in order: 1, 1.0 and true are different items.
+    merged = [value for _, value in dict.fromkeys((type(item), item) for item in original + patch)]
+    return arranged(merged, patch, original, field.mergeKey)
+
+
+def _merge_items(original: list[Any], patch: list[Any], field: Field) -> list[Any]:
+    """Merge two lists of mappings by merge key. Items that are new to the list are taken as they are."""
+    server, listed = _directed_items(original, patch, field.mergeKey)
+    merged = list(server)
+    at = Positions(key_of(item, field.mergeKey) for item in server)
+    for item in listed:
+        key = key_of(item, field.mergeKey)
+        index = at.find(key)
+        if index < 0:
+            merged.append(item)
+            at.add(key)
+            continue
+        try:
+            merged[index] = _merge_maps(merged[index], item, struct(field.of))
+        except MergeError as error:
+            error.path = (next(index for index, other in enumerate(patch) if other is item), *error.path)
+            raise
+    return arranged(merged, listed, server, field.mergeKey)
+
+
+def _directed_items(original: list[Any], patch: list[Any], merge_key: str) -> tuple[list[Any], list[Any]]:
+    """What is left of both lists when the patch's items with directives are obeyed, and gone."""
+    server, listed, replace = original, [], False
+    for item in patch:
+        if PATCH not in item:
+            listed.append(item)
+        elif item[PATCH] == "delete":
+            key = key_of(item, merge_key)
+            server = [other for other in server if not same(other.get(merge_key, _GONE), key)]
+        elif item[PATCH] == "replace":
+            replace = True
+        else:
+            raise MergeError(f"{PATCH}: {item[PATCH]!r} is not a directive for an item of a list")
+    return (listed, []) if replace else (server, listed)
+
+
+def _retain_keys(merged: Tree, patch: Tree) -> None:
+    """Obey $retainKeys, and take it out of the patch: whatever it does not name goes from `merged`."""
+    if RETAIN not in patch:
+        return
+    names = patch.pop(RETAIN)
+    if type(names) is not list or any(type(name) in {dict, list} for name in names):
+        raise MergeError(f"{RETAIN} is not a list of names")
+    for key, value in patch.items():
+        if value is not None and not key.startswith((DELETE, ORDER)) and key not in names:
+            raise MergeError(f"the patch has {key}, which its {RETAIN} does not name")
+    for key in [key for key in merged if key not in names]:
+        del merged[key]
+
+
+def _set_orders(merged: Tree, patch: Tree, into: Struct | None) -> None:
+    """Obey every $setElementOrder, and take it and the list that it speaks of out of the patch."""
+    for key in [key for key in patch if key.startswith(ORDER)]:
+        try:
+            _set_order(merged, patch, into, _list_name(key, ORDER), patch.pop(key))
+        except MergeError as error:
+            error.path = (key, *error.path)
+            raise
+
+
+def _set_order(merged: Tree, patch: Tree, into: Struct | None, name: str, order: Any) -> None:
+    server, items = merged.get(name, []), patch.get(name, [])
+    if not type(order) is type(server) is type(items) is list:
+        raise MergeError(f"{name} and its order are not both lists")
+    field = _list_field(into, name)
+    _check_order(items, order, field.mergeKey)
+    if name not in merged and name not in patch:
+        return
+    if name not in patch:
+        both = server
+    elif name not in merged:
+        both = _plain(items, keep_nulls=True)
+    else:
+        both = _merge_lists(server, items, field)
+    element_type(server, items)
+    merged[name] = arranged(both, order, server, field.mergeKey)
+    patch.pop(name, None)
+
+
+def _check_order(items: list[Any], order: list[Any], merge_key: str) -> None:
+    """Refuse an order that the patch's own items do not follow; an empty one says nothing.
+
+    Items with a directive have no place in it: those that delete are passed over, others only while it goes on.
+    """
+    if not order:
+        return
+    pending = [item for item in items if not (merge_key and type(item) is dict and item.get(PATCH) == "delete")]
+    at = 0
+    for other in order:
+        while at < len(pending) and type(pending[at]) is dict and PATCH in pending[at]:
+            at += 1
+        if at == len(pending):
+            return
+        at += same(key_of(pending[at], merge_key), key_of(other, merge_key))
+    if at < len(pending):
+        raise MergeError(f"the items of the patch do not stand in the order of its {ORDER}")
+
+
+def _plain(value: Any, *, keep_nulls: bool = False) -> Any:
+    """A part of the patch that the object lacks: without nulls, and without the mappings that hold a $patch."""
+    if type(value) is dict:
+        if PATCH in value and (keep_nulls or value[PATCH] is not None):
+            return _GONE
+        fields = {
+            key: kept
+            for key, item in value.items()
+            if (keep_nulls or item is not None) and (kept := _plain(item, keep_nulls=keep_nulls)) is not _GONE
+        }
+        return value if len(fields) == len(value) and all(fields[key] is value[key] for key in fields) else fields
+    if type(value) is list:
+        items = [kept for item in value if (kept := _plain(item, keep_nulls=keep_nulls)) is not _GONE]
+        return value if len(items) == len(value) and all(map(operator.is_, items, value)) else items
+    return value
+
+
+def _list_name(key: str, directive: str) -> str:
+    """The list that a directive's key names after a slash."""
+    prefix, slash, name = key.partition("/")
+    if prefix != directive or not slash:
+        raise MergeError(f"not of the form {directive}/<list>")
+    return name
+
+
+def _field(into: Struct | None, name: str) -> Field:
+    if into is None:
+        raise MergeError("values in a mapping of free keys cannot be merged")
+    field = into.find(name)
+    if field is None:
+        raise MergeError(f"{into.name} has no field {name}, and two mappings or lists cannot be merged without one")
+    return field
+
+
+def _list_field(into: Struct | None, name: str) -> Field:
+    field = _field(into, name)
+    if field.kind not in {"slice", "ptr"}:
+        raise MergeError(f"{into.name if into else ''}.{name} is not a list")
+    return field

@@ -1,0 +1,229 @@
+"""What Kubernetes takes for a name: of an object, a label, a variable, a port, a key of a ConfigMap, a path.
+
+Every `is_...` reads the text (or the number of a port) and returns the reasons against it, none when it is valid.
+`field_error` returns the line in which Kubernetes reports such a reason.
+Source: Kubernetes 1.36, apimachinery's validation of names and its field errors. Reasons read as there, so that users
+who search for one find it. Bytes are counted, also where a reason says characters; only ASCII matches, and only whole.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+_LABEL: Final = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+_LABEL_1035: Final = "[a-z]([-a-z0-9]*[a-z0-9])?"
+_SUBDOMAIN: Final = rf"{_LABEL}(\.{_LABEL})*"
+_QUALIFIED: Final = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
+_LABEL_VALUE: Final = f"({_QUALIFIED})?"
+_VARIABLE: Final = "[-._a-zA-Z][-._a-zA-Z0-9]*"
+_CONFIG_KEY: Final = "[-._a-zA-Z0-9]+"
+_PATH: Final = r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+"
+
+_KINDS: Final = {
+    "FieldValueDuplicate": "Duplicate value",
+    "FieldValueForbidden": "Forbidden",
+    "FieldValueInvalid": "Invalid value",
+    "FieldValueNotFound": "Not found",
+    "FieldValueNotSupported": "Unsupported value",
+    "FieldValueRequired": "Required value",
+    "FieldValueTooLong": "Too long",
+    "FieldValueTooMany": "Too many",
+    "FieldValueTypeInvalid": "Invalid value",
+}
+_VALUELESS: Final = frozenset({"FieldValueForbidden", "FieldValueRequired", "FieldValueTooLong"})
+_ESCAPES: Final = {
+    '"': r"\"",
+    "\\": r"\\",
+    "\a": r"\a",
+    "\b": r"\b",
+    "\f": r"\f",
+    "\n": r"\n",
+    "\r": r"\r",
+    "\t": r"\t",
+    "\v": r"\v",
+}
+
+
+def is_dns1123_label(value: str) -> list[str]:
+    """The name of most parts of an object: containers, volumes, replicated jobs."""
+    reasons = _too_long(value, 63)
+    if not re.fullmatch(_LABEL, value):
+        if re.fullmatch(_SUBDOMAIN, value):
+            return [*reasons, "must not contain dots"]
+        reasons.append(
+            "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', "
+            f"and must start and end with an alphanumeric character {_such_as(_LABEL, 'my-name', '123-abc')}"
+        )
+    return reasons
+
+
+def is_dns1035_label(value: str) -> list[str]:
+    """The name of a Service: a label that begins with a letter."""
+    reasons = _too_long(value, 63)
+    if not re.fullmatch(_LABEL_1035, value):
+        reasons.append(
+            "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic "
+            f"character, and end with an alphanumeric character {_such_as(_LABEL_1035, 'my-name', 'abc-123')}"
+        )
+    return reasons
+
+
+def is_dns1123_subdomain(value: str) -> list[str]:
+    """The name of most objects: labels, joined by dots."""
+    return _subdomain(value, "characters")
+
+
+def is_qualified_name(value: str) -> list[str]:
+    """The key of a label or an annotation, and the name of a resource: a name, maybe behind a domain and a slash."""
+    prefix, slash, name = value.rpartition("/")
+    if "/" in prefix:
+        example = "with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
+        return [f"a valid label key {_QUALIFIED_RULE} {example}"]
+    reasons: list[str] = []
+    if slash and not prefix:
+        reasons.append("prefix part must be non-empty")
+    elif slash:
+        reasons += [f"prefix part {reason}" for reason in _subdomain(prefix, "bytes")]
+    if not name:
+        reasons.append("name part must be non-empty")
+    reasons += [f"name part {reason}" for reason in _too_long(name, 63, "bytes")]
+    if not re.fullmatch(_QUALIFIED, name):
+        reasons.append(f"name part {_QUALIFIED_RULE}")
+    return reasons
+
+
+def is_label_value(value: str) -> list[str]:
+    """The value of a label, which may be empty."""
+    reasons = _too_long(value, 63, "bytes")
+    if not re.fullmatch(_LABEL_VALUE, value):
+        reasons.append(
+            "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must "
+            f"start and end with an alphanumeric character {_such_as(_LABEL_VALUE, 'MyValue', 'my_value', '12345')}"
+        )
+    return reasons
+
+
+def is_env_var_name(value: str) -> list[str]:
+    """The name of a variable in the strict sense, which is asked for in few places only."""
+    reasons: list[str] = []
+    if not re.fullmatch(_VARIABLE, value):
+        reasons.append(
+            "a valid environment variable name must consist of alphabetic characters, digits, '_', '-', or '.', and "
+            f"must not start with a digit {_such_as(_VARIABLE, 'my.env-name', 'MY_ENV.NAME', 'MyEnvName1')}"
+        )
+    return reasons + _leads_upwards(value)
+
+
+def is_relaxed_env_var_name(value: str) -> list[str]:
+    """The name of a container's variable: anything printable but an equals sign."""
+    if not value:
+        return ["environment variable name must be non-empty"]
+    if not re.fullmatch("[ -<>-~]+", value):
+        return ["a valid environment variable name must consist only of printable ASCII characters other than '='"]
+    return []
+
+
+def is_config_map_key(value: str) -> list[str]:
+    """A key of a ConfigMap or a Secret, which becomes the name of a file."""
+    reasons = _too_long(value, 253)
+    if not re.fullmatch(_CONFIG_KEY, value):
+        reasons.append(
+            "a valid config key must consist of alphanumeric characters, '-', '_' or '.' "
+            f"{_such_as(_CONFIG_KEY, 'key.name', 'KEY_NAME', 'key-name')}"
+        )
+    return reasons + _leads_upwards(value)
+
+
+def is_port_name(value: str) -> list[str]:
+    """The name of a port (IANA's service names, in lower case)."""
+    reasons = _too_long(value, 15)
+    if not re.fullmatch("[-a-z0-9]+", value):
+        reasons.append("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)")
+    if not re.search("[a-z]", value):
+        reasons.append("must contain at least one letter (a-z)")
+    if "--" in value:
+        reasons.append("must not contain consecutive hyphens")
+    if value.startswith("-") or value.endswith("-"):
+        reasons.append("must not begin or end with a hyphen")
+    return reasons
+
+
+def is_port_number(value: int) -> list[str]:
+    """The number of a port."""
+    return [] if 1 <= value <= 65535 else ["must be between 1 and 65535, inclusive"]
+
+
+def is_domain_prefixed_path(value: str) -> list[str]:
+    """A controller's name, as in managedBy: a domain, a slash and a path. That of an empty text is: it is required."""
+    if not value:
+        return ["Required value"]
+    domain, _, path = value.partition("/")
+    if not domain or not path:
+        return ['must be a domain-prefixed path (such as "acme.io/foo")']
+    reasons = is_dns1123_subdomain(domain)
+    if not re.fullmatch(_PATH, path):
+        reasons.append(f"Invalid path (regex used for validation is '{_PATH}')")
+    return reasons
+
+
+def field_error(kind: str, field: str, value: Any, detail: str) -> str:
+    """The line that reports what is wrong with `value` at `field` ("" for none); `kind` as in FieldValueInvalid."""
+    shown = [] if kind in _VALUELESS else [quoted(value) if isinstance(value, str) else _json(value)]
+    return ": ".join(part for part in (field, _KINDS[kind], *shown, detail) if part)
+
+
+def quoted(text: str) -> str:
+    """The text in double quotes, with everything escaped that does not show (Go's %q)."""
+    return f'"{"".join(map(_escaped, text))}"'
+
+
+def _escaped(character: str) -> str:
+    if character in _ESCAPES:
+        return _ESCAPES[character]
+    if character.isprintable():
+        return character
+    code = ord(character)
+    if code < 0x80:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def _json(value: Any) -> str:
+    import json
+
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _subdomain(value: str, unit: str) -> list[str]:
+    reasons = _too_long(value, 253, unit)
+    if not re.fullmatch(_SUBDOMAIN, value):
+        reasons.append(
+            "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', "
+            f"and must start and end with an alphanumeric character {_such_as(_SUBDOMAIN, 'example.com')}"
+        )
+    return reasons
+
+
+def _too_long(value: str, most: int, unit: str = "characters") -> list[str]:
+    if len(value.encode("utf-8", "surrogatepass")) <= most:
+        return []
+    return [f"must be no more than {most} {unit}"]
+
+
+def _leads_upwards(value: str) -> list[str]:
+    """Against names that a file system takes for this folder, or for one above it."""
+    if value in (".", ".."):
+        return [f"must not be '{value}'"]
+    return ["must not start with '..'"] if value.startswith("..") else []
+
+
+def _such_as(pattern: str, *examples: str) -> str:
+    shown = ",  or ".join(f"'{example}'" for example in examples)
+    return f"(e.g. {shown}, regex used for validation is '{pattern}')"
+
+
+_QUALIFIED_RULE: Final = (
+    "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character "
+    + _such_as(_QUALIFIED, "MyName", "my.name", "123-abc")
+)

@@ -1,0 +1,257 @@
+"""The metadata of an object, which no schema describes: names, labels, annotations, owners.
+
+Reads    the value under `metadata`.
+Returns  the metadata as it would be stored, and its violations. A namespace may be missing (difference
+         namespace-optional); what only the cluster sets is looked at for its type alone.
+Source   apimachinery v0.36.2: the Go type ObjectMeta, and the validation of it for custom resources.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from trainc.kubernetes import formats, names
+from trainc.kubernetes.violations import Violation, field
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trainc.kubernetes.trees import Path, Tree
+
+_TYPES: Final = {
+    # The field, and its type. Those of the names are read without the Go type, so a wrong one is a fault of the schema.
+    "annotations": "object",
+    "creationTimestamp": "time",
+    "deletionGracePeriodSeconds": "integer",
+    "deletionTimestamp": "time",
+    "finalizers": "array",
+    "generateName": "name",
+    "generation": "integer",
+    "labels": "object",
+    "managedFields": "array",
+    "name": "name",
+    "namespace": "name",
+    "ownerReferences": "array",
+    "resourceVersion": "string",
+    "selfLink": "string",
+    "uid": "string",
+}
+FIELDS: Final = _TYPES.keys()
+SCHEMA: Final[Tree] = {"type": "object", "properties": {key: {} for key in FIELDS}}
+"""As much of a schema as it takes to speak of an unknown field."""
+
+_OWNER: Final = {
+    "apiVersion": "string",
+    "blockOwnerDeletion": "boolean",
+    "controller": "boolean",
+    "kind": "string",
+    "name": "string",
+    "uid": "string",
+}
+_PYTHON: Final = {"array": list, "boolean": bool, "object": dict, "string": str}
+_MOST_ANNOTATION_BYTES: Final = 256 * 1024
+_KEY_FORM: Final = (
+    "letters, digits, - _ and . between letters or digits, at most 63; before it a domain and / if you like"
+)
+_VALUE_FORM: Final = "letters, digits, - _ and . between letters or digits, at most 63"
+_NAME_FORM: Final = "lower-case letters, digits, - and . between letters or digits, at most 253"
+_NAMESPACE_FORM: Final = "lower-case letters, digits and - between letters or digits, at most 63"
+
+
+def stored(metadata: Any) -> Any:
+    """The metadata without nulls and without what ObjectMeta does not have; a label or annotation of null is ''."""
+    if not isinstance(metadata, dict):
+        return metadata
+    made = {key: value for key, value in metadata.items() if value is not None and key in FIELDS}
+    for key in ("labels", "annotations"):
+        values = made.get(key)
+        if isinstance(values, dict) and None in values.values():
+            made[key] = {name: "" if value is None else value for name, value in values.items()}
+            metadata = None  # changed, however many fields there are
+    return metadata if metadata is not None and len(made) == len(metadata) else made
+
+
+def check(metadata: Any, *, namespaced: bool) -> Iterator[Violation]:
+    """Everything that is wrong with the metadata of an object on its creation; paths begin with `metadata`."""
+    if metadata is not None and not isinstance(metadata, dict):
+        yield _wrong_type(("metadata",), metadata, "object", "schema")
+    found: Tree = metadata if isinstance(metadata, dict) else {}
+    right = {}
+    for key, value in found.items():
+        if value is None or key not in _TYPES:
+            continue
+        fault = _type_fault(("metadata", key), value, _TYPES[key])
+        if fault:
+            yield fault
+        else:
+            right[key] = value
+    yield from _names(right, unnamed=found.get("name") in (None, ""), namespaced=namespaced)
+    yield from _labels(right.get("labels", {}))
+    yield from _annotations(right.get("annotations", {}))
+    yield from _finalizers(right.get("finalizers", ()))
+    yield from _owners(right.get("ownerReferences", ()))
+    yield from _by_the_cluster(right)
+
+
+def _names(metadata: Tree, *, unnamed: bool, namespaced: bool) -> Iterator[Violation]:
+    name, prefix, namespace = (metadata.get(key, "") for key in ("name", "generateName", "namespace"))
+    if prefix and names.is_dns1123_subdomain(prefix.removesuffix("-") or prefix):
+        yield _invalid_name(("metadata", "generateName"), prefix, _NAME_FORM)
+    if name and names.is_dns1123_subdomain(name):
+        yield _invalid_name(("metadata", "name"), name, _NAME_FORM)
+    if unnamed:
+        way_out = "give it one; generateName is for the cluster to fill in" if prefix else "add metadata.name"
+        yield _violation(("metadata", "name"), "required", "the object has no name", way_out)
+    if namespace and not namespaced:
+        yield _violation(
+            ("metadata", "namespace"),
+            "invalid-namespace",
+            f'namespace is "{namespace}", but objects of this kind belong to the whole cluster',
+            "remove the namespace",
+        )
+    elif namespace and names.is_dns1123_label(namespace):
+        yield replace(_invalid_name(("metadata", "namespace"), namespace, _NAMESPACE_FORM), rule="invalid-namespace")
+
+
+def _invalid_name(path: Path, value: str, form: str) -> Violation:
+    meant = re.sub("[^a-z0-9.-]+", "-", value.lower()).strip("-.")[:63]
+    example = f"; for example {meant}" if meant and meant.isascii() else ""
+    return _violation(path, "invalid-name", f"{path[-1]} is {_shown(value)}, which is not a valid one", form + example)
+
+
+def _labels(labels: Tree) -> Iterator[Violation]:
+    for key, value in labels.items():
+        path = ("metadata", "labels", key)
+        if value is not None and not isinstance(value, str):
+            yield _wrong_type(path, value, "string")
+            continue
+        if names.is_qualified_name(key):
+            message = f"{_shown(key)} is not a valid key of a label"
+            yield _violation(path, "invalid-label", message, _KEY_FORM, at="metadata.labels", key=True)
+        if value and names.is_label_value(value):
+            message = f"label {_shown(key)} has the value {_shown(value)}, which is not a valid one"
+            yield _violation(
+                path, "invalid-label", message, f"{_VALUE_FORM}; or make it an annotation", at="metadata.labels"
+            )
+
+
+def _annotations(annotations: Tree) -> Iterator[Violation]:
+    size = 0
+    for key, value in annotations.items():
+        path = ("metadata", "annotations", key)
+        if value is not None and not isinstance(value, str):
+            yield _wrong_type(path, value, "string")
+            continue
+        if names.is_qualified_name(key.lower()):
+            message = f"{_shown(key)} is not a valid key of an annotation"
+            yield _violation(path, "invalid-annotation", message, _KEY_FORM, at="metadata.annotations", key=True)
+        size += _bytes(key) + _bytes(value or "")
+    if size > _MOST_ANNOTATION_BYTES:
+        message = f"the annotations take {size} bytes, and may take {_MOST_ANNOTATION_BYTES}"
+        yield _violation(("metadata", "annotations"), "annotations-too-big", message, "put the data into a ConfigMap")
+
+
+def _finalizers(finalizers: list[Any]) -> Iterator[Violation]:
+    for index, value in enumerate(finalizers):
+        path = ("metadata", "finalizers", index)
+        if isinstance(value, str) and names.is_qualified_name(value):
+            message = f"{_shown(value)} is not a valid finalizer"
+            yield _violation(path, "invalid-finalizer", message, _KEY_FORM, at="metadata.finalizers")
+        elif value is not None and not isinstance(value, str):
+            yield _wrong_type(path, value, "string")
+    if "orphan" in finalizers and "foregroundDeletion" in finalizers:
+        message = "the finalizers orphan and foregroundDeletion exclude each other"
+        yield _violation(("metadata", "finalizers"), "invalid-finalizer", message, "keep one of them")
+
+
+def _owners(owners: list[Any]) -> Iterator[Violation]:
+    controllers = 0
+    for index, owner in enumerate(owners):
+        path: Path = ("metadata", "ownerReferences", index)
+        if owner is None:
+            continue
+        if not isinstance(owner, dict):
+            yield _wrong_type(path, owner, "object")
+            continue
+        faults = [
+            fault
+            for key, expected in _OWNER.items()
+            if owner.get(key) is not None and (fault := _type_fault((*path, key), owner[key], expected))
+        ]
+        yield from faults
+        if not faults:
+            yield from _owner(path, owner)
+            controllers += owner.get("controller") is True
+    if controllers > 1:
+        message = f"{controllers} owners are the controller; one may be"
+        yield _violation(("metadata", "ownerReferences"), "invalid-owner", message, "leave `controller: true` to one")
+
+
+def _owner(path: Path, owner: Tree) -> Iterator[Violation]:
+    group, _, version = (owner.get("apiVersion") or "").rpartition("/")
+    if not version or "/" in group:
+        at = "metadata.ownerReferences.apiVersion"
+        yield _violation(
+            (*path, "apiVersion"), "invalid-owner", "the owner's apiVersion is not one", "such as v1", at=at
+        )
+    for key in ("kind", "name", "uid"):
+        if not owner.get(key):
+            at = f"metadata.ownerReferences.{key}"
+            yield _violation((*path, key), "invalid-owner", f"the owner has no {key}", f"add its {key}", at=at)
+    if (owner.get("apiVersion"), owner.get("kind")) == ("v1", "Event"):
+        yield _violation(
+            path, "invalid-owner", "an Event cannot own anything", "remove it", at="metadata.ownerReferences"
+        )
+
+
+def _by_the_cluster(metadata: Tree) -> Iterator[Violation]:
+    """What only the cluster sets, and people leave in when they copy an object from it."""
+    if metadata.get("generation", 0) < 0:
+        path: Path = ("metadata", "generation")
+        yield _violation(path, "out-of-range", "generation is negative", "remove it: the cluster counts")
+    for index, entry in enumerate(metadata.get("managedFields", ())):
+        path = ("metadata", "managedFields", index)
+        if entry is None:
+            entry = {}  # noqa: PLW2901 (Go reads a null as an empty entry)
+        if not isinstance(entry, dict):
+            yield _wrong_type(path, entry, "object")
+        elif entry.get("operation") not in ("Apply", "Update"):
+            message = "operation is neither Apply nor Update"
+            yield _violation((*path, "operation"), "invalid-managed-fields", message, "remove managedFields")
+
+
+def _type_fault(path: Path, value: Any, expected: str) -> Violation | None:
+    if expected == "name":
+        return None if isinstance(value, str) else _wrong_type(path, value, "string", "schema")
+    if expected == "integer":
+        whole = isinstance(value, int) and not isinstance(value, bool) and -(2**63) <= value < 2**63
+        whole = whole or (isinstance(value, float) and value.is_integer() and abs(value) < 2**63)
+        return None if whole else _wrong_type(path, value, "integer")
+    if expected == "time" and isinstance(value, str):
+        from trainc.kubernetes import complaints
+
+        return complaints.no_time(path, value, "read") if formats.date_time(value) else None
+    right: type = _PYTHON.get(expected, str)
+    return None if isinstance(value, right) else _wrong_type(path, value, "string" if right is str else expected)
+
+
+def _wrong_type(path: Path, value: Any, expected: str, stage: Literal["read", "schema"] = "read") -> Violation:
+    from trainc.kubernetes import complaints
+
+    return replace(complaints.wrong_type(path, value, {"type": expected}), stage=stage)
+
+
+def _violation(path: Path, rule: str, message: str, help: str, *, at: str = "", key: bool = False) -> Violation:
+    return Violation(path=path, field=at or field(path), rule=rule, message=message, help=help, key=key)
+
+
+def _shown(value: str) -> str:
+    from trainc.kubernetes import complaints
+
+    return complaints.shown(value)
+
+
+def _bytes(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))

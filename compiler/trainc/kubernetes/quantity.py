@@ -1,0 +1,299 @@
+"""Quantities of resources (`500m`, `64Gi`, `1e3`): read, computed with and printed exactly as Kubernetes does.
+
+Reads a text, or the JSON value of a manifest; `canonical` returns what stands in the manifest once the API server has
+read and written it. The arithmetic is exact: a whole number times a power of ten.
+Source: Kubernetes 1.36, apimachinery's resource.Quantity, which keeps the typed text of some values and prints the
+others anew; proved against its recorded answers and, in tests/differential, against the library itself.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache, total_ordering
+from typing import Final, Literal
+
+Format = Literal["", "DecimalSI", "BinarySI", "DecimalExponent"]
+"""The family of suffixes in which a quantity is printed; "" is undecided, and takes over that of the first summand."""
+
+_DIGITS: Final = "0123456789"
+_LETTERS: Final = "eEinumkKMGTP"
+_DECIMAL: Final = {-9: "n", -6: "u", -3: "m", 0: "", 3: "k", 6: "M", 9: "G", 12: "T", 15: "P", 18: "E"}
+_BINARY: Final = {10: "Ki", 20: "Mi", 30: "Gi", 40: "Ti", 50: "Pi", 60: "Ei"}
+_UNITS: Final[dict[str, tuple[int, Format]]] = {
+    **{suffix: (power, "DecimalSI") for power, suffix in _DECIMAL.items()},
+    **{suffix: (power, "BinarySI") for power, suffix in _BINARY.items()},
+}
+_NANO: Final = -9  # nothing smaller is kept
+_MOST: Final = 2**63 - 1  # where binary quantities end
+_LIMIT: Final = 1000  # exponents and digits beyond this: Go's parser would take forever, and no resource needs them
+
+_SPACES: Final = " \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
+"""What Go trims around a quantity in JSON: the white space that its JSON writer leaves unescaped."""
+
+
+class QuantityError(ValueError):
+    """A text or a JSON value that is no quantity; the message says why, and what one looks like."""
+
+
+@total_ordering
+@dataclass(frozen=True, slots=True, eq=False)
+class Quantity:
+    """`mantissa` times ten to the power of `exponent`. Compares by value: 1 equals 1000m."""
+
+    mantissa: int
+    exponent: int = 0
+    format: Format = ""
+    text: str = ""
+    """How it was typed, where Kubernetes prints it like that again."""
+
+    @staticmethod
+    def parse(text: str) -> Quantity:
+        """Read a quantity; raises QuantityError."""
+        return _parse(text)
+
+    @staticmethod
+    def from_json(value: str | int | float) -> Quantity:
+        """Read a quantity from a manifest, where it may also be a number; raises QuantityError."""
+        return _parse(_text(value))
+
+    def __str__(self) -> str:
+        """The text that Kubernetes prints."""
+        if self.text:
+            return self.text
+        if not self.mantissa:
+            return "0"
+        format = self.format
+        if format == "BinarySI":
+            whole = self._in_units_of(0)
+            if abs(whole) >= 1024 and self == Quantity(whole):
+                number, times = _without_factor(whole, 1024)
+                return f"{number}{_BINARY.get(10 * times, '')}"
+            format = "DecimalSI"
+        number, tens = _without_factor(self.mantissa, 10)
+        exponent = self.exponent + tens
+        padding = exponent % 3
+        number, exponent = number * 10**padding, exponent - padding
+        if format == "DecimalSI":
+            # Beyond exa Kubernetes has no suffix, and prints the number without one: 1000E becomes 1.
+            return f"{number}{_DECIMAL.get(exponent, '')}"
+        return f"{number}e{exponent}" if exponent else str(number)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Quantity):
+            return NotImplemented
+        mine, theirs, _ = self._aligned(other)
+        return mine == theirs
+
+    def __lt__(self, other: Quantity) -> bool:
+        mine, theirs, _ = self._aligned(other)
+        return mine < theirs
+
+    def __hash__(self) -> int:
+        if not self.mantissa:
+            return hash(0)
+        number, tens = _without_factor(self.mantissa, 10)
+        return hash((number, self.exponent + tens))
+
+    @property
+    def sign(self) -> int:
+        """-1, 0 or 1."""
+        return (self.mantissa > 0) - (self.mantissa < 0)
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether it is nothing, in whatever unit."""
+        return not self.mantissa
+
+    def value(self) -> int:
+        """The number of whole units, rounded away from zero."""
+        return self._in_units_of(0)
+
+    def milli_value(self) -> int:
+        """The number of thousandths, rounded away from zero."""
+        return self._in_units_of(-3)
+
+    def add(self, other: Quantity) -> Quantity:
+        """The sum, in the format of the first summand that is not zero."""
+        mine, theirs, exponent = self._aligned(other)
+        return Quantity(mine + theirs, exponent, other.format if self.is_zero else self.format)
+
+    def sub(self, other: Quantity) -> Quantity:
+        """The difference; nothing minus something is printed in the format of that something."""
+        return self.add(other.neg())
+
+    def neg(self) -> Quantity:
+        """The same with the other sign."""
+        return Quantity(-self.mantissa, self.exponent, self.format)
+
+    def mul(self, times: int) -> Quantity:
+        """The sum of `times` equal quantities."""
+        return Quantity(self.mantissa * times, self.exponent, self.format)
+
+    def round_up(self, exponent: int) -> Quantity:
+        """Rounded away from zero to whole multiples of ten to the power of `exponent` (-3: milli)."""
+        if self.exponent >= exponent:
+            return self
+        return Quantity(self._in_units_of(exponent), exponent, self.format)
+
+    def _in_units_of(self, exponent: int) -> int:
+        """How many times ten to the power of `exponent` it is, rounded away from zero."""
+        shift = self.exponent - exponent
+        unit: int = 10 ** abs(shift)
+        if shift >= 0:
+            return self.mantissa * unit
+        return -(-self.mantissa // unit) if self.mantissa > 0 else self.mantissa // unit
+
+    def _aligned(self, other: Quantity) -> tuple[int, int, int]:
+        """Both mantissas at one exponent, and that exponent."""
+        exponent = min(self.exponent, other.exponent)
+        return self._in_units_of(exponent), other._in_units_of(exponent), exponent
+
+
+def canonical(value: str | int | float) -> str:
+    """The text that stands for `value` once Kubernetes has read and written it; raises QuantityError."""
+    if type(value) is int and 0 < value < 10**18 and value % 1000:
+        return str(value)
+    return _canonical(value if type(value) is str else _text(value))
+
+
+@lru_cache(maxsize=4096)
+def _canonical(text: str) -> str:
+    return str(_parse(text.strip(_SPACES)))
+
+
+@lru_cache(maxsize=4096)
+def _parse(text: str) -> Quantity:
+    sign, whole, fraction, suffix = _split(text)
+    power, format = _unit(text, suffix)
+    digits = (whole.lstrip("0") or "0") + fraction
+    exponent = -len(fraction) if format == "BinarySI" else power - len(fraction)
+    number = int(sign + digits)
+    if format == "BinarySI":
+        number <<= power
+    if _is_short(len(digits), len(fraction), power, format):
+        return Quantity(number, exponent, format, text if _is_kept(digits, exponent, format) else "")
+    if not whole and not fraction:
+        raise QuantityError(_complaint(text))
+    return _bounded(Quantity(number, exponent, format))
+
+
+def _split(text: str) -> tuple[str, str, str, str]:
+    """The sign, the digits before and behind the point, and the suffix, which may be an exponent."""
+    sign = text[:1] if text[:1] in ("+", "-") else ""
+    whole, rest = _span(text[len(sign) :], _DIGITS)
+    fraction = ""
+    if rest[:1] == ".":
+        fraction, rest = _span(rest[1:], _DIGITS)
+    suffix, more = _span(rest, _LETTERS)
+    if more[:1] in ("+", "-"):
+        suffix, more = suffix + more[:1], more[1:]
+    power, more = _span(more, _DIGITS)
+    if more or not text or len(text) > _LIMIT:
+        raise QuantityError(_complaint(text))
+    return sign, whole, fraction, suffix + power
+
+
+def _span(text: str, characters: str) -> tuple[str, str]:
+    """The longest beginning of `text` that is made of `characters`, and the rest."""
+    rest = text.lstrip(characters)
+    return text[: len(text) - len(rest)], rest
+
+
+def _is_short(digits: int, fraction: int, power: int, format: Format) -> bool:
+    """Whether Go holds the quantity in a machine word; all others are rounded, bounded, and printed anew.
+
+    Its estimate is rough on purpose: 18 decimal digits, or, with a binary suffix and no fraction, those of 2**50.
+    """
+    if format == "BinarySI":
+        return not fraction and digits + power * 3 // 10 <= 14
+    return digits <= 18 and power - fraction >= _NANO
+
+
+def _is_kept(digits: str, exponent: int, format: Format) -> bool:
+    """Whether the typed text is printed again: Go's quick test for a text that cannot be shortened.
+
+    It asks for more than is needed, so some good texts are printed anew (+8Ki), and lets signs and zeros pass (+01).
+    """
+    if format == "BinarySI":
+        return int(digits) % 8 != 0
+    return exponent % 3 == 0 and digits[0] != "0" and not digits.endswith("000")
+
+
+def _bounded(quantity: Quantity) -> Quantity:
+    """The quantity in whole nanos; with a binary suffix at most 2**63-1, and in decimal format below 1."""
+    quantity = quantity.round_up(_NANO)
+    if quantity.format != "BinarySI":
+        return quantity
+    size = quantity.neg() if quantity.sign < 0 else quantity
+    if size > Quantity(_MOST):
+        return Quantity(_MOST * quantity.sign, 0, "BinarySI")
+    if size < Quantity(1) and size.sign:
+        return Quantity(quantity.mantissa, quantity.exponent, "DecimalSI")
+    return quantity
+
+
+def _unit(text: str, suffix: str) -> tuple[int, Format]:
+    """The power (of ten, or of two) for which `suffix` stands, and its family."""
+    unit = _UNITS.get(suffix)
+    if unit is not None:
+        return unit
+    if suffix[0] not in "eE" or not suffix[1:].lstrip("+-").isdecimal():
+        raise QuantityError(_complaint(text))
+    power = int(suffix[1:])
+    if abs(power) > _LIMIT:
+        raise QuantityError(f'"{text}" has an exponent beyond {_LIMIT}, which is the largest that a quantity may have')
+    return power, "DecimalExponent"
+
+
+def _without_factor(number: int, factor: int) -> tuple[int, int]:
+    """`number` divided by `factor` until there is a remainder, and how often that was; `number` is not zero."""
+    times = 0
+    while number % factor == 0:
+        number //= factor
+        times += 1
+    return number, times
+
+
+def _text(value: object) -> str:
+    """What a JSON value says, between its quotes if it has any."""
+    if isinstance(value, str):
+        return value.strip(_SPACES)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    if isinstance(value, float) and math.isfinite(value):
+        return _json_number(value)
+    raise QuantityError(f"a quantity is a number or a text like 500m or 64Gi, not {value!r}")
+
+
+def _json_number(number: float) -> str:
+    """A float as Go writes it in JSON: the shortest digits, and an exponent only below 1e-6 and from 1e21 on."""
+    mantissa, _, exponent = repr(number).partition("e")
+    if not exponent:
+        return mantissa.removesuffix(".0")
+    power = int(exponent)
+    if power < -6 or power >= 21:
+        return f"{mantissa}e{power:+d}"
+    sign = "-" if number < 0 else ""
+    digits = mantissa.replace(".", "").removeprefix("-")
+    if power < 0:
+        return f"{sign}0.{'0' * (-power - 1)}{digits}"
+    return f"{sign}{digits.ljust(power + 1, '0')}"
+
+
+def _complaint(text: str) -> str:
+    if len(text) > _LIMIT:
+        return f'"{text[:40]}..." is too long for a quantity: {len(text)} characters, where {_LIMIT} are the most'
+    sign, rest = _span(text, "+-")
+    number, rest = _span(rest, f"{_DIGITS}.")
+    size = rest.strip().lower().removesuffix("b").removesuffix("i")
+    meant = [
+        f"{sign}{number}{unit}"
+        for unit, (power, _) in _UNITS.items()
+        if power > 0 and unit.lower() in (size, f"{size}i")
+    ]
+    hint = f" (did you mean {' or '.join(meant)}?)" if meant and number else ""
+    return (
+        f'"{text}" is not a quantity{hint}: write a number, and right behind it a suffix if need be '
+        "(m, k, M, G, T, P, E, Ki, Mi, Gi, Ti, Pi, Ei, or an exponent like e3)"
+    )

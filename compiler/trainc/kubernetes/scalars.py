@@ -1,0 +1,219 @@
+"""Scalars of YAML, resolved to null, booleans, numbers and strings as the API server's reader resolves them.
+
+Reads the text of one scalar and its tag; returns a Python value. Underscores, octal, hexadecimal and binary integers,
+`yes` and `on` are its reading of YAML 1.1; base 60 and timestamps stay strings.
+Source: sigs.k8s.io/yaml 1.6.0 on go.yaml.in/yaml/v2 (resolve.go), and strconv and encoding/json of Go's library.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import struct
+from typing import Final
+
+Scalar = None | bool | int | float | str
+
+HINTS: Final = frozenset("+-.0123456789yYnNtTfFoO~")
+"""The first characters of plain scalars that may be something else than a string; and so may the empty one."""
+
+_NUMERIC: Final = frozenset("+-.0123456789")
+
+
+def _spellings(*words: str) -> tuple[str, ...]:
+    return tuple(spelling for word in words for spelling in (word, word.capitalize(), word.upper()))
+
+
+_WORDS: Final[dict[str, Scalar]] = {
+    "": None,
+    "~": None,
+    **dict.fromkeys(_spellings("null"), None),
+    **dict.fromkeys(_spellings("y", "yes", "true", "on"), True),
+    **dict.fromkeys(_spellings("n", "no", "false", "off"), False),
+    **dict.fromkeys((".nan", ".NaN", ".NAN"), math.nan),
+    **dict.fromkeys((".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF"), math.inf),
+    **dict.fromkeys(("-.inf", "-.Inf", "-.INF"), -math.inf),
+}
+_INTEGER: Final = re.compile(r"[-+]?(?:0[xX][0-9a-fA-F]+|0[oO][0-7]+|0[bB][01]+|0[0-7]*|[1-9][0-9]*)")
+_SIGN_AFTER_BASE: Final = re.compile(r"0b[-+][01]+")
+_FLOAT: Final = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_POINT_FLOAT: Final = re.compile(r"\.[0-9]+(?:_[0-9]+)*(?:[eE][-+]?[0-9]+(?:_[0-9]+)*)?")
+_BASES: Final = {"x": 16, "o": 8, "b": 2}
+_DIGITS_OF_UINT64: Final = 20
+
+
+def plain(text: str) -> Scalar:
+    """The value of a plain scalar without a tag. Integers outside int64 and uint64 are floats."""
+    word = _WORDS.get(text, text)
+    if word is not text:
+        return word
+    if text[0] in _NUMERIC:
+        return _number(text)
+    return text
+
+
+def _number(text: str) -> Scalar:
+    if text[0] == ".":  # underscores count as Go counts them in literals: between two digits
+        return _float(text.replace("_", ""), text) if _POINT_FLOAT.fullmatch(text) else text
+    bare = text.replace("_", "")
+    if _INTEGER.fullmatch(bare):
+        number = _integer(bare)
+        if number is not None:
+            return number
+    elif _SIGN_AFTER_BASE.fullmatch(bare):  # `0b-1` is -1: upstream looks at the sign after it has cut the base off
+        number = int(bare[2:], 2)
+        return number if -(2**63) <= number < 2**63 else text
+    return _float(bare, text) if _FLOAT.fullmatch(bare) else text
+
+
+def _integer(bare: str) -> int | None:
+    """The integer, when it fits into int64, or without a sign into uint64."""
+    digits = bare.lstrip("+-")
+    if digits[0] == "0" and len(digits) > 1:
+        base = _BASES.get(digits[1].lower(), 8)
+        number = int(digits if base == 8 and digits[1].isdigit() else digits[2:], base)
+    elif len(digits) > _DIGITS_OF_UINT64:  # Python refuses to read integers of thousands of digits
+        return None
+    else:
+        number = int(digits)
+    if bare[0] == "-":
+        return -number if number <= 2**63 else None
+    return number if number < (2**63 if bare[0] == "+" else 2**64) else None
+
+
+def _float(bare: str, text: str) -> float | str:
+    """The float; one that overflows stays the text it was."""
+    number = float(bare)
+    return text if math.isinf(number) else number
+
+
+def json_number(value: float) -> int | float:
+    """A finite float as it comes back from JSON: Go writes whole floats below 1e21 without exponent or point.
+
+    >>> json_number(1500.0), json_number(2.0**66), json_number(0.5), json_number(1e21)
+    (1500, 73786976294838210000, 0.5, 1e+21)
+    """
+    if not value.is_integer() or abs(value) >= 1e21:
+        return value
+    if abs(value) < 1e16:
+        return int(value)
+    digits, _, exponent = repr(value).partition("e")  # the shortest digits, filled up with zeros
+    whole, _, fraction = digits.partition(".")
+    return int(whole + fraction.ljust(int(exponent), "0")[: int(exponent)])
+
+
+def key_text(value: Scalar) -> str | None:
+    """A mapping's key as JSON spells it, or None for one that has no spelling there: null, and integers above int64.
+
+    >>> key_text(True), key_text(0x1F), key_text(1.5), key_text(1e6), key_text(None)
+    ('true', '31', '1.5', '1e+06', None)
+    """
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value) if value < 2**63 else None
+    if isinstance(value, float):
+        return _float_key(value)
+    return None
+
+
+def _float_key(value: float) -> str:
+    """The fewest digits that give the same 32 bits; with an exponent below 1e-4 and from 1e6 on."""
+    if math.isnan(value):
+        return ".nan"
+    try:
+        (single,) = struct.unpack("f", struct.pack("f", value))
+    except OverflowError:
+        single = math.copysign(math.inf, value)
+    if math.isinf(single):
+        return ".inf" if single > 0 else "-.inf"
+    spelled = next(text for digits in range(9) if _same_single(text := f"{single:.{digits}e}", single))
+    mantissa, _, exponent = spelled.partition("e")
+    if -4 <= int(exponent) < 6:
+        return f"{float(spelled):.{max(0, len(mantissa.lstrip('-').replace('.', '')) - 1 - int(exponent))}f}"
+    return f"{mantissa}e{exponent}"
+
+
+def _same_single(text: str, single: float) -> bool:
+    try:
+        return bool(struct.unpack("f", struct.pack("f", float(text)))[0] == single)
+    except OverflowError:  # rounded up beyond the largest
+        return False
+
+
+_TAGS: Final = "tag:yaml.org,2002:"
+_KINDS: Final[dict[str, tuple[type, ...]]] = {
+    _TAGS + "null": (type(None),),
+    _TAGS + "bool": (bool,),
+    _TAGS + "int": (int,),
+    _TAGS + "float": (float, int),
+}
+MERGE_TAG: Final = _TAGS + "merge"
+_BASE64: Final = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
+
+
+class TagError(ValueError):
+    """A text that is not what its tag says; the message says so."""
+
+
+def tagged(tag: str, text: str) -> Scalar:
+    """The value of a scalar with a tag, quoted or not. Tags that Kubernetes does not know leave a string.
+
+    Raises TagError.
+    """
+    kinds = _KINDS.get(tag)
+    if kinds is not None:
+        value = plain(text)
+        if type(value) not in kinds or (kinds[0] is float and isinstance(value, int) and value >= 2**63):
+            raise TagError(f"`{shorten(text)}` is no {tag.removeprefix(_TAGS)}")
+        return float(value) if kinds[0] is float and isinstance(value, int) else value
+    if tag == _TAGS + "binary":
+        return _binary(text)
+    if tag == _TAGS + "timestamp" and not _is_timestamp(text):
+        raise TagError(f"`{shorten(text)}` is no timestamp")
+    return text
+
+
+def _binary(text: str) -> str:
+    import base64
+    import re
+
+    text = re.sub(r"[\r\n]", "", text)
+    if not _BASE64.fullmatch(text):
+        raise TagError("the value is no base64")
+    # Go's JSON writer puts U+FFFD in the place of each byte that is not UTF-8.
+    decoded = base64.b64decode(text).decode("utf-8", "surrogateescape")
+    return re.sub(r"[\udc80-\udcff]", "\ufffd", decoded)
+
+
+_DATE: Final = r"(?P<year>[0-9]{4})-(?P<month>[0-9]{1,2})-(?P<day>[0-9]{1,2})"
+_TIME: Final = r"(?P<hour>[0-9]{1,2}):(?P<minute>[0-9]{1,2}):(?P<second>[0-9]{1,2})(?:[.,][0-9]+)?"
+_ZONE: Final = r"(?:Z|[-+](?P<ahead>[0-9]{2}):(?P<minutes>[0-9]{2}))"
+_TIMESTAMP: Final = re.compile(f"{_DATE}(?:[Tt]{_TIME}{_ZONE}| {_TIME.replace('P<', 'P<just_')})?")
+_MOST: Final = {"hour": 23, "minute": 59, "second": 59, "ahead": 24, "minutes": 60}
+
+
+def _is_timestamp(text: str) -> bool:
+    """Whether the text is one of the forms of a timestamp that Go's reader tries, and a day of the calendar."""
+    import calendar
+
+    match = _TIMESTAMP.fullmatch(text)
+    if match is None:
+        return False
+    parts = {name.removeprefix("just_"): int(part) for name, part in match.groupdict().items() if part is not None}
+    month, day = parts["month"], parts["day"]
+    if not 1 <= month <= 12 or not 1 <= day <= calendar.monthrange(parts["year"] or 2000, month)[1]:
+        return False
+    return all(parts.get(name, 0) <= most for name, most in _MOST.items())
+
+
+def shorten(text: str) -> str:
+    """A text of the user's as a message quotes it: on one line, and not longer than a line.
+
+    >>> shorten("tab" + chr(9)), shorten("x" * 100)
+    ('tab\\\\t', 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...')
+    """
+    cut = text if len(text) <= 60 else text[:57] + "..."
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in cut)

@@ -1,0 +1,265 @@
+"""Structural schemas: what the API server does with a custom resource on its way in.
+
+Reads    a schema of schemas/ (the subset of JSON Schema that CRDs may use) and an object.
+Returns  the object as the server would store it: unknown fields pruned, nulls dropped, defaults filled in; and every
+         violation. Inputs are never changed: what need not change comes back as the same object.
+Source   apiextensions-apiserver v0.36.2 (pruning, defaulting, list types), kube-openapi v0.36 (validation).
+
+A schema is compiled into nodes, one a subschema, when a value first gets there: a schema knows thousands of fields,
+an object has a few dozen. What is said about a fault is worded in `complaints`, which loads when there is one.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
+
+from trainc.data import data_path
+from trainc.kubernetes.nodes import Findings, Integer, IntOrString, Metadata, Node, Step, String
+from trainc.kubernetes.violations import Admitted, Violation, field
+
+if TYPE_CHECKING:
+    from trainc.kubernetes.trees import Tree
+
+__all__ = ["Admitted", "StructuralSchema", "Violation", "field", "load"]
+
+_DEFS: Final = "#/$defs/"
+_PROSE: Final = frozenset({"$comment", "$defs", "$schema", "title"})
+_IGNORED: Final = frozenset(
+    {
+        "x-kubernetes-group-version-kind",
+        "x-kubernetes-map-type",  # speaks of server-side apply alone
+        "x-kubernetes-validations",  # checks.rules
+    }
+)
+_KEYWORDS: Final = {
+    "object": frozenset({"properties", "additionalProperties", "required", "minProperties"}),
+    "array": frozenset({"items", "minItems", "maxItems", "x-kubernetes-list-type", "x-kubernetes-list-map-keys"}),
+    "string": frozenset({"minLength", "maxLength", "pattern", "enum", "format"}),
+    "integer": frozenset({"minimum", "maximum", "format"}),
+    "boolean": frozenset[str](),
+    "int-or-string": frozenset({"x-kubernetes-int-or-string", "anyOf", "pattern"}),
+}
+
+
+class Array(Node):
+    """A list; where its items have keys, no two of them are the same."""
+
+    __slots__ = ("fewest", "item", "keys", "most", "unique")
+
+    def __init__(self, schema: Tree, compiler: Compiler) -> None:
+        super().__init__(schema)
+        self.item = compiler.node(schema["items"])
+        self.fewest: int = schema.get("minItems", 0)
+        self.most: int | None = schema.get("maxItems")
+        kind = schema.get("x-kubernetes-list-type", "atomic")
+        self.unique = kind in ("map", "set")
+        self.keys: tuple[str, ...] = tuple(schema.get("x-kubernetes-list-map-keys", ()))
+
+    def admit(self, value: Any, at: Step | None, found: Findings) -> Any:
+        """Admit the items; refuse too few, too many, or the same one twice."""
+        if not isinstance(value, list):
+            found.complain("wrong_type", at, value, self.schema)
+            return value
+        plain, admit = self.item.plain, self.item.admit
+        result = value
+        for index, item in enumerate(value):
+            if type(item) is plain:
+                continue
+            # Every node knows what to say of a null: in a list it is not dropped, it is of the wrong type.
+            admitted = admit(item, (at, index), found)
+            if admitted is not item:
+                if result is value:
+                    result = list(value)
+                result[index] = admitted
+        if len(result) < self.fewest:
+            found.complain("too_few_items", at, len(result), self.fewest)
+        elif self.most is not None and len(result) > self.most:
+            found.complain("too_many_items", at, len(result), self.most)
+        if self.unique and len(result) > 1:
+            self._check_unique(result, at, found)
+        return result
+
+    def _check_unique(self, items: list[Any], at: Step | None, found: Findings) -> None:
+        keys = self.keys
+        if len(keys) == 1:
+            key = keys[0]
+            names = [item.get(key) if isinstance(item, dict) else item for item in items]
+        else:
+            names = [tuple(map(item.get, keys)) if keys and isinstance(item, dict) else item for item in items]
+        try:
+            if len(set(names)) == len(items):
+                return
+        except TypeError:
+            pass  # a list or a mapping where a scalar should be: compared by its text below
+        first: dict[str, int] = {}
+        for index, name in enumerate(names):
+            if keys and not isinstance(items[index], dict):
+                continue
+            before = first.setdefault(json.dumps(name, sort_keys=True), index)
+            if before != index:
+                found.complain("duplicate_item", (at, index), items[index], keys, before)
+
+
+class Map(Node):
+    """A mapping with any keys, and values of one kind."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, schema: Tree, compiler: Compiler) -> None:
+        super().__init__(schema)
+        self.value = compiler.node(schema["additionalProperties"])
+
+    def admit(self, value: Any, at: Step | None, found: Findings) -> Any:
+        """Admit the values; drop nulls."""
+        if not isinstance(value, dict):
+            found.complain("wrong_type", at, value, self.schema)
+            return value
+        plain, admit = self.value.plain, self.value.admit
+        result = value
+        for key, item in value.items():
+            if type(item) is plain:
+                continue
+            admitted = None if item is None else admit(item, (at, key), found)
+            if admitted is not item or item is None:
+                if result is value:
+                    result = dict(value)
+                if item is None:
+                    del result[key]
+                else:
+                    result[key] = admitted
+        return result
+
+
+class Object(Node):
+    """A mapping with known fields."""
+
+    __slots__ = ("compiler", "defaults", "fewest", "fields", "properties", "required")
+
+    def __init__(self, schema: Tree, compiler: Compiler) -> None:
+        super().__init__(schema)
+        self.compiler = compiler
+        self.properties: Tree = schema.get("properties", {})
+        self.fields: dict[str, Node] = {}
+        """The fields that some object had so far."""
+        self.required = frozenset(schema.get("required", ()))
+        self.fewest: int = schema.get("minProperties", 0)
+        self.defaults = tuple(
+            (name, default)
+            for name, child in self.properties.items()
+            if (default := compiler.resolve(child).get("default")) is not None
+        )
+        if any(isinstance(default, dict | list) for _, default in self.defaults):
+            raise ValueError("defaults that are mappings or lists are not implemented")
+
+    def admit(self, value: Any, at: Step | None, found: Findings) -> Any:
+        """Admit the fields; drop unknown ones and nulls, add defaults; refuse where a required one is missing then."""
+        if not isinstance(value, dict):
+            found.complain("wrong_type", at, value, self.schema)
+            return value
+        fields = self.fields
+        result = value
+        for key, item in value.items():
+            node = fields.get(key) or self._compile(key)
+            if node is not None and type(item) is node.plain:
+                continue
+            if node is None or item is None:
+                if node is None:
+                    found.drop((at, key), self.schema)
+                if result is value:
+                    result = dict(value)
+                del result[key]
+                continue
+            admitted = node.admit(item, (at, key), found)
+            if admitted is not item:
+                if result is value:
+                    result = dict(value)
+                result[key] = admitted
+        for name, default in self.defaults:
+            if name not in result:
+                if result is value:
+                    result = dict(value)
+                result[name] = default
+        if not self.required <= result.keys():
+            for name in sorted(self.required - result.keys()):
+                child = self.compiler.resolve(self.properties.get(name, {}))
+                found.complain("missing", (at, name), child, name in value)
+        if len(result) < self.fewest:
+            found.complain("too_few_properties", at, list(self.properties))
+        return result
+
+    def _compile(self, key: str) -> Node | None:
+        schema = self.properties.get(key)
+        if schema is None:
+            return None
+        node = self.fields[key] = self.compiler.node(schema)
+        return node
+
+
+class Compiler:
+    """Makes nodes of the subschemas of one schema; a definition is compiled once, however often it is referred to."""
+
+    __slots__ = ("definitions", "shared")
+
+    def __init__(self, root: Tree) -> None:
+        self.definitions: Tree = root.get("$defs", {})
+        self.shared: dict[str, Node] = {}
+
+    def node(self, schema: Tree) -> Node:
+        """The node of a subschema. Raises ValueError for a keyword that is not implemented."""
+        reference = schema.get("$ref")
+        if reference is None:
+            return self._make(schema)
+        if reference not in self.shared:
+            self.shared[reference] = self._make(self.resolve(schema))
+        return self.shared[reference]
+
+    def resolve(self, schema: Tree) -> Tree:
+        """The subschema itself, or what it refers to."""
+        reference = schema.get("$ref")
+        return schema if reference is None else self.definitions[reference.removeprefix(_DEFS)]
+
+    def _make(self, schema: Tree) -> Node:
+        kind = "int-or-string" if schema.get("x-kubernetes-int-or-string") else schema["type"]
+        left = schema.keys() - _KEYWORDS[kind] - _IGNORED - _PROSE - {"type", "default"}
+        if left:
+            raise ValueError(f"keywords {sorted(left)} of a schema of type {kind} are not implemented")
+        match kind:
+            case "object":
+                return Map(schema, self) if "additionalProperties" in schema else Object(schema, self)
+            case "array":
+                return Array(schema, self)
+            case "integer":
+                return Integer(schema)
+            case "boolean":
+                return Node(schema, bool)
+            case "string":
+                return String(schema) if schema.keys() & _KEYWORDS["string"] else Node(schema, str)
+        return IntOrString(schema)
+
+
+class StructuralSchema:
+    """The schema of a kind, ready to admit objects of it."""
+
+    __slots__ = ("_has_status", "_root")
+
+    def __init__(self, schema: Tree) -> None:
+        self._root = Object(schema, Compiler(schema))
+        self._root.fields["metadata"] = Metadata(schema)
+        self._has_status = "status" in self._root.properties
+
+    def admit(self, value: Any) -> Admitted:
+        """Admit an object on its creation. Its metadata is left as it is, a status is dropped as the server does."""
+        if self._has_status and isinstance(value, dict) and "status" in value:
+            value = {key: item for key, item in value.items() if key != "status"}
+        found = Findings(self._root.schema)
+        admitted = self._root.admit(value, None, found)
+        return Admitted(value=admitted, violations=tuple(found.violations), unknown=tuple(found.unknown))
+
+
+@cache
+def load(kind: str, dialect: str) -> StructuralSchema:
+    """The schema of a kind in a dialect: `load("TrainJob", "trainer-2.3")`. Raises OSError where there is none."""
+    with open(data_path("schemas", dialect, f"{kind}.json"), encoding="utf-8") as file:
+        return StructuralSchema(json.load(file))

@@ -1,0 +1,140 @@
+"""The runtimes that a TrainJob can refer to, by level: the given paths, each --runtimes path, the stock ones.
+
+A level knows its runtimes by kind, namespace and name. What a runtime needs done (schema, defaults, Go types) is done
+once, when it is first asked for, for all jobs that use it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+from trainc.data import data_path
+from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, Related
+from trainc.plan import Runtime
+
+CLUSTER: Final = "ClusterTrainingRuntime"
+NAMESPACED: Final = "TrainingRuntime"
+Key = tuple[str, str, str]
+"""Kind, namespace (empty for a cluster's), name."""
+
+
+@dataclass(slots=True)
+class Entry:
+    """A runtime as it was read; conformed when it is first asked for. None where it has errors."""
+
+    document: Document
+    level: str
+    _conformed: tuple[Runtime | None, tuple[Diagnostic, ...]] | None = None
+
+    @property
+    def asked(self) -> bool:
+        """Whether some TrainJob has asked for it."""
+        return self._conformed is not None
+
+    def conform(self) -> tuple[Runtime | None, tuple[Diagnostic, ...]]:
+        """The runtime as the controller sees it, and what the cluster would say of it."""
+        if self._conformed is None:
+            from trainc.passes.conform import conform_runtime
+
+            self._conformed = conform_runtime(self.document, level=self.level)
+        return self._conformed
+
+
+@dataclass(slots=True)
+class Level:
+    """One place to look for runtimes."""
+
+    name: str
+    """In words, for messages."""
+    entries: dict[Key, Entry] = field(default_factory=dict)
+
+    def find(self, key: Key) -> Entry | None:
+        """The runtime of that kind, namespace and name."""
+        return self.entries.get(key)
+
+    def keys(self) -> Iterable[Key]:
+        """All runtimes of this level."""
+        return self.entries
+
+    @classmethod
+    def of(cls, name: str, documents: Iterable[Document]) -> tuple[Level, list[Diagnostic]]:
+        """A level of these runtimes. Two of one name are an error at the second, which is left out."""
+        level, found = cls(name), []
+        for document in documents:
+            key = key_of(document)
+            if key in level.entries:
+                found.append(_twice(document, level.entries[key].document))
+            else:
+                level.entries[key] = Entry(document, name)
+        return level, found
+
+
+class Stock(Level):
+    """The runtimes that ship with trainc: one file each, its name is the runtime's; read when they are asked for."""
+
+    def __init__(self) -> None:
+        super().__init__("the stock runtimes")
+
+    def find(self, key: Key) -> Entry | None:
+        """The stock runtime of that name; all of them are cluster-wide."""
+        if key not in self.entries and key in self.keys():
+            self.entries[key] = Entry(self._read(key[2]), self.name)
+        return self.entries.get(key)
+
+    def keys(self) -> Iterable[Key]:
+        """All stock runtimes."""
+        import os
+
+        return sorted((CLUSTER, "", name[: -len(".yaml")]) for name in os.listdir(data_path("runtimes")))
+
+    def _read(self, name: str) -> Document:
+        from trainc.kubernetes.documents import parse
+
+        path = data_path("runtimes", f"{name}.yaml")
+        with open(path, encoding="utf-8") as opened:
+            text = opened.read()
+        return Document(file=f"<stock>/{name}.yaml", line=1, text=text, value=parse(text))
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """All levels, in the order in which they are searched."""
+
+    levels: tuple[Level, ...]
+
+    def find(self, kind: str, namespace: str, name: str) -> Entry | None:
+        """The first runtime of that kind and name; one with a namespace only for a TrainJob of that namespace."""
+        namespaces = ("",) if kind == CLUSTER else tuple(dict.fromkeys((namespace, "")))
+        for level in self.levels:
+            for among in namespaces:
+                if entry := level.find((kind, among, name)):
+                    return entry
+        return None
+
+    def keys(self) -> Iterator[Key]:
+        """Every runtime there is."""
+        for level in self.levels:
+            yield from level.keys()
+
+
+def key_of(document: Document) -> Key:
+    """The kind, namespace and name by which a runtime is found."""
+    id = ObjectId.of(document.value)
+    return id.kind, id.namespace if id.kind == NAMESPACED else "", id.name
+
+
+def _twice(document: Document, first: Document) -> Diagnostic:
+    id = ObjectId.of(document.value)
+    return Diagnostic(
+        id="duplicate-runtime",
+        severity="error",
+        stage="read",
+        message=f"a second {id.kind} {id.name!r}" + (f" in namespace {id.namespace!r}" if id.namespace else ""),
+        help="keep one of them, or give it another name",
+        object=id,
+        field="metadata.name",
+        place=Place(document=document, path=("metadata", "name")),
+        related=(Related(message="the first one", place=Place(document=first, path=("metadata", "name"))),),
+    )

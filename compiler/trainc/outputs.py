@@ -1,0 +1,215 @@
+"""The output folder: one file a TrainJob, and a list of what was written, so that what is no longer made is removed.
+
+Nothing is half-written: a file is written beside its place and renamed into it, and only when its bytes changed.
+Nothing of anybody else is touched: a file is replaced or removed only where it begins with trainc's mark, and no link
+is followed below the folder.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from trainc.diagnostics import Diagnostic, Location
+
+MARK: Final = "# Compiled by trainc from the TrainJob of this name. Do not edit: it is written anew.\n"
+"""The first line of every file that trainc writes into a folder."""
+LISTING: Final = ".trainc-outputs.json"
+
+
+@dataclass(slots=True, kw_only=True)
+class Changes:
+    """What a build would do to a folder: relative paths, `/` between their parts."""
+
+    write: dict[str, bytes] = field(default_factory=dict, repr=False)
+    remove: list[str] = field(default_factory=list)
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+
+
+def plan(folder: str, files: Mapping[str, str], *, prune: bool) -> Changes:
+    """What has to change for `folder` to hold `files` (relative path -> text). Reads only."""
+    changes = Changes()
+    listed = [] if not os.path.isdir(folder) else list(_listed(folder, changes.diagnostics))
+    for path, text in files.items():
+        wanted = (MARK + text).encode()
+        there = _current(folder, path)
+        if isinstance(there, str):
+            changes.diagnostics.append(_refuse(folder, path, there))
+        elif there is not None and not there.startswith(MARK.encode()):
+            changes.diagnostics.append(_refuse(folder, path, "it was not written by trainc"))
+        elif there != wanted:
+            changes.write[path] = wanted
+    if prune:
+        changes.remove += [path for path in listed if path not in files and _ours(folder, path, changes.diagnostics)]
+    kept = [] if prune else [path for path in listed if path not in files]
+    listing = _listing([*files, *kept])
+    if _current(folder, LISTING) != listing and (files or listed):
+        changes.write[LISTING] = listing
+    return changes
+
+
+def apply(folder: str, changes: Changes) -> None:
+    """Write and remove. Raises OSError where the folder cannot be written."""
+    os.makedirs(folder, exist_ok=True)
+    for path, data in changes.write.items():
+        if path != LISTING:
+            _write(folder, path, data)
+    for path in changes.remove:
+        _remove(folder, path)
+    if LISTING in changes.write:
+        _write(folder, LISTING, changes.write[LISTING])
+
+
+def diff(folder: str, changes: Changes) -> Iterator[str]:
+    """A unified diff from what the folder holds to what a build would make."""
+    import difflib
+
+    wanted: dict[str, bytes] = {path: data for path, data in changes.write.items() if path != LISTING}
+    for path in sorted([*wanted, *changes.remove]):
+        there = _current(folder, path)
+        old = there.decode(errors="replace") if isinstance(there, bytes) else ""
+        new = wanted.get(path, b"").decode()
+        yield from difflib.unified_diff(
+            old.splitlines(keepends=True),
+            new.splitlines(keepends=True),
+            fromfile=f"{folder}/{path}" if old else "/dev/null",
+            tofile=f"{folder}/{path}" if new else "/dev/null",
+        )
+
+
+def _listing(paths: list[str]) -> bytes:
+    import json
+
+    return (json.dumps({"outputs": sorted(paths)}, indent=2, ensure_ascii=False) + "\n").encode()
+
+
+def _listed(folder: str, found: list[Diagnostic]) -> Iterator[str]:
+    """The paths that an earlier build listed and that may be looked at."""
+    import json
+
+    data = _current(folder, LISTING)
+    if data is None:
+        return
+    try:
+        paths = json.loads(data)["outputs"] if isinstance(data, bytes) else None
+    except (ValueError, KeyError, TypeError, RecursionError):
+        paths = None
+    if not isinstance(paths, list):
+        found.append(_left_alone(folder, LISTING, "it is no list of trainc's; nothing is removed"))
+        return
+    for path in paths:
+        parts = path.split("/") if isinstance(path, str) else [".."]
+        if "\0" in str(path) or os.path.isabs(str(path)) or any(part in ("", ".", "..") for part in parts):
+            found.append(_left_alone(folder, str(path), f"{LISTING} lists it, but it leads out of the folder"))
+        else:
+            yield path
+
+
+def _ours(folder: str, path: str, found: list[Diagnostic]) -> bool:
+    """Whether a listed file is there and may be removed."""
+    there = _current(folder, path)
+    if isinstance(there, str):
+        found.append(_left_alone(folder, path, there))
+    elif there is not None and not there.startswith(MARK.encode()):
+        found.append(_left_alone(folder, path, "it does not begin with trainc's mark"))
+    return isinstance(there, bytes) and there.startswith(MARK.encode())
+
+
+def _open_parent(folder: str, path: str, *, make: bool = False) -> int:
+    """A descriptor of the folder that holds `path`; no link below `folder` is followed. Raises OSError."""
+    at = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    for part in path.split("/")[:-1]:
+        try:
+            if make:
+                try:
+                    os.mkdir(part, dir_fd=at)
+                except FileExistsError:
+                    pass
+            below = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=at)
+        finally:
+            os.close(at)
+        at = below
+    return at
+
+
+def _current(folder: str, path: str) -> bytes | str | None:
+    """The bytes of a file; None where there is none; why it is not looked at, where it is no plain file."""
+    try:
+        at = _open_parent(folder, path)
+    except FileNotFoundError:
+        return None
+    except OSError:
+        return "its folder is a link or no folder"
+    try:
+        opened = os.open(path.rpartition("/")[2], os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=at)
+    except FileNotFoundError:
+        return None
+    except OSError:
+        return "it is a link, or cannot be read"
+    finally:
+        os.close(at)
+    import stat
+
+    with os.fdopen(opened, "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            return "it is no plain file"
+        return file.read()
+
+
+def _write(folder: str, path: str, data: bytes) -> None:
+    at = _open_parent(folder, path, make=True)
+    name = path.rpartition("/")[2]
+    part = f".{name}.{os.getpid()}.part"
+    try:
+        opened = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o666, dir_fd=at)
+        try:
+            with os.fdopen(opened, "wb") as file:
+                file.write(data)
+            os.rename(part, name, src_dir_fd=at, dst_dir_fd=at)
+        except BaseException:
+            os.unlink(part, dir_fd=at)
+            raise
+    finally:
+        os.close(at)
+
+
+def _remove(folder: str, path: str) -> None:
+    """Remove a file, and its folder when that is empty then."""
+    parent, _, name = path.rpartition("/")
+    at = _open_parent(folder, path)
+    try:
+        os.unlink(name, dir_fd=at)
+    finally:
+        os.close(at)
+    if parent:
+        above = _open_parent(folder, parent)
+        try:
+            os.rmdir(parent.rpartition("/")[2], dir_fd=above)
+        except OSError:
+            return  # not empty: somebody else's files are in it
+        finally:
+            os.close(above)
+
+
+def _refuse(folder: str, path: str, why: str) -> Diagnostic:
+    return Diagnostic(
+        id="output-not-ours",
+        severity="error",
+        stage="build",
+        message=f"is in the way of an output, and is left alone: {why}",
+        help="move it away, or choose another --output",
+        place=Location(file=os.path.join(folder, path)),
+    )
+
+
+def _left_alone(folder: str, path: str, why: str) -> Diagnostic:
+    return Diagnostic(
+        id="output-left-alone",
+        severity="warning",
+        stage="build",
+        message=f"is left alone: {why}",
+        help="remove it by hand if nobody needs it",
+        place=Location(file=os.path.join(folder, path)),
+    )

@@ -1,0 +1,64 @@
+"""Carry: what the TrainJob itself says goes on every object compiled from it, last, and no pass reads it.
+
+Reads    the TrainJob's labels and annotations, spec.activeDeadlineSeconds.
+Changes  labels and annotations of all objects; the jobs' deadlines.
+Source   trainc's own (differences metadata-carried, deadline-lowered): in the cluster the TrainJob stays and holds
+         them; here nothing else is left to.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from trainc.kubernetes.trees import Tree, get
+from trainc.plan import Plan
+
+NOT_CARRIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
+OWN: Final = "trainc.dev/"
+"""The prefix of annotations that speak to trainc."""
+
+
+def carry(plan: Plan) -> Plan:
+    """JobSet: runtime's template < TrainJob < patches; on the other objects the TrainJob's win."""
+    labels, annotations = carried(plan.job.metadata("labels")), carried(plan.job.metadata("annotations"))
+    plan = replace(
+        plan,
+        labels=plan.labels | labels | patched(plan, "labels"),
+        annotations=plan.annotations | annotations | patched(plan, "annotations"),
+        others=tuple(with_metadata(other, labels, annotations) for other in plan.others),
+    )
+    deadline = plan.job.spec.get("activeDeadlineSeconds")
+    if deadline is None or not plan.jobs:
+        return plan
+    return replace(plan, spec=plan.spec | {"replicatedJobs": [lowered(job, deadline) for job in plan.jobs]})
+
+
+def carried(metadata: Tree) -> Tree:
+    """The labels or annotations that travel."""
+    return {key: text for key, text in metadata.items() if key != NOT_CARRIED and not key.startswith(OWN)}
+
+
+def patched(plan: Plan, key: str) -> Tree:
+    """The JobSet's labels or annotations that patches set."""
+    result: Tree = {}
+    for patch in plan.job.patches:
+        result |= get(patch, ("trainingRuntimeSpec", "template", "metadata", key), {})
+    return result
+
+
+def with_metadata(other: Tree, labels: Tree, annotations: Tree) -> Tree:
+    """An object with the TrainJob's labels and annotations over its own."""
+    metadata = dict(other["metadata"])
+    for key, added in (("labels", labels), ("annotations", annotations)):
+        if added:
+            metadata[key] = metadata.get(key, {}) | added
+    return other | {"metadata": metadata}
+
+
+def lowered(job: Tree, deadline: int) -> Tree:
+    """A replicated job that ends at the TrainJob's deadline, or at its own if that is earlier."""
+    template = job.get("template") or {}
+    spec = template.get("spec") or {}
+    earlier = min(spec.get("activeDeadlineSeconds", deadline), deadline)
+    return job | {"template": template | {"spec": spec | {"activeDeadlineSeconds": earlier}}}

@@ -1,0 +1,15 @@
+"""Framework: the runtime's one policy puts its variables and ports in.
+
+Reads    mlPolicy.  Changes  what the framework of that name changes (`passes/frameworks/<key>.py`).
+"""
+
+from __future__ import annotations
+
+from trainc.passes.frameworks import load
+from trainc.plan import Plan
+
+
+def framework(plan: Plan) -> Plan:
+    """Apply the framework; a check has made sure that there is one."""
+    found = load(plan.runtime.framework)
+    return plan if found is None else found.apply(plan)

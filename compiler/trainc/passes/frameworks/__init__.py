@@ -1,0 +1,31 @@
+"""The framework passes. A policy's key in `mlPolicy` is the name of its file; `plain` is what has no key.
+
+A framework has `apply`, which takes a sized plan and returns one with its variables and ports; `RESERVED`, the
+variables that a TrainJob may not set because the framework does; and `CHECKS`, what its part of the webhook refuses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Final, Protocol, cast
+
+from trainc.checks import Check
+from trainc.plan import Plan
+
+FRAMEWORKS: Final = ("plain", "torch")
+
+
+class Framework(Protocol):
+    """What a module in this folder offers."""
+
+    RESERVED: frozenset[str]
+    CHECKS: tuple[Check[[Plan]], ...]
+    apply: Callable[[Plan], Plan]
+
+
+def load(key: str) -> Framework | None:
+    """The framework of a policy's key, or None when there is none of that name."""
+    if key not in FRAMEWORKS:
+        return None
+    return cast("Framework", import_module(f"{__name__}.{key}"))

@@ -1,0 +1,23 @@
+"""Plain: a runtime without a framework policy. The node count and the variables of the TrainJob, nothing else.
+
+Reads    trainer.numNodes, trainer.env.
+Adds     the TrainJob's variables to the `node` container.
+Source   kubeflow/trainer v2.3.0, runtime plugin plainml.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from trainc.checks import Check
+from trainc.plan import NODE, Plan, copied
+
+RESERVED: Final[frozenset[str]] = frozenset()
+CHECKS: Final[tuple[Check[[Plan]], ...]] = ()
+
+
+def apply(plan: Plan) -> Plan:
+    """Take the TrainJob's node count, and its variables."""
+    if "numNodes" in plan.job.trainer:
+        plan = plan.with_nodes(plan.job.trainer["numNodes"])
+    return plan.on(plan.find(plan.trainer, NODE), env=map(copied, plan.job.trainer.get("env") or []))

@@ -1,0 +1,69 @@
+"""Override: runtimePatches, merged into the runtime's JobSetSpec as Kubernetes merges.
+
+Reads    runtimePatches[].trainingRuntimeSpec.template.{metadata,spec}.
+Changes  the JobSetSpec, the JobSet's labels and annotations.
+Source   kubeflow/trainer v2.3.0, the runtime's merge of patches: each patch has been through Go types (an empty list
+         or string in it clears nothing), they are merged in list order, and the order in which the runtime lists its
+         replicated jobs is restored: a stable sort in which unknown names count as first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from trainc.checks import check
+from trainc.diagnostics import Finding
+from trainc.kubernetes.gotypes import typed
+from trainc.kubernetes.merge import MergeError, strategic_merge
+from trainc.kubernetes.trees import Tree, get
+from trainc.plan import Plan
+
+
+def override(plan: Plan) -> Plan:
+    """Merge every patch, in order."""
+    labels, annotations = plan.runtime.metadata("labels"), plan.runtime.metadata("annotations")
+    spec, found = plan.runtime.spec, []
+    for index, patch in enumerate(plan.job.patches):
+        template = get(patch, ("trainingRuntimeSpec", "template"), {})
+        labels = labels | get(template, ("metadata", "labels"), {})
+        annotations = annotations | get(template, ("metadata", "annotations"), {})
+        try:
+            spec = merged(spec, template.get("spec"))
+        except MergeError as error:
+            found += merge_failed(plan.job.id, plan, index, error)
+    spec = in_runtime_order(spec, plan.runtime.spec)
+    return replace(plan, spec=spec, labels=labels, annotations=annotations).report(found)
+
+
+def merged(spec: Tree, patch: Tree | None) -> Tree:
+    """One patch's part of the JobSetSpec, merged in. Raises MergeError."""
+    if not patch:
+        return spec
+    return typed(strategic_merge(spec, typed(patch)))
+
+
+def in_runtime_order(spec: Tree, runtime: Tree) -> Tree:
+    """The spec with its replicated jobs in the runtime's order."""
+    jobs = spec.get("replicatedJobs") or []
+    order = {job.get("name"): index for index, job in enumerate(runtime.get("replicatedJobs") or [])}
+    ranks = [order.get(job.get("name"), 0) for job in jobs]
+    if ranks == sorted(ranks):
+        return spec
+    return spec | {"replicatedJobs": [job for _, job in sorted(zip(ranks, jobs, strict=True), key=lambda pair: pair[0])]}
+
+
+@check("patch-not-mergeable", stage="build", title="A runtimePatch cannot be merged into the runtime")
+def merge_failed(plan: Plan, index: int, error: MergeError) -> Iterator[Finding]:
+    """The controller stops at a patch whose shape contradicts the runtime's.
+
+    Wrong:  a list where the runtime has a mapping
+    Right:  the shape of the JobSet's own field
+    """
+    at = ("spec", "runtimePatches", index, "trainingRuntimeSpec", "template", "spec", *error.path)
+    yield Finding(
+        message=f"the patch of {plan.job.patches[index].get('manager')!r} cannot be merged: {error}",
+        help="give the field the form that the runtime has there",
+        field="spec.runtimePatches",
+        place=plan.job.at(*at),
+    )

@@ -1,0 +1,91 @@
+"""Resolve: runtimeRef -> the runtime's template.
+
+Reads    spec.runtimeRef; the library of runtimes.
+Returns  the plan with its runtime; a diagnostic where there is none, with what was searched and the nearest names.
+Source   kubeflow/trainer v2.3.0, webhook of TrainJobs. A runtime that has errors of its own stops its jobs silently:
+         they are reported once, at the runtime.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from trainc.checks import check
+from trainc.diagnostics import Finding
+from trainc.frontends import GROUP
+from trainc.library import CLUSTER, NAMESPACED
+from trainc.plan import Plan
+
+KINDS: Final = (CLUSTER, NAMESPACED)
+
+
+def resolve(plan: Plan) -> Plan:
+    """Find the runtime; the stages after this one work on its template."""
+    if found := tuple(unsupported(plan.job.id, plan)):
+        return plan.report(found)
+    ref = plan.job.runtime_ref
+    entry = plan.library.find(ref["kind"], plan.job.namespace, ref["name"])
+    if entry is None:
+        return plan.report(missing(plan.job.id, plan))
+    runtime, _ = entry.conform()
+    if runtime is None:
+        return replace(plan, stopped=True)
+    return replace(plan, runtime=runtime)
+
+
+@check("unsupported-runtime-kind", stage="trainjob", title="runtimeRef names a kind that is no runtime")
+def unsupported(plan: Plan) -> Iterator[Finding]:
+    """The webhook knows two kinds of runtime, both of the group trainer.kubeflow.org.
+
+    Wrong:  runtimeRef: {kind: JobSet, name: torch-distributed}
+    Right:  runtimeRef: {kind: ClusterTrainingRuntime, name: torch-distributed}
+    """
+    ref = plan.job.runtime_ref
+    if ref.get("kind") in KINDS and ref.get("apiGroup") == GROUP:
+        return
+    wrong = "kind" if ref.get("kind") not in KINDS else "apiGroup"
+    yield Finding(
+        message=f"runtimeRef.{wrong} {ref.get(wrong)!r} is no "
+        + ("kind of runtime" if wrong == "kind" else "API group of a runtime"),
+        help=f"use {' or '.join(KINDS)}" if wrong == "kind" else f"use {GROUP}, or leave apiGroup out",
+        field="spec.runtimeRef",
+        place=plan.job.at("spec", "runtimeRef", wrong),
+    )
+
+
+@check("runtime-not-found", stage="trainjob", title="runtimeRef names a runtime that is not there")
+def missing(plan: Plan) -> Iterator[Finding]:
+    """The webhook wants the runtime to exist before the TrainJob.
+
+    Wrong:  runtimeRef: {name: torch-distribted}
+    Right:  runtimeRef: {name: torch-distributed}
+    """
+    ref = plan.job.runtime_ref
+    kind, name = ref["kind"], ref["name"]
+    searched = ", ".join(f"{level.name} ({len(list(level.keys()))})" for level in plan.library.levels)
+    yield Finding(
+        message=f"no {kind} {name!r}" + (f" for namespace {plan.job.namespace!r}" if kind == NAMESPACED else ""),
+        help=f"{_way_out(plan, kind, name)}searched: {searched}; add a place to look with --runtimes PATH",
+        # The webhook spells the field so, with a capital, for one kind and not for the other.
+        field="spec.RuntimeRef" if kind == CLUSTER else "spec.runtimeRef",
+        place=plan.job.at("spec", "runtimeRef", "name"),
+    )
+
+
+def _way_out(plan: Plan, kind: str, name: str) -> str:
+    """The likeliest mistake: another kind, another namespace, a misspelt name."""
+    keys = list(plan.library.keys())
+    for other, namespace, found in keys:
+        if found == name and other == kind:
+            return f"there is one in namespace {namespace!r}, and a TrainJob finds only those of its own; "
+        if found == name:
+            return f"there is a {other} of that name: set `kind: {other}`; "
+    import difflib
+
+    near = difflib.get_close_matches(name, dict.fromkeys(found for other, _, found in keys if other == kind))
+    if near:
+        return f"did you mean {' or '.join(repr(found) for found in near)}? "
+    names = sorted({found for other, _, found in keys if other == kind})
+    return f"there are {', '.join(names[:8])}{' ...' if len(names) > 8 else ''}; " if names else ""

@@ -1,0 +1,100 @@
+"""Store: the JobSet in the form in which the cluster stores it.
+
+Reads    the JobSetSpec, the JobSet's labels and annotations, the other objects.
+Returns  the plan with its objects: defaults of the CRD and of JobSet's webhook written out, through the Go types, so
+         that applying the manifest again changes nothing; or diagnostics of JobSet's schema.
+Source   JobSet v0.12.0: its CRD, and the defaults of its webhook.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Final
+
+from trainc.checks.rules import broken_rules
+from trainc.diagnostics import Diagnostic, ObjectId
+from trainc.kubernetes import objectmeta
+from trainc.kubernetes.gotypes import typed
+from trainc.kubernetes.structural import load
+from trainc.kubernetes.trees import Tree
+from trainc.passes.trace import trace
+from trainc.plan import Plan
+
+RELEASE: Final = "jobset-0.12"
+VERSION: Final = "jobset.x-k8s.io/v1alpha2"
+LEFT_OUT: Final = frozenset({"metadata", "resources"})
+"""Struct fields that the Go types print as {} when nothing is in them."""
+
+
+def store(plan: Plan) -> Plan:
+    """Make the JobSet of the plan."""
+    metadata: Tree = {"name": plan.job.name}
+    if plan.job.namespace:
+        metadata["namespace"] = plan.job.namespace
+    if plan.labels:
+        metadata["labels"] = plan.labels
+    if plan.annotations:
+        metadata["annotations"] = plan.annotations
+    jobset: Tree = {"apiVersion": VERSION, "kind": "JobSet", "metadata": metadata, "spec": plan.spec}
+    admitted = load("JobSet", RELEASE).admit(jobset)
+    violations = [*objectmeta.check(metadata, namespaced=True), *admitted.violations]
+    if not violations:
+        violations += broken_rules("JobSet", admitted.value)
+    if violations:
+        return plan.report(
+            Diagnostic(
+                id=violation.rule,
+                severity="error",
+                stage="jobset-schema",
+                message=violation.message,
+                help=violation.help,
+                object=ObjectId.of(jobset),
+                field=violation.field,
+                **trace(plan, violation.path),
+            )
+            for violation in violations
+        )
+    spec = without_empty(typed(with_defaults(admitted.value["spec"])))
+    return replace(plan, objects=(jobset | {"spec": spec}, *plan.others))
+
+
+def with_defaults(spec: Tree) -> Tree:
+    """What JobSet's webhook fills in on creation."""
+    spec = {"successPolicy": {"operator": "All"}, "startupPolicy": {"startupPolicyOrder": "AnyOrder"}} | spec
+    spec["network"] = {"enableDNSHostnames": True, "publishNotReadyAddresses": True} | (spec.get("network") or {})
+    if jobs := spec.get("replicatedJobs"):
+        spec["replicatedJobs"] = [job_defaults(job) for job in jobs]
+    if rules := (spec.get("failurePolicy") or {}).get("rules"):
+        named = [rule if rule.get("name") else rule | {"name": f"failurePolicyRule{i}"} for i, rule in enumerate(rules)]
+        spec["failurePolicy"] = spec["failurePolicy"] | {"rules": named}
+    if policies := spec.get("volumeClaimPolicies"):
+        kept: Tree = {"retentionPolicy": {"whenDeleted": "Delete"}}
+        spec["volumeClaimPolicies"] = [kept | policy for policy in policies]
+    return spec
+
+
+def job_defaults(job: Tree) -> Tree:
+    """A replicated job with Indexed completion and a restart policy for its pods."""
+    job_template = job["template"]
+    job_spec = job_template["spec"]
+    pod_template = job_spec["template"]
+    pod = pod_template.get("spec") or {}
+    if "completionMode" in job_spec and pod.get("restartPolicy"):
+        return job
+    if not pod.get("restartPolicy"):
+        pod_template = pod_template | {"spec": pod | {"restartPolicy": "OnFailure"}}
+    job_spec = {"completionMode": "Indexed"} | job_spec | {"template": pod_template}
+    return job | {"template": job_template | {"spec": job_spec}}
+
+
+def without_empty(node: Any) -> Any:
+    """The tree without empty `metadata` and `resources`; unchanged subtrees are the same object."""
+    if isinstance(node, dict):
+        changed = {key: without_empty(value) for key, value in node.items() if value != {} or key not in LEFT_OUT}
+        if len(changed) == len(node) and all(changed[key] is node[key] for key in changed):
+            return node
+        return changed
+    if isinstance(node, list):
+        items = [without_empty(item) for item in node]
+        return node if all(a is b for a, b in zip(items, node, strict=True)) else items
+    return node

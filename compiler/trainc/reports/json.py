@@ -1,0 +1,44 @@
+"""JSON, for programs: a list of diagnostics, ordered by file and line.
+
+Each is `{"id", "severity", "stage", "message", "help", "object": {"apiVersion", "kind", "namespace", "name"}, "field",
+"file", "line", "column", "related": [{"message", "file", "line", "column"}]}`; line and column count from 1, and are 0
+where the whole file is meant.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from trainc.diagnostics import Diagnostic, Location, in_order
+
+
+def render(diagnostics: Sequence[Diagnostic], *, summary: str, color: bool) -> str:
+    """The list; the summary is for people."""
+    return json.dumps([_entry(diagnostic) for diagnostic in in_order(diagnostics)], indent=2) + "\n"
+
+
+def _entry(diagnostic: Diagnostic) -> dict[str, Any]:
+    subject = diagnostic.object
+    return {
+        "id": diagnostic.id,
+        "severity": diagnostic.severity,
+        "stage": diagnostic.stage,
+        "message": diagnostic.message,
+        "help": diagnostic.help,
+        "object": {
+            "apiVersion": subject.apiVersion,
+            "kind": subject.kind,
+            "namespace": subject.namespace,
+            "name": subject.name,
+        },
+        "field": diagnostic.field,
+        **_position(diagnostic.place),
+        "related": [{"message": related.message, **_position(related.place)} for related in diagnostic.related],
+    }
+
+
+def _position(place: object) -> dict[str, Any]:
+    at = place if isinstance(place, Location) else Location(file="")
+    return {"file": at.file, "line": at.line, "column": at.column}

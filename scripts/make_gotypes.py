@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""Make schemas/gotypes.json: the Go types behind a JobSet's manifest, as far as merging and writing it need them.
+
+    make_gotypes.py [SMP_SCHEMA] [--check]
+
+Reads    SMP_SCHEMA, every field of every type reachable from JobSetSpec as Go's reflection shows it; the recorded one
+         unless another is named.
+Writes   schemas/gotypes.json: Go type -> field, in Go's order -> kind, of (what it points to, lists or maps to),
+         omitempty, merge strategy and merge key; what does not apply is left out. With --check it writes nothing and
+         exits 1 when the file is not what it would write.
+
+The same input gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+Tree = dict[str, Any]
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+SOURCE: Final = ROOT / "tests" / "conformance" / "data" / "k8s" / "smp_schema.json"
+TARGET: Final = ROOT / "schemas" / "gotypes.json"
+
+
+def field_of(field: Tree) -> Tree:
+    """What is kept of one field."""
+    kind = field["kind"]
+    made: Tree = {"kind": kind}
+    if kind == "ptr":
+        made["of"] = field["type"] if field["pointsTo"] == "struct" else field["pointsTo"]
+    elif kind in {"slice", "map"}:
+        made["of"] = field["elem"] if field["elemKind"] == "struct" else field["elemKind"]
+    elif kind == "struct":
+        made["of"] = field["type"]
+    if field["omitempty"]:
+        made["omitempty"] = True
+    if field.get("strategy"):
+        made["strategy"] = field["strategy"]
+    if field.get("mergeKey"):
+        made["mergeKey"] = field["mergeKey"]
+    return made
+
+
+def text_of(source: Tree) -> str:
+    """The file: one line a field, for readable differences."""
+    types = []
+    for name, struct in sorted(source["types"].items()):
+        fields = [f"{json.dumps(field['name'])}: {json.dumps(field_of(field))}" for field in struct.get("fields") or ()]
+        body = "{\n    " + ",\n    ".join(fields) + "\n  }" if fields else "{}"
+        types.append(f"  {json.dumps(name)}: {body}")
+    return "{\n" + ",\n".join(types) + "\n}\n"
+
+
+def main() -> int:
+    """Write the file, or compare it."""
+    parser = argparse.ArgumentParser(description="Make schemas/gotypes.json.")
+    parser.add_argument("source", nargs="?", type=Path, default=SOURCE, metavar="SMP_SCHEMA")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 when the file is stale")
+    arguments = parser.parse_args()
+    text = text_of(json.loads(arguments.source.read_text(encoding="utf-8")))
+    if not arguments.check:
+        TARGET.write_text(text, encoding="utf-8")
+        return 0
+    if TARGET.is_file() and TARGET.read_text(encoding="utf-8") == text:
+        return 0
+    print(f"{TARGET} is stale: run {Path(__file__).name}", file=sys.stderr)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

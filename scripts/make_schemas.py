@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+"""Make the JSON Schemas in schemas/ from the structure of the CRDs.
+
+    make_schemas.py CRDS_DIR [--check]
+
+Reads    CRDS_DIR/<release>/<Kind>.json: group, version, kind and the openAPIV3Schema of a CRD without its prose.
+Writes   schemas/<dialect>/<Kind>.json: draft 2020-12, with the x-kubernetes-* keywords that the API server obeys;
+         with --check it writes nothing and exits 1 when a file is not what it would write.
+
+Subschemas that occur more than once are written once, under $defs. The status is only named: on creation the API
+server throws it away. The same input gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any, Final
+
+Tree = dict[str, Any]
+
+TARGET: Final = Path(__file__).resolve().parent.parent / "schemas"
+RELEASES: Final = {
+    # dialect: (the release that it is made of, its kinds)
+    "trainer-2.3": ("trainer-2.3.0", ("TrainJob", "TrainingRuntime", "ClusterTrainingRuntime")),
+    "jobset-0.12": ("jobset-0.12.0", ("JobSet",)),
+}
+RULES: Final = "x-kubernetes-validations"
+LINE: Final = 110
+"""How long a line of a schema file may be, about."""
+WORTH_SHARING: Final = 120
+"""The least size, in characters of JSON, at which a repeated subschema gets a definition of its own."""
+
+
+def text_of(schema: Tree) -> str:
+    """What makes two subschemas the same."""
+    return json.dumps(schema, sort_keys=True, separators=(",", ":"))
+
+
+def children(schema: Tree, hint: str) -> list[tuple[str, str, str | None, Tree]]:
+    """The subschemas: keyword, the name to call one by, its key under the keyword, itself."""
+    found: list[tuple[str, str, str | None, Tree]] = [
+        ("properties", name, name, child) for name, child in schema.get("properties", {}).items()
+    ]
+    if "items" in schema:
+        found.append(("items", hint[:-1] if hint.endswith("s") else f"{hint}Item", None, schema["items"]))
+    if isinstance(schema.get("additionalProperties"), dict):
+        found.append(("additionalProperties", f"{hint}Value", None, schema["additionalProperties"]))
+    return found
+
+
+class Sharing:
+    """Which subschemas of a schema are written once, and under which names."""
+
+    def __init__(self, root: Tree) -> None:
+        self.uses: Counter[str] = Counter()
+        self.hints: dict[str, set[str]] = {}
+        self.names: dict[str, str] = {}
+        self.definitions: Tree = {}
+        self._count(root, "")
+
+    def _count(self, schema: Tree, hint: str) -> None:
+        # The inside of a repeated subschema is counted once: what only repeats with it needs no name.
+        text = text_of(schema)
+        self.uses[text] += 1
+        self.hints.setdefault(text, set()).add(hint)
+        if self.uses[text] == 1:
+            for _, name, _, child in children(schema, hint):
+                self._count(child, name)
+
+    def _name(self, schema: Tree, text: str) -> str:
+        if schema.get("x-kubernetes-int-or-string"):
+            wanted = "quantity" if "pattern" in schema else "intOrString"
+        else:
+            wanted = min(self.hints[text], key=lambda hint: (len(hint), hint))
+        taken = set(self.names.values())
+        return next(name for i in range(1, 1000) if (name := wanted if i == 1 else f"{wanted}{i}") not in taken)
+
+    def shared(self, schema: Tree, hint: str) -> Tree:
+        """The schema itself, or a reference to its definition."""
+        text = text_of(schema)
+        if self.uses[text] < 2 or len(text) < WORTH_SHARING:
+            return self.inside(schema, hint)
+        if text not in self.names:
+            self.names[text] = self._name(schema, text)
+            self.definitions[self.names[text]] = self.inside(schema, hint)
+        return {"$ref": f"#/$defs/{self.names[text]}"}
+
+    def inside(self, schema: Tree, hint: str) -> Tree:
+        """The schema with its subschemas shared."""
+        made = {keyword: value for keyword, value in schema.items() if keyword not in ("properties", RULES)}
+        if RULES in schema:
+            made[RULES] = [{"rule": rule["rule"]} for rule in schema[RULES]]  # without its prose
+        if "properties" in schema:
+            made["properties"] = {}
+        for keyword, name, key, child in children(schema, hint):
+            if key is None:
+                made[keyword] = self.shared(child, name)
+            else:
+                made[keyword][key] = self.shared(child, name)
+        return made
+
+
+def written(value: Any, indent: int = 0) -> str:
+    """JSON with everything on one line that fits on one: a field that is just a string should read like that."""
+    line = json.dumps(value)
+    if len(line) + indent <= LINE or not isinstance(value, dict | list) or not value:
+        return line
+    margin = " " * (indent + 1)
+    if isinstance(value, dict):
+        inside = [f"{margin}{json.dumps(key)}: {written(child, indent + 1)}" for key, child in value.items()]
+        return "{\n" + ",\n".join(inside) + "\n" + " " * indent + "}"
+    return "[\n" + ",\n".join(margin + written(child, indent + 1) for child in value) + "\n" + " " * indent + "]"
+
+
+def make(crd: Tree, release: str) -> str:
+    """The text of a kind's schema file."""
+    schema: Tree = crd["schema"]
+    properties = {name: child for name, child in schema["properties"].items() if name != "status"}
+    if "status" in schema["properties"]:
+        properties["status"] = {"type": "object"}
+    root = {**schema, "properties": properties}
+    sharing = Sharing(root)
+    body = sharing.inside(root, "")
+    identity = {key: crd[key] for key in ("group", "kind", "version")}
+    document = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$comment": f"Made by scripts/make_schemas.py from {release}; change that, not this.",
+        "title": crd["kind"],
+        "x-kubernetes-group-version-kind": [identity],
+        **{keyword: body[keyword] for keyword in sorted(body)},
+        "$defs": {name: sharing.definitions[name] for name in sorted(sharing.definitions)},
+    }
+    return written(document) + "\n"
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Write the files, or say which differ."""
+    parser = argparse.ArgumentParser(description="Make schemas/ from the structure of the CRDs.")
+    parser.add_argument("crds", type=Path, help="the folder with <release>/<Kind>.json")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 when a file would change")
+    args = parser.parse_args(argv)
+    differing = []
+    for dialect, (release, kinds) in RELEASES.items():
+        for kind in kinds:
+            text = make(json.loads((args.crds / release / f"{kind}.json").read_text(encoding="utf-8")), release)
+            path = TARGET / dialect / f"{kind}.json"
+            if args.check:
+                if not path.exists() or path.read_text(encoding="utf-8") != text:
+                    differing.append(path)
+            else:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text, encoding="utf-8", newline="\n")
+    for path in differing:
+        print(f"{path} is not what scripts/make_schemas.py makes", file=sys.stderr)
+    return 1 if differing else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

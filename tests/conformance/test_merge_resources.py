@@ -1,0 +1,13 @@
+"""How the Trainer merges resourcesPerNode into a container's resources."""
+
+from typing import Any
+
+import pytest
+from conformance.recordings import lines, same
+
+from trainc.kubernetes.resources import merge_resources
+
+
+@pytest.mark.parametrize("case", lines("merge_resources"))
+def test_merge_resources(case: dict[str, Any]) -> None:
+    assert same(merge_resources(**case["input"]), case["output"])

@@ -1,0 +1,36 @@
+"""Kubernetes' answers about single quantities: how they print, their signs, and their values where these fit."""
+
+import json
+from typing import Any
+
+import pytest
+from conformance.recordings import lines, same
+
+from trainc.kubernetes.quantity import Quantity, QuantityError
+
+
+@pytest.mark.parametrize("case", lines("quantity"))
+def test_quantity(case: dict[str, Any]) -> None:
+    if "output" not in case:
+        with pytest.raises(QuantityError):
+            read(case["input"])
+        return
+    quantity, recorded = read(case["input"]), case["output"]
+    answer = {
+        "string": str(quantity),
+        "format": quantity.format,
+        "isZero": quantity.is_zero,
+        "sign": quantity.sign,
+        "value": quantity.value(),
+        "milliValue": quantity.milli_value(),
+    }
+    binding = {field for field in answer if field in recorded}
+    binding -= {field for field in ("value", "milliValue") if not recorded.get(f"{field}Fits")}
+    assert same({field: answer[field] for field in binding}, {field: recorded[field] for field in binding})
+
+
+def read(given: dict[str, Any]) -> Quantity:
+    if "parse" in given:
+        return Quantity.parse(given["parse"])
+    # Go reads a number from its very text: 1E3 is not the same as 1000.
+    return Quantity.from_json(json.loads(given["unmarshalJSON"], parse_int=str, parse_float=str))

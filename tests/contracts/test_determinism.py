@@ -1,0 +1,46 @@
+"""The same input gives the same bytes: in any file order, under any hash seed, in any locale."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+CASES = sorted(p.parent for p in ROOT.glob("golden/*/input.yaml") if not p.parent.name.startswith("wrong-"))
+LOCALES = ["C", "tr_TR.UTF-8"]
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """All golden inputs in one folder."""
+    folder = tmp_path_factory.mktemp("project")
+    for case in CASES:
+        (folder / f"{case.name}.yaml").write_text((case / "input.yaml").read_text())
+    return folder
+
+
+def build(files: list[str], folder: Path, **environment: str) -> bytes:
+    command = [sys.executable, "-m", "trainc", "build", *files]
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "compiler"), **environment}
+    return subprocess.run(command, cwd=folder, env=env, capture_output=True, check=True, timeout=120).stdout
+
+
+def test_the_same_bytes_whatever_the_machine(project: Path) -> None:
+    files = sorted(path.name for path in project.iterdir())
+    wanted = build(files, project, PYTHONHASHSEED="0", LC_ALL="C.UTF-8")
+    assert wanted.count(b"kind: JobSet") >= len(CASES)
+    shuffled = random.Random(7)
+    for seed in ("1", "2", "3"):
+        for locale in LOCALES:
+            shuffled.shuffle(files)
+            assert build(files, project, PYTHONHASHSEED=seed, LC_ALL=locale, LANG=locale) == wanted
+
+
+def test_a_folder_is_its_files(project: Path) -> None:
+    files = sorted(path.name for path in project.iterdir())
+    assert build(["."], project) == build(files, project)

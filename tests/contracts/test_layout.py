@@ -1,0 +1,78 @@
+"""What CONTRIBUTING.md asks of each framework, command and format: a file, a golden case, a line in the docs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+from trainc import passes, reports
+from trainc.cli import COMMANDS
+from trainc.passes.frameworks import FRAMEWORKS
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "compiler" / "trainc"
+FURNITURE = {"__init__", "options"}
+"""Files beside the commands that are none."""
+
+
+def modules(folder: Path) -> set[str]:
+    return {path.stem for path in folder.glob("*.py")} - FURNITURE
+
+
+@pytest.mark.parametrize(
+    ("folder", "keys"),
+    [
+        pytest.param("passes/frameworks", FRAMEWORKS, id="frameworks"),
+        pytest.param("cli", COMMANDS, id="commands"),
+        pytest.param("reports", reports.FORMATS, id="reports"),
+    ],
+)
+def test_every_file_is_listed_and_every_key_has_its_file(folder: str, keys: tuple[str, ...]) -> None:
+    assert modules(PACKAGE / folder) == set(keys)
+
+
+@pytest.mark.parametrize("key", FRAMEWORKS)
+def test_a_framework_has_a_golden_case(key: str) -> None:
+    runtimes = [
+        document
+        for path in [*ROOT.glob("golden/*/input.yaml"), *ROOT.glob("runtimes/*.yaml")]
+        if not path.parent.name.startswith("wrong-")
+        for document in yaml.safe_load_all(path.read_text())
+        if document and document["kind"].endswith("Runtime")
+    ]
+    used = {next(iter(set(r["spec"].get("mlPolicy") or {}) - {"numNodes"}), "plain") for r in runtimes}
+    assert key in used
+
+
+@pytest.mark.parametrize(
+    ("page", "keys"),
+    [
+        pytest.param("docs/frameworks.md", FRAMEWORKS, id="frameworks"),
+        pytest.param("docs/commands.md", COMMANDS, id="commands"),
+        pytest.param("docs/commands.md", reports.FORMATS, id="reports"),
+    ],
+)
+def test_each_has_an_entry_in_the_documentation(page: str, keys: tuple[str, ...]) -> None:
+    text = (ROOT / page).read_text()
+    assert [key for key in keys if f"`{key}`" not in text] == []
+
+
+def test_every_golden_case_is_linked_from_the_gallery() -> None:
+    gallery = (ROOT / "docs" / "gallery.md").read_text()
+    assert [p.parent.name for p in ROOT.glob("golden/*/input.yaml") if f"({'../golden/' + p.parent.name})" not in gallery] == []
+
+
+def test_every_difference_has_a_golden_case_that_is_there() -> None:
+    text = (ROOT / "docs" / "differences.md").read_text()
+    rows = [line for line in text.splitlines() if line.startswith("| `")]
+    assert rows
+    for row in rows:
+        case = row.rpartition("golden/")[2].partition(")")[0]
+        assert (ROOT / "golden" / case / "input.yaml").exists() or "no case yet" in row, row
+
+
+def test_the_passes_are_the_pipeline() -> None:
+    from trainc.pipeline import STAGES
+
+    assert {stage.__name__ for stage in STAGES} == modules(Path(passes.__file__).parent) - {"trace"}

@@ -1,0 +1,31 @@
+"""A wheel, built and installed in an empty environment and run from `/`, finds its schemas and runtimes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_wheel_works_from_anywhere(tmp_path: Path) -> None:
+    build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(tmp_path), str(ROOT)]
+    subprocess.run(build, check=True, timeout=300)
+    (wheel,) = tmp_path.glob("*.whl")
+    home = tmp_path / "empty"
+    venv.create(home, with_pip=True)
+    python = home / "bin" / "python"
+    subprocess.run([python, "-m", "pip", "install", "--quiet", wheel], check=True, timeout=300)
+    job = ROOT / "golden" / "llm-finetune-4x8"
+    for command in ("trainc", "kubectl-trainc"):
+        built = subprocess.run(
+            [home / "bin" / command, "build", job / "input.yaml"],
+            cwd="/",
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=60,
+        )
+        assert built.stdout == (job / "expected.yaml").read_text()

@@ -1,0 +1,69 @@
+"""The gallery: golden/<case>/input.yaml is compiled, and what a user sees stands beside it.
+
+expected.yaml is standard output, expected.txt standard error; a case that is wrong has only the second. Refresh all of
+them with `make snapshots`, read the diff, and say in the commit why it is right.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from running import run
+from syrupy.assertion import SnapshotAssertion
+from syrupy.data import SnapshotIndex
+from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
+from syrupy.location import PyTestLocation
+
+GOLDEN = Path(__file__).parents[2] / "golden"
+CASES = sorted(path.parent.name for path in GOLDEN.glob("*/input.yaml"))
+
+
+class Beside(SingleFileSnapshotExtension):
+    """A snapshot that stands beside the case's input, as expected.<extension>."""
+
+    _write_mode = WriteMode.TEXT
+
+    @classmethod
+    def dirname(cls, *, test_location: PyTestLocation) -> str:
+        return str(GOLDEN / test_location.snapshot_name.partition("[")[2].rstrip("]"))
+
+    @classmethod
+    def get_snapshot_name(cls, *, test_location: PyTestLocation, index: SnapshotIndex = 0) -> str:
+        return "expected"
+
+    def is_snapshot_location(self, *, location: str) -> bool:
+        return Path(location).name == f"expected.{self.file_extension}"
+
+    def serialize(self, data: Any, **_: Any) -> str:
+        return str(data)
+
+
+class Manifest(Beside):
+    file_extension = "yaml"
+
+
+class Messages(Beside):
+    file_extension = "txt"
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_golden(case: str, snapshot: SnapshotAssertion, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(GOLDEN / case)
+    done = run("build", "input.yaml")
+    assert done.code == (1 if case.startswith("wrong-") else 0), done.err
+    if done.code == 0:
+        assert done.out == snapshot(extension_class=Manifest)
+    else:
+        assert not done.out
+    if done.err:
+        assert done.err == snapshot(extension_class=Messages)
+    else:
+        assert not (GOLDEN / case / "expected.txt").exists()
+
+
+def test_a_case_begins_with_its_story() -> None:
+    for case in CASES:
+        first = (GOLDEN / case / "input.yaml").read_text().partition("\n")[0]
+        assert first.startswith("# ") and first.endswith("."), case
