@@ -6,7 +6,10 @@ Everything is made by a seeded generator, so that two runs measure the same work
 from __future__ import annotations
 
 import random
-from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SEED = 20261121
 JOB = """\

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from trainc import inputs
 from trainc.diagnostics import Diagnostic, Document, Location, ObjectId, Place, Related, failed
@@ -11,6 +11,9 @@ from trainc.frontends import Role, sort
 from trainc.kubernetes.trees import Tree, get, put
 from trainc.library import Level, Library, Stock
 from trainc.plan import Plan, TrainJob
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,20 +151,24 @@ def _read(paths: Iterable[str], *, namespace: str | None, skip: str | None = Non
 
 def _documents(file: inputs.File) -> Iterator[tuple[Role, Document] | Diagnostic]:
     """The documents of one file, with what cannot be read among them."""
-    from trainc.kubernetes.documents import YamlError, read_stream
+    from trainc.kubernetes.documents import read_stream
 
-    for chunk, value in read_stream(file.data):
-        if isinstance(value, YamlError):
-            yield Diagnostic(
-                id="yaml",
-                severity="error",
-                stage="read",
-                message=value.message,
-                help=value.help,
-                place=Location(file=file.path, line=chunk.line + max(value.line, 1) - 1, column=value.column),
+    documents, errors = read_stream(file.data)
+    for error in errors:
+        yield Diagnostic(
+            id="yaml",
+            severity="error",
+            stage="read",
+            message=error.message,
+            help=error.help,
+            place=Location(file=file.path, line=error.line, column=error.column),
+        )
+    for read in documents:
+        yield from sort(
+            Document(
+                file=file.path, line=read.chunk.line, column=read.chunk.column, text=read.chunk.text, value=read.value
             )
-        else:
-            yield from sort(Document(file=file.path, line=chunk.line, text=chunk.text, value=value))
+        )
 
 
 def _placed(document: Document, role: Role, namespace: str | None) -> Document:
@@ -184,7 +191,7 @@ def _twice(job: TrainJob, first: TrainJob) -> Diagnostic:
         id="duplicate-trainjob",
         severity="error",
         stage="read",
-        message=f"a second TrainJob {job.name!r}" + (f" in namespace {job.namespace!r}" if job.namespace else ""),
+        message=f'a second TrainJob "{job.name}"' + (f' in namespace "{job.namespace}"' if job.namespace else ""),
         help="keep one of them, or give it another name",
         object=job.id,
         field="metadata.name",

@@ -6,9 +6,11 @@ that was read; its line and column come from a second reading of that document, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 Severity = Literal["error", "warning", "note"]
 Stage = Literal[
@@ -27,6 +29,8 @@ class Document:
     """The path as the user gave it; `-` is standard input."""
     line: int
     """The 1-based line of the file on which `text` begins."""
+    column: int = 1
+    """The 1-based column of that line."""
     text: str = field(repr=False)
     value: Any = field(repr=False)
     within: Path = ()
@@ -56,6 +60,8 @@ class Place:
 
         document = self.document
         line, column = locate(document.text, (*document.within, *self.path), key=self.key)
+        if line == 1:
+            column += document.column - 1
         return Location(file=document.file, line=document.line + line - 1, column=column)
 
 

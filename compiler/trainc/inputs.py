@@ -11,11 +11,13 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from trainc.diagnostics import Diagnostic, Location
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 SUFFIXES: Final = (".yaml", ".yml", ".json")
 LARGEST_FILE: Final = 256 * 1024 * 1024
@@ -35,7 +37,10 @@ def read(paths: Iterable[str], *, skip: str | None = None) -> Iterator[File | Di
     """Every file of the paths, each once; `skip` is a folder (the output's) that is left out below another."""
     paths = list(paths)
     roots = tuple(dict.fromkeys(root_of(path) for path in paths if path != STDIN))
-    walk = _Walk(roots=roots, skip=os.path.realpath(skip) if skip else None)
+    left_out = os.path.realpath(skip) if skip else None
+    if left_out and any(within(os.path.realpath(path), left_out) for path in paths):
+        left_out = None  # what is asked for by name is read
+    walk = _Walk(roots=roots, skip=left_out)
     for path in paths:
         if path == STDIN:
             yield from _standard_input()
@@ -64,9 +69,7 @@ def within(path: str, folder: str) -> bool:
 
 def fault(path: str, message: str, help: str = "", *, id: str = "unreadable") -> Diagnostic:
     """A path that cannot be read."""
-    return Diagnostic(
-        id=id, severity="error", stage="read", message=message, help=help, place=Location(file=path)
-    )
+    return Diagnostic(id=id, severity="error", stage="read", message=message, help=help, place=Location(file=path))
 
 
 @dataclass(slots=True, kw_only=True)
@@ -92,7 +95,7 @@ class _Walk:
                 id="link-out",
             )
             return
-        if real in self.seen or (self.skip and within(real, self.skip) and not given):
+        if real in self.seen or (self.skip and within(real, self.skip)):
             return
         self.seen.add(real)
         if stat.S_ISDIR(status.st_mode):

@@ -6,13 +6,16 @@ once, when it is first asked for, for all jobs that use it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from trainc.data import data_path
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, Related
-from trainc.plan import Runtime
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from trainc.plan import Runtime
 
 CLUSTER: Final = "ClusterTrainingRuntime"
 NAMESPACED: Final = "TrainingRuntime"
@@ -131,7 +134,7 @@ def _twice(document: Document, first: Document) -> Diagnostic:
         id="duplicate-runtime",
         severity="error",
         stage="read",
-        message=f"a second {id.kind} {id.name!r}" + (f" in namespace {id.namespace!r}" if id.namespace else ""),
+        message=f'a second {id.kind} "{id.name}"' + (f' in namespace "{id.namespace}"' if id.namespace else ""),
         help="keep one of them, or give it another name",
         object=id,
         field="metadata.name",

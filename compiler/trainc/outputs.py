@@ -8,11 +8,14 @@ is followed below the folder.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from trainc.diagnostics import Diagnostic, Location
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
 
 MARK: Final = "# Compiled by trainc from the TrainJob of this name. Do not edit: it is written anew.\n"
 """The first line of every file that trainc writes into a folder."""
@@ -123,10 +126,8 @@ def _open_parent(folder: str, path: str, *, make: bool = False) -> int:
     for part in path.split("/")[:-1]:
         try:
             if make:
-                try:
+                with suppress(FileExistsError):
                     os.mkdir(part, dir_fd=at)
-                except FileExistsError:
-                    pass
             below = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=at)
         finally:
             os.close(at)

@@ -6,8 +6,7 @@ else. Where a stage leaves errors, the later ones are not run: what they would s
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from trainc.passes.admit import admit
 from trainc.passes.carry import carry
@@ -18,7 +17,11 @@ from trainc.passes.resolve import resolve
 from trainc.passes.size import size
 from trainc.passes.store import store
 from trainc.passes.trainer import trainer
-from trainc.plan import Plan
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from trainc.plan import Plan
 
 STAGES: Final[tuple[Callable[[Plan], Plan], ...]] = (
     conform,  # what the CRD's schema and rules would refuse; its defaults filled in

@@ -6,7 +6,6 @@ answers the questions that passes ask, so that no pass digs in manifests.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,6 +13,8 @@ from trainc.diagnostics import Diagnostic, Document, ObjectId, Path, Place, fail
 from trainc.kubernetes.trees import Tree, edit, get
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from trainc.library import Library
 
 ANCESTOR: Final = "trainer.kubeflow.org/trainjob-ancestor-step"

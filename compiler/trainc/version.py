@@ -1,5 +1,3 @@
-"""The version of trainc, alone in a file so that `--version` and the build read it without importing more."""
+"""The version of trainc, alone in a file so that the build and `--version` read it without importing more."""
 
-from typing import Final
-
-__version__: Final = "0.1.0"
+__version__ = "0.1.0"

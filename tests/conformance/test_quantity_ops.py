@@ -10,18 +10,24 @@ from conformance.recordings import lines, same
 from trainc.kubernetes.quantity import Format, Quantity
 
 FORMATS: Final[tuple[Format, ...]] = ("DecimalSI", "BinarySI", "DecimalExponent")
-SCALES: Final = {
-    **{"nano": -9, "micro": -6, "milli": -3, "one": 0, "kilo": 3},
-    **{"mega": 6, "giga": 9, "tera": 12, "peta": 15, "exa": 18},
-}
+SCALES: Final = dict(
+    zip(
+        ("nano", "micro", "milli", "one", "kilo", "mega", "giga", "tera", "peta", "exa"), range(-9, 19, 3), strict=False
+    )
+)
 
 
 @pytest.mark.parametrize("case", lines("quantity_ops"))
 def test_quantity_ops(case: dict[str, Any]) -> None:
     given = case["input"]
     answer = OPERATIONS[tuple(sorted(given))](**given)
-    recorded = {field: value for field, value in case["output"].items() if field != "mulOk"}  # Go's inside
-    assert same({field: answer[field] for field in recorded}, recorded)
+    binding = {field for field in case["output"] if field != "mulOk" and fits(answer[field])}
+    assert same({field: answer[field] for field in binding}, {field: case["output"][field] for field in binding})
+
+
+def fits(answer: Any) -> bool:
+    """Whether Go can hold it: beyond 64 bits its numbers are whatever is left of them."""
+    return not isinstance(answer, int) or -(2**63) <= answer < 2**63
 
 
 def pair(a: str, b: str) -> dict[str, Any]:
@@ -58,9 +64,8 @@ def rounded(a: str) -> dict[str, Any]:
     rounds = {scale: quantity.round_up(scale) for scale in (-9, -6, -3, 0, 3, 6, 9)}
     return {
         "roundUp": {str(scale): {"string": str(up), "exact": up == quantity} for scale, up in rounds.items()},
-        # Beyond 64 bits Go's number is whatever is left of it: recorded as 0.
-        "value": quantity.value() if abs(quantity.value()) < 2**63 else 0,
-        "milliValue": quantity.milli_value() if abs(quantity.milli_value()) < 2**63 else 0,
+        "value": quantity.value(),
+        "milliValue": quantity.milli_value(),
         "neg": shown(quantity.neg()),
     }
 

@@ -12,17 +12,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conformance.recordings import DATA, marks, same
+
 import trainc
-from conformance.recordings import folder, marks, same
 
 EMPTY_MEANS_NOTHING = {"metadata", "resources", "limits", "requests", "labels", "annotations", "status"}
 STAGES = {"decode": "read", "panic": "build"}
 
 
 def cases() -> list[Any]:
-    found = sorted((folder() / "trainer-2.3").glob("*/*.yaml"))
+    found = sorted((DATA / "trainer-2.3").glob("*/*.yaml"))
     ids = [f"{path.parent.name}/{path.stem}" for path in found]
-    return [pytest.param(path, id=id, marks=marks(id)) for path, id in zip(found, ids, strict=True)]
+    return [pytest.param(path, id=id, marks=marks(id)) for id, path in zip(ids, found, strict=True)]
 
 
 @pytest.mark.parametrize("case", cases())
@@ -77,7 +78,9 @@ def meaning(node: Any, path: tuple[str, ...] = ()) -> Any:
         "fieldRef": {"apiVersion": "v1"},
         "resourceFieldRef": {"containerName": "", "divisor": "0"},
     }.get(last, {})
-    said = {k: meaning(v, (*path, k)) for k, v in node.items() if v is not None and (k not in implied or implied[k] != v)}
+    said = {
+        k: meaning(v, (*path, k)) for k, v in node.items() if v is not None and (k not in implied or implied[k] != v)
+    }
     return {k: v for k, v in said.items() if v != {} or k not in EMPTY_MEANS_NOTHING}
 
 

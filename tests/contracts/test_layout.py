@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+
 from trainc import passes, reports
 from trainc.cli import COMMANDS
 from trainc.passes.frameworks import FRAMEWORKS
@@ -60,7 +61,9 @@ def test_each_has_an_entry_in_the_documentation(page: str, keys: tuple[str, ...]
 
 def test_every_golden_case_is_linked_from_the_gallery() -> None:
     gallery = (ROOT / "docs" / "gallery.md").read_text()
-    assert [p.parent.name for p in ROOT.glob("golden/*/input.yaml") if f"({'../golden/' + p.parent.name})" not in gallery] == []
+    assert [
+        p.parent.name for p in ROOT.glob("golden/*/input.yaml") if f"({'../golden/' + p.parent.name})" not in gallery
+    ] == []
 
 
 def test_every_difference_has_a_golden_case_that_is_there() -> None:

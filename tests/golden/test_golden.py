@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from running import run
 from syrupy.assertion import SnapshotAssertion
-from syrupy.data import SnapshotIndex
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 from syrupy.location import PyTestLocation
+from syrupy.types import SnapshotIndex
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 CASES = sorted(path.parent.name for path in GOLDEN.glob("*/input.yaml"))
@@ -66,4 +66,4 @@ def test_golden(case: str, snapshot: SnapshotAssertion, monkeypatch: pytest.Monk
 def test_a_case_begins_with_its_story() -> None:
     for case in CASES:
         first = (GOLDEN / case / "input.yaml").read_text().partition("\n")[0]
-        assert first.startswith("# ") and first.endswith("."), case
+        assert (first[:2], first[-1]) == ("# ", "."), case

@@ -330,8 +330,8 @@ def test_json() -> None:
     [
         ("\ud800", r'"\ud800"'),
         ("\x85\u2028\ufeff\x7f", r'"\u0085\u2028\ufeff\u007f"'),
-        ("\U000e0041", r'"\udb40\udc41"'),
-        ("日本語😀", '"日本語😀"'),
+        # But for these: in JSON they are escaped as two surrogates, which a YAML reader of JSON refuses.
+        ("日本語😀\U000e0041", '"日本語😀\U000e0041"'),
     ],
 )
 def test_json_escapes_what_yaml_escapes(text: str, expected: str) -> None:

@@ -6,11 +6,13 @@ and page needs: a stable id, the stage of the cluster's admission at which the f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Generic, ParamSpec
+from typing import TYPE_CHECKING, Generic, ParamSpec
 
 from trainc.diagnostics import Diagnostic, Finding, ObjectId, Severity, Stage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
 
 P = ParamSpec("P")
 

@@ -243,7 +243,9 @@ def _places(value: Any, at: tuple[str, ...], path: Path = ()) -> Iterator[tuple[
 
 
 def _quoted(text: str) -> str:
-    return f'"{text}"' if len(text) <= 80 else f'"{text[:80]}..."'
+    from trainc.kubernetes.remedies import shown
+
+    return shown(text)
 
 
 def _violation(path: Path, rule: str, message: str, help: str, *, at: Path | None = None) -> Violation:

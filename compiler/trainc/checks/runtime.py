@@ -5,8 +5,7 @@ Source: kubeflow/trainer v2.3.0, webhooks of both kinds. A runtime labelled with
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from trainc.checks import Check, check
 from trainc.diagnostics import Finding
@@ -14,6 +13,9 @@ from trainc.kubernetes.structural import field
 from trainc.kubernetes.trees import get
 from trainc.library import CLUSTER
 from trainc.plan import Runtime, ancestor
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 SKIP: Final = ("trainer.kubeflow.org/webhook-validation", "disabled")
 SUPPORT: Final = ("trainer.kubeflow.org/support", "deprecated")
@@ -44,7 +46,7 @@ def replicas(runtime: Runtime) -> Iterator[Finding]:
         if ancestor(job) in CONTAINERS and job.get("replicas", 1) != 1:
             path = (*JOBS, index, "replicas")
             yield Finding(
-                message=f"replicated job {job.get('name')!r} is the {ancestor(job)}, and has {job['replicas']} replicas",
+                message=f'job "{job.get("name")}" is the {ancestor(job)}, and has {job["replicas"]} replicas',
                 help="set `replicas: 1`; how many nodes train is said by mlPolicy.numNodes",
                 field=field(path),
                 place=runtime.at(*path),
@@ -66,8 +68,9 @@ def containers(runtime: Runtime) -> Iterator[Finding]:
         present = [c.get("name") for c in get(runtime.value, path, [])]
         if wanted and wanted not in present:
             yield Finding(
-                message=f"replicated job {job.get('name')!r} is the {ancestor(job)}, and has no container {wanted!r}",
-                help=f"name its main container {wanted!r}" + (f"; it has {', '.join(map(str, present))}" if present else ""),
+                message=f'job "{job.get("name")}" is the {ancestor(job)}, and has no container "{wanted}"',
+                help=f'name its main container "{wanted}"'
+                + (f"; it has {', '.join(map(str, present))}" if present else ""),
                 field=field(path),
                 place=runtime.at(*path),
             )
@@ -82,7 +85,7 @@ def deprecated(runtime: Runtime) -> Iterator[Finding]:
     """
     if runtime.id.kind == CLUSTER and get(runtime.value, ("metadata", "labels", SUPPORT[0])) == SUPPORT[1]:
         yield Finding(
-            message=f"ClusterTrainingRuntime {runtime.id.name!r} is deprecated",
+            message=f'ClusterTrainingRuntime "{runtime.id.name}" is deprecated',
             help="move its TrainJobs to a runtime that is supported",
             field="metadata.labels",
             place=runtime.at("metadata", "labels", SUPPORT[0]),

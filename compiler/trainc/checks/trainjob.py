@@ -5,15 +5,18 @@ Source: kubeflow/trainer v2.3.0, the JobSet plugin's validation. What one framew
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from trainc.checks import Check, check
 from trainc.diagnostics import Finding
 from trainc.kubernetes.names import is_domain_prefixed_path
 from trainc.kubernetes.trees import get
 from trainc.passes.frameworks import load
-from trainc.plan import Plan
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trainc.plan import Plan
 
 MANAGED: Final = ("node", "dataset-initializer", "model-initializer")
 """The containers whose variables are set in the TrainJob itself."""
@@ -31,7 +34,7 @@ def manager(plan: Plan) -> Iterator[Finding]:
         name = patch.get("manager", "")
         for reason in is_domain_prefixed_path(name):
             yield Finding(
-                message=f"manager {name!r}: {reason}",
+                message=f'manager "{name}": {reason}',
                 help="write a domain and a path, such as platform.example.com/node-pools",
                 field="spec.runtimePatches.manager",
                 place=plan.job.at("spec", "runtimePatches", index, "manager"),
@@ -55,7 +58,7 @@ def env(plan: Plan) -> Iterator[Finding]:
                     where = "spec.trainer.env" if name == "node" else f"spec.initializer.{name.partition('-')[0]}.env"
                     path = ("spec", "runtimePatches", p, *to_jobs, j, *to_containers, c, "env")
                     yield Finding(
-                        message=f"a patch may not set variables of container {name!r}",
+                        message=f'a patch may not set variables of container "{name}"',
                         help=f"set them in {where}",
                         field="spec.runtimePatches",
                         place=plan.job.at(*path, key=True),

@@ -46,8 +46,8 @@ class LazyGroup(click.Group):
             import difflib
 
             near = difflib.get_close_matches(args[0], COMMANDS, n=1)
-            hint = f" Did you mean {near[0]!r}?" if near else f" There are: {', '.join(COMMANDS)}."
-            ctx.fail(f"No command {args[0]!r}.{hint}")
+            hint = f' Did you mean "{near[0]}"?' if near else f" There are: {', '.join(COMMANDS)}."
+            ctx.fail(f'No command "{args[0]}".{hint}')
         return super().resolve_command(ctx, args)
 
 
@@ -85,8 +85,9 @@ def _our_fault() -> int:
     import traceback
 
     traceback.print_exc()
+    where = f"Python {platform.python_version()}, {platform.system()}"
     sys.stderr.write(
-        f"\ntrainc {__version__} (Python {platform.python_version()}, {platform.system()}) has met a fault of its own.\n"
+        f"\ntrainc {__version__} ({where}) has met a fault of its own.\n"
         "Your input is not to blame. Please report it with the lines above and, where you can, the input that\n"
         "causes it; leave out values that are secret.\n"
     )

@@ -26,7 +26,9 @@ Examples:
 @options.paths
 @options.runtimes
 @click.option("-o", "--output", default="-", metavar="DIR|-", help="Write to this folder; - is standard output.")
-@click.option("--format", "form", type=click.Choice(["yaml", "json"]), default="yaml", help="json: one list of objects.")
+@click.option(
+    "--format", "form", type=click.Choice(["yaml", "json"]), default="yaml", help="json: one list of objects."
+)
 @click.option("--only", metavar="NAME", help="Compile only the TrainJobs of this name.")
 @options.namespace
 @click.option("--passthrough", is_flag=True, help="Add the documents of other kinds, as read, after the objects.")

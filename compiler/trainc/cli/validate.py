@@ -19,7 +19,9 @@ Examples:
 @click.command(epilog=EPILOG)
 @options.paths
 @options.runtimes
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", help="json: a list, for programs.")
+@click.option(
+    "--format", "form", type=click.Choice(["text", "json"]), default="text", help="json: a list, for programs."
+)
 @options.namespace
 def command(paths: tuple[str, ...], runtimes: tuple[str, ...], form: str, namespace: str | None) -> int:
     """Check the TrainJobs and runtimes found in PATH (files, folders, or -; by default the current folder)."""

@@ -1,7 +1,8 @@
 """Manifests as one JSON list, its fields in the order of the YAML; for programs, and for `kubectl` after a `jq '.[]'`.
 
 Reads JSON trees, returns text in which every non-ASCII character stands as it is, save those that YAML escapes too:
-some programs read JSON as YAML, and lone surrogates have no bytes.
+some programs (kubectl, for a list) read JSON as YAML, and lone surrogates have no bytes. Beyond U+FFFF nothing is
+escaped: it would take two surrogates, which YAML readers refuse.
 """
 
 from __future__ import annotations

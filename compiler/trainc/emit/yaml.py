@@ -34,8 +34,9 @@ WORTH_KEEPING: Final = 3
 # bidirectional marks. A fixed list: str.isprintable changes with Python's version, and so would our bytes.
 HIDDEN: Final = (
     r"\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
-    r"\ud800-\udfff\ufeff\ufff9-\ufffb\ufffe\uffff\U000e0000-\U000e0fff"
+    r"\ud800-\udfff\ufeff\ufff9-\ufffb\ufffe\uffff"
 )
+_CONTROLS_AND_TAGS: Final = r"\x00-\x1f\U000e0000-\U000e0fff"
 _SHORT_ESCAPES: Final = {'"': r"\"", "\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r", "\0": r"\0"}
 
 # What some reader takes for another type, words in any case: the union of YAML 1.1's types, 1.2's, and those of Go's,
@@ -208,7 +209,7 @@ def _block(text: str, line: str) -> str:
 def _inline(text: str) -> str:
     """A string on one line: plain if every reader sees the same string in it."""
     if not _is_printable(text) or _is_other_type(text):
-        return '"' + re.sub(rf'["\\\x00-\x1f{HIDDEN}]', _escape, text) + '"'
+        return '"' + re.sub(rf'["\\{_CONTROLS_AND_TAGS}{HIDDEN}]', _escape, text) + '"'
     if _is_syntax(text):
         return "'" + text.replace("'", "''") + "'"
     return text
@@ -216,7 +217,7 @@ def _inline(text: str) -> str:
 
 def _is_printable(text: str) -> bool:
     # The expression is costly to compile, and most manifests are ASCII.
-    return text.isprintable() if text.isascii() else not re.search(rf"[\x00-\x1f{HIDDEN}]", text)
+    return text.isprintable() if text.isascii() else not re.search(f"[{_CONTROLS_AND_TAGS}{HIDDEN}]", text)
 
 
 def _is_other_type(text: str) -> bool:

@@ -6,10 +6,13 @@ Returns  each with its role: a TrainJob, a runtime, or something of no concern h
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Final, Literal
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, Literal
 
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 Role = Literal["job", "runtime", "other"]
 
@@ -28,15 +31,7 @@ def sort(document: Document) -> Iterator[tuple[Role, Document] | Diagnostic]:
     items = tree.get("items")
     if isinstance(kind, str) and kind.endswith("List") and isinstance(items, list):
         for index, item in enumerate(items):
-            yield from sort(
-                Document(
-                    file=document.file,
-                    line=document.line,
-                    text=document.text,
-                    value=item,
-                    within=(*document.within, "items", index),
-                )
-            )
+            yield from sort(replace(document, value=item, within=(*document.within, "items", index)))
     elif isinstance(version, str) and version.partition("/")[0] == GROUP:
         yield from _ours(document, kind, version)
     elif version is None and isinstance(kind, str) and kind in ROLES:
@@ -49,14 +44,16 @@ def sort(document: Document) -> Iterator[tuple[Role, Document] | Diagnostic]:
 
 def _ours(document: Document, kind: object, version: str) -> Iterator[tuple[Role, Document] | Diagnostic]:
     if version != VERSION:
-        message = f"no version {version!r} of the TrainJob API is known"
-        yield _diagnostic(document, "unknown-version", message, f"the version of Trainer v2 is {VERSION}", ("apiVersion",))
+        message = f'no version "{version}" of the TrainJob API is known'
+        yield _diagnostic(
+            document, "unknown-version", message, f"the version of Trainer v2 is {VERSION}", ("apiVersion",)
+        )
     elif not isinstance(kind, str) or kind not in ROLES:
         import difflib
 
         near = difflib.get_close_matches(str(kind), ROLES, n=1)
         help = f"did you mean {near[0]}?" if near else f"it has {', '.join(ROLES)}"
-        message = f"{GROUP} has no kind {kind!r}" if kind else f"an object of {GROUP} without kind"
+        message = f'{GROUP} has no kind "{kind}"' if kind else f"an object of {GROUP} without kind"
         yield _diagnostic(document, "unknown-kind", message, help, ("kind",))
     else:
         yield ROLES[kind], document

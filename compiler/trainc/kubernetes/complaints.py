@@ -1,4 +1,4 @@
-"""The words for what a structural schema refuses: what is wrong, with the value, and the way out.
+"""The words for what a structural schema refuses: what is wrong, with the value; `remedies` has the ways out.
 
 Reads    the path, the value, and what the schema asks for.
 Returns  violations. Imported when there is something to say.
@@ -6,77 +6,40 @@ Returns  violations. Imported when there is something to say.
 
 from __future__ import annotations
 
-import difflib
-import json
-import re
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from trainc.kubernetes.remedies import EXPECTED, closest, known_fields, listed, quantity_meant, remedy, shown, subject
 from trainc.kubernetes.violations import Violation, field
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from trainc.kubernetes.trees import Path, Tree
 
-_EXPECTED: Final = {
-    "object": "a mapping",
-    "array": "a list",
-    "string": "a string",
-    "integer": "a whole number",
-    "boolean": "true or false",
-    "int-or-string": "a whole number or a string",
-    "quantity": "a quantity",
-}
-_MANY: Final = 8
-"""As many names fit into a sentence."""
-_LONG: Final = 60
-"""As many characters of a value are shown."""
 _DEEP: Final = 4
 """How far below the top a misplaced field's home is looked for."""
-_BYTES: Final = re.compile(r"([0-9.]+)\s*([kmgtpe])(i?)b?(?:ytes?)?", re.IGNORECASE)
-_CORES: Final = re.compile(r"([0-9.]+m?)\s*(?:v?cpus?|cores?|c)", re.IGNORECASE)
 
 
-def shown(value: Any) -> str:
-    """A value on one short line, as JSON writes it."""
-    text = json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= _LONG else f"{text[:_LONG]}..."
-
-
-def subject(path: Path) -> str:
-    """What a sentence calls a field: its name, with the index where it is an item of a list."""
-    last = next((i for i in range(len(path) - 1, -1, -1) if isinstance(path[i], str)), 0)
-    return field(path[last:]) or "the object"
-
-
-def closest(name: str, names: Iterable[str]) -> str | None:
-    """The name that was probably meant: another case, or nearly the same letters."""
-    known = list(names)
-    folded = next((k for k in known if k.lower() == name.lower()), None)
-    return folded or next(iter(difflib.get_close_matches(name, known, 1, 0.7)), None)
-
-
-def wrong_type(path: Path, value: Any, schema: Tree) -> Violation:
+def wrong_type(path: Path, value: Any, schema: Tree, stage: Literal["read", "schema"] = "schema") -> Violation:
     """A value of another type than the schema's."""
     expected = _type(schema)
     return Violation(
         path=path,
         field=field(path),
         rule="wrong-type",
-        message=f"{subject(path)} is {_described(path, value)}, and must be {_EXPECTED[expected]}",
-        help=_remedy(path, value, expected, schema),
+        stage=stage,
+        message=f"{subject(path)} is {_described(path, value)}, and must be {EXPECTED[expected]}",
+        help=remedy(path, value, expected, schema),
     )
 
 
 def missing(path: Path, schema: Tree, was_null: bool) -> Violation:
     """A required field that is not there, or has no value."""
-    name = path[-1]
-    expected = _EXPECTED[_type(schema)] if schema else "a value"
+    name, parent = path[-1], subject(path[:-1])
+    expected = EXPECTED[_type(schema)] if schema else "a value"
     return Violation(
         path=path,
         field=field(path),
         rule="required",
-        message=f"{name} has no value" if was_null else f"{subject(path[:-1])} has no {name}, which is required",
+        message=f"{subject(path)} has no value" if was_null else f"{parent} has no {name}, which is required",
         help=f"give {name} a value: {expected}" if was_null else f"add {name}: {expected}",
     )
 
@@ -87,7 +50,9 @@ def too_short(path: Path, value: str, least: int) -> Violation:
         path=path,
         field=field(path),
         rule="too-short",
-        message=f"{subject(path)} has {_count(len(value), 'character')}, and needs at least {least}",
+        message=f"{subject(path)} is empty"
+        if not value
+        else f"{subject(path)} has {_count(len(value), 'character')}, and needs at least {least}",
         help="give it a value, or leave out what it belongs to" if not value else "lengthen it",
     )
 
@@ -132,7 +97,7 @@ def too_few_properties(path: Path, known: list[str]) -> Violation:
         field=field(path),
         rule="too-few-properties",
         message=f"{subject(path)} is empty",
-        help=f"{_known(known)}, or leave {subject(path)} out",
+        help=f"give it one of its fields, or leave it out; {known_fields(subject(path), known)}",
     )
 
 
@@ -140,27 +105,27 @@ def out_of_range(
     path: Path, value: int, least: int, greatest: int, stage: Literal["read", "schema"] = "schema"
 ) -> Violation:
     """A whole number outside its limits."""
-    limit = f"at least {least}" if value < least else f"at most {greatest}"
+    limit, way_out = (f"at least {least}", "more") if value < least else (f"at most {greatest}", "less")
     return Violation(
         path=path,
         field=field(path),
         rule="out-of-range",
         stage=stage,
         message=f"{subject(path)} is {shown(value)}, and must be {limit}",
-        help=f"choose a number from {least} to {greatest}" if greatest < 2**31 - 1 else f"choose a number {limit}",
+        help=f"write {least if value < least else greatest} or {way_out}",
     )
 
 
 def not_allowed(path: Path, value: str, allowed: list[str]) -> Violation:
     """A string that is none of the allowed ones."""
     meant = closest(value, [a for a in allowed if a]) if value else None
-    choices = _listed([shown(a) for a in allowed], "or")
+    choices = listed([shown(a) for a in allowed], "or")
     return Violation(
         path=path,
         field=field(path),
         rule="enum",
-        message=f"{subject(path)} is {shown(value)}, and must be {choices}",
-        help=f"did you mean {shown(meant)}?" if meant else f"use {choices}",
+        message=f"{subject(path)} is {shown(value)}, which is not allowed",
+        help=f"did you mean {shown(meant)}? Allowed: {choices}" if meant else f"use {choices}",
     )
 
 
@@ -195,25 +160,25 @@ def no_quantity(path: Path, value: str, stage: Literal["read", "schema"]) -> Vio
         rule="quantity",
         stage=stage,
         message=f"{subject(path)} is {shown(value)}, which is not a quantity",
-        help=_quantity_meant(value.strip()),
+        help=quantity_meant(value.strip()),
     )
 
 
-def duplicate_item(path: Path, item: Any, keys: tuple[str, ...], before: int) -> Violation:
-    """An item that stood in the list before, by its keys or (in a set) as a whole."""
+def duplicate_item(path: Path, item: Any, keys: tuple[str, ...], others: list[int]) -> Violation:
+    """An item that is in the list more than once, by its keys or (in a set) as a whole; a value is reported once."""
     if not keys:
         same = f"is {shown(item)}"
     elif all(key not in item for key in keys):
-        same = f"has no {_listed(list(keys), 'and')}"
+        same = f"has no {listed(list(keys))}"
     else:
-        same = "has " + _listed([f"{key} {shown(item[key])}" for key in keys if key in item], "and")
-    first = f"{subject(path[:-1])}[{before}]"
+        same = "has " + listed([f"{key} {shown(item[key])}" for key in keys if key in item])
+    elsewhere = [subject((*path[:-1], index)) for index in others[:4]] + ["more"] * (len(others) > 4)
     return Violation(
         path=path,
         field=field(path),
         rule="duplicate-item",
-        message=f"{subject(path)} {same}, just as {first}",
-        help=f"keep one of the two, or give them a different {_listed(list(keys), 'or') or 'value'}",
+        message=f"{subject(path)} {same}, just as {listed(elsewhere)}",
+        help=f"keep one of them, or give them a different {listed(list(keys), 'or') or 'value'}",
     )
 
 
@@ -227,7 +192,7 @@ def unknown_field(path: Path, schema: Tree, root: Tree) -> Violation:
     elif home := _home(name, root):
         help = f"did you mean {field(home)}?"
     else:
-        help = f"remove it: the cluster ignores it; {_known(known)}"
+        help = f"remove it; {known_fields(subject(path[:-1]), known)}"
     return Violation(
         path=path,
         field=field(path),
@@ -260,71 +225,6 @@ def _described(path: Path, value: Any) -> str:
     return "a mapping"
 
 
-def _remedy(path: Path, value: Any, expected: str, schema: Tree) -> str:
-    if value is None:
-        return "give the item a value, or remove its line"
-    match expected:
-        case "string" | "quantity" | "int-or-string":
-            return _string_meant(path, value, expected)
-        case "boolean":
-            return _boolean_meant(value)
-        case "integer":
-            quoted = isinstance(value, str) and re.fullmatch(r"[+-]?[0-9]+", value)
-            return f"write it without quotes: {value}" if quoted else "write a whole number"
-        case "array":
-            return _list_meant(value, schema)
-    return _mapping_meant(path, value, schema)
-
-
-def _string_meant(path: Path, value: Any, expected: str) -> str:
-    match value:
-        case bool() | int() | float():
-            hidden = path[-1:] == ("value",) and not isinstance(value, bool)
-            return "put it in quotes" if hidden else f'put it in quotes: "{shown(value)}"'
-        case [str(one)]:
-            return f"write the string alone: {shown(one)}"
-    return f"write {_EXPECTED[expected]}"
-
-
-def _boolean_meant(value: Any) -> str:
-    if isinstance(value, str) and value.lower() in ("true", "yes", "on", "false", "no", "off"):
-        return f"write it without quotes: {'true' if value.lower() in ('true', 'yes', 'on') else 'false'}"
-    if isinstance(value, int) and value in (0, 1):
-        return f"write {'true' if value else 'false'}"
-    return "write true or false"
-
-
-def _list_meant(value: Any, schema: Tree) -> str:
-    if not isinstance(value, dict):
-        return f"write a list: [{shown(value)}]"
-    keys = schema.get("x-kubernetes-list-map-keys", ())
-    if len(keys) == 1 and keys[0] not in value and value:
-        return f"write a list, each item with its {keys[0]}: `- {keys[0]}: {next(iter(value))}`"
-    return "begin each item with a dash"
-
-
-def _mapping_meant(path: Path, value: Any, schema: Tree) -> str:
-    properties = schema.get("properties")
-    match value:
-        case [dict()]:
-            return "remove the dash: there is only one, not a list of them"
-        case str() if value and "name" in (properties or ()):
-            return f"write name: {value[:_LONG]} below {subject(path)}"
-    return f"write a mapping: {_known(list(properties))}" if properties is not None else "write a mapping"
-
-
-def _quantity_meant(text: str) -> str:
-    if size := _BYTES.fullmatch(text):
-        number, prefix, binary = size[1], size[2].upper(), size[3]
-        decimal = "k" if prefix == "K" else prefix
-        return (
-            f"write {number}{prefix}i" if binary else f"write {number}{prefix}i, or {number}{decimal} in powers of ten"
-        )
-    if cores := _CORES.fullmatch(text):
-        return f"write {cores[1]}"
-    return 'write a number with a unit or without: 4, "500m", 16Gi'
-
-
 def _home(name: str, root: Tree) -> Path | None:
     """Where else near the top of the kind a field of that name is, not looking into lists."""
     layer: list[tuple[Path, Tree]] = [((), root)]
@@ -338,18 +238,6 @@ def _home(name: str, root: Tree) -> Path | None:
             below += [((*path, key), child) for key, child in properties.items() if (path, key) != ((), "status")]
         layer = below
     return None
-
-
-def _known(names: list[str]) -> str:
-    if not names:
-        return "it has no fields"
-    if len(names) > _MANY:
-        return f"its fields are {', '.join(names[:_MANY])} ..."
-    return f"its {'field is' if len(names) == 1 else 'fields are'} {_listed(names, 'and')}"
-
-
-def _listed(words: list[str], last: str) -> str:
-    return f" {last} ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else "".join(words)
 
 
 def _count(number: int, what: str) -> str:

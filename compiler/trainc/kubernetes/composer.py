@@ -48,8 +48,8 @@ def compose(text: str, *, deepest: int, sole: bool) -> Any:
             composer.expect_end()
     except YAMLError as error:
         raise complaint(text, error) from None
-    except UnicodeEncodeError:
-        raise not_utf8(text) from None
+    except UnicodeEncodeError as error:
+        raise not_utf8(text, error.start) from None
     return value
 
 
@@ -62,7 +62,7 @@ class _Anchor:
 
     __slots__ = ("height", "nodes", "open", "value")
 
-    def __init__(self, value: Any, *, open: bool) -> None:  # noqa: A002
+    def __init__(self, value: Any, *, open: bool) -> None:
         self.value = value
         self.open = open
         self.nodes = 1
@@ -72,17 +72,16 @@ class _Anchor:
 class _Frame:
     """A collection that is being filled: exactly one of sequence and mapping is not None."""
 
-    __slots__ = ("anchor", "before", "flow", "height", "key", "mapping", "merged", "sequence")
+    height = 1  # how deep it is nested, itself included
+    merged: set[str] = _NO_KEYS  # keys that a merge has set: keys of its own may override them
+    anchor: _Anchor | None = None
+    before = 0  # the nodes that had been counted when the anchored collection began
 
-    def __init__(self, sequence: list[Any] | None, mapping: dict[str, Any] | None, *, flow: bool) -> None:
+    def __init__(self, sequence: list[Any] | None, mapping: dict[str, Any] | None, *, flow: bool | None) -> None:
         self.sequence = sequence
         self.mapping = mapping
         self.key: Any = None if mapping is None else _KEY
         self.flow = flow
-        self.height = 1  # how deep it is nested, itself included
-        self.merged: set[str] = _NO_KEYS  # keys that a merge has set: keys of its own may override them
-        self.anchor: _Anchor | None = None
-        self.before = 0  # the nodes that had been counted when it began
 
 
 class _Composer:
@@ -90,8 +89,8 @@ class _Composer:
         self.text = text
         self.deepest = deepest
         self.next_event = events(text)
-        # Where Go's scanner differs from libyaml's, one of these characters is involved.
-        self.suspicious = "?" in text or "!" in text
+        # Anchors and tags, and where Go's scanner differs from libyaml's: all need one of these characters.
+        self.special = "&" in text or "!" in text or "?" in text
         self.stack: list[_Frame] = []  # the collections around the innermost one
         self.anchors: dict[str, _Anchor] = {}
         self.uncounted = 0  # events that are no nodes to Go's decoder, less the nodes that aliases stand for
@@ -122,20 +121,20 @@ class _Composer:
         """The value between a document's start and its end."""
         root: list[Any] = []
         frame = _Frame(root, None, flow=False)
-        sequence, mapping, key = frame.sequence, frame.mapping, frame.key
-        suspicious = self.suspicious
+        # What the innermost collection is made of, in local variables: this loop is the hottest of the compiler.
+        sequence: Any = root
+        mapping: Any = None
+        key: Any = None
+        event: Any
+        special = self.special
         for number, event in enumerate(iter(self.next_event, None)):
             kind = event.__class__
             if kind is ScalarEvent:
                 value = event.value
-                if event.tag is not None:
-                    value = self._tagged(event)
+                if special:
+                    value = self._special_scalar(event, frame)
                 elif (not value or value[0] in HINTS) and event.implicit[0]:
                     value = plain(value)
-                if suspicious and frame.flow:
-                    self._refuse_what_go_refuses(event)
-                if event.anchor is not None:
-                    self.anchors[event.anchor] = _Anchor(value, open=False)
             elif kind is MappingStartEvent or kind is SequenceStartEvent:
                 frame.key = key
                 frame = self._begin(frame, event, number)
@@ -172,7 +171,7 @@ class _Composer:
         key = frame.key
         if key is _KEY:
             raise self._complex_key(event)
-        if self.suspicious and frame.flow:
+        if self.special and frame.flow:
             self._refuse_what_go_refuses(event)
         value: Any
         if event.__class__ is MappingStartEvent:
@@ -267,11 +266,21 @@ class _Composer:
             mapping.update(source)
             frame.merged.update(source)
 
-    def _tagged(self, event: ScalarEvent) -> Any:
-        try:
-            return tagged(event.tag or "", event.value)
-        except TagError as error:
-            raise self._error(event, str(error), "correct the value, or remove the tag that begins with `!`") from None
+    def _special_scalar(self, event: Any, frame: _Frame) -> Any:
+        """The value of a scalar that may have an anchor or a tag."""
+        if frame.flow:
+            self._refuse_what_go_refuses(event)
+        value = event.value
+        if event.tag is not None:
+            try:
+                value = tagged(event.tag, value)
+            except TagError as error:
+                raise self._error(event, str(error), "correct the value, or remove the tag before it") from None
+        elif event.implicit[0]:
+            value = plain(value)
+        if event.anchor is not None:
+            self.anchors[event.anchor] = _Anchor(value, open=False)
+        return value
 
     def _finite(self, value: float, event: Event) -> int | float:
         if not isfinite(value):
@@ -325,11 +334,11 @@ class _Composer:
     def _duplicate(self, frame: _Frame, key: str, event: Event) -> YamlError:
         written = self.text[start(event) : event.end_mark.index] if event.end_mark is not None else key
         spelled = "" if written.strip("\"'") == key else f", written {shorten(written)},"
-        line = self._line_of(frame, key)
         return self._error(
             event,
-            f'the key "{shorten(key)}"{spelled} is already set on line {line}',
+            f'the key "{shorten(key)}"{spelled} is already set',
             "remove one of the two: kubectl would take the last without a word",
+            since=self._line_of(frame, key),
         )
 
     def _unmergeable(self, frame: _Frame, key: str, event: Event) -> YamlError:
@@ -341,8 +350,9 @@ class _Composer:
             )
         return self._error(
             event,
-            f'`<<` would override the key "{shorten(key)}", set on line {self._line_of(frame, key)}',
+            f'`<<` would override the key "{shorten(key)}", which is set',
             "write `<<` as the first key: then the mapping's own keys win everywhere",
+            since=self._line_of(frame, key),
         )
 
     def _line_of(self, frame: _Frame, key: str) -> int:
@@ -353,8 +363,8 @@ class _Composer:
         line, _ = locate(self.text, (*(part for part in path if part is not _MERGE), key), key=True)
         return line
 
-    def _error(self, event: Event, message: str, help: str = "") -> YamlError:  # noqa: A002
-        return YamlError.at(self.text, start(event), message, help=help)
+    def _error(self, event: Event, what: str, help: str = "", *, since: int = 0) -> YamlError:
+        return YamlError.at(self.text, start(event), what, help=help, since=since)
 
 
 _TAG_AND_COMMA: Final = re.compile(r"(?:&[\w-]+\s+)?![^\s,\[\]{}]*,")

@@ -24,6 +24,8 @@ DEEPEST: Final = 100
 """How deep the lists and mappings of a manifest may be nested, aliases followed."""
 _DEEPEST_IN_GO: Final = 10_000
 
+_MARK_WITHIN: Final = re.compile("(?<=[\n\r\x85\u2028\u2029])\ufeff")
+_WHITE: Final = " \t\r\n"
 _BRACE: Final = re.compile(r"[ \t\r\n]*\{")
 _SEPARATOR_BEHIND: Final = re.compile(r"[ \t\r\n]*---([^\n]*)(?:\n|$)")
 
@@ -66,7 +68,11 @@ def read_stream(data: bytes | str) -> tuple[list[Document], list[YamlError]]:
 def _parse(text: str, *, deepest: int = DEEPEST, sole: bool = True) -> Any:
     if len(text) > LARGEST or (len(text) > LARGEST // 4 and len(text.encode(errors="surrogatepass")) > LARGEST):
         raise YamlError("the document is larger than 16 MiB", line=1, column=1)
-    return compose(text.removeprefix("\ufeff"), deepest=deepest, sole=sole)
+    text = text.removeprefix("\ufeff")
+    if "\ufeff" in text and (mark := _MARK_WITHIN.search(text)):
+        # libyaml drops it, Go makes it a part of the value or key.
+        raise YamlError.at(text, mark.start(), "a byte order mark stands at the start of a line", help="remove it")
+    return compose(text, deepest=deepest, sole=sole)
 
 
 def _read_chunk(chunk: Chunk, documents: list[Document], errors: list[YamlError]) -> None:
@@ -109,4 +115,5 @@ def _read_json(chunk: Chunk, documents: list[Document], errors: list[YamlError])
             line = Chunk(separator[0], *here)
             begin, here, behind_json = separator.end(), line.end(), False
             errors.extend(lost_on_separator(separator[1], *line.in_file(1, 1)))
-    return Chunk(chunk.text[begin:], *here), behind_json
+    blank = Chunk(chunk.text[begin : len(chunk.text) - len(chunk.text[begin:].lstrip(_WHITE))], *here)
+    return Chunk(chunk.text[begin + len(blank.text) :], *blank.end()), behind_json

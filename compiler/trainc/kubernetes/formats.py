@@ -8,6 +8,7 @@ Source   kube-openapi v0.36 (validation/strfmt), apimachinery v0.36.2 (resource.
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Final, Literal
 
 Refusal = Literal["read", "schema"]
@@ -29,6 +30,7 @@ _RFC3339: Final = re.compile(r"[^t]{10}T[0-9:]{8}(?:[.,][0-9]+)?(?:Z|[+-]([0-9]{
 _DAYS: Final = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
+@cache
 def go_pattern(pattern: str) -> re.Pattern[str]:
     """Compile a pattern of a schema to match what Go's regexp does. Raises ValueError for syntax that differs."""
     made: list[str] = []

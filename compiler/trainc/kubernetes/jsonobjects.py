@@ -2,7 +2,7 @@
 
 Reads a text and where an object begins; returns its value and where it ends, or None for what YAML should try: text
 that is no JSON, and JSON that is refused, because a reading as YAML tells where the fault is.
-Source: k8s.io/apimachinery 0.36 (util/yaml) and sigs.k8s.io/json; equal keys and lone surrogates are refused on purpose.
+Source: k8s.io/apimachinery 0.36 (util/yaml), sigs.k8s.io/json; on purpose, equal keys and half characters are refused.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ def json_object(text: str, begin: int, *, deepest: int) -> tuple[Any, int] | Non
             json.dumps(value, ensure_ascii=False).encode()
     except _TooLargeError as error:
         index = text.find(str(error), begin)
-        raise YamlError.at(text, index, f"the number {shorten(str(error))} is too large", help="write a smaller one") from None
+        raise YamlError.at(
+            text, index, f"the number {shorten(str(error))} is too large", help="write a smaller one"
+        ) from None
     except (ValueError, RecursionError):  # lone surrogates are a ValueError
         return None
     if written.count("[") + written.count("{") > deepest and _is_deeper(value, deepest):
@@ -63,9 +65,7 @@ def _constant(text: str) -> float:
     raise ValueError(f"{text} is no JSON")
 
 
-_DECODER = json.JSONDecoder(
-    object_pairs_hook=_fields, parse_float=_float, parse_int=_integer, parse_constant=_constant
-)
+_DECODER = json.JSONDecoder(object_pairs_hook=_fields, parse_float=_float, parse_int=_integer, parse_constant=_constant)
 
 
 def _is_deeper(value: Any, deepest: int) -> bool:

@@ -104,7 +104,9 @@ class String(Node):
     def admit(self, value: Any, at: Step | None, found: Findings) -> Any:
         """Refuse what is too short or long, not allowed, or of another form: the first of these that applies."""
         if type(value) is not str:
-            found.complain("wrong_type", at, value, self.schema)
+            # The schema lets a list pass for a time; the decoder does not.
+            stage = "read" if self.is_time and isinstance(value, list) else "schema"
+            found.complain("wrong_type", at, value, self.schema, stage)
             return value
         if len(value) < self.shortest:
             found.complain("too_short", at, value, self.shortest)
@@ -114,8 +116,8 @@ class String(Node):
             found.complain("not_allowed", at, value, self.enum)
         elif self.pattern is not None and not self.pattern.search(value):
             found.complain("no_match", at, value, self.schema["pattern"])
-        elif self.is_time and (stage := formats.date_time(value)):
-            found.complain("no_time", at, value, stage)
+        elif self.is_time and (refusal := formats.date_time(value)):
+            found.complain("no_time", at, value, refusal)
         return value
 
 

@@ -240,7 +240,7 @@ def _type_fault(path: Path, value: Any, expected: str) -> Violation | None:
 def _wrong_type(path: Path, value: Any, expected: str, stage: Literal["read", "schema"] = "read") -> Violation:
     from trainc.kubernetes import complaints
 
-    return replace(complaints.wrong_type(path, value, {"type": expected}), stage=stage)
+    return complaints.wrong_type(path, value, {"type": expected}, stage)
 
 
 def _violation(path: Path, rule: str, message: str, help: str, *, at: str = "", key: bool = False) -> Violation:
@@ -248,9 +248,9 @@ def _violation(path: Path, rule: str, message: str, help: str, *, at: str = "", 
 
 
 def _shown(value: str) -> str:
-    from trainc.kubernetes import complaints
+    from trainc.kubernetes.remedies import shown
 
-    return complaints.shown(value)
+    return shown(value)
 
 
 def _bytes(text: str) -> int:

@@ -53,8 +53,8 @@ class Quantity:
         return _parse(text)
 
     @staticmethod
-    def from_json(value: str | int | float) -> Quantity:
-        """Read a quantity from a manifest, where it may also be a number; raises QuantityError."""
+    def from_json(value: str | int | float | None) -> Quantity:
+        """Read a quantity from a manifest, where it may also be a number, or null for zero; raises QuantityError."""
         return _parse(_text(value))
 
     def __str__(self) -> str:
@@ -150,7 +150,7 @@ class Quantity:
         return self._in_units_of(exponent), other._in_units_of(exponent), exponent
 
 
-def canonical(value: str | int | float) -> str:
+def canonical(value: str | int | float | None) -> str:
     """The text that stands for `value` once Kubernetes has read and written it; raises QuantityError."""
     if type(value) is int and 0 < value < 10**18 and value % 1000:
         return str(value)
@@ -261,6 +261,8 @@ def _text(value: object) -> str:
         return value.strip(_SPACES)
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
+    if value is None:
+        return "0"
     if isinstance(value, float) and math.isfinite(value):
         return _json_number(value)
     raise QuantityError(f"a quantity is a number or a text like 500m or 64Gi, not {value!r}")

@@ -31,7 +31,8 @@ class Chunk:
     def error_in_file(self, error: YamlError) -> YamlError:
         """An error in the chunk as an error in the file; an unknown place becomes the chunk's start."""
         line, column = self.in_file(error.line or 1, error.column or 1)
-        return YamlError(error.message, line=line, column=column, help=error.help)
+        since = error.since and error.since + self.line - 1
+        return YamlError(error.what, line=line, column=column, help=error.help, since=since)
 
     def end(self) -> tuple[int, int]:
         """The place in the file right behind the chunk."""
@@ -51,7 +52,9 @@ def decode(data: bytes) -> str:
     try:
         return data[2:].decode(encoding, "surrogatepass")
     except UnicodeDecodeError:
-        raise YamlError("the file begins as UTF-16, but is none", line=1, column=1, help="save the file as UTF-8") from None
+        raise YamlError(
+            "the file begins as UTF-16, but is none", line=1, column=1, help="save the file as UTF-8"
+        ) from None
 
 
 def split(text: str) -> tuple[list[Chunk], list[YamlError]]:

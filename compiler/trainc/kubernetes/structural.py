@@ -93,13 +93,12 @@ class Array(Node):
                 return
         except TypeError:
             pass  # a list or a mapping where a scalar should be: compared by its text below
-        first: dict[str, int] = {}
+        places: dict[str, list[int]] = {}
         for index, name in enumerate(names):
-            if keys and not isinstance(items[index], dict):
-                continue
-            before = first.setdefault(json.dumps(name, sort_keys=True), index)
-            if before != index:
-                found.complain("duplicate_item", (at, index), items[index], keys, before)
+            if not keys or isinstance(items[index], dict):
+                places.setdefault(json.dumps(name, sort_keys=True), []).append(index)
+        for first, second, *more in (same for same in places.values() if len(same) > 1):
+            found.complain("duplicate_item", (at, second), items[second], keys, [first, *more])
 
 
 class Map(Node):

@@ -6,8 +6,10 @@ an edit copies the containers on the way to the field, and shares the rest.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 Tree = dict[str, Any]
 Path = tuple[str | int, ...]

@@ -19,20 +19,23 @@ class YamlError(Exception):
     line      1-based line in the text, 0 when unknown
     column    1-based column in characters, 0 when unknown
     help      the way out, or ""
+    since     the line that the message ends with, of what the fault collides with; 0 when there is none
     """
 
-    def __init__(self, message: str, *, line: int = 0, column: int = 0, help: str = "") -> None:  # noqa: A002
-        super().__init__(message)
-        self.message = message
+    def __init__(self, what: str, *, line: int = 0, column: int = 0, help: str = "", since: int = 0) -> None:
+        self.message = f"{what} on line {since}" if since else what
+        super().__init__(self.message)
+        self.what = what
         self.line = line
         self.column = column
         self.help = help
+        self.since = since
 
     @classmethod
-    def at(cls, text: str, index: int, message: str, *, help: str = "") -> YamlError:  # noqa: A002
+    def at(cls, text: str, index: int, what: str, *, help: str = "", since: int = 0) -> YamlError:
         """The error at a character of the text."""
         line, column = place(text, index)
-        return cls(message, line=line, column=column, help=help)
+        return cls(what, line=line, column=column, help=help, since=since)
 
 
 def place(text: str, index: int) -> tuple[int, int]:
@@ -48,15 +51,16 @@ class _Wording(NamedTuple):
     help: str = ""
     opening: bool = False
     """Whether the place to show is the beginning of the construct, not where the parser gave up."""
+    since: bool = False
+    """Whether the message ends with the line on which the construct begins."""
 
 
 _QUOTE: Final = "put the value in quotes if these characters belong to it"
 _TAB: Final = _Wording("a tab stands where YAML takes spaces only", "indent with spaces")
-_BRACED: Final = {"{": "{{", "}": "}}", "[": "[", "]": "]", ",": ","}
-"""The indicators of flow style, as a wording quotes them."""
 _WORDINGS: Final = {
     "block sequence entries are not allowed in this context": _Wording(
-        "a list item (`- `) cannot start here", "start the list on the next line, or quote a value that begins with `- `"
+        "a list item (`- `) cannot start here",
+        "start the list on the next line, or quote a value that begins with `- `",
     ),
     "could not find expected ':'": _Wording(
         "this line is neither `key: value` nor a part of the value before it",
@@ -65,16 +69,19 @@ _WORDINGS: Final = {
     ),
     "could not find expected directive name": _Wording("a `%` at the start of a line begins a directive", _QUOTE),
     "did not find expected ',' or ']'": _Wording(
-        "the list opened with `[` on line {line} goes on here without a `,` or `]`",
+        "a `,` or `]` is missing in the list opened with `[`",
         "separate the items with commas, close the list with `]`, and quote items that hold brackets, commas or `?`",
+        since=True,
     ),
     "did not find expected ',' or '}'": _Wording(
-        "the mapping opened with `{{` on line {line} goes on here without a `,` or `}}`",
-        "separate the fields with commas, close the mapping with `}}`, and quote values that hold braces, commas or `?`",
+        "a `,` or `}` is missing in the mapping opened with `{`",
+        "separate the fields with commas, close the mapping with `}`, and quote values that hold braces, commas or `?`",
+        since=True,
     ),
     "did not find expected '-' indicator": _Wording(
-        "this line stands at the indentation of the list that starts on line {line}, but is no item of it",
+        "this line is no item, but stands at the indentation, of the list that starts",
         "begin the line with `- `, or change its indentation",
+        since=True,
     ),
     "did not find expected <document start>": _Wording(
         "the document has ended before this line: only one value can stand at its top",
@@ -91,8 +98,9 @@ _WORDINGS: Final = {
         r"write \x with 2, \u with 4 and \U with 8 hexadecimal digits, or a backslash as \\",
     ),
     "did not find expected key": _Wording(
-        "this line fits no place in the mapping that starts on line {line}",
+        "this line fits no place in the mapping that starts",
         "check the indentation, that each quoted value ends where it should, and that no `-` or `:` is missing",
+        since=True,
     ),
     "did not find expected node content": _Wording("a value is missing here", _QUOTE),
     "did not find expected tag URI": _Wording("a `!` here begins a tag, whose name is missing", _QUOTE),
@@ -100,9 +108,7 @@ _WORDINGS: Final = {
     "found a tab character that violates indentation": _TAB,
     "found a tab character where an indentation space is expected": _TAB,
     "found an indentation indicator equal to 0": _Wording("the indentation after `|` or `>` must be from 1 to 9"),
-    "found incompatible YAML document": _Wording(
-        "Kubernetes reads YAML 1.1 only", "remove the %YAML line"
-    ),
+    "found incompatible YAML document": _Wording("Kubernetes reads YAML 1.1 only", "remove the %YAML line"),
     "found invalid Unicode character escape code": _Wording(
         "an escape in this quoted string stands for no character",
         "write characters beyond U+FFFF as they are, or as \\U with 8 hexadecimal digits",
@@ -110,7 +116,9 @@ _WORDINGS: Final = {
     "found undefined tag handle": _Wording("the tag's prefix is not declared", _QUOTE),
     "found unexpected ':'": _Wording("a `:` must be followed by a space here", "put a space after the colon"),
     "found unexpected document indicator": _Wording(
-        "a `---` or `...` ends the document within a quoted string", "close the string, or indent the line", opening=True
+        "a `---` or `...` ends the document within a quoted string",
+        "close the string, or indent the line",
+        opening=True,
     ),
     "found unexpected end of stream": _Wording(
         "the quoted string that starts here is never closed", "add the closing quote", opening=True
@@ -125,12 +133,15 @@ _WORDINGS: Final = {
     ),
 }
 _UNCLOSED: Final = {
-    "did not find expected ',' or ']'": _Wording("the list opened with `[` is never closed", "add the `]`", opening=True),
-    "did not find expected ',' or '}'": _Wording("the mapping opened with `{{` is never closed", "add the `}}`", opening=True),
+    "did not find expected ',' or ']'": _Wording(
+        "the list opened with `[` is never closed", "add the `]`", opening=True
+    ),
+    "did not find expected ',' or '}'": _Wording(
+        "the mapping opened with `{` is never closed", "add the `}`", opening=True
+    ),
 }
 """The wordings of two problems where the text ends."""
 _UNREADABLE: Final = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_SURROGATES: Final = re.compile("[\ud800-\udfff]")
 
 
 def complaint(text: str, error: YAMLError) -> YamlError:
@@ -154,8 +165,13 @@ def _marked(text: str, error: MarkedYAMLError) -> YamlError:
     wording = _in_context(problem, text, at) or _WORDINGS.get(problem)
     if wording is None:
         wording = _Wording(f"{error.context}: {problem}" if error.context else problem)
-    message = wording.message.format(line=place(text, opened)[0])
-    return YamlError.at(text, opened if wording.opening else at, message, help=wording.help.format())
+    return YamlError.at(
+        text,
+        opened if wording.opening else at,
+        wording.message,
+        help=wording.help,
+        since=place(text, opened)[0] if wording.since else 0,
+    )
 
 
 def _in_context(problem: str, text: str, at: int) -> _Wording | None:
@@ -165,9 +181,9 @@ def _in_context(problem: str, text: str, at: int) -> _Wording | None:
     if problem in _UNCLOSED and not text[at:].strip():
         return _UNCLOSED[problem]
     if problem == "found character that cannot start any token":
-        return _TAB if char == "\t" else _Wording(f"a value cannot begin with `{_BRACED.get(char, char)}`", _QUOTE)
-    if problem == "did not find expected node content" and char in _BRACED:
-        return _Wording(f"a value cannot begin with `{_BRACED[char]}`", _QUOTE)
+        return _TAB if char == "\t" else _Wording(f"a value cannot begin with `{char}`", _QUOTE)
+    if problem == "did not find expected node content" and char and char in "]},":
+        return _Wording(f"a value cannot begin with `{char}`", _QUOTE)
     if problem == "did not find expected key" and before:
         return _Wording("this text stands behind a value that has ended", "put the whole value in one pair of quotes")
     if problem == "mapping values are not allowed in this context" and ": " in before:
@@ -191,13 +207,12 @@ def _character(text: str, index: int) -> YamlError:
     )
 
 
-def not_utf8(text: str) -> YamlError | None:
-    """What is wrong with a text that holds lone surrogates: `surrogateescape` makes them of bytes that are no UTF-8."""
-    found = _SURROGATES.search(text)
-    if found is None:
-        return None
-    code = ord(found[0])
-    if 0xDC80 <= code <= 0xDCFF:
-        message = f"the byte 0x{code - 0xDC00:02x} is not UTF-8"
-        return YamlError.at(text, found.start(), message, help="save the file as UTF-8")
-    return YamlError.at(text, found.start(), f"U+{code:04X} is half a character", help="save the file as UTF-8")
+def not_utf8(text: str, index: int) -> YamlError:
+    """What is wrong with a lone surrogate: `surrogateescape` makes them of bytes that are no UTF-8."""
+    code = ord(text[index])
+    what = (
+        f"the byte 0x{code - 0xDC00:02x} is not UTF-8"
+        if 0xDC80 <= code <= 0xDCFF
+        else f"U+{code:04X} is half a character"
+    )
+    return YamlError.at(text, index, what, help="save the file as UTF-8")

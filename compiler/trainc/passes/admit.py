@@ -5,9 +5,13 @@ Reads    the plan.  Returns  it with diagnostics. The framework adds its own che
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from trainc.checks import trainjob
 from trainc.passes.frameworks import load
-from trainc.plan import Plan
+
+if TYPE_CHECKING:
+    from trainc.plan import Plan
 
 
 def admit(plan: Plan) -> Plan:

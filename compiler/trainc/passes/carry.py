@@ -9,10 +9,12 @@ Source   trainc's own (differences metadata-carried, deadline-lowered): in the c
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from trainc.kubernetes.trees import Tree, get
-from trainc.plan import Plan
+
+if TYPE_CHECKING:
+    from trainc.plan import Plan
 
 NOT_CARRIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 OWN: Final = "trainc.dev/"

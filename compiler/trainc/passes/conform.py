@@ -7,9 +7,8 @@ Returns  the object as it is stored: unknown fields pruned (a warning each), nul
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from trainc.checks import runtime as runtime_checks
 from trainc.checks.rules import broken_rules
@@ -20,6 +19,9 @@ from trainc.kubernetes.structural import Violation, load
 from trainc.kubernetes.trees import Tree, get
 from trainc.library import CLUSTER
 from trainc.plan import Plan, Runtime
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 RELEASE: Final = "trainer-2.3"
 
@@ -49,8 +51,7 @@ def admit(document: Document, kind: str, *, namespaced: bool) -> tuple[Tree, lis
     schema = load(kind, RELEASE)
     admitted = schema.admit(document.value)
     violations = [*objectmeta.check(document.value.get("metadata"), namespaced=namespaced), *admitted.violations]
-    if not violations:
-        violations += broken_rules(kind, admitted.value)
+    violations += broken_rules(kind, admitted.value, tuple(violations))
     return admitted.value, [*diagnose(document, violations), *diagnose(document, admitted.unknown, warn=True)]
 
 

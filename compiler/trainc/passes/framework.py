@@ -5,8 +5,12 @@ Reads    mlPolicy.  Changes  what the framework of that name changes (`passes/fr
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from trainc.passes.frameworks import load
-from trainc.plan import Plan
+
+if TYPE_CHECKING:
+    from trainc.plan import Plan
 
 
 def framework(plan: Plan) -> Plan:

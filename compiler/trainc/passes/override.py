@@ -9,21 +9,39 @@ Source   kubeflow/trainer v2.3.0, the runtime's merge of patches: each patch has
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING, Final
 
 from trainc.checks import check
-from trainc.diagnostics import Finding
-from trainc.kubernetes.gotypes import typed
+from trainc.diagnostics import Diagnostic, Finding
+from trainc.kubernetes.gotypes import as_patch, typed
 from trainc.kubernetes.merge import MergeError, strategic_merge
 from trainc.kubernetes.trees import Tree, get
-from trainc.plan import Plan
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trainc.plan import Plan
+
+PATCHES: Final = frozenset(
+    {
+        "jobset/v1alpha2.JobSetSpec",
+        "jobset/v1alpha2.ReplicatedJob",
+        "batch/v1.JobTemplateSpec",
+        "batch/v1.JobSpec",
+        "core/v1.PodTemplateSpec",
+        "core/v1.PodSpec",
+        "core/v1.Container",
+    }
+)
+"""The Go types for which a patch has types of its own, in which every field is optional."""
 
 
 def override(plan: Plan) -> Plan:
     """Merge every patch, in order."""
     labels, annotations = plan.runtime.metadata("labels"), plan.runtime.metadata("annotations")
-    spec, found = plan.runtime.spec, []
+    spec = plan.runtime.spec
+    found: list[Diagnostic] = []
     for index, patch in enumerate(plan.job.patches):
         template = get(patch, ("trainingRuntimeSpec", "template"), {})
         labels = labels | get(template, ("metadata", "labels"), {})
@@ -40,7 +58,7 @@ def merged(spec: Tree, patch: Tree | None) -> Tree:
     """One patch's part of the JobSetSpec, merged in. Raises MergeError."""
     if not patch:
         return spec
-    return typed(strategic_merge(spec, typed(patch)))
+    return typed(strategic_merge(spec, as_patch(patch, sparse=PATCHES)))
 
 
 def in_runtime_order(spec: Tree, runtime: Tree) -> Tree:
@@ -50,7 +68,9 @@ def in_runtime_order(spec: Tree, runtime: Tree) -> Tree:
     ranks = [order.get(job.get("name"), 0) for job in jobs]
     if ranks == sorted(ranks):
         return spec
-    return spec | {"replicatedJobs": [job for _, job in sorted(zip(ranks, jobs, strict=True), key=lambda pair: pair[0])]}
+    return spec | {
+        "replicatedJobs": [job for _, job in sorted(zip(ranks, jobs, strict=True), key=lambda pair: pair[0])]
+    }
 
 
 @check("patch-not-mergeable", stage="build", title="A runtimePatch cannot be merged into the runtime")
@@ -62,7 +82,7 @@ def merge_failed(plan: Plan, index: int, error: MergeError) -> Iterator[Finding]
     """
     at = ("spec", "runtimePatches", index, "trainingRuntimeSpec", "template", "spec", *error.path)
     yield Finding(
-        message=f"the patch of {plan.job.patches[index].get('manager')!r} cannot be merged: {error}",
+        message=f'the patch of "{plan.job.patches[index].get("manager")}" cannot be merged: {error}',
         help="give the field the form that the runtime has there",
         field="spec.runtimePatches",
         place=plan.job.at(*at),

@@ -8,15 +8,18 @@ Source   kubeflow/trainer v2.3.0, webhook of TrainJobs. A runtime that has error
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from trainc.checks import check
 from trainc.diagnostics import Finding
 from trainc.frontends import GROUP
 from trainc.library import CLUSTER, NAMESPACED
-from trainc.plan import Plan
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trainc.plan import Plan
 
 KINDS: Final = (CLUSTER, NAMESPACED)
 
@@ -47,7 +50,7 @@ def unsupported(plan: Plan) -> Iterator[Finding]:
         return
     wrong = "kind" if ref.get("kind") not in KINDS else "apiGroup"
     yield Finding(
-        message=f"runtimeRef.{wrong} {ref.get(wrong)!r} is no "
+        message=f'runtimeRef.{wrong} "{ref.get(wrong)}" is no '
         + ("kind of runtime" if wrong == "kind" else "API group of a runtime"),
         help=f"use {' or '.join(KINDS)}" if wrong == "kind" else f"use {GROUP}, or leave apiGroup out",
         field="spec.runtimeRef",
@@ -66,7 +69,7 @@ def missing(plan: Plan) -> Iterator[Finding]:
     kind, name = ref["kind"], ref["name"]
     searched = ", ".join(f"{level.name} ({len(list(level.keys()))})" for level in plan.library.levels)
     yield Finding(
-        message=f"no {kind} {name!r}" + (f" for namespace {plan.job.namespace!r}" if kind == NAMESPACED else ""),
+        message=f'no {kind} "{name}"' + (f' for namespace "{plan.job.namespace}"' if kind == NAMESPACED else ""),
         help=f"{_way_out(plan, kind, name)}searched: {searched}; add a place to look with --runtimes PATH",
         # The webhook spells the field so, with a capital, for one kind and not for the other.
         field="spec.RuntimeRef" if kind == CLUSTER else "spec.runtimeRef",
@@ -79,13 +82,13 @@ def _way_out(plan: Plan, kind: str, name: str) -> str:
     keys = list(plan.library.keys())
     for other, namespace, found in keys:
         if found == name and other == kind:
-            return f"there is one in namespace {namespace!r}, and a TrainJob finds only those of its own; "
+            return f'there is one in namespace "{namespace}", and a TrainJob finds only those of its own; '
         if found == name:
             return f"there is a {other} of that name: set `kind: {other}`; "
     import difflib
 
     near = difflib.get_close_matches(name, dict.fromkeys(found for other, _, found in keys if other == kind))
     if near:
-        return f"did you mean {' or '.join(repr(found) for found in near)}? "
+        return f"did you mean {' or '.join(near)}? "
     names = sorted({found for other, _, found in keys if other == kind})
     return f"there are {', '.join(names[:8])}{' ...' if len(names) > 8 else ''}; " if names else ""

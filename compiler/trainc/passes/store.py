@@ -9,16 +9,19 @@ Source   JobSet v0.12.0: its CRD, and the defaults of its webhook.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from trainc.checks.rules import broken_rules
 from trainc.diagnostics import Diagnostic, ObjectId
 from trainc.kubernetes import objectmeta
 from trainc.kubernetes.gotypes import typed
 from trainc.kubernetes.structural import load
-from trainc.kubernetes.trees import Tree
 from trainc.passes.trace import trace
-from trainc.plan import Plan
+
+if TYPE_CHECKING:
+    from trainc.kubernetes.trees import Tree
+    from trainc.kubernetes.violations import Violation
+    from trainc.plan import Plan
 
 RELEASE: Final = "jobset-0.12"
 VERSION: Final = "jobset.x-k8s.io/v1alpha2"
@@ -38,38 +41,50 @@ def store(plan: Plan) -> Plan:
     jobset: Tree = {"apiVersion": VERSION, "kind": "JobSet", "metadata": metadata, "spec": plan.spec}
     admitted = load("JobSet", RELEASE).admit(jobset)
     violations = [*objectmeta.check(metadata, namespaced=True), *admitted.violations]
-    if not violations:
-        violations += broken_rules("JobSet", admitted.value)
+    violations += broken_rules("JobSet", admitted.value, tuple(violations))
     if violations:
         return plan.report(
             Diagnostic(
                 id=violation.rule,
                 severity="error",
                 stage="jobset-schema",
-                message=violation.message,
-                help=violation.help,
+                message=message,
+                help=help,
                 object=ObjectId.of(jobset),
                 field=violation.field,
                 **trace(plan, violation.path),
             )
             for violation in violations
+            for message, help in [worded(plan, violation)]
         )
     spec = without_empty(typed(with_defaults(admitted.value["spec"])))
     return replace(plan, objects=(jobset | {"spec": spec}, *plan.others))
 
 
+def worded(plan: Plan, violation: Violation) -> tuple[str, str]:
+    """Message and help; of a job that only a patch names, the missing runtime job is the cause of whatever is wrong."""
+    path, known = violation.path, [str(job.get("name")) for job in plan.runtime.spec.get("replicatedJobs") or []]
+    if path[:2] == ("spec", "replicatedJobs") and len(path) > 2:
+        name = plan.jobs[int(path[2])].get("name")
+        if name not in known:
+            message = f'the runtime has no job "{name}", so the patch makes a new one: {violation.message}'
+            return message, f"patch a job of the runtime: {', '.join(known)}"
+    return violation.message, violation.help
+
+
 def with_defaults(spec: Tree) -> Tree:
     """What JobSet's webhook fills in on creation."""
-    spec = {"successPolicy": {"operator": "All"}, "startupPolicy": {"startupPolicyOrder": "AnyOrder"}} | spec
+    policies: Tree = {"successPolicy": {"operator": "All"}, "startupPolicy": {"startupPolicyOrder": "AnyOrder"}}
+    spec = policies | spec
     spec["network"] = {"enableDNSHostnames": True, "publishNotReadyAddresses": True} | (spec.get("network") or {})
     if jobs := spec.get("replicatedJobs"):
         spec["replicatedJobs"] = [job_defaults(job) for job in jobs]
     if rules := (spec.get("failurePolicy") or {}).get("rules"):
         named = [rule if rule.get("name") else rule | {"name": f"failurePolicyRule{i}"} for i, rule in enumerate(rules)]
         spec["failurePolicy"] = spec["failurePolicy"] | {"rules": named}
-    if policies := spec.get("volumeClaimPolicies"):
+    if claims := spec.get("volumeClaimPolicies"):
         kept: Tree = {"retentionPolicy": {"whenDeleted": "Delete"}}
-        spec["volumeClaimPolicies"] = [kept | policy for policy in policies]
+        spec["volumeClaimPolicies"] = [kept | claim for claim in claims]
     return spec
 
 

@@ -7,11 +7,13 @@ Returns  the place that has the most of that path: the last patch that says anyt
 
 from __future__ import annotations
 
-from typing import Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from trainc.diagnostics import Path, Place, Related
 from trainc.kubernetes.trees import get
-from trainc.plan import Plan
+
+if TYPE_CHECKING:
+    from trainc.plan import Plan
 
 
 class Origin(TypedDict):
@@ -31,9 +33,9 @@ def trace(plan: Plan, path: Path) -> Origin:
     ]
     found, base = max(reversed(candidates), key=lambda pair: len(pair[0]), default=((), ()))
     inherited = _follow(get(plan.runtime.value, ("spec", "template"), {}), steps)
-    related = (Related(message="the runtime", place=plan.runtime.at("spec", "template", *inherited)),)
     if len(found) > len(inherited) or (len(found) == len(inherited) and found):
-        return Origin(place=plan.job.at(*base, *found), related=related)
+        return Origin(place=plan.job.at(*base, *found), related=())
+    related = (Related(message="the runtime", place=plan.runtime.at("spec", "template", *inherited)),)
     if own := _follow(plan.job.value, path):
         return Origin(place=plan.job.at(*(own if path[0] == "metadata" else ("spec", "runtimeRef"))), related=related)
     return Origin(place=plan.job.at("spec", "runtimeRef"), related=related)

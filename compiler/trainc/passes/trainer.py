@@ -36,6 +36,9 @@ def trainer(plan: Plan) -> Plan:
 def counted(job: Tree, count: int) -> Tree:
     """A replicated job that runs `count` pods at once and is done when all are."""
     template = job.get("template") or {}
-    spec = (template.get("spec") or {}) | {"parallelism": count, "completions": count}
+    spec = template.get("spec") or {}
+    # The Go types have a pod spec in any case, also for a job of which a patch says no more than the name.
+    pod_template = {"spec": {}} | (spec.get("template") or {})
+    spec = spec | {"parallelism": count, "completions": count, "template": pod_template}
     job = job | {"template": template | {"spec": spec}}
     return job | {"replicas": 1} if ancestor(job) in ONE_REPLICA else job

@@ -5,11 +5,13 @@ A format has `render(diagnostics, *, summary, color) -> str`; it escapes what co
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from importlib import import_module
-from typing import Final, Protocol, cast
+from typing import TYPE_CHECKING, Final, Protocol, cast
 
-from trainc.diagnostics import Diagnostic
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from trainc.diagnostics import Diagnostic
 
 FORMATS: Final = ("text", "json")
 

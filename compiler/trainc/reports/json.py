@@ -8,10 +8,12 @@ where the whole file is meant.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from trainc.diagnostics import Diagnostic, Location, in_order
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 def render(diagnostics: Sequence[Diagnostic], *, summary: str, color: bool) -> str:

@@ -5,10 +5,12 @@ Reads    diagnostics.  Returns  the report, ordered by file and line. Control ch
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from trainc.diagnostics import Diagnostic, Location, in_order
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
 
 COLORS: Final = {"error": "\x1b[1;31m", "warning": "\x1b[1;33m", "note": "\x1b[1;36m"}
 BOLD: Final = "\x1b[1m"

@@ -6,12 +6,14 @@ variables that a TrainJob may not set because the framework does; and `CHECKS`, 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from importlib import import_module
-from typing import Final, Protocol, cast
+from typing import TYPE_CHECKING, Final, Protocol, cast
 
-from trainc.checks import Check
-from trainc.plan import Plan
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from trainc.checks import Check
+    from trainc.plan import Plan
 
 FRAMEWORKS: Final = ("plain", "torch")
 

@@ -7,10 +7,12 @@ Source   kubeflow/trainer v2.3.0, runtime plugin plainml.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from trainc.checks import Check
 from trainc.plan import NODE, Plan, copied
+
+if TYPE_CHECKING:
+    from trainc.checks import Check
 
 RESERVED: Final[frozenset[str]] = frozenset()
 CHECKS: Final[tuple[Check[[Plan]], ...]] = ()

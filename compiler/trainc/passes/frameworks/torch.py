@@ -9,8 +9,7 @@ Source   kubeflow/trainer v2.3.0, runtime plugin torch. The TrainJob's own varia
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from trainc.checks import check
 from trainc.diagnostics import Finding
@@ -18,10 +17,11 @@ from trainc.kubernetes.quantity import Quantity
 from trainc.kubernetes.trees import Tree, get
 from trainc.plan import COMPLETION_INDEX, NODE, Plan, Slot, copied, from_field, value
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 PORT: Final = 29500
-RESERVED: Final = frozenset(
-    {"PET_NNODES", "PET_NPROC_PER_NODE", "PET_NODE_RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT"}
-)
+RESERVED: Final = frozenset({"PET_NNODES", "PET_NPROC_PER_NODE", "PET_NODE_RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT"})
 
 
 def apply(plan: Plan) -> Plan:
@@ -108,9 +108,9 @@ def missing_targets(plan: Plan) -> Iterator[Finding]:
         job, name = targets[t].get("jobName", ""), targets[t]["containerNames"][n]
         there = plan.named(job) is not None
         yield Finding(
-            message=f"envInjection wants a container {name!r} in replicated job {job!r}, "
+            message=f'envInjection wants a container "{name}" in replicated job "{job}", '
             + ("which has none of that name" if there else "which the runtime does not have"),
-            help=f"name one of {', '.join(names(plan, job)) if there else ', '.join(j.get('name', '') for j in plan.jobs)}",
+            help=f"name one of {', '.join(names(plan, job) if there else [j.get('name', '') for j in plan.jobs])}",
             field="spec.runtimeRef",
             place=plan.runtime.at(
                 "spec", "mlPolicy", "torch", "envInjection", "targets", t, "containerNames" if there else "jobName"

@@ -1,0 +1,142 @@
+"""The ways out of what a structural schema refuses, and how values and names are shown.
+
+Reads    the path, the value, and what the schema asks for.
+Returns  half sentences. Imported when there is something to say.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from trainc.kubernetes.violations import field
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from trainc.kubernetes.trees import Path, Tree
+
+EXPECTED: Final = {
+    "object": "a mapping",
+    "array": "a list",
+    "string": "a string",
+    "integer": "a whole number",
+    "boolean": "true or false",
+    "int-or-string": "a whole number or a string",
+    "quantity": "a quantity",
+}
+"""The types in words."""
+_MANY: Final = 8
+"""As many names fit into a sentence."""
+_LONG: Final = 60
+"""As many characters of a value are shown."""
+_BYTES: Final = re.compile(r"([0-9.]+)\s*([kmgtpe])(i?)b?(?:ytes?)?", re.IGNORECASE)
+_CORES: Final = re.compile(r"([0-9.]+m?)\s*(?:v?cpus?|cores?|c)", re.IGNORECASE)
+
+
+def shown(value: Any) -> str:
+    """A value on one short line, as JSON writes it."""
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= _LONG else f"{text[:_LONG]}..."
+
+
+def subject(path: Path) -> str:
+    """What a sentence calls a field: `numNodes`, `args[1]` for an item, `env[0].value` for a field of one."""
+    names = [i for i, step in enumerate(path) if isinstance(step, str)]
+    if len(names) > 1 and names[-1] == len(path) - 1 and isinstance(path[-2], int):
+        return field(path[names[-2] :])
+    return field(path[names[-1] :]) if names else "the object"
+
+
+def closest(name: str, names: Iterable[str]) -> str | None:
+    """The name that was probably meant: another case, or nearly the same letters."""
+    known = list(names)
+    folded = next((k for k in known if k.lower() == name.lower()), None)
+    return folded or next(iter(difflib.get_close_matches(name, known, 1, 0.75)), None)
+
+
+def known_fields(subject: str, names: list[str]) -> str:
+    """Which fields a mapping has, for somebody who tried another."""
+    if not names:
+        return f"{subject} has no fields"
+    return f"the fields of {subject} are {', '.join(names[:_MANY])}{' ...' if len(names) > _MANY else ''}"
+
+
+def listed(words: list[str], last: str = "and") -> str:
+    """Words as a sentence lists them."""
+    return f" {last} ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else "".join(words)
+
+
+def remedy(path: Path, value: Any, expected: str, schema: Tree) -> str:
+    """What to write instead of a value of the wrong type."""
+    if value is None:
+        return "give the item a value, or remove its line"
+    match expected:
+        case "string" | "quantity" | "int-or-string":
+            return _string_meant(path, value, expected)
+        case "boolean":
+            return _boolean_meant(value)
+        case "integer":
+            quoted = isinstance(value, str) and re.fullmatch(r"[+-]?[0-9]+", value)
+            return f"write it without quotes: {value}" if quoted else "write a whole number"
+        case "array":
+            return _list_meant(value, schema)
+    return _mapping_meant(path, value, schema)
+
+
+def _string_meant(path: Path, value: Any, expected: str) -> str:
+    match value:
+        case bool() if expected != "string":
+            return quantity_meant("") if expected == "quantity" else "write a number or a string"
+        case bool() | int() | float():
+            hidden = path[-1:] == ("value",) and not isinstance(value, bool)
+            return "put it in quotes" if hidden else f'put it in quotes: "{shown(value)}"'
+        case [str(one)]:
+            return f"write the string alone: {shown(one)}"
+    return f"write {EXPECTED[expected]}"
+
+
+def _boolean_meant(value: Any) -> str:
+    if isinstance(value, str) and value.lower() in ("true", "yes", "on", "false", "no", "off"):
+        return f"write it without quotes: {'true' if value.lower() in ('true', 'yes', 'on') else 'false'}"
+    if isinstance(value, int) and value in (0, 1):
+        return f"write {'true' if value else 'false'}"
+    return "write true or false"
+
+
+def _list_meant(value: Any, schema: Tree) -> str:
+    if not isinstance(value, dict):
+        return f"write a list: [{shown(value)}]"
+    keys = schema.get("x-kubernetes-list-map-keys", ())
+    if len(keys) == 1 and keys[0] not in value and value:
+        return f"write a list, each item with its {keys[0]}: `- {keys[0]}: {next(iter(value))}`"
+    return "begin each item with a dash"
+
+
+def _mapping_meant(path: Path, value: Any, schema: Tree) -> str:
+    properties = schema.get("properties")
+    match value:
+        case [dict()]:
+            return "remove the dash: there is only one, not a list of them"
+        case str() if value and "name" in (properties or ()):
+            return f"write name: {value[:_LONG]} below {subject(path)}"
+    return (
+        f"write a mapping: {known_fields(subject(path), list(properties))}"
+        if properties is not None
+        else "write a mapping"
+    )
+
+
+def quantity_meant(text: str) -> str:
+    """What to write instead of a string that looks like a quantity."""
+    if size := _BYTES.fullmatch(text):
+        number, prefix, binary = size[1], size[2].upper(), size[3]
+        decimal = "k" if prefix == "K" else prefix
+        return (
+            f"write {number}{prefix}i" if binary else f"write {number}{prefix}i, or {number}{decimal} in powers of ten"
+        )
+    if cores := _CORES.fullmatch(text):
+        return f"write {cores[1]}"
+    return 'write a number with a unit or without: 4, "500m", 16Gi'

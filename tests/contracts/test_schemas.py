@@ -1,0 +1,144 @@
+"""The files in schemas/: what they are made of, that we implement all of it, and that another validator agrees."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from trainc.checks import rules
+from trainc.kubernetes import violations
+from trainc.kubernetes.structural import StructuralSchema
+
+ROOT = Path(__file__).resolve().parents[2]
+FILES = sorted((ROOT / "schemas").glob("*/*.json"))
+SCHEMAS = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in FILES}
+each_file = pytest.mark.parametrize("kind", sorted(SCHEMAS))
+
+
+def resolved(schema: Any, root: Any) -> Any:
+    return root["$defs"][schema["$ref"].rsplit("/", 1)[1]] if "$ref" in schema else schema
+
+
+def subschemas(schema: Any, root: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Every subschema by the way an object takes to it."""
+    schema = resolved(schema, root)
+    yield path, schema
+    for name, child in schema.get("properties", {}).items():
+        yield from subschemas(child, root, (*path, name))
+    if "items" in schema:
+        yield from subschemas(schema["items"], root, (*path, rules.ITEM))
+    if "additionalProperties" in schema:
+        yield from subschemas(schema["additionalProperties"], root, (*path, "{}"))
+
+
+def fullest(schema: Any, root: Any) -> Any:
+    """An object with every field of a schema, so that every part of it gets compiled."""
+    schema = resolved(schema, root)
+    if schema.get("x-kubernetes-int-or-string"):
+        return 1
+    match schema["type"]:
+        case "object" if "additionalProperties" in schema:
+            return {"key": fullest(schema["additionalProperties"], root)}
+        case "object":
+            return {name: fullest(child, root) for name, child in schema.get("properties", {}).items()}
+        case "array":
+            return [fullest(schema["items"], root)]
+        case "string":
+            return schema.get("enum", ["2026-01-01T00:00:00Z" if schema.get("format") else "a"])[0]
+    return {"integer": max(1, schema.get("minimum", 1)), "boolean": True}[schema["type"]]
+
+
+@each_file
+def test_is_a_json_schema(kind: str) -> None:
+    jsonschema.Draft202012Validator.check_schema(SCHEMAS[kind])
+    assert SCHEMAS[kind]["title"] == kind
+
+
+@each_file
+def test_every_keyword_is_implemented(kind: str) -> None:
+    value = fullest(SCHEMAS[kind], SCHEMAS[kind])
+    admitted = StructuralSchema(SCHEMAS[kind]).admit(value)
+    assert admitted.violations == ()
+    assert {v.field.split(".")[0] for v in admitted.unknown} <= {"metadata"}
+
+
+@each_file
+def test_every_creation_rule_is_implemented(kind: str) -> None:
+    wanted = {
+        (path, hashlib.sha256(rule["rule"].encode()).hexdigest()[:12])
+        for path, schema in subschemas(SCHEMAS[kind], SCHEMAS[kind])
+        for rule in schema.get("x-kubernetes-validations", ())
+        if "oldSelf" not in rule["rule"]
+    }
+    assert {(rule.at, rule.digest) for rule in rules.RULES[kind]} == wanted
+
+
+def test_rules_have_one_id_each() -> None:
+    assert not rules.TITLES.keys() & violations.TITLES.keys()
+
+
+@pytest.mark.skipif("TRAINC_CRDS" not in os.environ, reason="TRAINC_CRDS does not say where the CRDs' structures are")
+def test_files_are_up_to_date() -> None:
+    script = ROOT / "scripts" / "make_schemas.py"
+    subprocess.run([sys.executable, script, os.environ["TRAINC_CRDS"], "--check"], check=True)
+
+
+POD = ("spec", "template", "spec", "replicatedJobs", 0, "template", "spec", "template", "spec")
+CONTAINER = (*POD, "containers", 0)
+
+
+def runtime() -> Any:
+    pod = {"containers": [{"name": "node", "image": "i"}]}
+    jobs = [{"name": "node", "template": {"spec": {"template": {"spec": pod}}}}]
+    return {"metadata": {"name": "r"}, "spec": {"template": {"spec": {"replicatedJobs": jobs}}}}
+
+
+def with_field(value: Any, path: tuple[str | int, ...], field: Any) -> Any:
+    at = value
+    for step in path[:-1]:
+        at = at.setdefault(step, {}) if isinstance(at, dict) else at[step]
+    at[path[-1]] = field
+    return value
+
+
+@pytest.mark.parametrize(
+    ("path", "good", "bad"),
+    [
+        pytest.param((*CONTAINER, "image"), ["", "a"], [1, True, [], {}], id="string"),
+        pytest.param((*CONTAINER, "tty"), [True, False], ["true", 1, 0], id="boolean"),
+        pytest.param((*CONTAINER, "args"), [[], ["a"]], ["a", [1], [None], {"a": "b"}], id="list"),
+        pytest.param((*CONTAINER, "env"), [[], [{"name": "a"}]], [[{}], [{"name": 1}], {"A": "b"}], id="list of maps"),
+        pytest.param((*CONTAINER, "resources"), [{}, {"limits": {}}], [[], "x", {"limits": []}], id="mapping"),
+        pytest.param(
+            (*CONTAINER, "resources", "limits"),
+            [{"a": 1}, {"a": "500m"}, {"a": "1Gi", "b": "1E"}],
+            [{"a": "1GB"}, {"a": 1.5}, {"a": True}, {"a": ""}, {"a": []}],
+            id="quantities",
+        ),
+        pytest.param((*CONTAINER, "ports"), [[{"containerPort": 80}]], [[{}], [{"containerPort": "80"}]], id="ports"),
+        pytest.param((*POD, "nodeSelector"), [{}, {"a": "b"}], [{"a": 1}, ["a"]], id="map of strings"),
+        pytest.param((*POD, "containers"), [[], [{"name": "a"}]], [None, "x", [{}], [[]]], id="required"),
+        pytest.param(
+            ("spec", "template", "spec", "ttlSecondsAfterFinished"), [0, 5, 5.0], [-1, "5", 1.5], id="minimum"
+        ),
+        pytest.param(("spec", "template"), [{"spec": {}}], [{}, [], 5], id="at least one field"),
+        pytest.param(("spec", "mlPolicy", "mpi", "mpiImplementation"), ["OpenMPI", ""], ["MPICH", 1], id="enum"),
+        pytest.param(("spec", "mlPolicy", "mpi", "sshAuthMountPath"), ["a" * 4096], ["a" * 4097], id="maxLength"),
+    ],
+)
+def test_jsonschema_agrees(path: tuple[str | int, ...], good: list[Any], bad: list[Any]) -> None:
+    ours = StructuralSchema(SCHEMAS["TrainingRuntime"])
+    theirs = jsonschema.Draft202012Validator(SCHEMAS["TrainingRuntime"])
+    for field, valid in [*((field, True) for field in good), *((field, False) for field in bad)]:
+        value = with_field(runtime(), path, field)
+        assert theirs.is_valid(value) is valid, (field, "jsonschema")
+        assert (ours.admit(value).violations == ()) is valid, (field, "ours")

@@ -1,0 +1,141 @@
+"""Names: which are taken, which are not and for what reason, and how a reason is printed."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from trainc.kubernetes import names
+
+Rule = Callable[[Any], list[str]]
+
+
+@pytest.mark.parametrize(
+    ("rule", "value"),
+    [
+        *((names.is_dns1123_label, value) for value in ("a", "0", "my-name", "1--a", "a" * 63)),
+        *((names.is_dns1035_label, value) for value in ("a", "my-name", "a" * 63)),
+        *((names.is_dns1123_subdomain, value) for value in ("a", "a.b", "1.2", "a-b.c", "a" * 64, ".".join("a" * 127))),
+        *((names.is_qualified_name, value) for value in ("A", "a_b.c", "nvidia.com/gpu", f"{'p' * 253}/{'n' * 63}")),
+        *((names.is_label_value, value) for value in ("", "A", "a_b.c-d", "12345", "a" * 63)),
+        *((names.is_env_var_name, value) for value in ("A", "_", "my.env-name", ".a", "-")),
+        *((names.is_relaxed_env_var_name, value) for value in (" ", "1A", "a/b", '"q"', "..", "~" * 300)),
+        *((names.is_config_map_key, value) for value in ("a", ".a", "-", "KEY_NAME", "a" * 253)),
+        *((names.is_port_name, value) for value in ("http", "a-1-b", "8a", "a" * 15)),
+        *((names.is_port_number, value) for value in (1, 29500, 65535)),
+        *((names.is_domain_prefixed_path, value) for value in ("acme.io/foo", "a//", "acme.io/%41", "a/b/c")),
+    ],
+)
+def test_taken(rule: Rule, value: str | int) -> None:
+    assert rule(value) == []
+
+
+@pytest.mark.parametrize(
+    ("rule", "value"),
+    [
+        *((names.is_dns1123_label, value) for value in ("", "-a", "a-", "A", "a_b", "a\n", "ü", "a" * 64, "a.b", "٣")),
+        *((names.is_dns1035_label, value) for value in ("", "1a", "a-", "A", "a.b", "a\n", "a" * 64)),
+        *((names.is_dns1123_subdomain, value) for value in ("", ".a", "a.", "a..b", "a.-b", "a\n", "a" * 254)),
+        *((names.is_qualified_name, value) for value in ("/a", "A/b", "a/-b", "a/b/c", "é", "a\n", "n" * 64)),
+        *((names.is_qualified_name, value) for value in ("a/" + "n" * 64, "p" * 254 + "/a")),
+        *((names.is_label_value, value) for value in ("-", "a b", "a\n", "a/b", "a" * 64)),
+        *((names.is_env_var_name, value) for value in ("", "1A", "a b", "a\n", "é", ".", "..", "..a")),
+        *((names.is_relaxed_env_var_name, value) for value in ("", "a=b", "a\n", "\t", "é", "\x7f")),
+        *((names.is_config_map_key, value) for value in ("", "a/b", "a\n", ".", "..", "..a", "a" * 254)),
+        *((names.is_port_name, value) for value in ("80", "a--b", "-a", "a-", "a" * 16)),
+        *((names.is_port_number, value) for value in (0, -1, 65536)),
+        *((names.is_domain_prefixed_path, value) for value in ("", "a", "/a", "a/", "A/b", "a/#", "a/b\n", "a/é")),
+    ],
+)
+def test_refused_for_one_reason(rule: Rule, value: str | int) -> None:
+    assert len(rule(value)) == 1
+
+
+@pytest.mark.parametrize(
+    ("rule", "value", "reasons"),
+    [
+        pytest.param(names.is_dns1123_label, "a.b", ["must not contain dots"], id="dots are named"),
+        pytest.param(
+            names.is_dns1123_label,
+            "a" * 63 + ".b",
+            ["must be no more than 63 characters", "must not contain dots"],
+            id="several reasons",
+        ),
+        pytest.param(
+            names.is_port_name,
+            "--",
+            [
+                "must contain at least one letter (a-z)",
+                "must not contain consecutive hyphens",
+                "must not begin or end with a hyphen",
+            ],
+            id="port: several reasons",
+        ),
+        pytest.param(names.is_config_map_key, ".", ["must not be '.'"], id="this folder"),
+        pytest.param(names.is_config_map_key, "..", ["must not be '..'"], id="the folder above"),
+        pytest.param(names.is_config_map_key, "..a", ["must not start with '..'"], id="begins with two dots"),
+    ],
+)
+def test_reasons(rule: Rule, value: str, reasons: list[str]) -> None:
+    assert rule(value) == reasons
+
+
+def test_an_empty_name_behind_a_prefix_is_missing_and_wrong() -> None:
+    assert [reason[:21] for reason in names.is_qualified_name("/")] == [
+        "prefix part must be n",
+        "name part must be non",
+        "name part must consis",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("value", "count"),
+    [
+        pytest.param("é" * 31, 1, id="62 bytes: only the wrong letters"),
+        pytest.param("é" * 32, 2, id="64 bytes: too long as well"),
+        pytest.param("\ud800" * 32, 2, id="half a surrogate pair counts, too"),
+    ],
+)
+def test_bytes_are_counted(value: str, count: int) -> None:
+    assert len(names.is_dns1123_label(value)) == count
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "printed"),
+    [
+        ("FieldValueInvalid", "v", 'spec.x: Invalid value: "v": detail'),
+        ("FieldValueInvalid", None, "spec.x: Invalid value: null: detail"),
+        ("FieldValueInvalid", 5, "spec.x: Invalid value: 5: detail"),
+        ("FieldValueInvalid", True, "spec.x: Invalid value: true: detail"),
+        ("FieldValueInvalid", {"k": ["é", 1]}, 'spec.x: Invalid value: {"k":["é",1]}: detail'),
+        ("FieldValueNotSupported", "v", 'spec.x: Unsupported value: "v": detail'),
+        ("FieldValueDuplicate", "v", 'spec.x: Duplicate value: "v": detail'),
+        ("FieldValueNotFound", "v", 'spec.x: Not found: "v": detail'),
+        ("FieldValueTypeInvalid", "v", 'spec.x: Invalid value: "v": detail'),
+        ("FieldValueTooMany", 5, "spec.x: Too many: 5: detail"),
+        ("FieldValueTooLong", "v", "spec.x: Too long: detail"),
+        ("FieldValueRequired", "", "spec.x: Required value: detail"),
+        ("FieldValueForbidden", "", "spec.x: Forbidden: detail"),
+    ],
+)
+def test_field_error(kind: str, value: Any, printed: str) -> None:
+    assert names.field_error(kind, "spec.x", value, "detail") == printed
+
+
+def test_field_error_without_field_and_detail() -> None:
+    assert names.field_error("FieldValueRequired", "", "", "") == "Required value"
+
+
+@pytest.mark.parametrize(
+    ("text", "quoted"),
+    [
+        ("plain é 😀", '"plain é 😀"'),
+        ('say "no"', r'"say \"no\""'),
+        ("back\\slash", r'"back\\slash"'),
+        ("\a\b\f\n\r\t\v", r'"\a\b\f\n\r\t\v"'),
+        ("\x00\x7f", r'"\x00\x7f"'),
+        ("\x85\u200b\U000e0001", r'"\u0085\u200b\U000e0001"'),
+    ],
+)
+def test_quoted(text: str, quoted: str) -> None:
+    assert names.quoted(text) == quoted

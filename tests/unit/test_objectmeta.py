@@ -1,0 +1,214 @@
+"""Metadata as the API server reads and checks it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from trainc.kubernetes.objectmeta import check, stored
+
+OWNER = {"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "u"}
+
+
+def named(**fields: Any) -> dict[str, Any]:
+    return {"name": "j", "namespace": "team-a", **fields}
+
+
+@pytest.mark.parametrize(
+    ("metadata", "expected"),
+    [
+        pytest.param({"labels": {"a": None, "b": "c"}}, {"labels": {"a": "", "b": "c"}}, id="a null label is empty"),
+        pytest.param({"annotations": {"a": None}}, {"annotations": {"a": ""}}, id="so is an annotation"),
+        pytest.param({"labels": None, "creationTimestamp": None}, {}, id="null fields are dropped"),
+        pytest.param({"name": "j", "bogus": 1}, {"name": "j"}, id="unknown fields are dropped"),
+    ],
+)
+def test_stored(metadata: Any, expected: Any) -> None:
+    assert stored(metadata) == expected
+
+
+@pytest.mark.parametrize("metadata", [None, "text", {}, {"name": "j", "labels": {"a": ""}}])
+def test_stored_as_it_is(metadata: Any) -> None:
+    assert stored(metadata) is metadata
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        pytest.param({"name": "j"}, id="no namespace"),
+        pytest.param(named(name="a.b-1"), id="subdomain"),
+        pytest.param(named(labels={"example.com/a_b": "", "team": "A-b_c.1"}), id="labels"),
+        pytest.param(named(annotations={"Example.com/A": "any text at all\n", "b": None}), id="annotations"),
+        pytest.param(named(annotations={"a": "x" * (256 * 1024 - 1)}), id="256 KiB of annotations"),
+        pytest.param(named(finalizers=["example.com/a", "b", "b", None]), id="finalizers"),
+        pytest.param(named(ownerReferences=[OWNER, {**OWNER, "controller": True}, None]), id="owners"),
+        pytest.param(
+            named(
+                uid="u",
+                resourceVersion="1",
+                generation=3,
+                creationTimestamp="2026-01-01T00:00:00Z",
+                managedFields=[{"manager": "kubectl", "operation": "Update"}],
+            ),
+            id="copied from a cluster",
+        ),
+        pytest.param(named(labels=None, annotations=None, ownerReferences=None), id="nulls"),
+    ],
+)
+def test_accepted(metadata: Any) -> None:
+    assert list(check(metadata, namespaced=True)) == []
+
+
+@pytest.mark.parametrize(
+    ("metadata", "field", "rule", "stage"),
+    [
+        pytest.param(None, "metadata.name", "required", "schema", id="no metadata"),
+        pytest.param({"generateName": "a-"}, "metadata.name", "required", "schema", id="generateName alone"),
+        pytest.param({"name": ""}, "metadata.name", "required", "schema", id="empty name"),
+        pytest.param({"name": 5}, "metadata.name", "wrong-type", "schema", id="name is a number"),
+        pytest.param({"name": "ResNet"}, "metadata.name", "invalid-name", "schema", id="upper case"),
+        pytest.param({"name": "a\n"}, "metadata.name", "invalid-name", "schema", id="final newline"),
+        pytest.param({"name": "a" * 254}, "metadata.name", "invalid-name", "schema", id="254 characters"),
+        pytest.param(named(generateName="A_"), "metadata.generateName", "invalid-name", "schema", id="generateName"),
+        pytest.param(named(namespace="a.b"), "metadata.namespace", "invalid-namespace", "schema", id="namespace"),
+        pytest.param(named(namespace=5), "metadata.namespace", "wrong-type", "schema", id="namespace is a number"),
+        pytest.param(named(labels={"a b": "c"}), "metadata.labels", "invalid-label", "schema", id="label key"),
+        pytest.param(named(labels={"a": "b c"}), "metadata.labels", "invalid-label", "schema", id="label value"),
+        pytest.param(named(labels={"a": "b" * 64}), "metadata.labels", "invalid-label", "schema", id="long label"),
+        pytest.param(named(labels={"a": 5}), "metadata.labels.a", "wrong-type", "read", id="label is a number"),
+        pytest.param(named(labels=[]), "metadata.labels", "wrong-type", "read", id="labels are a list"),
+        pytest.param(
+            named(annotations={"a b": ""}), "metadata.annotations", "invalid-annotation", "schema", id="annotation key"
+        ),
+        pytest.param(
+            named(annotations={"a": True}), "metadata.annotations.a", "wrong-type", "read", id="annotation is a boolean"
+        ),
+        pytest.param(
+            named(annotations={"a": "\u00e9" * 131072}),
+            "metadata.annotations",
+            "annotations-too-big",
+            "schema",
+            id="annotations are counted in bytes",
+        ),
+        pytest.param(named(finalizers=["a b"]), "metadata.finalizers", "invalid-finalizer", "schema", id="finalizer"),
+        pytest.param(named(finalizers=[1]), "metadata.finalizers[0]", "wrong-type", "read", id="finalizer is a number"),
+        pytest.param(
+            named(finalizers=["orphan", "foregroundDeletion"]),
+            "metadata.finalizers",
+            "invalid-finalizer",
+            "schema",
+            id="finalizers that exclude each other",
+        ),
+        pytest.param(
+            named(ownerReferences=[{**OWNER, "uid": ""}]),
+            "metadata.ownerReferences.uid",
+            "invalid-owner",
+            "schema",
+            id="owner without uid",
+        ),
+        pytest.param(
+            named(ownerReferences=[{**OWNER, "apiVersion": "a/b/c"}]),
+            "metadata.ownerReferences.apiVersion",
+            "invalid-owner",
+            "schema",
+            id="owner's apiVersion",
+        ),
+        pytest.param(
+            named(ownerReferences=[{**OWNER, "kind": "Event"}]),
+            "metadata.ownerReferences",
+            "invalid-owner",
+            "schema",
+            id="event as owner",
+        ),
+        pytest.param(
+            named(ownerReferences=[{**OWNER, "controller": True}] * 2),
+            "metadata.ownerReferences",
+            "invalid-owner",
+            "schema",
+            id="two controllers",
+        ),
+        pytest.param(
+            named(ownerReferences=[{**OWNER, "controller": "yes"}]),
+            "metadata.ownerReferences[0].controller",
+            "wrong-type",
+            "read",
+            id="controller is a string",
+        ),
+        pytest.param(
+            named(ownerReferences=["p"]), "metadata.ownerReferences[0]", "wrong-type", "read", id="owner is a string"
+        ),
+        pytest.param(named(generation=-1), "metadata.generation", "out-of-range", "schema", id="generation"),
+        pytest.param(named(generation=1.5), "metadata.generation", "wrong-type", "read", id="generation is a fraction"),
+        pytest.param(
+            named(creationTimestamp="today"), "metadata.creationTimestamp", "date-time", "read", id="creation time"
+        ),
+        pytest.param(
+            named(creationTimestamp=5), "metadata.creationTimestamp", "wrong-type", "read", id="time is a number"
+        ),
+        pytest.param(
+            named(managedFields=[None]),
+            "metadata.managedFields[0].operation",
+            "invalid-managed-fields",
+            "schema",
+            id="managed fields",
+        ),
+        pytest.param(
+            named(managedFields=["x"]), "metadata.managedFields[0]", "wrong-type", "read", id="managed fields, a string"
+        ),
+    ],
+)
+def test_refused(metadata: Any, field: str, rule: str, stage: str) -> None:
+    assert [(v.field, v.rule, v.stage) for v in check(metadata, namespaced=True)] == [(field, rule, stage)]
+
+
+def test_metadata_that_is_no_mapping_has_no_name_either() -> None:
+    found = [(v.field, v.rule) for v in check("x", namespaced=True)]
+    assert found == [("metadata", "wrong-type"), ("metadata.name", "required")]
+
+
+@pytest.mark.parametrize(
+    ("namespace", "rules"), [(None, []), ("", []), ("team-a", ["invalid-namespace"]), ("N_", ["invalid-namespace"])]
+)
+def test_namespace_of_a_kind_of_the_whole_cluster(namespace: Any, rules: list[str]) -> None:
+    assert [v.rule for v in check({"name": "r", "namespace": namespace}, namespaced=False)] == rules
+
+
+def test_the_place_is_finer_than_the_cluster_says() -> None:
+    [key, value] = check(named(labels={"a b": "x", "c": "d e"}), namespaced=True)
+    assert (key.path, key.key, key.field) == (("metadata", "labels", "a b"), True, "metadata.labels")
+    assert (value.path, value.key, value.field) == (("metadata", "labels", "c"), False, "metadata.labels")
+
+
+@pytest.mark.parametrize(
+    ("metadata", "message", "help"),
+    [
+        pytest.param(
+            {"name": "My ResNet!"},
+            'name is "My ResNet!", which is not a valid one',
+            "lower-case letters, digits, - and . between letters or digits, at most 253; for example my-resnet",
+            id="name",
+        ),
+        pytest.param(
+            {"generateName": "a-"},
+            "the object has no name",
+            "give it one; generateName is for the cluster to fill in",
+            id="generateName",
+        ),
+        pytest.param(
+            named(labels={"team": "vision team"}),
+            'label "team" has the value "vision team", which is not a valid one',
+            "letters, digits, - _ and . between letters or digits, at most 63; or make it an annotation",
+            id="label",
+        ),
+        pytest.param(
+            named(labels={"gpu": True}),
+            "gpu is true, and must be a string",
+            'put it in quotes: "true"',
+            id="label is a boolean",
+        ),
+    ],
+)
+def test_words(metadata: Any, message: str, help: str) -> None:
+    [violation] = check(metadata, namespaced=True)
+    assert (violation.message, violation.help) == (message, help)

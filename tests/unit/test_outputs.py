@@ -1,0 +1,173 @@
+"""The output folder: what is written, what is removed, and what is never touched."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from running import run
+from trainc.outputs import LISTING, MARK
+
+JOB = """\
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainJob
+metadata: {{name: {name}, namespace: {namespace}}}
+spec:
+  runtimeRef: {{name: plain}}
+"""
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    write("jobs/a.yaml", JOB.format(name="a", namespace="team"))
+    write("jobs/b.yaml", JOB.format(name="b", namespace='""'))
+    return tmp_path
+
+
+def write(path: str, text: str) -> None:
+    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+    Path(path).write_text(text)
+
+
+def build(*args: str) -> int:
+    return run("build", "jobs", "-o", "out", *args).code
+
+
+def tree() -> set[str]:
+    return {str(path.relative_to("out")) for path in Path("out").rglob("*") if path.is_file()}
+
+
+def test_a_file_each_and_the_listing() -> None:
+    assert build() == 0
+    assert tree() == {"team/a.yaml", "b.yaml", LISTING}
+    assert json.loads(Path("out", LISTING).read_text()) == {"outputs": ["b.yaml", "team/a.yaml"]}
+    assert Path("out/b.yaml").read_text().startswith(MARK + "apiVersion: jobset.x-k8s.io/v1alpha2\n")
+
+
+def test_what_is_no_longer_made_is_removed_with_its_empty_folder() -> None:
+    build()
+    Path("jobs/a.yaml").unlink()
+    assert build() == 0
+    assert tree() == {"b.yaml", LISTING}
+    assert not Path("out/team").exists()
+
+
+def test_the_last_job_gone_leaves_an_empty_folder() -> None:
+    build()
+    Path("jobs/a.yaml").unlink()
+    Path("jobs/b.yaml").unlink()
+    assert build() == 0
+    assert tree() == {LISTING}
+
+
+def test_only_removes_nothing() -> None:
+    build()
+    assert build("--only", "a") == 0
+    assert tree() == {"team/a.yaml", "b.yaml", LISTING}
+    assert json.loads(Path("out", LISTING).read_text()) == {"outputs": ["b.yaml", "team/a.yaml"]}
+
+
+def test_unchanged_files_are_not_rewritten() -> None:
+    build()
+    before = {path: os.stat(f"out/{path}").st_mtime_ns for path in tree()}
+    assert build() == 0
+    assert {path: os.stat(f"out/{path}").st_mtime_ns for path in tree()} == before
+
+
+def test_an_error_leaves_everything_as_it_was() -> None:
+    build()
+    before = {path: Path("out", path).read_bytes() for path in tree()}
+    write("jobs/a.yaml", JOB.format(name="A_", namespace="team"))
+    assert build() == 1
+    assert {path: Path("out", path).read_bytes() for path in tree()} == before
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        pytest.param("/etc/hostname", id="absolute"),
+        pytest.param("../kept.yaml", id="upwards"),
+        pytest.param("team/../../kept.yaml", id="upwards inside"),
+        pytest.param("link/kept.yaml", id="through a link"),
+        pytest.param("linked.yaml", id="a link"),
+        pytest.param("by-hand.yaml", id="without the mark"),
+        pytest.param("pipe.yaml", id="no file"),
+        pytest.param(7, id="no text"),
+    ],
+)
+def test_a_listed_file_that_is_not_ours_is_left_alone_with_a_warning(entry: object) -> None:
+    build()
+    write("kept.yaml", MARK + "kept\n")
+    write("elsewhere/kept.yaml", MARK + "kept\n")
+    os.symlink("../elsewhere", "out/link")
+    os.symlink("../kept.yaml", "out/linked.yaml")
+    os.mkfifo("out/pipe.yaml")
+    write("out/by-hand.yaml", "kind: ConfigMap\n")
+    listing = json.loads(Path("out", LISTING).read_text())
+    write(f"out/{LISTING}", json.dumps({"outputs": [*listing["outputs"], entry]}))
+    done = run("build", "jobs", "-o", "out")
+    assert done.code == 0
+    assert "warning[output-left-alone]" in done.err
+    assert Path("kept.yaml").exists()
+    assert Path("elsewhere/kept.yaml").exists()
+    assert Path("out/by-hand.yaml").exists()
+    assert os.path.islink("out/linked.yaml")
+
+
+@pytest.mark.parametrize("listing", ["", "{", "[]", '{"outputs": 1}', "\0\0"])
+def test_a_broken_listing_removes_nothing(listing: str) -> None:
+    build()
+    write(f"out/{LISTING}", listing)
+    Path("jobs/a.yaml").unlink()
+    done = run("build", "jobs", "-o", "out")
+    assert done.code == 0
+    assert "nothing is removed" in done.err
+    assert "team/a.yaml" in tree()
+
+
+def test_a_file_of_somebody_else_is_never_replaced() -> None:
+    write("out/b.yaml", "by hand\n")
+    done = run("build", "jobs", "-o", "out")
+    assert done.code == 1
+    assert "error[output-not-ours]" in done.err
+    assert tree() == {"b.yaml"}
+    assert Path("out/b.yaml").read_text() == "by hand\n"
+
+
+def test_a_link_in_the_way_is_not_followed(here: Path) -> None:
+    (here / "elsewhere").mkdir()
+    (here / "out").mkdir()
+    os.symlink("../elsewhere", "out/team")
+    done = run("build", "jobs", "-o", "out")
+    assert done.code == 1
+    assert list((here / "elsewhere").iterdir()) == []
+
+
+def test_check_writes_nothing_and_shows_the_difference() -> None:
+    done = run("build", "jobs", "-o", "out", "--check")
+    assert done.code == 3
+    assert "--- /dev/null\n+++ out/team/a.yaml\n" in done.out
+    assert not Path("out").exists()
+    build()
+    assert run("build", "jobs", "-o", "out", "--check").code == 0
+    write("jobs/a.yaml", JOB.format(name="a", namespace="team") + "  suspend: true\n")
+    done = run("build", "jobs", "-o", "out", "--check")
+    assert done.code == 3
+    assert "-  suspend: false\n+  suspend: true\n" in done.out
+    Path("jobs/a.yaml").unlink()
+    assert "+++ /dev/null" in run("build", "jobs", "-o", "out", "--check").out
+
+
+def test_an_output_folder_below_the_input_is_not_read() -> None:
+    assert run("build", ".", "-o", "out").code == 0
+    assert run("build", ".", "-o", "out", "--passthrough").code == 0
+    assert tree() == {"team/a.yaml", "b.yaml", LISTING}
+
+
+def test_documents_of_other_kinds_go_to_one_file() -> None:
+    write("jobs/claim.yaml", "# data\nkind: PersistentVolumeClaim\napiVersion: v1\n")
+    assert build("--passthrough") == 0
+    assert Path("out/_passthrough.yaml").read_text() == MARK + Path("jobs/claim.yaml").read_text()

@@ -1,0 +1,162 @@
+"""The CRDs' own rules: what each refuses, beside what it lets pass."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from trainc.checks.rules import broken_rules
+from trainc.kubernetes.violations import Violation
+
+MULTIKUEUE = "kueue.x-k8s.io/multikueue"
+
+
+def job(name: Any = "j", **spec: Any) -> dict[str, Any]:
+    return {"metadata": {"name": name}, "spec": spec}
+
+
+def policy(**policies: Any) -> dict[str, Any]:
+    return {"spec": {"mlPolicy": policies}}
+
+
+def injected(*names: Any) -> dict[str, Any]:
+    return policy(torch={"envInjection": {"targets": [{"jobName": "a", "containerNames": list(names)}]}})
+
+
+def data(uri: Any) -> dict[str, Any]:
+    return job(initializer={"dataset": {"storageUri": uri}})
+
+
+IN_ORDER = {"startupPolicyOrder": "InOrder"}
+ANY_ORDER = {"startupPolicyOrder": "AnyOrder"}
+FREE = {"name": "a"}
+DEPENDENT = {"name": "b", "dependsOn": [{"name": "a", "status": "Ready"}]}
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        pytest.param("TrainJob", job("a" * 63), id="trainjob-name"),
+        pytest.param("TrainJob", {}, id="trainjob-name: said elsewhere"),
+        pytest.param("TrainJob", data(""), id="storage-uri: empty"),
+        pytest.param("TrainJob", data("hf://org/name"), id="storage-uri"),
+        pytest.param("TrainJob", job(managedBy=MULTIKUEUE), id="managed-by"),
+        pytest.param("TrainingRuntime", policy(torch={}, numNodes=2), id="one-ml-policy"),
+        pytest.param("TrainingRuntime", policy(flux={"numProcPerNode": 1}), id="flux-processes"),
+        pytest.param("TrainingRuntime", injected("a", "b"), id="node-container-injected"),
+        pytest.param("JobSet", {"spec": {"startupPolicy": IN_ORDER, "replicatedJobs": [FREE]}}, id="in order"),
+        pytest.param("JobSet", {"spec": {"startupPolicy": ANY_ORDER, "replicatedJobs": [FREE, DEPENDENT]}}, id="any"),
+        pytest.param("JobSet", {"spec": {"replicatedJobs": [FREE, DEPENDENT]}}, id="dependencies alone"),
+        pytest.param(
+            "JobSet",
+            {"spec": {"volumeClaimPolicies": [{"templates": [{"metadata": {"name": "a", "namespace": ""}}]}]}},
+            id="claim-namespace: empty",
+        ),
+        pytest.param("JobSet", {"spec": {"volumeClaimPolicies": "x", "startupPolicy": 1}}, id="wrong types"),
+        pytest.param("TrainJob", {"metadata": 1, "spec": {"managedBy": 5, "initializer": []}}, id="more wrong types"),
+    ],
+)
+def test_accepted(kind: str, value: Any) -> None:
+    assert list(broken_rules(kind, value)) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "field", "rule"),
+    [
+        pytest.param("TrainJob", job("3d-unet"), "metadata.name", "trainjob-name", id="digit first"),
+        pytest.param("TrainJob", job("a.b"), "metadata.name", "trainjob-name", id="dot"),
+        pytest.param("TrainJob", job("a" * 64), "metadata.name", "trainjob-name", id="64 characters"),
+        pytest.param("TrainJob", data("datasets/c4"), "spec.initializer.dataset.storageUri", "storage-uri", id="path"),
+        pytest.param("TrainJob", data("s3://"), "spec.initializer.dataset.storageUri", "storage-uri", id="bare scheme"),
+        pytest.param("TrainJob", data("s3://b\n"), "spec.initializer.dataset.storageUri", "storage-uri", id="newline"),
+        pytest.param(
+            "TrainJob",
+            job(initializer={"model": {"storageUri": "x"}}),
+            "spec.initializer.model.storageUri",
+            "storage-uri",
+            id="model",
+        ),
+        pytest.param("TrainJob", job(managedBy=""), "spec.managedBy", "managed-by", id="empty manager"),
+        pytest.param("TrainJob", job(managedBy="acme.io/c"), "spec.managedBy", "managed-by", id="other manager"),
+        pytest.param("TrainingRuntime", policy(torch={}, mpi={}), "spec.mlPolicy", "one-ml-policy", id="two policies"),
+        pytest.param(
+            "ClusterTrainingRuntime",
+            policy(flux={"numProcPerNode": 0}),
+            "spec.mlPolicy.flux.numProcPerNode",
+            "flux-processes",
+            id="no processes",
+        ),
+        pytest.param(
+            "TrainingRuntime",
+            injected("a", "node"),
+            "spec.mlPolicy.torch.envInjection.targets[0].containerNames",
+            "node-container-injected",
+            id="main container",
+        ),
+        pytest.param(
+            "TrainingRuntime",
+            {"spec": {"template": {"spec": {"startupPolicy": IN_ORDER, "replicatedJobs": [FREE, DEPENDENT]}}}},
+            "spec.template.spec",
+            "startup-policy-with-depends-on",
+            id="order and dependencies, in a runtime",
+        ),
+        pytest.param(
+            "JobSet",
+            {"spec": {"startupPolicy": IN_ORDER, "replicatedJobs": [FREE | {"dependsOn": []}]}},
+            "spec",
+            "startup-policy-with-depends-on",
+            id="order and an empty list of dependencies",
+        ),
+        pytest.param(
+            "JobSet", {"spec": {"startupPolicy": IN_ORDER}}, "spec", "startup-policy-with-depends-on", id="no jobs"
+        ),
+        pytest.param(
+            "JobSet",
+            {"spec": {"volumeClaimPolicies": [{"templates": [{"metadata": {"namespace": "x"}}]}]}},
+            "spec.volumeClaimPolicies[0]",
+            "claim-namespace",
+            id="namespace of a claim",
+        ),
+        pytest.param(
+            "JobSet",
+            {"spec": {"volumeClaimPolicies": [{"templates": [{}]}]}},
+            "spec.volumeClaimPolicies[0]",
+            "claim-namespace",
+            id="claim without metadata",
+        ),
+        pytest.param(
+            "JobSet",
+            {"spec": {"volumeClaimPolicies": [{}]}},
+            "spec.volumeClaimPolicies[0]",
+            "claim-namespace",
+            id="policy without claims",
+        ),
+    ],
+)
+def test_refused(kind: str, value: Any, field: str, rule: str) -> None:
+    assert [(v.field, v.rule) for v in broken_rules(kind, value)] == [(field, rule)]
+
+
+def test_the_place_is_finer_than_the_cluster_says() -> None:
+    [violation] = broken_rules("JobSet", {"spec": {"startupPolicy": IN_ORDER, "replicatedJobs": [FREE, DEPENDENT]}})
+    assert violation.path == ("spec", "replicatedJobs", 1, "dependsOn")
+    assert violation.message == "replicated job b has dependsOn, but startupPolicyOrder is InOrder"
+
+
+def test_a_field_of_which_something_was_said_is_left_alone() -> None:
+    said = [Violation(path=("spec", "managedBy"), field="spec.managedBy", rule="too-long", message="")]
+    value = job("A", managedBy="x" * 300)
+    assert [v.rule for v in broken_rules("TrainJob", value, said)] == ["trainjob-name"]
+
+
+@pytest.mark.parametrize(
+    ("uri", "message"),
+    [
+        ("datasets/c4", 'storageUri is "datasets/c4", which is no URI'),
+        ("user:secret@host/path", "storageUri is no URI"),
+    ],
+)
+def test_what_may_be_a_password_is_not_shown(uri: str, message: str) -> None:
+    [violation] = broken_rules("TrainJob", data(uri))
+    assert violation.message == message

@@ -1,0 +1,407 @@
+"""What the API server does with a custom resource by its schema: in tables, what changes beside what must not."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from trainc.kubernetes import formats
+from trainc.kubernetes.structural import StructuralSchema, field, load
+
+QUANTITY: dict[str, Any] = {
+    "x-kubernetes-int-or-string": True,
+    "anyOf": [{"type": "integer"}, {"type": "string"}],
+    "pattern": formats.QUANTITY,
+}
+SCHEMA: dict[str, Any] = {
+    "title": "Job",
+    "type": "object",
+    "properties": {
+        "metadata": {"type": "object"},
+        "status": {"type": "object"},
+        "spec": {
+            "type": "object",
+            "properties": {
+                "args": {"type": "array", "maxItems": 2, "items": {"type": "string"}},
+                "count": {"type": "integer", "format": "int32", "minimum": 0},
+                "deadline": {"type": "integer", "format": "int64"},
+                "env": {
+                    "type": "array",
+                    "x-kubernetes-list-type": "map",
+                    "x-kubernetes-list-map-keys": ["name"],
+                    "items": {
+                        "type": "object",
+                        "required": ["name"],
+                        "properties": {"name": {"type": "string"}, "value": {"type": "string"}},
+                    },
+                },
+                "image": {"type": "string", "minLength": 1, "maxLength": 5},
+                "limits": {"type": "object", "additionalProperties": QUANTITY},
+                "names": {
+                    "type": "array",
+                    "minItems": 1,
+                    "x-kubernetes-list-type": "set",
+                    "items": {"type": "string"},
+                },
+                "port": {"x-kubernetes-int-or-string": True, "anyOf": [{"type": "integer"}, {"type": "string"}]},
+                "ports": {
+                    "type": "array",
+                    "x-kubernetes-list-type": "map",
+                    "x-kubernetes-list-map-keys": ["number", "protocol"],
+                    "items": {
+                        "type": "object",
+                        "properties": {
+                            "number": {"type": "integer"},
+                            "protocol": {"type": "string", "default": "TCP"},
+                        },
+                    },
+                },
+                "ref": {"$ref": "#/$defs/ref"},
+                "secret": {"$ref": "#/$defs/ref"},
+                "selector": {"type": "object", "additionalProperties": {"type": "string"}},
+                "some": {"type": "object", "minProperties": 1, "properties": {"a": {"type": "string"}}},
+                "suspend": {"type": "boolean"},
+                "time": {"type": "string", "format": "date-time"},
+                "word": {"type": "string", "pattern": "^[a-z]+$"},
+                "mode": {"type": "string", "enum": ["Hard", "Soft"]},
+            },
+        },
+    },
+    "$defs": {
+        "ref": {
+            "type": "object",
+            "required": ["name"],
+            "properties": {"name": {"type": "string"}, "kind": {"type": "string", "default": "Cluster"}},
+        }
+    },
+}
+JOB = StructuralSchema(SCHEMA)
+
+
+def in_spec(spec: Any) -> dict[str, Any]:
+    return {"metadata": {"name": "j"}, "spec": spec}
+
+
+def said(spec: Any) -> list[tuple[str, str]]:
+    return [(v.field, v.rule) for v in JOB.admit(in_spec(spec)).violations]
+
+
+@pytest.mark.parametrize(
+    ("spec", "stored"),
+    [
+        pytest.param({"bogus": 1, "count": 1}, {"count": 1}, id="unknown field: pruned"),
+        pytest.param({"count": None}, {}, id="null: dropped"),
+        pytest.param(
+            {"ref": {"name": "a", "kind": None}}, {"ref": {"name": "a", "kind": "Cluster"}}, id="null: default"
+        ),
+        pytest.param({"ref": {"name": "a"}}, {"ref": {"name": "a", "kind": "Cluster"}}, id="default"),
+        pytest.param({"selector": {"a": None, "b": "c"}}, {"selector": {"b": "c"}}, id="null in a map: dropped"),
+        pytest.param({"count": 2.0}, {"count": 2}, id="whole float"),
+        pytest.param(
+            {"ports": [{"number": 1}, {"number": 2, "x": 1}]},
+            {"ports": [{"number": 1, "protocol": "TCP"}, {"number": 2, "protocol": "TCP"}]},
+            id="inside lists",
+        ),
+    ],
+)
+def test_stored(spec: Any, stored: Any) -> None:
+    before = json.dumps(spec)
+    admitted = JOB.admit(in_spec(spec))
+    assert admitted.value["spec"] == stored
+    assert admitted.violations == ()
+    assert json.dumps(spec) == before, "inputs are never changed"
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        pytest.param({}, id="empty"),
+        pytest.param({"ref": {"name": "a", "kind": ""}}, id="an empty string is no missing one"),
+        pytest.param({"args": []}, id="empty list"),
+        pytest.param({"count": 0, "suspend": False}, id="zeros"),
+        pytest.param({"count": 2147483647, "deadline": 9223372036854775807}, id="greatest integers"),
+        pytest.param({"env": [{"name": "a", "value": "1"}, {"name": "b"}]}, id="distinct keys"),
+        pytest.param({"ports": [{"number": 1, "protocol": "TCP"}, {"number": 1, "protocol": "UDP"}]}, id="two keys"),
+        pytest.param({"image": "\u00e9" * 5}, id="characters are counted, not bytes"),
+        pytest.param({"limits": {"cpu": 1, "memory": "1Gi", "nvidia.com/gpu": "1E"}}, id="quantities"),
+        pytest.param({"port": "http"}, id="named port"),
+        pytest.param({"time": "2026-01-31T23:59:00.5+01:00"}, id="time"),
+    ],
+)
+def test_stored_as_it_is(spec: Any) -> None:
+    job = in_spec(spec)
+    admitted = JOB.admit(job)
+    assert admitted.value is job
+    assert admitted.violations == admitted.unknown == ()
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        pytest.param("x", [("spec", "wrong-type")], id="spec is a string"),
+        pytest.param({"args": "x"}, [("spec.args", "wrong-type")], id="list is a string"),
+        pytest.param({"args": ["a", None]}, [("spec.args[1]", "wrong-type")], id="null item"),
+        pytest.param({"args": ["a"] * 3}, [("spec.args", "too-many-items")], id="too many items"),
+        pytest.param({"names": []}, [("spec.names", "too-few-items")], id="too few items"),
+        pytest.param({"names": ["a", "b", "a", "a"]}, [("spec.names[2]", "duplicate-item")], id="set: once a value"),
+        pytest.param({"count": True}, [("spec.count", "wrong-type")], id="a boolean is no integer"),
+        pytest.param({"count": "1"}, [("spec.count", "wrong-type")], id="nor a string"),
+        pytest.param({"count": 1.5}, [("spec.count", "wrong-type")], id="nor a fraction"),
+        pytest.param({"count": -1}, [("spec.count", "out-of-range")], id="below the minimum"),
+        pytest.param({"count": 2**31}, [("spec.count", "out-of-range")], id="beyond int32"),
+        pytest.param({"deadline": 2**63}, [("spec.deadline", "out-of-range")], id="beyond int64"),
+        pytest.param({"suspend": "true"}, [("spec.suspend", "wrong-type")], id="a string is no boolean"),
+        pytest.param({"env": {"A": "b"}}, [("spec.env", "wrong-type")], id="wrong type: silence below"),
+        pytest.param({"env": [{"value": "b"}]}, [("spec.env[0].name", "required")], id="required"),
+        pytest.param({"env": [{"name": None}]}, [("spec.env[0].name", "required")], id="required, null"),
+        pytest.param({"env": [{"name": "a"}, {"name": "a"}]}, [("spec.env[1]", "duplicate-item")], id="same key"),
+        pytest.param(
+            {"env": [{"name": 1}, {"name": True}]},
+            [("spec.env[0].name", "wrong-type"), ("spec.env[1].name", "wrong-type")],
+            id="1 and true are not the same key",
+        ),
+        pytest.param(
+            {"ports": [{"number": 1}, {"number": 1, "protocol": "TCP"}]},
+            [("spec.ports[1]", "duplicate-item")],
+            id="same keys by default",
+        ),
+        pytest.param({"image": ""}, [("spec.image", "too-short")], id="too short"),
+        pytest.param({"image": "abcdef"}, [("spec.image", "too-long")], id="too long"),
+        pytest.param({"word": "ab\n"}, [("spec.word", "pattern")], id="$ is the very end"),
+        pytest.param({"mode": "hard"}, [("spec.mode", "enum")], id="enum"),
+        pytest.param({"time": "2026-02-30T00:00:00Z"}, [("spec.time", "date-time")], id="no such day"),
+        pytest.param({"some": {"b": 1}}, [("spec.some", "too-few-properties")], id="empty after pruning"),
+        pytest.param({"limits": {"cpu": 1.5}}, [("spec.limits.cpu", "wrong-type")], id="a fraction is no quantity"),
+        pytest.param({"limits": {"cpu": "4GB"}}, [("spec.limits.cpu", "quantity")], id="no quantity"),
+        pytest.param({"limits": {"a/b": "1e9999"}}, [("spec.limits.a/b", "quantity")], id="exponent out of hand"),
+        pytest.param({"ref": {}}, [("spec.ref.name", "required")], id="inside a definition"),
+        pytest.param(
+            {"ref": {}, "secret": 1, "count": "x"},
+            [("spec.ref.name", "required"), ("spec.secret", "wrong-type"), ("spec.count", "wrong-type")],
+            id="all of them",
+        ),
+    ],
+)
+def test_refused(spec: Any, expected: list[tuple[str, str]]) -> None:
+    assert said(spec) == expected
+
+
+@pytest.mark.parametrize(
+    ("spec", "stage"),
+    [
+        pytest.param(
+            {"limits": {"cpu": "1e1.5"}}, "read", id="quantity: the pattern lets it pass, the decoder does not"
+        ),
+        pytest.param({"limits": {"cpu": "x"}}, "schema", id="quantity: the pattern refuses it"),
+        pytest.param({"time": "2026-01-01t00:00:00z"}, "read", id="time: small letters"),
+        pytest.param({"time": ["2026-01-01T00:00:00Z"]}, "read", id="time: a list"),
+        pytest.param({"time": "yesterday"}, "schema", id="time: no time at all"),
+        pytest.param({"port": 2**31}, "read", id="port: beyond the Go type"),
+    ],
+)
+def test_stage_at_which_the_server_refuses(spec: Any, stage: str) -> None:
+    assert [v.stage for v in JOB.admit(in_spec(spec)).violations] == [stage]
+
+
+@pytest.mark.parametrize(
+    ("spec", "message", "help"),
+    [
+        pytest.param(
+            {"count": "2"},
+            'count is the string "2", and must be a whole number',
+            "write it without quotes: 2",
+            id="number in quotes",
+        ),
+        pytest.param(
+            {"image": 1.5}, "image is the number 1.5, and must be a string", 'put it in quotes: "1.5"', id="number"
+        ),
+        pytest.param(
+            {"image": ["a"]}, "image is a list, and must be a string", 'write the string alone: "a"', id="one in a list"
+        ),
+        pytest.param(
+            {"env": [{"name": "TOKEN", "value": 123}]},
+            "env[0].value is a number, and must be a string",
+            "put it in quotes",
+            id="a variable's value is not shown",
+        ),
+        pytest.param(
+            {"env": [{"name": "A", "value": True}]},
+            "env[0].value is true, and must be a string",
+            'put it in quotes: "true"',
+            id="boolean variable",
+        ),
+        pytest.param(
+            {"env": {"A": "b"}},
+            "env is a mapping, and must be a list",
+            "write a list, each item with its name: `- name: A`",
+            id="variables as a mapping",
+        ),
+        pytest.param(
+            {"args": "a b"},
+            'args is the string "a b", and must be a list',
+            'write a list: ["a b"]',
+            id="list",
+        ),
+        pytest.param(
+            {"secret": "token"},
+            'secret is the string "token", and must be a mapping',
+            "write name: token below secret",
+            id="a name where a reference should be",
+        ),
+        pytest.param(
+            {"ref": [{"name": "a"}]},
+            "ref is a list, and must be a mapping",
+            "remove the dash: there is only one, not a list of them",
+            id="a list of one",
+        ),
+        pytest.param(
+            {"suspend": "yes"},
+            'suspend is the string "yes", and must be true or false',
+            "write it without quotes: true",
+            id="boolean in quotes",
+        ),
+        pytest.param(
+            {"suspend": 0},
+            "suspend is the number 0, and must be true or false",
+            "write false",
+            id="boolean as a number",
+        ),
+        pytest.param(
+            {"args": [None]},
+            "args[0] is empty (null), and must be a string",
+            "give the item a value, or remove its line",
+            id="null item",
+        ),
+        pytest.param({"count": -1}, "count is -1, and must be at least 0", "write 0 or more", id="range"),
+        pytest.param(
+            {"limits": {"cpu": "4 cores"}},
+            'cpu is "4 cores", which is not a quantity',
+            "write 4",
+            id="cores",
+        ),
+        pytest.param(
+            {"limits": {"memory": "16GB"}},
+            'memory is "16GB", which is not a quantity',
+            "write 16Gi, or 16G in powers of ten",
+            id="bytes",
+        ),
+        pytest.param(
+            {"mode": "hard"},
+            'mode is "hard", which is not allowed',
+            'did you mean "Hard"? Allowed: "Hard" or "Soft"',
+            id="enum, nearly",
+        ),
+        pytest.param({"mode": "x"}, 'mode is "x", which is not allowed', 'use "Hard" or "Soft"', id="enum"),
+        pytest.param({"ref": {}}, "ref has no name, which is required", "add name: a string", id="required"),
+        pytest.param(
+            {"env": [{"name": "A"}, {"name": "A"}, {"name": "A"}]},
+            'env[1] has name "A", just as env[0] and env[2]',
+            "keep one of them, or give them a different name",
+            id="duplicate",
+        ),
+    ],
+)
+def test_words(spec: Any, message: str, help: str) -> None:
+    [violation] = JOB.admit(in_spec(spec)).violations
+    assert (violation.message, violation.help) == (message, help)
+
+
+@pytest.mark.parametrize(
+    ("kind", "job", "unknown", "help"),
+    [
+        pytest.param(
+            "TrainJob", {"spec": {"trainer": {"imag": "x"}}}, "spec.trainer.imag", "did you mean image?", id="typo"
+        ),
+        pytest.param(
+            "TrainJob", {"spec": {"runtimeref": {}}}, "spec.runtimeref", "did you mean runtimeRef?", id="another case"
+        ),
+        pytest.param(
+            "TrainJob",
+            {"spec": {"numNodes": 2}},
+            "spec.numNodes",
+            "did you mean spec.trainer.numNodes?",
+            id="misplaced",
+        ),
+        pytest.param(
+            "TrainJob",
+            {"spec": {"runtimeRef": {"version": "v1"}}},
+            "spec.runtimeRef.version",
+            "remove it; the fields of runtimeRef are apiGroup, kind, name",
+            id="nothing near",
+        ),
+        pytest.param(
+            "TrainJob", {"metadata": {"lables": {}}}, "metadata.lables", "did you mean labels?", id="metadata"
+        ),
+        pytest.param("JobSet", {"specs": {}}, "specs", "did you mean spec?", id="top"),
+    ],
+)
+def test_unknown_fields(kind: str, job: Any, unknown: str, help: str) -> None:
+    release = {"TrainJob": "trainer-2.3", "JobSet": "jobset-0.12"}[kind]
+    [violation] = load(kind, release).admit(job).unknown
+    assert (violation.field, violation.help, violation.key) == (unknown, help, True)
+    assert violation.message == f"{kind} has no field {unknown}; it is dropped"
+
+
+def test_status_is_dropped_in_silence() -> None:
+    admitted = JOB.admit({"metadata": {"name": "j"}, "status": {"any": "thing"}})
+    assert admitted.value == {"metadata": {"name": "j"}}
+    assert admitted.unknown == admitted.violations == ()
+
+
+def test_unchanged_subtrees_are_shared() -> None:
+    job = in_spec({"ref": {"name": "a"}, "env": [{"name": "b"}]})
+    stored = JOB.admit(job).value
+    assert stored["spec"]["env"] is job["spec"]["env"]
+    assert stored["metadata"] is job["metadata"]
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ((), ""),
+        (("spec",), "spec"),
+        (("spec", "env", 0, "name"), "spec.env[0].name"),
+        (("spec", "limits", "nvidia.com/gpu"), "spec.limits.nvidia.com/gpu"),
+    ],
+)
+def test_field(path: tuple[str | int, ...], expected: str) -> None:
+    assert field(path) == expected
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        pytest.param({"type": "object", "nullable": True}, id="keyword"),
+        pytest.param({"type": "string", "format": "uuid"}, id="format of a string"),
+        pytest.param({"type": "string", "pattern": r"\d"}, id="pattern that Go reads in its own way"),
+        pytest.param({"type": "object", "properties": {"a": {"type": "object", "default": {}}}}, id="default mapping"),
+    ],
+)
+def test_what_is_not_implemented_is_said(schema: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"implemented|translate"):
+        StructuralSchema({"type": "object", "properties": {"a": schema}}).admit({"a": {}})
+
+
+@pytest.mark.parametrize(
+    ("text", "refusal"),
+    [
+        ("2026-01-31T23:59:59Z", None),
+        ("2026-01-31T23:59:59,25Z", None),
+        ("2024-02-29T00:00:00+14:00", None),
+        ("2023-02-29T00:00:00Z", "schema"),
+        ("2026-01-31", "schema"),
+        ("2026-01-31T24:00:00Z", "schema"),
+        ("2026-01-31T23:59:60Z", "schema"),
+        ("2026-01-31 23:59:59Z", "schema"),
+        ("2026-01-31T23:59:59", "schema"),
+        ("2026-01-31T23:59:59Z\n", "schema"),
+        ("2026-01-31T23:59:59x5Z", "read"),
+        ("2026-01-31T23:59:59+99:99", "read"),
+        ("2026-01-31T23:59:59Ztz", "read"),
+        ("2026-01-31t23:59:59z", "read"),
+    ],
+)
+def test_times(text: str, refusal: str | None) -> None:
+    assert formats.date_time(text) == refusal
