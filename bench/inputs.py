@@ -38,7 +38,7 @@ apiVersion: kustomize.config.k8s.io/v1beta1
 kind: Kustomization
 resources: [../../base]
 namespace: team-{team}
-nameSuffix: -{number:05}
+nameSuffix: "-{number:05}"
 patches:
 - target: {{kind: JobSet}}
   patch: |

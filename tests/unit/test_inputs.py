@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from running import run
+
 from trainc import inputs
 from trainc.diagnostics import Diagnostic
 
@@ -108,7 +109,8 @@ def test_a_missing_path_is_an_error_of_the_input() -> None:
 
 
 def test_standard_input() -> None:
-    job = "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\nmetadata: {name: a}\nspec: {runtimeRef: {name: plain}}\n"
+    head = "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\n"
+    job = head + "metadata: {name: a}\nspec: {runtimeRef: {name: plain}}\n"
     assert "kind: JobSet" in run("build", "-", stdin=job.encode()).out
     done = run("validate", "-", stdin=job.replace("plain", "plane").encode())
     assert "<stdin>:4:27: error[runtime-not-found]" in done.out

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from running import run
+
 from trainc.outputs import LISTING, MARK
 
 JOB = """\

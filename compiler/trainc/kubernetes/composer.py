@@ -8,10 +8,10 @@ one merged before it is fine, and keys that differ in Go but not in JSON (1 and 
 
 from __future__ import annotations
 
-import re
 from math import isfinite
 from typing import Any, Final
 
+from trainc.kubernetes.aliases import Anchor, is_bomb
 from trainc.kubernetes.events import (
     AliasEvent,
     DocumentStartEvent,
@@ -26,6 +26,7 @@ from trainc.kubernetes.events import (
     events,
     start,
 )
+from trainc.kubernetes.quirks import SPECIAL, refused, rewritings, rewritten
 from trainc.kubernetes.scalars import HINTS, MERGE_TAG, TagError, json_number, key_text, plain, shorten, tagged
 from trainc.kubernetes.yamlerror import YamlError, complaint, not_utf8
 
@@ -41,15 +42,26 @@ def compose(text: str, *, deepest: int, sole: bool) -> Any:
     deepest   how many lists and mappings may be nested, aliases followed
     Raises YamlError.
     """
-    try:
-        composer = _Composer(text, deepest)
-        value = composer.document()
-        if sole:
-            composer.expect_end()
-    except YAMLError as error:
-        raise complaint(text, error) from None
-    except UnicodeEncodeError as error:
-        raise not_utf8(text, error.start) from None
+    written = text
+    for _ in rewritings(text):
+        try:
+            return _composed(written, deepest, sole=sole)
+        except YAMLError as error:
+            fault = error
+            again = rewritten(written, error)
+            if again is None:
+                break
+            written = again
+        except UnicodeEncodeError as error:
+            raise not_utf8(text, error.start) from None
+    raise complaint(written, fault)
+
+
+def _composed(text: str, deepest: int, *, sole: bool) -> Any:
+    composer = _Composer(text, deepest)
+    value = composer.document()
+    if sole:
+        composer.expect_end()
     return value
 
 
@@ -57,24 +69,12 @@ _NO_KEYS: Final[set[str]] = set()
 """What no merge has set; the first merge of a mapping gives it a set of its own."""
 
 
-class _Anchor:
-    """What an anchor names. It is open while its value is still being read."""
-
-    __slots__ = ("height", "nodes", "open", "value")
-
-    def __init__(self, value: Any, *, open: bool) -> None:
-        self.value = value
-        self.open = open
-        self.nodes = 1
-        self.height = 0
-
-
 class _Frame:
     """A collection that is being filled: exactly one of sequence and mapping is not None."""
 
     height = 1  # how deep it is nested, itself included
     merged: set[str] = _NO_KEYS  # keys that a merge has set: keys of its own may override them
-    anchor: _Anchor | None = None
+    anchor: Anchor | None = None
     before = 0  # the nodes that had been counted when the anchored collection began
 
     def __init__(self, sequence: list[Any] | None, mapping: dict[str, Any] | None, *, flow: bool | None) -> None:
@@ -89,10 +89,10 @@ class _Composer:
         self.text = text
         self.deepest = deepest
         self.next_event = events(text)
-        # Anchors and tags, and where Go's scanner differs from libyaml's: all need one of these characters.
-        self.special = "&" in text or "!" in text or "?" in text
+        # Whether a scalar may be more than a text: anchored, tagged, or refused by Go. Most documents need no look.
+        self.special = "&" in text or SPECIAL.search(text) is not None
         self.stack: list[_Frame] = []  # the collections around the innermost one
-        self.anchors: dict[str, _Anchor] = {}
+        self.anchors: dict[str, Anchor] = {}
         self.uncounted = 0  # events that are no nodes to Go's decoder, less the nodes that aliases stand for
         self.aliased = 0  # nodes that aliases stand for
         self.checked = 0  # the count of nodes up to which the share of aliases has been found small enough
@@ -171,8 +171,8 @@ class _Composer:
         key = frame.key
         if key is _KEY:
             raise self._complex_key(event)
-        if self.special and frame.flow:
-            self._refuse_what_go_refuses(event)
+        if self.special:
+            self._refuse_what_go_refuses(event, frame)
         value: Any
         if event.__class__ is MappingStartEvent:
             value = {}
@@ -186,7 +186,7 @@ class _Composer:
         elif key is not _MERGE:
             frame.mapping[key] = value  # type: ignore[index]
         if event.anchor is not None:
-            self.anchors[event.anchor] = inner.anchor = _Anchor(value, open=True)
+            self.anchors[event.anchor] = inner.anchor = Anchor(value, open=True)
             inner.before = number - self.uncounted
         self.stack.append(frame)
         if len(self.stack) > self.deepest:
@@ -268,8 +268,7 @@ class _Composer:
 
     def _special_scalar(self, event: Any, frame: _Frame) -> Any:
         """The value of a scalar that may have an anchor or a tag."""
-        if frame.flow:
-            self._refuse_what_go_refuses(event)
+        self._refuse_what_go_refuses(event, frame)
         value = event.value
         if event.tag is not None:
             try:
@@ -279,7 +278,7 @@ class _Composer:
         elif event.implicit[0]:
             value = plain(value)
         if event.anchor is not None:
-            self.anchors[event.anchor] = _Anchor(value, open=False)
+            self.anchors[event.anchor] = Anchor(value, open=False)
         return value
 
     def _finite(self, value: float, event: Event) -> int | float:
@@ -289,35 +288,23 @@ class _Composer:
             )
         return json_number(value)
 
-    def _refuse_what_go_refuses(self, event: Any) -> None:
-        """Two texts in flow style that libyaml accepts: a `?` in a plain scalar, and a tag before a comma."""
-        if event.__class__ is ScalarEvent and not event.style and "?" in event.value:
-            raise self._error(
-                event,
-                "a value between brackets or braces cannot hold a `?`: Kubernetes takes it for the start of a key",
-                "put the value in quotes",
-            )
-        if event.tag is not None and _TAG_AND_COMMA.match(self.text, start(event)):
-            raise self._error(event, "a tag must be followed by a space: Kubernetes takes the comma for a part of it")
+    def _refuse_what_go_refuses(self, event: Any, frame: _Frame) -> None:
+        fault = refused(self.text, event, in_flow=bool(frame.flow))
+        if fault is not None:
+            raise self._error(event, *fault)
 
     def _too_deep(self, event: Event) -> YamlError:
         return self._error(event, f"lists and mappings are nested more than {self.deepest} deep")
 
     def _refuse_bomb(self, event: Event, nodes: int) -> None:
-        """Go's rule against aliases that blow a small text up, at every count since it was last looked at.
-
-        Counting nodes that no alias stands for, the share can rise above what is allowed only at the ends of the
-        stretch, and where the allowed share stops falling.
-        """
-        first, self.checked = max(self.checked + 1, 1001), nodes
-        if self.aliased > 100 and nodes > 1000:
-            counts = (min(first, nodes), min(max(first, _MANY), nodes), nodes)
-            if any(self.aliased / count > _allowed_share(count) for count in counts):
-                raise self._error(
-                    event,
-                    f"aliases make this document {nodes} values large: Kubernetes refuses such expansions",
-                    "write the values out, or use fewer aliases",
-                )
+        """Look at the share of aliases at every count of nodes since it was last looked at."""
+        first, self.checked = self.checked + 1, nodes
+        if is_bomb(self.aliased, first, nodes):
+            raise self._error(
+                event,
+                f"aliases make this document {nodes} values large: Kubernetes refuses such expansions",
+                "write the values out, or use fewer aliases",
+            )
 
     def _complex_key(self, event: Event) -> YamlError:
         return self._error(
@@ -365,17 +352,3 @@ class _Composer:
 
     def _error(self, event: Event, what: str, help: str = "", *, since: int = 0) -> YamlError:
         return YamlError.at(self.text, start(event), what, help=help, since=since)
-
-
-_TAG_AND_COMMA: Final = re.compile(r"(?:&[\w-]+\s+)?![^\s,\[\]{}]*,")
-_FEW: Final = 400_000
-_MANY: Final = 4_000_000
-
-
-def _allowed_share(nodes: int) -> float:
-    """Which part of a document's nodes may come from aliases: 99 %, of large documents less, and 10 % in the end."""
-    if nodes <= _FEW:
-        return 0.99
-    if nodes >= _MANY:
-        return 0.10
-    return 0.99 - 0.89 * ((nodes - _FEW) / (_MANY - _FEW))

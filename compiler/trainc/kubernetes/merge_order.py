@@ -66,7 +66,7 @@ class Positions:
         self._size += 1
 
     def find(self, key: Any) -> int:
-        """Where the key stands first; -1 for nowhere."""
+        """Where the key stands first; -1 for nowhere. Raises MergeError where that compares two mappings or lists."""
         if type(key) in self._containers:
             same(key, key)
         return -1 if type(key) in _CONTAINERS else self._first.get((type(key), key), -1)
@@ -114,7 +114,8 @@ def _sorted(items: list[Any], at: Positions, merge_key: str) -> list[Any]:
 def _order(ranks: list[int]) -> list[int]:
     """The indexes of a stable sort by rank, as Go's comes out with a comparison that calls -1 smaller than all.
 
-    An item without a rank goes before everything that was there, and one with a rank goes before those without.
+    An item without a rank goes before everything that was there, and one with a rank goes before those without. Only an
+    empty $setElementOrder leaves items without a rank; of more than 20 items Go then makes another order.
     """
     order = list(range(len(ranks)))
     if -1 not in ranks:

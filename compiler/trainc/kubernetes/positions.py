@@ -7,7 +7,6 @@ followed to where the value is written.
 from __future__ import annotations
 
 import re
-from contextlib import suppress
 from functools import lru_cache
 from typing import Final
 
@@ -23,6 +22,7 @@ from trainc.kubernetes.events import (
     events,
     start,
 )
+from trainc.kubernetes.quirks import rewritings, rewritten
 from trainc.kubernetes.scalars import MERGE_TAG, TagError, key_text, plain, tagged
 from trainc.kubernetes.yamlerror import place
 
@@ -89,10 +89,20 @@ class _Node:
 @lru_cache(maxsize=4)
 def _tree(text: str) -> _Node:
     """The root of a text's values, as far as the text can be read."""
-    root = _Node(0, sequence=True)
-    with suppress(YAMLError, UnicodeEncodeError):
-        # JSON writes characters beyond U+FFFF as two escapes, which YAML refuses: a stand-in of the same length.
-        _fill(root, _SURROGATE_ESCAPE.sub(r"\\u0020", text))
+    # JSON writes characters beyond U+FFFF as two escapes, which YAML refuses: a stand-in of the same length.
+    text = _SURROGATE_ESCAPE.sub(r"\\u0020", text)
+    for _ in rewritings(text):
+        root = _Node(0, sequence=True)
+        try:
+            _fill(root, text)
+        except YAMLError as error:
+            again = rewritten(text, error, quote="''")  # as long as before: places stay
+            if again is not None:
+                text = again
+                continue
+        except UnicodeEncodeError:
+            pass
+        break
     _, first = root.fields.get(0, (0, root))
     return first
 

@@ -94,7 +94,7 @@ def _string_meant(path: Path, value: Any, expected: str) -> str:
             hidden = path[-1:] == ("value",) and not isinstance(value, bool)
             return "put it in quotes" if hidden else f'put it in quotes: "{shown(value)}"'
         case [str(one)]:
-            return f"write the string alone: {shown(one)}"
+            return "write the string alone" + ("" if path[-1:] == ("value",) else f": {shown(one)}")
     return f"write {EXPECTED[expected]}"
 
 

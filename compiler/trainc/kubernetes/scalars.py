@@ -129,16 +129,22 @@ def _float_key(value: float) -> str:
         single = math.copysign(math.inf, value)
     if math.isinf(single):
         return ".inf" if single > 0 else "-.inf"
-    spelled = next(text for digits in range(9) if _same_single(text := f"{single:.{digits}e}", single))
-    mantissa, _, exponent = spelled.partition("e")
-    if -4 <= int(exponent) < 6:
-        return f"{float(spelled):.{max(0, len(mantissa.lstrip('-').replace('.', '')) - 1 - int(exponent))}f}"
-    return f"{mantissa}e{exponent}"
+    from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, ROUND_UP, Context, Decimal
+
+    exact = Decimal(single)
+    # Above a power of two, floats lie twice as far apart as below it: rounding up goes further, and wins a tie.
+    nearest = ROUND_HALF_UP if abs(math.frexp(single)[0]) == 0.5 else ROUND_HALF_EVEN
+    contexts = (Context(prec=digits, rounding=way) for digits in range(1, 10) for way in (nearest, ROUND_UP))
+    rounded = (context.create_decimal(exact) for context in contexts)
+    shortest = next(decimal for decimal in rounded if _same_single(float(decimal), single)).normalize()
+    if -4 <= shortest.adjusted() < 6:
+        return f"{shortest:f}"
+    return re.sub("E([+-])([0-9])$", r"e\g<1>0\2", f"{shortest:E}").replace("E", "e")
 
 
-def _same_single(text: str, single: float) -> bool:
+def _same_single(number: float, single: float) -> bool:
     try:
-        return bool(struct.unpack("f", struct.pack("f", float(text)))[0] == single)
+        return bool(struct.unpack("f", struct.pack("f", number))[0] == single)
     except OverflowError:  # rounded up beyond the largest
         return False
 

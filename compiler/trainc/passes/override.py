@@ -3,8 +3,8 @@
 Reads    runtimePatches[].trainingRuntimeSpec.template.{metadata,spec}.
 Changes  the JobSetSpec, the JobSet's labels and annotations.
 Source   kubeflow/trainer v2.3.0, the runtime's merge of patches: each patch has been through Go types (an empty list
-         or string in it clears nothing), they are merged in list order, and the order in which the runtime lists its
-         replicated jobs is restored: a stable sort in which unknown names count as first.
+         in it clears nothing), they are merged in list order, and the order in which the runtime lists its replicated
+         jobs is restored: a stable sort in which unknown names count as first.
 """
 
 from __future__ import annotations

@@ -1,0 +1,283 @@
+"""Whole jobs: made-up runtimes and TrainJobs, answered by trainc and by the real Trainer and JobSet code.
+
+The inputs keep clear of the deliberate differences (docs/differences.md): a trainer is always there, ports have names,
+the trainer job is called `node`, the TrainJob has a namespace and no labels. What the cluster refuses at the stages
+`jobset` and `job` is not compared. Needs ORACLE, the program, and CRDS, the folder with the structures of the CRDs.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conformance.recordings import same
+from conformance.test_trainer import STAGES, meaning, spelling
+from differential.oracle import EXAMPLES, PROGRAM, needs_oracle
+from hypothesis import HealthCheck, Phase, event, given, note, settings
+from hypothesis import strategies as st
+
+import trainc
+
+CRDS = os.environ.get("CRDS", "../shared/reference/crds")
+BATCH = 25
+LATER = {"job", "jobset"}
+ANCESTOR = "trainer.kubeflow.org/trainjob-ancestor-step"
+
+words = st.sampled_from(["a", "b", "data", "x-1", "gpu", "2", "true", "", "Zz"])
+names = st.sampled_from(["node", "metrics", "setup", "worker"])
+counts = st.sampled_from([0, 1, 2, 3, 8, -1])
+amounts = st.sampled_from(["1", "0", "500m", "2500m", "1.5", "64Gi", "1e3", "+2", "0.5Gi", 4, 0, "1024Ki", "-1"])
+resource_names = st.sampled_from(["cpu", "memory", "nvidia.com/gpu", "amd.com/GPU", "ephemeral-storage"])
+strings = st.dictionaries(st.sampled_from(["app", "team", "x.io/y"]), words, max_size=2)
+
+
+Fields = st.SearchStrategy[dict[str, Any]]
+
+
+def fields(required: dict[str, Any], optional: dict[str, Any]) -> Fields:
+    return st.fixed_dictionaries(required, optional=optional)
+
+
+def items(of: st.SearchStrategy[Any], most: int = 2, unique: str = "") -> st.SearchStrategy[list[Any]]:
+    return st.lists(of, max_size=most, unique_by=(lambda item: item[unique]) if unique else None)
+
+
+resources = fields({}, {key: st.dictionaries(resource_names, amounts, max_size=2) for key in ("requests", "limits")})
+variables = items(
+    st.one_of(
+        fields({"name": st.sampled_from(["A", "B", "NCCL_DEBUG"])}, {"value": words}),
+        fields({"name": st.sampled_from(["C", "PET_NNODES"])}, {"value": words}),
+        st.just({"name": "IP", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}}),
+        st.just({"name": "LIMIT", "value": "x", "valueFrom": {"resourceFieldRef": {"resource": "limits.cpu"}}}),
+        st.just({"name": "KEY", "valueFrom": {"secretKeyRef": {"name": "s", "key": "k", "optional": False}}}),
+    ),
+    3,
+    "name",
+)
+ports = items(fields({"name": words.filter(bool), "containerPort": st.sampled_from([80, 29500, 9100])}, {}), 2, "name")
+mounts = items(
+    fields({"name": names, "mountPath": st.sampled_from(["/a", "/b", "/dev/shm"])}, {"readOnly": st.booleans()}),
+    2,
+    "mountPath",
+)
+security = fields({}, {"runAsUser": counts, "privileged": st.booleans(), "capabilities": st.just({"add": []})})
+pod_security = fields(
+    {}, {"fsGroup": counts, "runAsNonRoot": st.booleans(), "supplementalGroups": st.lists(counts, max_size=2)}
+)
+tolerations = items(fields({}, {"key": words, "operator": st.just("Exists"), "tolerationSeconds": counts}))
+volumes = items(
+    st.one_of(
+        fields({"name": names, "emptyDir": fields({}, {"medium": words, "sizeLimit": amounts})}, {}),
+        fields({"name": names}, {"persistentVolumeClaim": st.just({"claimName": "c", "readOnly": False})}),
+        fields({"name": names, "configMap": fields({}, {"name": words, "defaultMode": counts})}, {}),
+        fields({"name": names, "projected": fields({}, {"sources": st.just([]), "defaultMode": counts})}, {}),
+    ),
+    2,
+    "name",
+)
+affinity = st.sampled_from(
+    [{}, {"nodeAffinity": {}}, {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": []}}]
+)
+containers = items(
+    fields(
+        {"name": names, "image": st.sampled_from(["i:1", ""])},
+        {
+            "env": variables,
+            "ports": ports,
+            "resources": resources,
+            "volumeMounts": mounts,
+            "securityContext": security,
+            "command": st.lists(words, max_size=2),
+            "args": st.lists(words, max_size=2),
+            "restartPolicy": st.just("Always"),
+            "stdin": st.booleans(),
+            "workingDir": words,
+        },
+    ),
+    3,
+    "name",
+)
+patched_pod_fields = {
+    "nodeSelector": strings,
+    "tolerations": tolerations,
+    "affinity": affinity,
+    "volumes": volumes,
+    "serviceAccountName": words,
+    "securityContext": pod_security,
+    "imagePullSecrets": items(fields({"name": words}, {}), 2, "name"),
+    "schedulingGates": items(fields({"name": words}, {}), 2, "name"),
+    "terminationGracePeriodSeconds": counts,
+}
+metadata = fields({}, {"labels": strings, "annotations": strings})
+pods = fields(
+    {"containers": containers},
+    {
+        **patched_pod_fields,
+        "initContainers": containers,
+        "restartPolicy": st.sampled_from(["Never", "OnFailure", ""]),
+        "hostNetwork": st.booleans(),
+        "shareProcessNamespace": st.booleans(),
+        "priority": counts,
+        "dnsConfig": st.sampled_from([{}, {"options": [{"name": "ndots", "value": ""}]}]),
+        "topologySpreadConstraints": st.just([]),
+    },
+)
+jobs = fields(
+    {
+        "name": names,
+        "template": fields(
+            {
+                "spec": fields(
+                    {"template": fields({"spec": pods}, {"metadata": metadata})},
+                    {
+                        "parallelism": counts,
+                        "backoffLimit": counts,
+                        "ttlSecondsAfterFinished": counts,
+                        "completionMode": st.sampled_from(["Indexed", "NonIndexed"]),
+                        "suspend": st.booleans(),
+                    },
+                )
+            },
+            {"metadata": fields({}, {"annotations": strings})},
+        ),
+    },
+    {"replicas": st.sampled_from([1, 1, 1, 2]), "groupName": words},
+)
+policies = st.one_of(
+    st.none(),
+    fields({}, {"numNodes": counts}),
+    fields(
+        {
+            "torch": fields(
+                {},
+                {
+                    "envInjection": fields(
+                        {},
+                        {
+                            "targets": items(
+                                fields(
+                                    {
+                                        "jobName": names,
+                                        "containerNames": st.lists(names, min_size=1, max_size=2, unique=True),
+                                    },
+                                    {},
+                                )
+                            )
+                        },
+                    )
+                },
+            )
+        },
+        {"numNodes": counts},
+    ),
+)
+patched_mounts = items(fields({"name": names, "mountPath": words}, {}), 2, "name")
+patched_containers = items(
+    fields({"name": names}, {"env": variables, "volumeMounts": patched_mounts, "securityContext": security}), 2, "name"
+)
+patched_pods = fields(
+    {}, {**patched_pod_fields, "containers": patched_containers, "initContainers": patched_containers}
+)
+patched_pod_templates = fields({}, {"metadata": metadata, "spec": patched_pods})
+patched_job_templates = fields({}, {"metadata": metadata, "spec": fields({}, {"template": patched_pod_templates})})
+patched_jobs = items(fields({"name": names}, {"template": patched_job_templates}), 2, "name")
+patched_templates = fields({}, {"metadata": metadata, "spec": fields({}, {"replicatedJobs": patched_jobs})})
+patches = items(
+    fields(
+        {"manager": st.sampled_from(["a.io/b", "c.io/d", "bad"])},
+        {"trainingRuntimeSpec": fields({}, {"template": patched_templates})},
+    ),
+    2,
+    "manager",
+)
+trainers = fields(
+    {},
+    {
+        "numNodes": counts,
+        "numProcPerNode": counts,
+        "image": st.sampled_from(["t:2", ""]),
+        "command": st.lists(words, max_size=2),
+        "args": st.lists(words, max_size=2),
+        "env": variables,
+        "resourcesPerNode": resources,
+    },
+)
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> list[dict[str, Any]]:
+    replicated = draw(st.lists(jobs, max_size=3, unique_by=lambda job: job["name"]))
+    for job in replicated:
+        # The trainer is the job called `node`, or nobody; another one would be the difference rendezvous-host.
+        if job["name"] == "node" and draw(st.booleans()):
+            job["template"].setdefault("metadata", {})["labels"] = {ANCESTOR: "trainer"}
+    template = {"spec": {"replicatedJobs": replicated}, **draw(fields({}, {"metadata": metadata}))}
+    spec: dict[str, Any] = {"template": template}
+    if (policy := draw(policies)) is not None:
+        spec["mlPolicy"] = policy
+    kind = draw(st.sampled_from(["ClusterTrainingRuntime", "TrainingRuntime"]))
+    identity = {"name": "r"}
+    if kind == "TrainingRuntime":
+        identity["namespace"] = draw(st.sampled_from(["ns", "ns", "other"]))
+    runtime = {"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": kind, "metadata": identity, "spec": spec}
+    job = {
+        "apiVersion": "trainer.kubeflow.org/v1alpha1",
+        "kind": "TrainJob",
+        "metadata": {"name": draw(st.sampled_from(["j", "j", "job-2", "2bad"])), "namespace": "ns"},
+        "spec": {
+            "runtimeRef": {"name": "r", "kind": kind},
+            "trainer": draw(trainers),
+            **draw(fields({}, {"suspend": st.booleans(), "runtimePatches": patches, "color": words})),
+        },
+    }
+    return [runtime, job]
+
+
+@needs_oracle
+@pytest.mark.skipif(not Path(CRDS).is_dir(), reason="CRDS names no folder with the structures of the CRDs")
+@given(st.lists(cases(), min_size=1, max_size=BATCH))
+@settings(
+    max_examples=max(1, EXAMPLES // BATCH * 2),
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+    phases=[Phase.generate, Phase.shrink],
+)
+def test_jobs(batch: list[list[dict[str, Any]]]) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "in" / "made").mkdir(parents=True)
+        files = [folder / "in" / "made" / f"{index:03}.yaml" for index in range(len(batch))]
+        for file, documents in zip(files, batch, strict=True):
+            file.write_text("\n---\n".join(map(json.dumps, documents)))
+        command = [PROGRAM, "-crds", str(Path(CRDS).resolve()), "-runs", "1", str(folder / "out"), *map(str, files)]
+        subprocess.run(command, check=True, capture_output=True)
+        for file, documents in zip(files, batch, strict=True):
+            note(json.dumps(documents))
+            answer = json.loads((folder / "out" / "made" / file.with_suffix(".json").name).read_text())
+            event(f"{answer['verdict']} {answer.get('stage', '')}")
+            compare(answer, trainc.compile([str(file)]))
+
+
+def compare(want: dict[str, Any], got: trainc.Compilation) -> None:
+    errors = [d for d in got.diagnostics if d.severity == "error"]
+    if want["verdict"] == "accepted":
+        assert [(d.id, d.field, d.message) for d in errors] == []
+        (jobset,) = got.objects
+        mine, theirs = meaning(jobset), meaning(want["admittedJobSet"])
+        if not same(mine, theirs):
+            assert mine == theirs
+            pytest.fail("equal but for the types of numbers")
+        return
+    if want["stage"] in LATER:
+        return
+    assert errors, want
+    assert not got.objects
+    recorded = {spelling(e["field"]) for e in want["errors"] if e.get("field") not in (None, "", "<nil>")}
+    assert recorded <= {spelling(d.field) for d in errors}, want
+    if not recorded:
+        assert STAGES.get(want["stage"], want["stage"]) in {d.stage for d in errors}, want

@@ -1,0 +1,128 @@
+"""The command line as its user meets it: help, exit codes, what goes to which stream."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+from running import run
+
+import trainc
+
+GOLDEN = Path(__file__).parents[2] / "golden"
+JOB = "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\nmetadata: {name: a}\nspec: {%s}\n"
+
+
+@pytest.mark.parametrize("command", ["build", "validate"])
+def test_help_has_examples(command: str) -> None:
+    done = run(command, "--help")
+    assert done.code == 0
+    assert "Examples:" in done.out
+    assert f"trainc {command} " in done.out
+
+
+def test_the_help_lists_the_commands_and_the_version_is_alone() -> None:
+    assert {"build", "validate"} <= set(run("--help").out.split())
+    assert run("--version").out == f"trainc {trainc.__version__}\n"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        pytest.param(["buidl"], id="no such command"),
+        pytest.param(["build", "--frobnicate"], id="no such option"),
+        pytest.param(["build", "--check"], id="--check without a folder"),
+        pytest.param(["build", "--format", "json", "-o", "out"], id="JSON into a folder"),
+        pytest.param(["build", "--format", "toml"], id="no such format"),
+    ],
+)
+def test_a_wrong_command_line_is_2(arguments: list[str]) -> None:
+    done = run(*arguments)
+    assert (done.code, done.out) == (2, "")
+    assert "Error: " in done.err
+
+
+def test_a_wrong_input_is_1_and_prints_nothing_but_diagnostics(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(GOLDEN)
+    done = run("build", ".")
+    assert (done.code, done.out) == (1, "")
+    assert "error[runtime-not-found]" in done.err
+    assert run("validate", ".").code == 1
+
+
+def test_a_fault_of_ours_is_70_and_says_how_to_report_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("a fault")
+
+    monkeypatch.setattr("trainc.compilation.compile", broken)
+    done = run("build", str(GOLDEN))
+    assert (done.code, done.out) == (70, "")
+    assert "RuntimeError: a fault" in done.err
+    assert "Please report it" in done.err
+
+
+def test_nothing_to_compile_is_no_empty_manifest(tmp_path: Path) -> None:
+    (tmp_path / "values.yaml").write_text("a: 1\n")
+    done = run("build", str(tmp_path))
+    assert (done.code, done.out) == (1, "")
+    assert "error[no-trainjob]: no TrainJob in the given paths (1 file read)" in done.err
+    assert run("validate", str(tmp_path)).code == 0
+
+
+def test_json_is_the_same_objects_as_yaml() -> None:
+    case = str(GOLDEN / "sweep" / "input.yaml")
+    assert json.loads(run("build", case, "--format", "json").out) == list(yaml.safe_load_all(run("build", case).out))
+
+
+def test_passthrough_prints_other_documents_as_they_were_read() -> None:
+    case = GOLDEN / "folder-of-data" / "input.yaml"
+    out = run("build", str(case), "--passthrough").out
+    before, _, after = case.read_text().partition("---\n")
+    assert out.endswith("---\n" + before + "---\n" + after.partition("---\n")[2])
+    assert [document["kind"] for document in yaml.safe_load_all(out)] == [
+        "JobSet",
+        "PersistentVolumeClaim",
+        "ConfigMap",
+    ]
+
+
+def test_a_report_as_json() -> None:
+    done = run("validate", str(GOLDEN / "wrong-reserved-variable" / "input.yaml"), "--format", "json")
+    first = json.loads(done.out)[0]
+    assert (done.code, done.err) == (1, "")
+    assert first == {
+        "id": "reserved-env",
+        "severity": "error",
+        "stage": "trainjob",
+        "message": "PET_NNODES is set by the torch framework",
+        "help": "leave it out; say it by numNodes, numProcPerNode, or in the runtime",
+        "object": {
+            "apiVersion": "trainer.kubeflow.org/v1alpha1",
+            "kind": "TrainJob",
+            "namespace": "",
+            "name": "by-hand",
+        },
+        "field": "spec.trainer.env",
+        "file": str(GOLDEN / "wrong-reserved-variable" / "input.yaml"),
+        "line": 13,
+        "column": 13,
+        "related": [],
+    }
+
+
+def test_what_does_not_print_is_escaped() -> None:
+    job = JOB % 'runtimeRef: {name: "\\e[31m"}'
+    done = run("validate", "-", stdin=job.encode())
+    assert "\x1b" not in done.out
+    assert r"\x1b[31m" in done.out
+
+
+def test_no_secret_in_a_message() -> None:
+    env = "{name: API_TOKEN, value: 123456789}, {name: PASSWORD, value: [hunter2]}, {name: A, value: {hunter3: x}}"
+    job = JOB % f"runtimeRef: {{name: plain}}, trainer: {{env: [{env}]}}"
+    done = run("validate", "-", stdin=job.encode())
+    assert done.code == 1
+    assert "123456789" not in done.out
+    assert "hunter" not in done.out

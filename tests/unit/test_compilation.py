@@ -1,0 +1,175 @@
+"""The compiler as a function: which documents are compiled, with which runtime, and what is said of the others."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import trainc
+from trainc.kubernetes.documents import read_stream
+
+JOB = "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\nmetadata: {%s}\nspec: {runtimeRef: {%s}}\n"
+RUNTIME = """\
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: {kind}
+metadata: {{name: r{namespace}}}
+spec:
+  template:
+    spec:
+      replicatedJobs:
+      - name: node
+        template: {{spec: {{template: {{spec: {{containers: [{{name: node, image: {image}}}]}}}}}}}}
+"""
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def write(path: str, *documents: str) -> str:
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    Path(path).write_text("---\n".join(documents))
+    return path
+
+
+def job(metadata: str = "name: a", ref: str = "name: r") -> str:
+    return JOB % (metadata, ref)
+
+
+def runtime(image: str = "i:1", *, kind: str = "ClusterTrainingRuntime", namespace: str = "") -> str:
+    return RUNTIME.format(kind=kind, image=image, namespace=f", namespace: {namespace}" if namespace else "")
+
+
+def image(compilation: trainc.Compilation) -> str:
+    """The image of the one JobSet's one container; else the ids of what went wrong."""
+    if compilation.diagnostics:
+        return ", ".join(d.id for d in compilation.diagnostics)
+    (jobset,) = compilation.objects
+    pod: Any = jobset["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]
+    return str(pod["containers"][0]["image"])
+
+
+def test_runtimes_are_found_in_the_given_paths_then_in_each_further_one_then_in_stock() -> None:
+    given, first, second = job(), runtime("first:1"), runtime("second:1")
+    write("job.yaml", given)
+    write("one/r.yaml", first)
+    write("two/r.yaml", second)
+    assert image(trainc.compile(["job.yaml"])) == "runtime-not-found"
+    assert image(trainc.compile(["job.yaml"], runtimes=["one", "two"])) == "first:1"
+    assert image(trainc.compile(["job.yaml"], runtimes=["two", "one"])) == "second:1"
+    write("job.yaml", given, runtime("given:1"))
+    assert image(trainc.compile(["job.yaml"], runtimes=["one"])) == "given:1"
+    write("job.yaml", job(ref="name: plain"))
+    assert image(trainc.compile(["job.yaml"], runtimes=["one"])).startswith("python:")
+
+
+@pytest.mark.parametrize(
+    ("of_job", "of_runtime", "found"),
+    [
+        pytest.param("name: a, namespace: ns", "ns", "i:1", id="the same namespace"),
+        pytest.param("name: a, namespace: ns", "", "i:1", id="a runtime without one"),
+        pytest.param("name: a", "", "i:1", id="neither has one"),
+        pytest.param("name: a, namespace: ns", "other", "runtime-not-found", id="another namespace"),
+        pytest.param("name: a", "ns", "runtime-not-found", id="a job without one"),
+    ],
+)
+def test_a_training_runtime_is_found_in_the_namespace_of_the_job(of_job: str, of_runtime: str, found: str) -> None:
+    kind = "TrainingRuntime"
+    write("x.yaml", job(of_job, f"kind: {kind}, name: r"), runtime(kind=kind, namespace=of_runtime))
+    assert image(trainc.compile(["x.yaml"])) == found
+
+
+def test_the_namespace_of_the_command_line_is_for_those_without() -> None:
+    write("x.yaml", job("name: a"), job("name: b, namespace: own"), runtime())
+    jobs = trainc.compile(["x.yaml"], namespace="given").jobs
+    assert [(j.namespace, j.name, j.objects[0]["metadata"]["namespace"]) for j in jobs] == [
+        ("given", "a", "given"),
+        ("own", "b", "own"),
+    ]
+
+
+def test_jobs_are_sorted_by_namespace_and_name() -> None:
+    write(
+        "x.yaml", *(job(f"name: {name}, namespace: {ns}") for name, ns in ("ba", "ab", "aa")), job("name: z"), runtime()
+    )
+    assert [(j.namespace, j.name) for j in trainc.compile(["x.yaml"]).jobs] == [
+        ("", "z"),
+        ("a", "a"),
+        ("a", "b"),
+        ("b", "a"),
+    ]
+
+
+def test_two_of_one_name_are_an_error_at_the_second() -> None:
+    write("a.yaml", job(), job("name: a, namespace: other"), runtime(), runtime())
+    write("b.yaml", job())
+    found = trainc.compile(["a.yaml", "b.yaml"]).diagnostics
+    places = [(d.id, d.locate(), d.related[0].place.locate()) for d in found if hasattr(d.related[0].place, "locate")]
+    assert [(id, at and (at.file, at.line), (of.file, of.line)) for id, at, of in places] == [
+        ("duplicate-runtime", ("a.yaml", 23), ("a.yaml", 13)),
+        ("duplicate-trainjob", ("b.yaml", 3), ("a.yaml", 3)),
+    ]
+
+
+def test_only_one_name() -> None:
+    write("x.yaml", job("name: a"), job("name: b"), job("name: wrong, labels: {a: 'b c'}"), runtime())
+    assert [j.name for j in trainc.compile(["x.yaml"], only="b").jobs] == ["b"]
+    assert [d.id for d in trainc.compile(["x.yaml"], only="c").diagnostics] == ["only-not-found"]
+
+
+def test_every_runtime_of_the_given_paths_is_checked_and_of_others_those_that_are_used() -> None:
+    wrong = runtime().replace("spec:\n  template", "spec:\n  mlPolicy: {numNodes: x}\n  template")
+    write("runtimes/r.yaml", wrong)
+    write("job.yaml", job(ref="name: plain"))
+    assert [d.id for d in trainc.compile(["runtimes"]).diagnostics] == ["wrong-type"]
+    assert trainc.compile(["job.yaml"], runtimes=["runtimes"]).diagnostics == ()
+    write("job.yaml", job("name: a"), job("name: b"))
+    assert [d.id for d in trainc.compile(["job.yaml"], runtimes=["runtimes"]).diagnostics] == ["wrong-type"]
+
+
+def test_one_wrong_document_does_not_hide_the_errors_of_the_others() -> None:
+    write("x.yaml", "a: [\n", job(ref="name: nowhere"), "b: {c: 1, c: 2}\n", job("name: B"))
+    found = trainc.compile(["x.yaml"])
+    assert {d.id for d in found.diagnostics} >= {"yaml", "runtime-not-found", "invalid-name"}
+    assert sum(d.id == "yaml" for d in found.diagnostics) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "id"),
+    [
+        pytest.param("kind: TrainJob\n", "no-api-version", id="no apiVersion"),
+        pytest.param("apiVersion: trainer.kubeflow.org/v1\nkind: TrainJob\n", "unknown-version", id="another version"),
+        pytest.param("apiVersion: trainer.kubeflow.org/v1alpha1\nkind: Trainjob\n", "unknown-kind", id="misspelt kind"),
+        pytest.param("apiVersion: trainer.kubeflow.org/v1alpha1\n", "unknown-kind", id="no kind"),
+        pytest.param("- a\n", "not-an-object", id="a list"),
+        pytest.param("text\n", "not-an-object", id="a string"),
+    ],
+)
+def test_what_is_meant_for_us_and_cannot_be_told(text: str, id: str) -> None:
+    write("x.yaml", text)
+    assert [d.id for d in trainc.compile(["x.yaml"]).diagnostics] == [id]
+
+
+def test_documents_of_other_kinds_are_left_out_in_order() -> None:
+    write("x.yaml", "kind: B\n", job(), "a: 1\n", runtime(), "apiVersion: v1\nkind: A\n")
+    assert [d.text for d in trainc.compile(["x.yaml"]).others] == ["kind: B\n", "a: 1\n", "apiVersion: v1\nkind: A\n"]
+
+
+def test_nothing_that_was_read_is_changed(monkeypatch: pytest.MonkeyPatch) -> None:
+    golden = Path(__file__).parents[2] / "golden"
+    read: list[tuple[Any, Any]] = []
+
+    def remembering(data: bytes) -> Any:
+        documents, errors = read_stream(data)
+        read.extend((document.value, copy.deepcopy(document.value)) for document in documents)
+        return documents, errors
+
+    monkeypatch.setattr("trainc.kubernetes.documents.read_stream", remembering)
+    trainc.compile([str(path) for path in sorted(golden.glob("*/input.yaml"))])
+    assert len(read) > 20
+    for value, before in read:
+        assert value == before
