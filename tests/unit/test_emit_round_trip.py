@@ -75,6 +75,8 @@ PIECES = (
 anything = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 lines = st.lists(st.sampled_from(PIECES), max_size=9).map("".join)
 strings = st.one_of(st.sampled_from(WORDS), lines, anything)
+# kustomize reads these, escaped as they are, but then writes them as they are, and fails at reading its own output.
+for_kustomize = strings.map(lambda text: text.translate(dict.fromkeys([*range(0x7F, 0xA0), 0xFFFE, 0xFFFF])))
 scalars = st.one_of(
     strings,
     st.none(),
@@ -169,9 +171,9 @@ def test_kubectl_reads_what_was_written(specs: list[Any]) -> None:
 
 @needs_kubectl
 @calls
-@given(rows=st.lists(st.lists(strings, min_size=5, max_size=5), min_size=20, max_size=20))
+@given(rows=st.lists(st.lists(for_kustomize, min_size=5, max_size=5), min_size=20, max_size=20))
 def test_kustomize_reads_what_was_written(rows: list[list[str]], tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Values only: kustomize itself drops a key `<<`, and cannot write keys of more than 1024 characters."""
+    """Values only: kustomize itself drops a key `<<`, and fails at keys of more than 1024 characters."""
     folder = tmp_path_factory.mktemp("kustomize")
     data = [{"data": {f"k{i}": text for i, text in enumerate(row)}} for row in rows]
     (folder / "objects.yaml").write_bytes(yaml.render(_objects("v1", "ConfigMap", data)).encode())

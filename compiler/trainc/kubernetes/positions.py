@@ -26,6 +26,8 @@ from trainc.kubernetes.quirks import rewritings, rewritten
 from trainc.kubernetes.scalars import MERGE_TAG, TagError, key_text, plain, tagged
 from trainc.kubernetes.yamlerror import place
 
+_DEEPEST: Final = 1000
+"""No document is nested as deep; libyaml takes very long over hostile texts that are."""
 _SURROGATE_ESCAPE: Final = re.compile(r"\\u[dD][89abcdefABCDEF][0-9a-fA-F]{2}")
 
 
@@ -128,6 +130,8 @@ def _fill(root: _Node, text: str) -> None:
                 node.key = (_name(event) if isinstance(event, ScalarEvent) else names.get(event.anchor, ""), index)
             if isinstance(event, CollectionStartEvent):
                 stack.append(child)
+                if len(stack) > _DEEPEST:
+                    return
         elif isinstance(event, CollectionEndEvent):
             stack.pop()
         elif isinstance(event, DocumentEndEvent):

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Final
 from trainc.checks import check
 from trainc.diagnostics import Diagnostic, Finding
 from trainc.kubernetes.gotypes import as_patch, typed
-from trainc.kubernetes.merge import MergeError, strategic_merge
 from trainc.kubernetes.trees import Tree, get
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from trainc.kubernetes.merge import MergeError
     from trainc.plan import Plan
 
 PATCHES: Final = frozenset(
@@ -38,9 +38,17 @@ PATCHES: Final = frozenset(
 
 
 def override(plan: Plan) -> Plan:
-    """Merge every patch, in order."""
+    """Start from the runtime's template, and merge every patch into it."""
     labels, annotations = plan.runtime.metadata("labels"), plan.runtime.metadata("annotations")
-    spec = plan.runtime.spec
+    plan = replace(plan, spec=plan.runtime.spec, labels=labels, annotations=annotations)
+    return patched(plan) if plan.job.patches else plan
+
+
+def patched(plan: Plan) -> Plan:
+    """The plan with all patches merged in, in list order."""
+    from trainc.kubernetes.merge import MergeError
+
+    spec, labels, annotations = plan.spec, plan.labels, plan.annotations
     found: list[Diagnostic] = []
     for index, patch in enumerate(plan.job.patches):
         template = get(patch, ("trainingRuntimeSpec", "template"), {})
@@ -58,6 +66,8 @@ def merged(spec: Tree, patch: Tree | None) -> Tree:
     """One patch's part of the JobSetSpec, merged in. Raises MergeError."""
     if not patch:
         return spec
+    from trainc.kubernetes.merge import strategic_merge
+
     return typed(strategic_merge(spec, as_patch(patch, sparse=PATCHES)))
 
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from trainc.kubernetes.resources import merge_resources
 from trainc.kubernetes.trees import Tree, edit, get
 from trainc.plan import NODE, Plan
 
@@ -27,6 +26,7 @@ def with_resources(plan: Plan) -> Plan:
     per_node = plan.job.trainer.get("resourcesPerNode")
     if per_node is None or plan.runtime.policy is None:
         return plan
+    from trainc.kubernetes.resources import merge_resources
 
     def change(resources: Tree | None) -> Tree:
         return merge_resources(resources or {}, per_node)

@@ -16,7 +16,6 @@ from trainc.diagnostics import Diagnostic, ObjectId
 from trainc.kubernetes import objectmeta
 from trainc.kubernetes.gotypes import typed
 from trainc.kubernetes.structural import load
-from trainc.passes.trace import trace
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree
@@ -43,6 +42,8 @@ def store(plan: Plan) -> Plan:
     violations = [*objectmeta.check(metadata, namespaced=True), *admitted.violations]
     violations += broken_rules("JobSet", admitted.value, tuple(violations))
     if violations:
+        from trainc.passes.trace import trace
+
         return plan.report(
             Diagnostic(
                 id=violation.rule,
