@@ -6,6 +6,9 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
+# As an installer does for a package; an editable install leaves it to the first run, which may not be allowed to write.
+COMPILE = $(BIN)/python -m compileall -q compiler
+
 .PHONY: demo test lint install snapshots differential bench clean
 
 demo: $(VENV)/.installed
@@ -28,6 +31,7 @@ differential: $(VENV)/.dev-installed
 	ORACLE=$(ORACLE) EXAMPLES=$(EXAMPLES) $(BIN)/pytest tests/differential
 
 bench: $(VENV)/.dev-installed
+	$(COMPILE)
 	$(BIN)/python bench/run.py
 
 install: $(VENV)/.installed
@@ -35,10 +39,12 @@ install: $(VENV)/.installed
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable .
+	$(COMPILE)
 	@touch $@
 
 $(VENV)/.dev-installed: $(VENV)/.installed
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(COMPILE)
 	@touch $@
 
 clean:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from trainc import inputs
 from trainc.diagnostics import Diagnostic, Document, Location, ObjectId, Place, Related, failed
@@ -16,23 +15,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Compiled:
+class Compiled(NamedTuple):
     """What one TrainJob became."""
 
     namespace: str
     name: str
-    objects: tuple[Tree, ...] = field(repr=False)
+    objects: tuple[Tree, ...]
     """The JobSet first, then the rest by apiVersion, kind and name."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Compilation:
+class Compilation(NamedTuple):
     """What a run made, and what it has to say. With an error among the diagnostics, nothing is meant to be applied."""
 
     jobs: tuple[Compiled, ...] = ()
     """In the order of (namespace, name)."""
-    others: tuple[Document, ...] = field(default=(), repr=False)
+    others: tuple[Document, ...] = ()
     """Documents of other kinds, in file order."""
     runtimes: int = 0
     """How many runtimes the given paths hold."""
@@ -51,13 +48,13 @@ class Compilation:
         return failed(self.diagnostics)
 
 
-@dataclass(slots=True)
 class _Read:
     """The documents of some paths, by role."""
 
-    documents: dict[Role, list[Document]] = field(default_factory=lambda: {"job": [], "runtime": [], "other": []})
-    diagnostics: list[Diagnostic] = field(default_factory=list)
-    files: int = 0
+    def __init__(self) -> None:
+        self.documents: dict[Role, list[Document]] = {"job": [], "runtime": [], "other": []}
+        self.diagnostics: list[Diagnostic] = []
+        self.files = 0
 
 
 def compile(
@@ -178,7 +175,7 @@ def _placed(document: Document, role: Role, namespace: str | None) -> Document:
         return document
     if not isinstance(get(document.value, ("metadata",), {}), dict):
         return document
-    return replace(document, value=put(document.value, ("metadata", "namespace"), namespace))
+    return document._replace(value=put(document.value, ("metadata", "namespace"), namespace))
 
 
 def _in_order(objects: tuple[Tree, ...]) -> tuple[Tree, ...]:

@@ -2,12 +2,13 @@
 
 A check yields findings; a stage turns them into diagnostics; a report prints them. A place is a path into a document
 that was read; its line and column come from a second reading of that document, made only when somebody asks.
+
+Values here and on the hot path are NamedTuples, not frozen dataclasses: each of those costs a millisecond at a start.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,24 +22,22 @@ Path = tuple[str | int, ...]
 STAGES: Final[tuple[Stage, ...]] = Stage.__args__  # type: ignore[attr-defined]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Document:
+class Document(NamedTuple):
     """One document as it was read: its value, and its text with the place where that stands in its file."""
 
     file: str
     """The path as the user gave it; `-` is standard input."""
     line: int
     """The 1-based line of the file on which `text` begins."""
+    text: str
+    value: Any
     column: int = 1
     """The 1-based column of that line."""
-    text: str = field(repr=False)
-    value: Any = field(repr=False)
     within: Path = ()
     """Where `value` stands in `text`: not at its top when it is an item of a List."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Location:
+class Location(NamedTuple):
     """A place in a file: 1-based line and column; both 0 where the whole file is meant."""
 
     file: str
@@ -46,8 +45,7 @@ class Location:
     column: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class Place(NamedTuple):
     """A field of a document; `key` points at the field's name, not at its value."""
 
     document: Document
@@ -65,8 +63,7 @@ class Place:
         return Location(file=document.file, line=document.line + line - 1, column=column)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ObjectId:
+class ObjectId(NamedTuple):
     """Which object a diagnostic speaks of. Empty strings where the object does not say."""
 
     apiVersion: str = ""  # noqa: N815 (the API's spelling)
@@ -88,16 +85,14 @@ class ObjectId:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Related:
+class Related(NamedTuple):
     """A second place that explains the first."""
 
     message: str
     place: Place | Location
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Diagnostic:
+class Diagnostic(NamedTuple):
     """One thing to tell the user. `field` is the path as the cluster spells it, in the object of that stage."""
 
     id: str
@@ -115,8 +110,7 @@ class Diagnostic:
         return self.place.locate() if isinstance(self.place, Place) else self.place
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class Finding(NamedTuple):
     """What a check yields: it knows what is wrong and where, the check knows the rest."""
 
     message: str
@@ -134,13 +128,13 @@ def failed(diagnostics: Iterable[Diagnostic]) -> bool:
 
 def in_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     """By place: file, then line and column; located ones are not located again."""
-    located = [replace(d, place=d.locate(), related=tuple(_located(r) for r in d.related)) for d in diagnostics]
+    located = [d._replace(place=d.locate(), related=tuple(_located(r) for r in d.related)) for d in diagnostics]
     return sorted(located, key=_sort_key)
 
 
 def _located(related: Related) -> Related:
     place = related.place
-    return replace(related, place=place.locate()) if isinstance(place, Place) else related
+    return related._replace(place=place.locate()) if isinstance(place, Place) else related
 
 
 def _sort_key(diagnostic: Diagnostic) -> tuple[Any, ...]:

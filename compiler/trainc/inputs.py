@@ -11,8 +11,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from trainc.diagnostics import Diagnostic, Location
 
@@ -25,12 +24,11 @@ LARGEST_FILE: Final = 256 * 1024 * 1024
 STDIN: Final = "-"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class File:
+class File(NamedTuple):
     """A file's bytes, under the path by which the user knows it."""
 
     path: str
-    data: bytes = field(repr=False)
+    data: bytes
 
 
 def read(paths: Iterable[str], *, skip: str | None = None) -> Iterator[File | Diagnostic]:
@@ -72,13 +70,13 @@ def fault(path: str, message: str, help: str = "", *, id: str = "unreadable") ->
     return Diagnostic(id=id, severity="error", stage="read", message=message, help=help, place=Location(file=path))
 
 
-@dataclass(slots=True, kw_only=True)
 class _Walk:
     """One walk over all given paths; remembers what it has read, so that nothing is read twice."""
 
-    roots: tuple[str, ...]
-    skip: str | None
-    seen: set[str] = field(default_factory=set)
+    def __init__(self, *, roots: tuple[str, ...], skip: str | None) -> None:
+        self.roots = roots
+        self.skip = skip
+        self.seen: set[str] = set()
 
     def path(self, path: str, *, given: bool = True) -> Iterator[File | Diagnostic]:
         real = os.path.realpath(path)

@@ -6,8 +6,7 @@ once, when it is first asked for, for all jobs that use it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from trainc.data import data_path
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, Related
@@ -23,13 +22,13 @@ Key = tuple[str, str, str]
 """Kind, namespace (empty for a cluster's), name."""
 
 
-@dataclass(slots=True)
 class Entry:
     """A runtime as it was read; conformed when it is first asked for. None where it has errors."""
 
-    document: Document
-    level: str
-    _conformed: tuple[Runtime | None, tuple[Diagnostic, ...]] | None = None
+    def __init__(self, document: Document, level: str) -> None:
+        self.document = document
+        self.level = level
+        self._conformed: tuple[Runtime | None, tuple[Diagnostic, ...]] | None = None
 
     @property
     def asked(self) -> bool:
@@ -45,13 +44,12 @@ class Entry:
         return self._conformed
 
 
-@dataclass(slots=True)
 class Level:
-    """One place to look for runtimes."""
+    """One place to look for runtimes; its name is for messages."""
 
-    name: str
-    """In words, for messages."""
-    entries: dict[Key, Entry] = field(default_factory=dict)
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.entries: dict[Key, Entry] = {}
 
     def find(self, key: Key) -> Entry | None:
         """The runtime of that kind, namespace and name."""
@@ -101,8 +99,7 @@ class Stock(Level):
         return Document(file=f"<stock>/{name}.yaml", line=1, text=text, value=parse(text))
 
 
-@dataclass(frozen=True, slots=True)
-class Library:
+class Library(NamedTuple):
     """All levels, in the order in which they are searched."""
 
     levels: tuple[Level, ...]

@@ -6,8 +6,7 @@ answers the questions that passes ask, so that no pass digs in manifests.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Path, Place, failed
 from trainc.kubernetes.trees import Tree, edit, get
@@ -19,14 +18,15 @@ if TYPE_CHECKING:
 
 ANCESTOR: Final = "trainer.kubeflow.org/trainjob-ancestor-step"
 """The label of a replicated job's template that says which step of the TrainJob the job is."""
+NOTHING: Final[Tree] = {}
+"""An empty mapping, shared like any other, and never changed."""
 NODE: Final = "node"
 """The main container of a trainer job; also the usual name of the job itself."""
 COMPLETION_INDEX: Final = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
 """Where a pod of an indexed Job reads its own index (downward API)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrainJob:
+class TrainJob(NamedTuple):
     """A TrainJob as the API server stores it: unknown fields pruned, defaults filled in."""
 
     document: Document
@@ -81,13 +81,12 @@ class TrainJob:
         return found if isinstance(found, dict) else {}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Runtime:
+class Runtime(NamedTuple):
     """A TrainingRuntime or ClusterTrainingRuntime as the controller sees it: defaults filled in, typed."""
 
     document: Document
-    value: Tree = field(default_factory=dict)
-    spec: Tree = field(default_factory=dict)
+    value: Tree = NOTHING
+    spec: Tree = NOTHING
     """The JobSetSpec of its template, through the Go types."""
     level: str = ""
     """Where it was found, in words: the given paths, --runtimes DIR, the stock runtimes."""
@@ -134,18 +133,17 @@ NO_RUNTIME: Final = Runtime(document=Document(file="", line=1, text="", value=No
 """What a plan holds before its runtime is resolved."""
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
+class Slot(NamedTuple):
     """Which container of a JobSetSpec is meant: the replicated job's index, the list, the container's index."""
 
     job: int
     containers: str
-    index: int
+    at: int
 
     @property
     def path(self) -> Path:
         """Its path in a JobSetSpec."""
-        return (*pod_spec(self.job), self.containers, self.index)
+        return (*pod_spec(self.job), self.containers, self.at)
 
 
 def pod_spec(job: int) -> Path:
@@ -153,18 +151,17 @@ def pod_spec(job: int) -> Path:
     return ("replicatedJobs", job, "template", "spec", "template", "spec")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class Plan(NamedTuple):
     """One TrainJob on its way to a JobSet."""
 
     job: TrainJob
     library: Library
     runtime: Runtime = NO_RUNTIME
-    spec: Tree = field(default_factory=dict)
+    spec: Tree = NOTHING
     """The JobSetSpec so far."""
-    labels: Tree = field(default_factory=dict)
+    labels: Tree = NOTHING
     """The JobSet's labels so far."""
-    annotations: Tree = field(default_factory=dict)
+    annotations: Tree = NOTHING
     """The JobSet's annotations so far."""
     counts: tuple[int, ...] = ()
     """How many pods each replicated job runs, in the order of the spec's list."""
@@ -240,7 +237,7 @@ class Plan:
                 changed["ports"] = opened
             return changed
 
-        return replace(self, spec=edit(self.spec, slot.path, change))
+        return self._replace(spec=edit(self.spec, slot.path, change))
 
     def with_nodes(self, count: int) -> Plan:
         """Let the trainer job run that many pods."""
@@ -248,12 +245,12 @@ class Plan:
             return self
         counts = list(self.counts)
         counts[self.trainer] = count
-        return replace(self, counts=tuple(counts))
+        return self._replace(counts=tuple(counts))
 
     def report(self, diagnostics: Iterable[Diagnostic]) -> Plan:
         """Add what a check found."""
         found = tuple(diagnostics)
-        return replace(self, diagnostics=self.diagnostics + found) if found else self
+        return self._replace(diagnostics=self.diagnostics + found) if found else self
 
 
 def ancestor(job: Tree) -> str:

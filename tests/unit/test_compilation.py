@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import trainc
+from trainc.diagnostics import in_order
 from trainc.kubernetes.documents import read_stream
 
 JOB = "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\nmetadata: {%s}\nspec: {runtimeRef: {%s}}\n"
@@ -108,8 +109,8 @@ def test_two_of_one_name_are_an_error_at_the_second() -> None:
     write("a.yaml", job(), job("name: a, namespace: other"), runtime(), runtime())
     write("b.yaml", job())
     found = trainc.compile(["a.yaml", "b.yaml"]).diagnostics
-    places = [(d.id, d.locate(), d.related[0].place.locate()) for d in found if hasattr(d.related[0].place, "locate")]
-    assert [(id, at and (at.file, at.line), (of.file, of.line)) for id, at, of in places] == [
+    places = [(d.id, d.place, related.place) for d in in_order(found) for related in d.related]
+    assert [(id, at and (at[0], at[1]), (of[0], of[1])) for id, at, of in places] == [
         ("duplicate-runtime", ("a.yaml", 23), ("a.yaml", 13)),
         ("duplicate-trainjob", ("b.yaml", 3), ("a.yaml", 3)),
     ]

@@ -6,8 +6,7 @@ and page needs: a stable id, the stage of the cluster's admission at which the f
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, ParamSpec
+from typing import TYPE_CHECKING, Generic, NamedTuple, ParamSpec
 
 from trainc.diagnostics import Diagnostic, Finding, ObjectId, Severity, Stage
 
@@ -17,8 +16,7 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Check(Generic[P]):
+class Check(NamedTuple, Generic[P]):
     """A rule with its identity; calling it gives the rule's findings as diagnostics about `subject`."""
 
     id: str

@@ -14,8 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from trainc.kubernetes.trees import Path, Tree
 from trainc.kubernetes.violations import Violation, field
@@ -45,8 +44,7 @@ _LONGEST_NAME: Final = 63
 Check = Callable[[Any, Path], Iterator[Violation]]
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(NamedTuple):
     """One expression of a schema: where it stands, the digest of its text, and what we make of it."""
 
     at: tuple[str, ...]

@@ -66,8 +66,6 @@ def command(
 
 def _nothing(result: Compilation) -> int:
     """Refuse to print an empty manifest: it would let a GitOps tool remove everything."""
-    from dataclasses import replace
-
     from trainc.diagnostics import Diagnostic
 
     nothing = Diagnostic(
@@ -77,7 +75,7 @@ def _nothing(result: Compilation) -> int:
         message=f"no TrainJob in the given paths ({options.plural(result.files, 'file')} read)",
         help="give the folder that holds them; `trainc validate` checks runtimes alone",
     )
-    _report(replace(result, diagnostics=(*result.diagnostics, nothing)))
+    _report(result._replace(diagnostics=(*result.diagnostics, nothing)))
     return WRONG_INPUT
 
 
@@ -116,8 +114,6 @@ def as_read(text: str) -> str:
 
 
 def _to_folder(result: Compilation, folder: str, *, passthrough: bool, prune: bool, check: bool) -> int:
-    from dataclasses import replace
-
     from trainc import outputs
     from trainc.diagnostics import failed
     from trainc.emit import yaml
@@ -130,7 +126,7 @@ def _to_folder(result: Compilation, folder: str, *, passthrough: bool, prune: bo
         # No object's name can begin with an underscore.
         files["_passthrough.yaml"] = "---\n".join(as_read(document.text) for document in result.others)
     changes = outputs.plan(folder, files, prune=prune)
-    result = replace(result, diagnostics=(*result.diagnostics, *changes.diagnostics))
+    result = result._replace(diagnostics=(*result.diagnostics, *changes.diagnostics))
     if failed(changes.diagnostics):
         _report(result)
         return WRONG_INPUT

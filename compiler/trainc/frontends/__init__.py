@@ -6,7 +6,6 @@ Returns  each with its role: a TrainJob, a runtime, or something of no concern h
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Literal
 
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place
@@ -31,7 +30,7 @@ def sort(document: Document) -> Iterator[tuple[Role, Document] | Diagnostic]:
     items = tree.get("items")
     if isinstance(kind, str) and kind.endswith("List") and isinstance(items, list):
         for index, item in enumerate(items):
-            yield from sort(replace(document, value=item, within=(*document.within, "items", index)))
+            yield from sort(document._replace(value=item, within=(*document.within, "items", index)))
     elif isinstance(version, str) and version.partition("/")[0] == GROUP:
         yield from _ours(document, kind, version)
     elif version is None and isinstance(kind, str) and kind in ROLES:

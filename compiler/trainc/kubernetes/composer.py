@@ -75,6 +75,7 @@ class _Frame:
     height = 1  # how deep it is nested, itself included
     merged: set[str] = _NO_KEYS  # keys that a merge has set: keys of its own may override them
     anchor: Anchor | None = None
+    merge: Event | None = None  # the `<<` read last
     before = 0  # the nodes that had been counted when the anchored collection began
 
     def __init__(self, sequence: list[Any] | None, mapping: dict[str, Any] | None, *, flow: bool | None) -> None:
@@ -197,8 +198,10 @@ class _Composer:
         """Close a collection; returns the one around it."""
         self.uncounted += 1
         outer = self.stack.pop()
-        if frame.height >= outer.height:
-            outer.height = frame.height + 1
+        grown = frame.height + 1
+        if outer.key is _MERGE:  # what is merged comes to lie one level up, and two from a list
+            grown -= 1 if frame.sequence is None else 2
+        outer.height = max(outer.height, grown)
         if frame.anchor is not None:
             frame.anchor.open = False
             frame.anchor.height = frame.height
@@ -226,9 +229,10 @@ class _Composer:
         self.uncounted -= anchor.nodes
         self.checked = number - self.uncounted  # among the nodes behind one alias, the last has the largest share
         self._refuse_bomb(event, number + 1 - self.uncounted)
-        if len(self.stack) + anchor.height > self.deepest:
+        height = anchor.height - (frame.key is _MERGE)
+        if len(self.stack) + height > self.deepest:
             raise self._too_deep(event)
-        frame.height = max(frame.height, anchor.height + 1)
+        frame.height = max(frame.height, height + 1)
         if frame.key is _MERGE and not isinstance(anchor.value, dict):
             raise self._not_mergeable(event)
         return anchor.value
@@ -237,6 +241,7 @@ class _Composer:
         """A key that needs a closer look: no string, a merge, or one that stands in the mapping already."""
         if isinstance(event, ScalarEvent) and value == "<<" and (event.implicit[0] or event.tag == MERGE_TAG):
             self.uncounted += 1
+            frame.merge = event
             return _MERGE
         if isinstance(value, dict | list):
             raise self._complex_key(event)
@@ -262,7 +267,7 @@ class _Composer:
                 raise self._not_mergeable(event)
             for key in source:
                 if key in mapping:
-                    raise self._unmergeable(frame, key, event)
+                    raise self._unmergeable(frame, key, frame.merge or event)
             mapping.update(source)
             frame.merged.update(source)
 

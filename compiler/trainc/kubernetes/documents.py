@@ -9,8 +9,7 @@ On purpose unlike there: nothing is dropped without a word, be it a second equal
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from trainc.kubernetes.composer import compose
 from trainc.kubernetes.streams import Chunk, decode, lost_on_separator, split
@@ -30,8 +29,7 @@ _BRACE: Final = re.compile(r"[ \t\r\n]*\{")
 _SEPARATOR_BEHIND: Final = re.compile(r"[ \t\r\n]*---([^\n]*)(?:\n|$)")
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(NamedTuple):
     """A document of a file: its JSON value, and the text that it was read from."""
 
     chunk: Chunk

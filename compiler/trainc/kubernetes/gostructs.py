@@ -8,9 +8,8 @@ Source   Kubernetes 1.36 and JobSet 0.12: the fields and tags of their Go types.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from trainc.data import data_path
 
@@ -23,8 +22,7 @@ ROOT: Final = "jobset/v1alpha2.JobSetSpec"
 _FOLD: Final = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ\u017f\u212a", "abcdefghijklmnopqrstuvwxyzsk")
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(NamedTuple):
     """A field of a Go struct. `of` names what a pointer, list or map holds, and a struct's own type."""
 
     kind: str
@@ -39,8 +37,7 @@ class Field:
         return "merge" in self.strategy.split(",")
 
 
-@dataclass(frozen=True, slots=True)
-class Struct:
+class Struct(NamedTuple):
     """A Go struct: its fields by JSON name, in Go's order."""
 
     name: str

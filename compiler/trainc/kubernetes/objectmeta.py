@@ -9,7 +9,6 @@ Source   apimachinery v0.36.2: the Go type ObjectMeta, and the validation of it 
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from trainc.kubernetes import formats, names
@@ -112,7 +111,7 @@ def _names(metadata: Tree, *, unnamed: bool, namespaced: bool) -> Iterator[Viola
             "remove the namespace",
         )
     elif namespace and names.is_dns1123_label(namespace):
-        yield replace(_invalid_name(("metadata", "namespace"), namespace, _NAMESPACE_FORM), rule="invalid-namespace")
+        yield _invalid_name(("metadata", "namespace"), namespace, _NAMESPACE_FORM)._replace(rule="invalid-namespace")
 
 
 def _invalid_name(path: Path, value: str, form: str) -> Violation:

@@ -9,7 +9,6 @@ others anew; proved against its recorded answers and, in tests/differential, aga
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import lru_cache, total_ordering
 from typing import Final, Literal
 
@@ -37,15 +36,20 @@ class QuantityError(ValueError):
 
 
 @total_ordering
-@dataclass(frozen=True, slots=True, eq=False)
 class Quantity:
     """`mantissa` times ten to the power of `exponent`. Compares by value: 1 equals 1000m."""
 
-    mantissa: int
-    exponent: int = 0
-    format: Format = ""
-    text: str = ""
-    """How it was typed, where Kubernetes prints it like that again."""
+    __slots__ = ("exponent", "format", "mantissa", "text")
+
+    def __init__(self, mantissa: int, exponent: int = 0, format: Format = "", text: str = "") -> None:
+        self.mantissa: Final = mantissa
+        self.exponent: Final = exponent
+        self.format: Final = format
+        self.text: Final = text
+        """How it was typed, where Kubernetes prints it like that again."""
+
+    def __repr__(self) -> str:
+        return f"Quantity({self.mantissa}, {self.exponent}, {self.format!r}, {self.text!r})"
 
     @staticmethod
     def parse(text: str) -> Quantity:

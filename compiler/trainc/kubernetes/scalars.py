@@ -173,7 +173,8 @@ def tagged(tag: str, text: str) -> Scalar:
     if kinds is not None:
         value = plain(text)
         if type(value) not in kinds or (kinds[0] is float and isinstance(value, int) and value >= 2**63):
-            raise TagError(f"`{shorten(text)}` is no {tag.removeprefix(_TAGS)}")
+            what = f"`{shorten(text)}`" if text else "an empty value"
+            raise TagError(f"{what} is no {tag.removeprefix(_TAGS)}")
         return float(value) if kinds[0] is float and isinstance(value, int) else value
     if tag == _TAGS + "binary":
         return _binary(text)

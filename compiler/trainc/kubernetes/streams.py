@@ -7,8 +7,7 @@ before the separator, a text on the separator's line is an error, and the last d
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from trainc.kubernetes.scalars import shorten
 from trainc.kubernetes.yamlerror import YamlError
@@ -16,8 +15,7 @@ from trainc.kubernetes.yamlerror import YamlError
 _SEPARATOR: Final = "\n---"
 
 
-@dataclass(frozen=True, slots=True)
-class Chunk:
+class Chunk(NamedTuple):
     """A part of a file that holds one document, and where in the file it starts."""
 
     text: str

@@ -5,8 +5,7 @@ Shared by the structural schemas (`structural`), metadata (`objectmeta`) and the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import Path
@@ -38,8 +37,7 @@ TITLES: Final = {
 """The rules by their ids."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Violation:
+class Violation(NamedTuple):
     """One fault of an object."""
 
     path: Path
@@ -58,8 +56,7 @@ class Violation:
     """Whether the name of the field is meant, not its value."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Admitted:
+class Admitted(NamedTuple):
     """What the API server would store, what it would refuse, and what it drops without refusing."""
 
     value: Any

@@ -123,6 +123,7 @@ _WORDINGS: Final = {
     "found unexpected end of stream": _Wording(
         "the quoted string that starts here is never closed", "add the closing quote", opening=True
     ),
+    "found unknown directive name": _Wording("a `%` at the start of a line begins a directive", _QUOTE),
     "found unknown escape character": _Wording(
         "this escape is unknown in a double-quoted string", r"write a backslash as \\, or use single quotes"
     ),
@@ -141,6 +142,7 @@ _UNCLOSED: Final = {
     ),
 }
 """The wordings of two problems where the text ends."""
+_GLUED: Final = re.compile(r"[ -]*[\w.-]+:[^\s:]+\s*")
 _UNREADABLE: Final = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -162,7 +164,7 @@ def _marked(text: str, error: MarkedYAMLError) -> YamlError:
     opened = error.context_mark.index if error.context_mark is not None else at
     if problem == "did not find expected <document start>" and text.startswith("%"):
         at = 0
-    wording = _in_context(problem, text, at) or _WORDINGS.get(problem)
+    wording = _in_context(problem, text, at, opened) or _WORDINGS.get(problem)
     if wording is None:
         wording = _Wording(f"{error.context}: {problem}" if error.context else problem)
     return YamlError.at(
@@ -174,10 +176,11 @@ def _marked(text: str, error: MarkedYAMLError) -> YamlError:
     )
 
 
-def _in_context(problem: str, text: str, at: int) -> _Wording | None:
+def _in_context(problem: str, text: str, at: int, opened: int) -> _Wording | None:
     """A wording that takes the text around the problem into account."""
     char = text[at : at + 1]
-    before = text[text.rfind("\n", 0, at) + 1 : at].lstrip(" -")
+    line_start = text.rfind("\n", 0, at) + 1
+    before = text[line_start:at].lstrip(" -")
     if problem in _UNCLOSED and not text[at:].strip():
         return _UNCLOSED[problem]
     if problem == "found character that cannot start any token":
@@ -186,8 +189,13 @@ def _in_context(problem: str, text: str, at: int) -> _Wording | None:
         return _Wording(f"a value cannot begin with `{char}`", _QUOTE)
     if problem == "did not find expected key" and before:
         return _Wording("this text stands behind a value that has ended", "put the whole value in one pair of quotes")
-    if problem == "mapping values are not allowed in this context" and ": " in before:
-        return _Wording("the value on this line holds a second `:`", "put the value in quotes")
+    if problem == "mapping values are not allowed in this context":
+        if ": " in before:
+            return _Wording("the value on this line holds a second `:`", "put the value in quotes")
+        if _GLUED.fullmatch(text, text.rfind("\n", 0, max(line_start - 1, 0)) + 1, max(line_start - 1, 0)):
+            return _Wording("the key on the line before lacks a space behind its `:`", "write `key: value`")
+    if problem == "could not find expected ':'" and text[opened : opened + 1] == "-":
+        return _Wording("a list item lacks the space behind its `-`", "write `- item`", opening=True)
     if problem == "did not find expected <document start>" and text.startswith("%"):
         return _Wording("a directive must be followed by `---`", "remove the line that begins with `%`")
     return None

@@ -8,7 +8,6 @@ Source   trainc's own (differences metadata-carried, deadline-lowered): in the c
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from trainc.kubernetes.trees import Tree, get
@@ -24,8 +23,7 @@ OWN: Final = "trainc.dev/"
 def carry(plan: Plan) -> Plan:
     """JobSet: runtime's template < TrainJob < patches; on the other objects the TrainJob's win."""
     labels, annotations = carried(plan.job.metadata("labels")), carried(plan.job.metadata("annotations"))
-    plan = replace(
-        plan,
+    plan = plan._replace(
         labels=plan.labels | labels | patched(plan, "labels"),
         annotations=plan.annotations | annotations | patched(plan, "annotations"),
         others=tuple(with_metadata(other, labels, annotations) for other in plan.others),
@@ -33,7 +31,7 @@ def carry(plan: Plan) -> Plan:
     deadline = plan.job.spec.get("activeDeadlineSeconds")
     if deadline is None or not plan.jobs:
         return plan
-    return replace(plan, spec=plan.spec | {"replicatedJobs": [lowered(job, deadline) for job in plan.jobs]})
+    return plan._replace(spec=plan.spec | {"replicatedJobs": [lowered(job, deadline) for job in plan.jobs]})
 
 
 def carried(metadata: Tree) -> Tree:

@@ -7,7 +7,6 @@ Returns  the object as it is stored: unknown fields pruned (a warning each), nul
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from trainc.checks import runtime as runtime_checks
@@ -30,7 +29,7 @@ def conform(plan: Plan) -> Plan:
     """The plan with its TrainJob as the API server would store it."""
     job = plan.job
     value, found = admit(job.document, "TrainJob", namespaced=True)
-    return replace(plan, job=replace(job, value=value)).report(found)
+    return plan._replace(job=job._replace(value=value)).report(found)
 
 
 def conform_runtime(document: Document, *, level: str) -> tuple[Runtime | None, tuple[Diagnostic, ...]]:

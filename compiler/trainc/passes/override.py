@@ -9,7 +9,6 @@ Source   kubeflow/trainer v2.3.0, the runtime's merge of patches: each patch has
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from trainc.checks import check
@@ -40,7 +39,7 @@ PATCHES: Final = frozenset(
 def override(plan: Plan) -> Plan:
     """Start from the runtime's template, and merge every patch into it."""
     labels, annotations = plan.runtime.metadata("labels"), plan.runtime.metadata("annotations")
-    plan = replace(plan, spec=plan.runtime.spec, labels=labels, annotations=annotations)
+    plan = plan._replace(spec=plan.runtime.spec, labels=labels, annotations=annotations)
     return patched(plan) if plan.job.patches else plan
 
 
@@ -59,7 +58,7 @@ def patched(plan: Plan) -> Plan:
         except MergeError as error:
             found += merge_failed(plan.job.id, plan, index, error)
     spec = in_runtime_order(spec, plan.runtime.spec)
-    return replace(plan, spec=spec, labels=labels, annotations=annotations).report(found)
+    return plan._replace(spec=spec, labels=labels, annotations=annotations).report(found)
 
 
 def merged(spec: Tree, patch: Tree | None) -> Tree:

@@ -8,7 +8,6 @@ Source   kubeflow/trainer v2.3.0, webhook of TrainJobs. A runtime that has error
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from trainc.checks import check
@@ -34,8 +33,8 @@ def resolve(plan: Plan) -> Plan:
         return plan.report(missing(plan.job.id, plan))
     runtime, _ = entry.conform()
     if runtime is None:
-        return replace(plan, stopped=True)
-    return replace(plan, runtime=runtime)
+        return plan._replace(stopped=True)
+    return plan._replace(runtime=runtime)
 
 
 @check("unsupported-runtime-kind", stage="trainjob", title="runtimeRef names a kind that is no runtime")

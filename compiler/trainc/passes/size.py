@@ -9,8 +9,6 @@ Source   kubeflow/trainer v2.3.0, the runtime's info: resourcesPerNode counts on
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from trainc.kubernetes.trees import Tree, edit, get
 from trainc.plan import NODE, Plan
 
@@ -18,7 +16,7 @@ from trainc.plan import NODE, Plan
 def size(plan: Plan) -> Plan:
     """Merge the resources, then count."""
     plan = with_resources(plan)
-    return replace(plan, counts=tuple(count(plan, index) for index in range(len(plan.jobs))))
+    return plan._replace(counts=tuple(count(plan, index) for index in range(len(plan.jobs))))
 
 
 def with_resources(plan: Plan) -> Plan:
@@ -35,7 +33,7 @@ def with_resources(plan: Plan) -> Plan:
     for job in plan.trainers():
         if node := plan.find(job, NODE):
             spec = edit(spec, (*node.path, "resources"), change)
-    return replace(plan, spec=spec)
+    return plan._replace(spec=spec)
 
 
 def count(plan: Plan, job: int) -> int:

@@ -8,7 +8,6 @@ Source   JobSet v0.12.0: its CRD, and the defaults of its webhook.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.checks.rules import broken_rules
@@ -59,7 +58,7 @@ def store(plan: Plan) -> Plan:
             for message, help in [worded(plan, violation)]
         )
     spec = without_empty(typed(with_defaults(admitted.value["spec"])))
-    return replace(plan, objects=(jobset | {"spec": spec}, *plan.others))
+    return plan._replace(objects=(jobset | {"spec": spec}, *plan.others))
 
 
 def worded(plan: Plan, violation: Violation) -> tuple[str, str]:

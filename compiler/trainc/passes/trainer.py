@@ -8,7 +8,6 @@ Source   kubeflow/trainer v2.3.0, the JobSet builder. `trainer.env` is put on on
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
 from trainc.kubernetes.trees import Tree, edit
@@ -25,12 +24,12 @@ def trainer(plan: Plan) -> Plan:
     if said or env:
         for job in plan.trainers():
             if node := plan.find(job, NODE):
-                plan = replace(plan, spec=edit(plan.spec, node.path, lambda container: container | said))
+                plan = plan._replace(spec=edit(plan.spec, node.path, lambda container: container | said))
                 plan = plan.on(node, env=map(copied, env))
     spec = plan.spec | {"suspend": plan.job.spec.get("suspend", False)}
     if plan.jobs:
         spec["replicatedJobs"] = [counted(job, count) for job, count in zip(plan.jobs, plan.counts, strict=True)]
-    return replace(plan, spec=spec)
+    return plan._replace(spec=spec)
 
 
 def counted(job: Tree, count: int) -> Tree:
