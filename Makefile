@@ -26,9 +26,9 @@ lint: $(VENV)/.dev-installed
 snapshots: $(VENV)/.dev-installed
 	$(BIN)/pytest -n auto --snapshot-update
 
-# Ask the real code: make differential ORACLE=/path/to/oracle [EXAMPLES=1000]
+# Ask the real code: make differential ORACLE=/path/to/oracle [EXAMPLES=20000] [CRDS=DIR]
 differential: $(VENV)/.dev-installed
-	ORACLE=$(ORACLE) EXAMPLES=$(EXAMPLES) $(BIN)/pytest tests/differential
+	ORACLE=$(ORACLE) EXAMPLES=$(EXAMPLES) $(if $(CRDS),CRDS=$(CRDS)) $(BIN)/pytest -s tests/differential
 
 bench: $(VENV)/.dev-installed
 	$(COMPILE)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from trainc import inputs
 from trainc.diagnostics import Diagnostic, Document, Location, ObjectId, Place, Related, failed
+from trainc.emit.order import objects_of_a_job
 from trainc.frontends import Role, sort
 from trainc.kubernetes.trees import Tree, get, put
 from trainc.library import Level, Library, Stock
@@ -93,7 +94,7 @@ def compile(
 
     plans = _plans(read.documents["job"], library, only=only, found=found)
     jobs = tuple(
-        Compiled(namespace=plan.job.namespace, name=plan.job.name, objects=_in_order(plan.objects))
+        Compiled(namespace=plan.job.namespace, name=plan.job.name, objects=tuple(objects_of_a_job(plan.objects)))
         for plan in plans
         if plan.objects
     )
@@ -176,11 +177,6 @@ def _placed(document: Document, role: Role, namespace: str | None) -> Document:
     if not isinstance(get(document.value, ("metadata",), {}), dict):
         return document
     return document._replace(value=put(document.value, ("metadata", "namespace"), namespace))
-
-
-def _in_order(objects: tuple[Tree, ...]) -> tuple[Tree, ...]:
-    """The JobSet first, then by apiVersion, kind, name."""
-    return objects[:1] + tuple(sorted(objects[1:], key=lambda o: (o["apiVersion"], o["kind"], o["metadata"]["name"])))
 
 
 def _twice(job: TrainJob, first: TrainJob) -> Diagnostic:

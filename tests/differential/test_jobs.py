@@ -11,6 +11,8 @@ import json
 import os
 import subprocess
 import tempfile
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,7 @@ import pytest
 from conformance.recordings import same
 from conformance.test_trainer import STAGES, meaning, spelling
 from differential.oracle import EXAMPLES, PROGRAM, needs_oracle
-from hypothesis import HealthCheck, Phase, event, given, note, settings
+from hypothesis import HealthCheck, Phase, given, note, settings
 from hypothesis import strategies as st
 
 import trainc
@@ -28,10 +30,11 @@ BATCH = 25
 LATER = {"job", "jobset"}
 ANCESTOR = "trainer.kubeflow.org/trainjob-ancestor-step"
 
-words = st.sampled_from(["a", "b", "data", "x-1", "gpu", "2", "true", "", "Zz"])
+words = st.sampled_from(["a", "b", "data", "x-1", "gpu", "c2", "true", "zz"])
+texts = st.sampled_from(["", "a", "1", "true", "a b", "Zz", "$(A)"])
 names = st.sampled_from(["node", "metrics", "setup", "worker"])
-counts = st.sampled_from([0, 1, 2, 3, 8, -1])
-amounts = st.sampled_from(["1", "0", "500m", "2500m", "1.5", "64Gi", "1e3", "+2", "0.5Gi", 4, 0, "1024Ki", "-1"])
+counts = st.sampled_from([0, 1, 2, 3, 8, 16])
+amounts = st.sampled_from(["1", "0", "500m", "2500m", "1.5", "64Gi", "1e3", "+2", "0.5Gi", 4, 0, "1024Ki"])
 resource_names = st.sampled_from(["cpu", "memory", "nvidia.com/gpu", "amd.com/GPU", "ephemeral-storage"])
 strings = st.dictionaries(st.sampled_from(["app", "team", "x.io/y"]), words, max_size=2)
 
@@ -50,8 +53,8 @@ def items(of: st.SearchStrategy[Any], most: int = 2, unique: str = "") -> st.Sea
 resources = fields({}, {key: st.dictionaries(resource_names, amounts, max_size=2) for key in ("requests", "limits")})
 variables = items(
     st.one_of(
-        fields({"name": st.sampled_from(["A", "B", "NCCL_DEBUG"])}, {"value": words}),
-        fields({"name": st.sampled_from(["C", "PET_NNODES"])}, {"value": words}),
+        fields({"name": st.sampled_from(["A", "B", "NCCL_DEBUG"])}, {"value": texts}),
+        fields({"name": st.sampled_from(["C", "PET_NNODES"])}, {"value": texts}),
         st.just({"name": "IP", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}}),
         st.just({"name": "LIMIT", "value": "x", "valueFrom": {"resourceFieldRef": {"resource": "limits.cpu"}}}),
         st.just({"name": "KEY", "valueFrom": {"secretKeyRef": {"name": "s", "key": "k", "optional": False}}}),
@@ -72,7 +75,10 @@ pod_security = fields(
 tolerations = items(fields({}, {"key": words, "operator": st.just("Exists"), "tolerationSeconds": counts}))
 volumes = items(
     st.one_of(
-        fields({"name": names, "emptyDir": fields({}, {"medium": words, "sizeLimit": amounts})}, {}),
+        fields(
+            {"name": names, "emptyDir": fields({}, {"medium": st.sampled_from(["", "Memory"]), "sizeLimit": amounts})},
+            {},
+        ),
         fields({"name": names}, {"persistentVolumeClaim": st.just({"claimName": "c", "readOnly": False})}),
         fields({"name": names, "configMap": fields({}, {"name": words, "defaultMode": counts})}, {}),
         fields({"name": names, "projected": fields({}, {"sources": st.just([]), "defaultMode": counts})}, {}),
@@ -189,7 +195,7 @@ patched_jobs = items(fields({"name": names}, {"template": patched_job_templates}
 patched_templates = fields({}, {"metadata": metadata, "spec": fields({}, {"replicatedJobs": patched_jobs})})
 patches = items(
     fields(
-        {"manager": st.sampled_from(["a.io/b", "c.io/d", "bad"])},
+        {"manager": st.sampled_from(["a.io/b", "c.io/d", "e.io/f", "g.io/h", "bad"])},
         {"trainingRuntimeSpec": fields({}, {"template": patched_templates})},
     ),
     2,
@@ -198,8 +204,8 @@ patches = items(
 trainers = fields(
     {},
     {
-        "numNodes": counts,
-        "numProcPerNode": counts,
+        "numNodes": st.sampled_from([0, 1, 2, 3, -1]),
+        "numProcPerNode": st.sampled_from([0, 1, 8, -1]),
         "image": st.sampled_from(["t:2", ""]),
         "command": st.lists(words, max_size=2),
         "args": st.lists(words, max_size=2),
@@ -228,7 +234,7 @@ def cases(draw: st.DrawFn) -> list[dict[str, Any]]:
     job = {
         "apiVersion": "trainer.kubeflow.org/v1alpha1",
         "kind": "TrainJob",
-        "metadata": {"name": draw(st.sampled_from(["j", "j", "job-2", "2bad"])), "namespace": "ns"},
+        "metadata": {"name": draw(st.sampled_from(["j", "job-2", "a" * 40])), "namespace": "ns"},
         "spec": {
             "runtimeRef": {"name": "r", "kind": kind},
             "trainer": draw(trainers),
@@ -236,6 +242,17 @@ def cases(draw: st.DrawFn) -> list[dict[str, Any]]:
         },
     }
     return [runtime, job]
+
+
+tally: Counter[tuple[str, str]] = Counter()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def say_how_many(pytestconfig: pytest.Config) -> Iterator[None]:
+    """How many jobs agreed, by verdict: `pytest -s` shows it."""
+    yield
+    if tally:
+        print(f"\n{tally.total()} jobs compared: {dict(tally)}")
 
 
 @needs_oracle
@@ -259,7 +276,7 @@ def test_jobs(batch: list[list[dict[str, Any]]]) -> None:
         for file, documents in zip(files, batch, strict=True):
             note(json.dumps(documents))
             answer = json.loads((folder / "out" / "made" / file.with_suffix(".json").name).read_text())
-            event(f"{answer['verdict']} {answer.get('stage', '')}")
+            tally[answer["verdict"], answer.get("stage", "")] += 1
             compare(answer, trainc.compile([str(file)]))
 
 

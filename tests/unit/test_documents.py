@@ -188,7 +188,12 @@ REFUSED: list[tuple[str, tuple[int, int], str, str]] = [
     ('true: a\n"true": b', (2, 1), 'the key "true" is already set on line 1', "remove one of the two"),
     ("a:\n  <<: {b: 1}\n  b: 2\n  b: 3", (4, 3), 'the key "b" is already set on line 3', "remove one of the two"),
     ("~: x", (1, 1), "a key is missing or null", "put the key in quotes"),
-    ("9223372036854775808: x", (1, 1), "the integer 9223372036854775808 is too large for a key", "put the key in quotes"),
+    (
+        "9223372036854775808: x",
+        (1, 1),
+        "the integer 9223372036854775808 is too large for a key",
+        "put the key in quotes",
+    ),
     (
         "name: {{ .Values.name }}",
         (1, 8),
@@ -233,7 +238,12 @@ REFUSED: list[tuple[str, tuple[int, int], str, str]] = [
         "put the value in quotes",
     ),
     ("{a: b?}", (1, 5), "a value between brackets or braces cannot hold a `?`", ""),
-    ("[!foo, 1]", (1, 2), "a tag must end with a space: Kubernetes takes the comma for a part of it", "before the comma"),
+    (
+        "[!foo, 1]",
+        (1, 2),
+        "a tag must end with a space: Kubernetes takes the comma for a part of it",
+        "before the comma",
+    ),
     (r'"a\/b"', (1, 1), r"the escape \/ is JSON's, and unknown in YAML", "write / without the backslash"),
     ("%YAML 1.2\n---\na", (1, 1), "Kubernetes reads YAML 1.1 only", "remove the line with %YAML"),
     ("a: 1\n\ufeffb: 2", (2, 1), "a byte order mark stands at the start of a line", "remove it"),

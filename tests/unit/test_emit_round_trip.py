@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 KUBECTL = shutil.which("kubectl")
 needs_kubectl = pytest.mark.skipif(KUBECTL is None, reason="kubectl is not on PATH")
 
-few = settings(max_examples=120, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+few = settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 # Each example is a process: a failure is found sooner by eye than by shrinking.
-calls = settings(few, max_examples=4, phases=[Phase.generate])
+calls = settings(few, max_examples=2, phases=[Phase.generate])
 
 WORDS = (
     *("", "yes", "No", "ON", "off", "y", "N", "true", "False", "NULL", "~", "=", "<<", "0", "-1", "017", "08", "0o17"),

@@ -88,7 +88,7 @@ ELSEWHERE: list[tuple[str, tuple[str | int, ...], bool, tuple[int, int]]] = [
     ("", ("a",), False, (1, 1)),
     ("\x00", ("a",), False, (1, 1)),
     ("\ud800", ("a",), False, (1, 1)),
-    ("? [a]\n: b\nc: d", ("c",), False, (1, 1)),
+    ("? [a]\n: b\nc: d", ("c",), False, (3, 4)),
     ("[" * 2**16, (0, 0, 0), False, (1, 4)),
 ]
 

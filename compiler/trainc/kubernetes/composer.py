@@ -9,8 +9,9 @@ one merged before it is fine, and keys that differ in Go but not in JSON (1 and 
 from __future__ import annotations
 
 from math import isfinite
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from trainc.kubernetes import refusals
 from trainc.kubernetes.aliases import Anchor, is_bomb
 from trainc.kubernetes.events import (
     AliasEvent,
@@ -27,8 +28,11 @@ from trainc.kubernetes.events import (
     start,
 )
 from trainc.kubernetes.quirks import SPECIAL, refused, rewritings, rewritten
-from trainc.kubernetes.scalars import HINTS, MERGE_TAG, TagError, json_number, key_text, plain, shorten, tagged
+from trainc.kubernetes.scalars import HINTS, MERGE_TAG, TagError, json_number, key_text, plain, tagged
 from trainc.kubernetes.yamlerror import YamlError, complaint, not_utf8
+
+if TYPE_CHECKING:
+    from trainc.kubernetes.refusals import Refusal
 
 _KEY: Final = object()
 """Stands for the key of a mapping that expects its next key."""
@@ -105,18 +109,14 @@ class _Composer:
         if not isinstance(event, DocumentStartEvent):
             return None
         if event.version not in (None, (1, 1)):
-            raise self._error(event, "Kubernetes reads YAML 1.1 only", "remove the line with %YAML")
+            raise self._error(event, refusals.WRONG_VERSION)
         return self._content()
 
     def expect_end(self) -> None:
         """Raise YamlError when something follows the document."""
         event = self.next_event()
         if event is not None and not isinstance(event, StreamEndEvent):
-            raise self._error(
-                event,
-                "what follows the end of this document would be lost: kubectl reads no further",
-                "put `---` on a line of its own between two documents, and remove the `...`",
-            )
+            raise self._error(event, refusals.SECOND_DOCUMENT)
 
     def _content(self) -> Any:
         """The value between a document's start and its end."""
@@ -171,7 +171,7 @@ class _Composer:
         """Open a collection, which is in its place from the start; only what is to be merged waits for its end."""
         key = frame.key
         if key is _KEY:
-            raise self._complex_key(event)
+            raise self._error(event, refusals.COMPLEX_KEY)
         if self.special:
             self._refuse_what_go_refuses(event, frame)
         value: Any
@@ -191,7 +191,7 @@ class _Composer:
             inner.before = number - self.uncounted
         self.stack.append(frame)
         if len(self.stack) > self.deepest:
-            raise self._too_deep(event)
+            raise self._error(event, refusals.too_deep(self.deepest))
         return inner
 
     def _end(self, frame: _Frame, event: Event, number: int) -> _Frame:
@@ -215,15 +215,9 @@ class _Composer:
     def _alias(self, frame: _Frame, event: AliasEvent, number: int) -> Any:
         anchor = self.anchors.get(event.anchor or "")
         if anchor is None:
-            raise self._error(
-                event,
-                f"the alias *{shorten(event.anchor or '')} refers to no anchor before it",
-                "put quotes around a value that begins with `*`, or define the anchor with `&` in the same document",
-            )
+            raise self._error(event, refusals.unknown_alias(event.anchor or ""))
         if anchor.open:
-            raise self._error(
-                event, f"the value of the anchor &{shorten(event.anchor or '')} contains itself", "write the value out"
-            )
+            raise self._error(event, refusals.endless_alias(event.anchor or ""))
         self._refuse_bomb(event, number + 1 - self.uncounted)
         self.aliased += anchor.nodes
         self.uncounted -= anchor.nodes
@@ -231,10 +225,10 @@ class _Composer:
         self._refuse_bomb(event, number + 1 - self.uncounted)
         height = anchor.height - (frame.key is _MERGE)
         if len(self.stack) + height > self.deepest:
-            raise self._too_deep(event)
+            raise self._error(event, refusals.too_deep(self.deepest))
         frame.height = max(frame.height, height + 1)
         if frame.key is _MERGE and not isinstance(anchor.value, dict):
-            raise self._not_mergeable(event)
+            raise self._error(event, refusals.NOT_MERGEABLE)
         return anchor.value
 
     def _key(self, frame: _Frame, value: Any, event: Any) -> Any:
@@ -244,14 +238,13 @@ class _Composer:
             frame.merge = event
             return _MERGE
         if isinstance(value, dict | list):
-            raise self._complex_key(event)
+            raise self._error(event, refusals.COMPLEX_KEY)
         key = key_text(value)
         if key is None:
-            what = "a key is missing or null" if value is None else f"the integer {value} is too large for a key"
-            raise self._error(event, what, "put the key in quotes")
+            raise self._error(event, refusals.unspeakable_key(value))
         if frame.mapping is not None and key in frame.mapping:
             if key not in frame.merged:
-                raise self._duplicate(frame, key, event)
+                raise self._duplicate(key, event)
             frame.merged.remove(key)
         return key
 
@@ -264,7 +257,7 @@ class _Composer:
         sources = value[::-1] if isinstance(value, list) else [value]
         for source in sources:
             if not isinstance(source, dict):
-                raise self._not_mergeable(event)
+                raise self._error(event, refusals.NOT_MERGEABLE)
             for key in source:
                 if key in mapping:
                     raise self._unmergeable(frame, key, frame.merge or event)
@@ -279,7 +272,7 @@ class _Composer:
             try:
                 value = tagged(event.tag, value)
             except TagError as error:
-                raise self._error(event, str(error), "correct the value, or remove the tag before it") from None
+                raise self._error(event, refusals.wrong_tag(str(error))) from None
         elif event.implicit[0]:
             value = plain(value)
         if event.anchor is not None:
@@ -288,72 +281,36 @@ class _Composer:
 
     def _finite(self, value: float, event: Event) -> int | float:
         if not isfinite(value):
-            raise self._error(
-                event, "JSON, in which Kubernetes keeps objects, has no infinity and no NaN", "put the value in quotes"
-            )
+            raise self._error(event, refusals.NOT_FINITE)
         return json_number(value)
 
     def _refuse_what_go_refuses(self, event: Any, frame: _Frame) -> None:
         fault = refused(self.text, event, in_flow=bool(frame.flow))
         if fault is not None:
-            raise self._error(event, *fault)
-
-    def _too_deep(self, event: Event) -> YamlError:
-        return self._error(event, f"lists and mappings are nested more than {self.deepest} deep")
+            raise self._error(event, fault)
 
     def _refuse_bomb(self, event: Event, nodes: int) -> None:
         """Look at the share of aliases at every count of nodes since it was last looked at."""
         first, self.checked = self.checked + 1, nodes
         if is_bomb(self.aliased, first, nodes):
-            raise self._error(
-                event,
-                f"aliases make this document {nodes} values large: Kubernetes refuses such expansions",
-                "write the values out, or use fewer aliases",
-            )
+            raise self._error(event, refusals.bomb(nodes))
 
-    def _complex_key(self, event: Event) -> YamlError:
-        return self._error(
-            event,
-            "a list or mapping cannot be a key",
-            "put quotes around a key or value that begins with `[` or `{`, such as a template's placeholder",
-        )
-
-    def _not_mergeable(self, event: Event) -> YamlError:
-        return self._error(
-            event, "`<<` takes a mapping, an alias of one, or a list of these", 'write "<<" in quotes for a key'
-        )
-
-    def _duplicate(self, frame: _Frame, key: str, event: Event) -> YamlError:
+    def _duplicate(self, key: str, event: Event) -> YamlError:
         written = self.text[start(event) : event.end_mark.index] if event.end_mark is not None else key
-        spelled = "" if written.strip("\"'") == key else f", written {shorten(written)},"
-        return self._error(
-            event,
-            f'the key "{shorten(key)}"{spelled} is already set',
-            "remove one of the two: kubectl would take the last without a word",
-            since=self._line_of(frame, key),
-        )
+        return self._error(event, refusals.duplicate(key, written), since=self._line_of(key))
 
     def _unmergeable(self, frame: _Frame, key: str, event: Event) -> YamlError:
         if key in frame.merged:
-            return self._error(
-                event,
-                f'two of the merged mappings set the key "{shorten(key)}"',
-                "set the key in the mapping itself, and in only one of those merged",
-            )
-        return self._error(
-            event,
-            f'`<<` would override the key "{shorten(key)}", which is set',
-            "write `<<` as the first key: then the mapping's own keys win everywhere",
-            since=self._line_of(frame, key),
-        )
+            return self._error(event, refusals.merged_twice(key))
+        return self._error(event, refusals.late_merge(key), since=self._line_of(key))
 
-    def _line_of(self, frame: _Frame, key: str) -> int:
-        """The line on which a mapping's key stands for the first time."""
+    def _line_of(self, key: str) -> int:
+        """The line on which a key of the innermost mapping stands for the first time."""
         from trainc.kubernetes.positions import locate
 
         path = [outer.key if outer.sequence is None else len(outer.sequence) - 1 for outer in self.stack[1:]]
         line, _ = locate(self.text, (*(part for part in path if part is not _MERGE), key), key=True)
         return line
 
-    def _error(self, event: Event, what: str, help: str = "", *, since: int = 0) -> YamlError:
-        return YamlError.at(self.text, start(event), what, help=help, since=since)
+    def _error(self, event: Event, refusal: Refusal, *, since: int = 0) -> YamlError:
+        return YamlError.at(self.text, start(event), refusal.what, help=refusal.help, since=since)

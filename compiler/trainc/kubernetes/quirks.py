@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.kubernetes.events import MarkedYAMLError, ScalarEvent, start
+from trainc.kubernetes.refusals import Refusal
 
 if TYPE_CHECKING:
     from trainc.kubernetes.events import YAMLError
@@ -25,20 +26,18 @@ _REWRITTEN: Final = 2**24
 """As many characters are read again for rewritten texts, at least once."""
 
 
-def refused(text: str, event: Any, *, in_flow: bool) -> tuple[str, str] | None:
+def refused(text: str, event: Any, *, in_flow: bool) -> Refusal | None:
     """What is wrong with the beginning of a value to Go alone, and the way out."""
     is_scalar = event.__class__ is ScalarEvent
     if is_scalar and event.style == '"':
         if _ESCAPED_SLASH.search(text, start(event), event.end_mark.index):
-            return r"the escape \/ is JSON's, and unknown in YAML", "write / without the backslash"
+            return Refusal(r"the escape \/ is JSON's, and unknown in YAML", "write / without the backslash")
     elif in_flow and is_scalar and not event.style and "?" in event.value:
         what = "a value between brackets or braces cannot hold a `?`: Kubernetes takes it for the start of a key"
-        return what, "put the value in quotes"
+        return Refusal(what, "put the value in quotes")
     if in_flow and event.tag is not None and _TAG_AND_COMMA.match(text, start(event)):
-        return (
-            "a tag must end with a space: Kubernetes takes the comma for a part of it",
-            "put a space before the comma",
-        )
+        what = "a tag must end with a space: Kubernetes takes the comma for a part of it"
+        return Refusal(what, "put a space before the comma")
     return None
 
 

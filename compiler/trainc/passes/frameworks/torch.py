@@ -69,11 +69,11 @@ def node_resources(plan: Plan) -> Tree:
 
 
 def gpus(resources: Tree) -> int:
-    """GPUs in the requests, else in the limits: whatever resource has `gpu` in its name, the first by name."""
+    """GPUs in the requests, else in the limits: whatever has `gpu` in its name, the first by name that is not zero."""
 
     def among(quantities: Tree) -> int:
-        name = min((name for name in quantities if "gpu" in name.lower()), default=None)
-        return 0 if name is None else Quantity.from_json(quantities[name]).value()
+        named = (Quantity.from_json(quantities[name]) for name in sorted(quantities) if "gpu" in name.lower())
+        return next((quantity.value() for quantity in named if quantity.sign), 0)
 
     return among(resources.get("requests") or {}) or max(0, among(resources.get("limits") or {}))
 

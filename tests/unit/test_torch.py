@@ -1,0 +1,123 @@
+"""Torch: how many processes a node runs, and where the rendezvous is, row by row."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import trainc
+
+REF = {"name": "r"}
+ANCESTOR = {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}
+
+
+def job(name: str, *containers: dict[str, Any], trainer: bool = True, **fields: Any) -> dict[str, Any]:
+    pod = {"containers": [{"image": "i:1", **container} for container in containers]}
+    template = {"metadata": {"labels": ANCESTOR if trainer else {}}, "spec": {"template": {"spec": pod}, **fields}}
+    return {"name": name, "template": template}
+
+
+def variables(
+    tmp_path: Path, trainer: dict[str, Any], *jobs: dict[str, Any], policy: Any = None, spec: Any = None
+) -> dict[str, str]:
+    """The variables of the first container of the first job that has any; `job` says which one it is."""
+    head = {"apiVersion": "trainer.kubeflow.org/v1alpha1"}
+    template = {"spec": {"replicatedJobs": jobs or (job("node", {"name": "node"}),), **(spec or {})}}
+    runtime = {"mlPolicy": {"torch": {}} if policy is None else policy, "template": template}
+    documents = [
+        {**head, "kind": "ClusterTrainingRuntime", "metadata": {"name": "r"}, "spec": runtime},
+        {
+            **head,
+            "kind": "TrainJob",
+            "metadata": {"name": "j"},
+            "spec": {"runtimeRef": {"name": "r"}, "trainer": trainer},
+        },
+    ]
+    file = tmp_path / "x.json"
+    file.write_text("\n".join(map(json.dumps, documents)))
+    compilation = trainc.compile([str(file)])
+    assert [d.message for d in compilation.diagnostics] == []
+    for compiled in compilation.objects[0]["spec"]["replicatedJobs"]:
+        for container in compiled["template"]["spec"]["template"]["spec"]["containers"]:
+            if "env" in container:
+                return {v["name"]: v.get("value", "") for v in container["env"]} | {"job": compiled["name"]}
+    return {}
+
+
+@pytest.mark.parametrize(
+    ("resources", "processes"),
+    [
+        pytest.param({"limits": {"nvidia.com/gpu": 8}}, "auto", id="gpu: left to torchrun"),
+        pytest.param({"requests": {"amd.com/GPU": "4"}}, "auto", id="gpu: any name, any case"),
+        pytest.param({"limits": {"nvidia.com/mig-1g.5gb": 1}}, "1", id="no gpu in the name"),
+        pytest.param({"requests": {"nvidia.com/gpu": 0, "cpu": 4}}, "4", id="no gpus are none"),
+        pytest.param(
+            {"requests": {"nvidia.com/gpu": 0}, "limits": {"nvidia.com/gpu": 1}}, "auto", id="gpu: then limits"
+        ),
+        pytest.param({"requests": {"cpu": "2500m"}}, "3", id="cpu: rounded up"),
+        pytest.param({"requests": {"cpu": "2"}, "limits": {"cpu": "6"}}, "2", id="cpu: requests first"),
+        pytest.param({"requests": {"cpu": "0"}, "limits": {"cpu": "6"}}, "6", id="cpu: a zero falls through"),
+        pytest.param({"requests": {"cpu": "0"}}, "1", id="never below one"),
+        pytest.param({}, "1", id="nothing asked for"),
+    ],
+)
+def test_processes_per_node(tmp_path: Path, resources: dict[str, Any], processes: str) -> None:
+    in_runtime = job("node", {"name": "node", "resources": resources})
+    assert variables(tmp_path, {}, in_runtime)["PET_NPROC_PER_NODE"] == processes
+    assert variables(tmp_path, {"resourcesPerNode": resources})["PET_NPROC_PER_NODE"] == processes
+
+
+def test_resources_of_the_trainjob_count_alone(tmp_path: Path) -> None:
+    big = job("node", {"name": "node", "resources": {"limits": {"nvidia.com/gpu": 8}}})
+    assert variables(tmp_path, {"resourcesPerNode": {}}, big)["PET_NPROC_PER_NODE"] == "1"
+    assert variables(tmp_path, {"resourcesPerNode": {"requests": {"cpu": 3}}}, big)["PET_NPROC_PER_NODE"] == "3"
+
+
+def test_what_the_trainjob_says_wins(tmp_path: Path) -> None:
+    said = {"numProcPerNode": 5, "resourcesPerNode": {"limits": {"nvidia.com/gpu": 8}}}
+    assert variables(tmp_path, said)["PET_NPROC_PER_NODE"] == "5"
+    assert variables(tmp_path, {"numProcPerNode": 0})["PET_NPROC_PER_NODE"] == "0"
+
+
+@pytest.mark.parametrize(
+    ("said", "policy", "nodes"),
+    [
+        pytest.param({"numNodes": 4}, {"torch": {}, "numNodes": 2}, "4", id="the TrainJob first"),
+        pytest.param({"numNodes": 0}, {"torch": {}, "numNodes": 2}, "0", id="zero stays zero"),
+        pytest.param({}, {"torch": {}, "numNodes": 2}, "2", id="then the runtime"),
+        pytest.param({}, {"torch": {}, "numNodes": 0}, "1", id="which never says less than one"),
+        pytest.param({}, {"torch": {}}, "1", id="else one"),
+    ],
+)
+def test_nodes(tmp_path: Path, said: dict[str, Any], policy: dict[str, Any], nodes: str) -> None:
+    assert variables(tmp_path, said, policy=policy)["PET_NNODES"] == nodes
+
+
+@pytest.mark.parametrize(
+    ("jobs", "spec", "host"),
+    [
+        pytest.param([job("node", {"name": "node"})], {}, "j-node-0-0.j", id="as the controller says"),
+        pytest.param([job("work", {"name": "node"})], {}, "j-work-0-0.j", id="the job's own name"),
+        pytest.param([job("node", {"name": "node"})], {"network": {"subdomain": "s"}}, "j-node-0-0.s", id="subdomain"),
+        pytest.param(
+            [job("data", {"name": "d"}, trainer=False), job("a", {"name": "node"}), job("b", {"name": "node"})],
+            {},
+            "j-a-0-0.j",
+            id="the first trainer of several",
+        ),
+    ],
+)
+def test_rendezvous_host(tmp_path: Path, jobs: list[Any], spec: dict[str, Any], host: str) -> None:
+    assert variables(tmp_path, {}, *jobs, spec=spec)["PET_MASTER_ADDR"] == host
+
+
+def test_variables_go_to_nobody_without_a_trainer_job(tmp_path: Path) -> None:
+    assert variables(tmp_path, {}, job("node", {"name": "node"}, trainer=False)) == {}
+
+
+def test_the_variables_of_the_job_stand_before_those_of_torch(tmp_path: Path) -> None:
+    found = variables(tmp_path, {"env": [{"name": "LATER", "value": "$(PET_NNODES)"}]})
+    assert list(found)[:2] == ["LATER", "PET_NNODES"]
