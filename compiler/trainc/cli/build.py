@@ -118,8 +118,12 @@ def _to_folder(result: Compilation, folder: str, *, passthrough: bool, prune: bo
     from trainc.diagnostics import failed
     from trainc.emit import yaml
 
+    # One writer for all: it remembers what the jobs of one runtime share.
+    write = yaml.Writer().document
     files = {
-        f"{job.namespace}/{job.name}.yaml" if job.namespace else f"{job.name}.yaml": yaml.render(job.objects)
+        f"{job.namespace}/{job.name}.yaml" if job.namespace else f"{job.name}.yaml": "---\n".join(
+            map(write, job.objects)
+        )
         for job in result.jobs
     }
     if passthrough and result.others:
