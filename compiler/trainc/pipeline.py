@@ -1,7 +1,8 @@
 """The whole way of a TrainJob, in order.
 
 Each stage is a function from a plan to a new plan. Checks are stages, too: they add diagnostics and change nothing
-else. Where a stage leaves errors, the later ones are not run: what they would say follows from the first fault.
+else. What is wrong with a TrainJob is said all at once: the stages up to `admit` run whatever the earlier ones found,
+on what is right of it. What is made of it afterwards is made only of a TrainJob without errors.
 """
 
 from __future__ import annotations
@@ -36,10 +37,14 @@ STAGES: Final[tuple[Callable[[Plan], Plan], ...]] = (
 )
 
 
+JUDGES: Final = frozenset({conform, resolve, override})
+"""The stages whose errors do not make the next one's meaningless."""
+
+
 def run(plan: Plan) -> Plan:
-    """Take a plan through all stages, or up to the first that fails."""
+    """Take a plan through all stages, or as far as its errors allow."""
     for stage in STAGES:
         plan = stage(plan)
-        if plan.failed:
+        if plan.stopped or (plan.failed and stage not in JUDGES):
             break
     return plan

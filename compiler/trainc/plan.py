@@ -171,7 +171,7 @@ class Plan(NamedTuple):
     """What is written in the end: the JobSet first."""
     diagnostics: tuple[Diagnostic, ...] = ()
     stopped: bool = False
-    """Whether a stage found that going on makes no sense, for a reason that is reported elsewhere."""
+    """Whether going on makes no sense at all: there is no runtime to go on with."""
 
     # Questions
 
@@ -219,8 +219,8 @@ class Plan(NamedTuple):
 
     @property
     def failed(self) -> bool:
-        """Whether going on makes no sense."""
-        return self.stopped or failed(self.diagnostics)
+        """Whether nothing may be made of it."""
+        return failed(self.diagnostics)
 
     # Changes: each returns a new plan
 

@@ -31,7 +31,9 @@ def manager(plan: Plan) -> Iterator[Finding]:
     Right:  runtimePatches: [{manager: platform.example.com/node-pools}]
     """
     for index, patch in enumerate(plan.job.patches):
-        name = patch.get("manager", "")
+        name = patch.get("manager")
+        if name is None:
+            continue  # the schema asks for it
         for reason in is_domain_prefixed_path(name):
             yield Finding(
                 message=f'manager "{name}": {reason}',

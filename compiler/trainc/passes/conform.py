@@ -15,21 +15,40 @@ from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, failed
 from trainc.kubernetes import objectmeta
 from trainc.kubernetes.gotypes import typed
 from trainc.kubernetes.structural import Violation, load
-from trainc.kubernetes.trees import Tree, get
+from trainc.kubernetes.trees import Tree, get, put
 from trainc.library import CLUSTER
 from trainc.plan import Plan, Runtime
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from trainc.diagnostics import Path
+
 RELEASE: Final = "trainer-2.3"
 
 
 def conform(plan: Plan) -> Plan:
-    """The plan with its TrainJob as the API server would store it."""
+    """The plan with its TrainJob as the API server would store it, less what it would refuse."""
     job = plan.job
     value, found = admit(job.document, "TrainJob", namespaced=True)
+    for diagnostic in found:
+        if diagnostic.severity == "error" and isinstance(diagnostic.place, Place):
+            value = without(value, diagnostic.place.path)
     return plan._replace(job=job._replace(value=value)).report(found)
+
+
+def without(value: Tree, path: Path) -> Tree:
+    """A copy without the field at a path, so that whoever reads it keeps silent.
+
+    Of an item the whole list goes, and of a missing field what lacks it; apiVersion, kind, metadata and spec stay.
+    """
+    while len(path) > 1:
+        parent = get(value, path[:-1])
+        if isinstance(parent, dict) and path[-1] in parent:
+            left: Tree = put(value, path[:-1], {key: field for key, field in parent.items() if key != path[-1]})
+            return left
+        path = path[:-1]
+    return value
 
 
 def conform_runtime(document: Document, *, level: str) -> tuple[Runtime | None, tuple[Diagnostic, ...]]:

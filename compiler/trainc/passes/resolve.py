@@ -25,16 +25,16 @@ KINDS: Final = (CLUSTER, NAMESPACED)
 
 def resolve(plan: Plan) -> Plan:
     """Find the runtime; the stages after this one work on its template."""
-    if found := tuple(unsupported(plan.job.id, plan)):
-        return plan.report(found)
     ref = plan.job.runtime_ref
+    if plan.failed and not {"kind", "apiGroup", "name"} <= ref.keys():
+        return plan._replace(stopped=True)  # the schema has said what is wrong with it
+    if found := tuple(unsupported(plan.job.id, plan)):
+        return plan.report(found)._replace(stopped=True)
     entry = plan.library.find(ref["kind"], plan.job.namespace, ref["name"])
     if entry is None:
-        return plan.report(missing(plan.job.id, plan))
+        return plan.report(missing(plan.job.id, plan))._replace(stopped=True)
     runtime, _ = entry.conform()
-    if runtime is None:
-        return plan._replace(stopped=True)
-    return plan._replace(runtime=runtime)
+    return plan._replace(stopped=True) if runtime is None else plan._replace(runtime=runtime)
 
 
 @check("unsupported-runtime-kind", stage="trainjob", title="runtimeRef names a kind that is no runtime")
@@ -45,6 +45,14 @@ def unsupported(plan: Plan) -> Iterator[Finding]:
     Right:  runtimeRef: {kind: ClusterTrainingRuntime, name: torch-distributed}
     """
     ref = plan.job.runtime_ref
+    if not ref:
+        yield Finding(
+            message="the TrainJob has no spec.runtimeRef",
+            help="add `spec: {runtimeRef: {name: torch-distributed}}`, or the name of another runtime",
+            field="spec.runtimeRef",
+            place=plan.job.at("spec", "runtimeRef"),
+        )
+        return
     if ref.get("kind") in KINDS and ref.get("apiGroup") == GROUP:
         return
     wrong = "kind" if ref.get("kind") not in KINDS else "apiGroup"
