@@ -78,17 +78,19 @@ def compile(
     Returns:
         The objects, and the diagnostics of all stages. User faults are diagnostics, never exceptions.
     """
+    from trainc.passes.conform import conform_runtime
+
     read = _read(paths, namespace=namespace, skip=skip)
     found = read.diagnostics
-    level, twice = Level.of("the given paths", read.documents["runtime"])
+    level, twice = Level.of("the given paths", read.documents["runtime"], conform_runtime)
     found += twice
     levels = [level]
     for path in runtimes:
         more = _read([path], namespace=namespace)
-        level, twice = Level.of(f"--runtimes {path}", more.documents["runtime"])
+        level, twice = Level.of(f"--runtimes {path}", more.documents["runtime"], conform_runtime)
         found += [*more.diagnostics, *twice]
         levels.append(level)
-    library = Library((*levels, Stock()))
+    library = Library((*levels, Stock(conform_runtime)))
     for entry in levels[0].entries.values():
         found += entry.conform()[1]
 

@@ -1,23 +1,25 @@
 """The runtimes that a TrainJob can refer to, by level: the given paths, each --runtimes path, the stock ones.
 
 A level knows its runtimes by kind, namespace and name. What a runtime needs done (schema, defaults, Go types) is done
-once, when it is first asked for, for all jobs that use it.
+once, when it is first asked for, for all jobs that use it; the function that does it is given.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from trainc.data import data_path
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, Related
+from trainc.frontends import CLUSTER, NAMESPACED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from trainc.plan import Runtime
 
-CLUSTER: Final = "ClusterTrainingRuntime"
-NAMESPACED: Final = "TrainingRuntime"
+    Conformed = tuple[Runtime | None, tuple[Diagnostic, ...]]
+    Conform = Callable[[Document, str], Conformed]
+
 Key = tuple[str, str, str]
 """Kind, namespace (empty for a cluster's), name."""
 
@@ -25,30 +27,30 @@ Key = tuple[str, str, str]
 class Entry:
     """A runtime as it was read; conformed when it is first asked for. None where it has errors."""
 
-    def __init__(self, document: Document, level: str) -> None:
+    def __init__(self, document: Document, level: str, conform: Conform) -> None:
         self.document = document
         self.level = level
-        self._conformed: tuple[Runtime | None, tuple[Diagnostic, ...]] | None = None
+        self._conform = conform
+        self._conformed: Conformed | None = None
 
     @property
     def asked(self) -> bool:
         """Whether some TrainJob has asked for it."""
         return self._conformed is not None
 
-    def conform(self) -> tuple[Runtime | None, tuple[Diagnostic, ...]]:
+    def conform(self) -> Conformed:
         """The runtime as the controller sees it, and what the cluster would say of it."""
         if self._conformed is None:
-            from trainc.passes.conform import conform_runtime
-
-            self._conformed = conform_runtime(self.document, level=self.level)
+            self._conformed = self._conform(self.document, self.level)
         return self._conformed
 
 
 class Level:
     """One place to look for runtimes; its name is for messages."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, conform: Conform) -> None:
         self.name = name
+        self.conform = conform
         self.entries: dict[Key, Entry] = {}
 
     def find(self, key: Key) -> Entry | None:
@@ -60,28 +62,28 @@ class Level:
         return self.entries
 
     @classmethod
-    def of(cls, name: str, documents: Iterable[Document]) -> tuple[Level, list[Diagnostic]]:
+    def of(cls, name: str, documents: Iterable[Document], conform: Conform) -> tuple[Level, list[Diagnostic]]:
         """A level of these runtimes. Two of one name are an error at the second, which is left out."""
-        level, found = cls(name), []
+        level, found = cls(name, conform), []
         for document in documents:
             key = key_of(document)
             if key in level.entries:
                 found.append(_twice(document, level.entries[key].document))
             else:
-                level.entries[key] = Entry(document, name)
+                level.entries[key] = Entry(document, name, conform)
         return level, found
 
 
 class Stock(Level):
     """The runtimes that ship with trainc: one file each, its name is the runtime's; read when they are asked for."""
 
-    def __init__(self) -> None:
-        super().__init__("the stock runtimes")
+    def __init__(self, conform: Conform) -> None:
+        super().__init__("the stock runtimes", conform)
 
     def find(self, key: Key) -> Entry | None:
         """The stock runtime of that name; all of them are cluster-wide."""
         if key not in self.entries and key in self.keys():
-            self.entries[key] = Entry(self._read(key[2]), self.name)
+            self.entries[key] = Entry(self._read(key[2]), self.name, self.conform)
         return self.entries.get(key)
 
     def keys(self) -> Iterable[Key]:

@@ -34,9 +34,9 @@ def lines(name: str) -> list[Any]:
 
 
 def marks(id: str) -> list[pytest.MarkDecorator]:
-    """The marks of a case: a known failure must fail."""
+    """The marks of a case: a known failure must fail; in other recordings a case of its name may be another one."""
     reason = _known_failures().get(id)
-    return [] if reason is None else [pytest.mark.xfail(reason=reason, strict=True)]
+    return [] if reason is None else [pytest.mark.xfail(reason=reason, strict="TRAINC_CONFORMANCE" not in os.environ)]
 
 
 @cache

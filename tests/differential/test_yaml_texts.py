@@ -19,6 +19,7 @@ REFUSED_ON_PURPOSE = (
     "is already set on line",  # 1 and "1" are two keys in Go, and one in JSON: which value wins is chance
     "an anchor or tag must end with a space",  # libyaml takes no comma or bracket into a tag
     "a tag must end with a space",
+    "a `!` here begins a tag",
     "a `:` must be followed by a space here",  # {a:} is the key "a:" to Go
     "two of the merged mappings set the key",  # so are 1 and 1.0 here
     "`<<` would override the key",

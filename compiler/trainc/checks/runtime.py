@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.checks import Check, check
 from trainc.diagnostics import Finding
+from trainc.frontends import CLUSTER
 from trainc.kubernetes.structural import field
 from trainc.kubernetes.trees import get
-from trainc.library import CLUSTER
 from trainc.plan import Runtime, ancestor
 
 if TYPE_CHECKING:

@@ -17,7 +17,9 @@ Role = Literal["job", "runtime", "other"]
 
 GROUP: Final = "trainer.kubeflow.org"
 VERSION: Final = f"{GROUP}/v1alpha1"
-ROLES: Final[dict[str, Role]] = {"TrainJob": "job", "TrainingRuntime": "runtime", "ClusterTrainingRuntime": "runtime"}
+CLUSTER: Final = "ClusterTrainingRuntime"
+NAMESPACED: Final = "TrainingRuntime"
+ROLES: Final[dict[str, Role]] = {"TrainJob": "job", NAMESPACED: "runtime", CLUSTER: "runtime"}
 
 
 def sort(document: Document) -> Iterator[tuple[Role, Document] | Diagnostic]:

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Final
 from trainc.checks import runtime as runtime_checks
 from trainc.checks.rules import broken_rules
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, failed
+from trainc.frontends import CLUSTER
 from trainc.kubernetes import objectmeta
 from trainc.kubernetes.gotypes import typed
 from trainc.kubernetes.structural import Violation, load
 from trainc.kubernetes.trees import Tree, get, put
-from trainc.library import CLUSTER
 from trainc.plan import Plan, Runtime
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def without(value: Tree, path: Path) -> Tree:
     return value
 
 
-def conform_runtime(document: Document, *, level: str) -> tuple[Runtime | None, tuple[Diagnostic, ...]]:
+def conform_runtime(document: Document, level: str) -> tuple[Runtime | None, tuple[Diagnostic, ...]]:
     """The runtime as the controller sees it; None where the cluster would refuse it."""
     kind = ObjectId.of(document.value).kind
     value, found = admit(document, kind, namespaced=kind != CLUSTER)

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.checks import check
 from trainc.diagnostics import Finding
-from trainc.frontends import GROUP
-from trainc.library import CLUSTER, NAMESPACED
+from trainc.frontends import CLUSTER, GROUP, NAMESPACED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
