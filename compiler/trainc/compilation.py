@@ -10,7 +10,8 @@ from trainc.emit.order import objects_of_a_job
 from trainc.frontends import Role, sort
 from trainc.kubernetes.trees import Tree, get, put
 from trainc.library import Level, Library, Stock
-from trainc.plan import Plan, TrainJob
+from trainc.objects import TrainJob
+from trainc.plan import Plan
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -15,7 +15,7 @@ from trainc.frontends import CLUSTER, NAMESPACED
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from trainc.plan import Runtime
+    from trainc.objects import Runtime
 
     Conformed = tuple[Runtime | None, tuple[Diagnostic, ...]]
     Conform = Callable[[Document, str], Conformed]

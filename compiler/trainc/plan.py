@@ -1,136 +1,26 @@
-"""The values that cross stages: a TrainJob, the runtime it refers to, and the plan of the objects they become.
+"""The value that crosses stages: a TrainJob, the runtime it refers to, and what they become so far.
 
-All of them are frozen, and their trees are shared and never changed in place; a stage returns a new plan. The plan
-answers the questions that passes ask, so that no pass digs in manifests.
+It is frozen, and its trees are shared and never changed in place; a stage returns a new plan. It answers the questions
+that passes ask, so that no pass digs in manifests.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from trainc.diagnostics import Diagnostic, Document, ObjectId, Path, Place, failed
+from trainc.diagnostics import Diagnostic, Path, failed
 from trainc.kubernetes.trees import Tree, edit, get
+from trainc.objects import NO_RUNTIME, NOTHING, Runtime, TrainJob, ancestor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from trainc.library import Library
 
-ANCESTOR: Final = "trainer.kubeflow.org/trainjob-ancestor-step"
-"""The label of a replicated job's template that says which step of the TrainJob the job is."""
-NOTHING: Final[Tree] = {}
-"""An empty mapping, shared like any other, and never changed."""
 NODE: Final = "node"
 """The main container of a trainer job; also the usual name of the job itself."""
 COMPLETION_INDEX: Final = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
 """Where a pod of an indexed Job reads its own index (downward API)."""
-
-
-class TrainJob(NamedTuple):
-    """A TrainJob as the API server stores it: unknown fields pruned, defaults filled in."""
-
-    document: Document
-    value: Tree
-
-    @property
-    def id(self) -> ObjectId:
-        """Which object this is."""
-        return ObjectId.of(self.value)
-
-    @property
-    def name(self) -> str:
-        """metadata.name."""
-        return str(get(self.value, ("metadata", "name"), ""))
-
-    @property
-    def namespace(self) -> str:
-        """metadata.namespace, or an empty string."""
-        return str(get(self.value, ("metadata", "namespace"), ""))
-
-    @property
-    def spec(self) -> Tree:
-        """Spec, or an empty mapping."""
-        return self._mapping("spec")
-
-    @property
-    def trainer(self) -> Tree:
-        """spec.trainer; a missing one is an empty one (difference trainer-optional)."""
-        return self._mapping("spec", "trainer")
-
-    @property
-    def runtime_ref(self) -> Tree:
-        """spec.runtimeRef, with its defaults."""
-        return self._mapping("spec", "runtimeRef")
-
-    @property
-    def patches(self) -> list[Tree]:
-        """spec.runtimePatches."""
-        found = get(self.value, ("spec", "runtimePatches"))
-        return found if isinstance(found, list) else []
-
-    def metadata(self, key: str) -> Tree:
-        """metadata.labels or metadata.annotations."""
-        return self._mapping("metadata", key)
-
-    def at(self, *path: str | int, key: bool = False) -> Place:
-        """The place of a field of this TrainJob."""
-        return Place(document=self.document, path=path, key=key)
-
-    def _mapping(self, *path: str) -> Tree:
-        found = get(self.value, path)
-        return found if isinstance(found, dict) else {}
-
-
-class Runtime(NamedTuple):
-    """A TrainingRuntime or ClusterTrainingRuntime as the controller sees it: defaults filled in, typed."""
-
-    document: Document
-    value: Tree = NOTHING
-    spec: Tree = NOTHING
-    """The JobSetSpec of its template, through the Go types."""
-    level: str = ""
-    """Where it was found, in words: the given paths, --runtimes DIR, the stock runtimes."""
-
-    @property
-    def id(self) -> ObjectId:
-        """Which object this is."""
-        return ObjectId.of(self.value)
-
-    @property
-    def policy(self) -> Tree | None:
-        """spec.mlPolicy; None when the runtime has none (which is not the same as an empty one)."""
-        found = get(self.value, ("spec", "mlPolicy"))
-        return found if isinstance(found, dict) else None
-
-    @property
-    def framework(self) -> str:
-        """The key of its one framework policy, or `plain`."""
-        return next((key for key in self.policy or {} if key != "numNodes"), "plain")
-
-    @property
-    def settings(self) -> Tree:
-        """The framework's own part of the policy."""
-        found = (self.policy or {}).get(self.framework)
-        return found if isinstance(found, dict) else {}
-
-    @property
-    def gang(self) -> Tree | None:
-        """spec.podGroupPolicy."""
-        found = get(self.value, ("spec", "podGroupPolicy"))
-        return found if isinstance(found, dict) else None
-
-    def metadata(self, key: str) -> Tree:
-        """The template's labels or annotations: those of the JobSet."""
-        found = get(self.value, ("spec", "template", "metadata", key))
-        return found if isinstance(found, dict) else {}
-
-    def at(self, *path: str | int, key: bool = False) -> Place:
-        """The place of a field of this runtime."""
-        return Place(document=self.document, path=path, key=key)
-
-
-NO_RUNTIME: Final = Runtime(document=Document(file="", line=1, text="", value=None))
-"""What a plan holds before its runtime is resolved."""
 
 
 class Slot(NamedTuple):
@@ -251,11 +141,6 @@ class Plan(NamedTuple):
         """Add what a check found."""
         found = tuple(diagnostics)
         return self._replace(diagnostics=self.diagnostics + found) if found else self
-
-
-def ancestor(job: Tree) -> str:
-    """Which step of the TrainJob a replicated job is, by its template's label; empty when it does not say."""
-    return str(get(job, ("template", "metadata", "labels", ANCESTOR), ""))
 
 
 def upsert(items: list[Tree] | None, added: Iterable[Tree], same: Any) -> list[Tree]:

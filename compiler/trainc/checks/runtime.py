@@ -12,7 +12,7 @@ from trainc.diagnostics import Finding
 from trainc.frontends import CLUSTER
 from trainc.kubernetes.structural import field
 from trainc.kubernetes.trees import get
-from trainc.plan import Runtime, ancestor
+from trainc.objects import Runtime, ancestor
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

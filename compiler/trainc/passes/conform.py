@@ -17,12 +17,13 @@ from trainc.kubernetes import objectmeta
 from trainc.kubernetes.gotypes import typed
 from trainc.kubernetes.structural import Violation, load
 from trainc.kubernetes.trees import Tree, get, put
-from trainc.plan import Plan, Runtime
+from trainc.objects import Runtime
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from trainc.diagnostics import Path
+    from trainc.plan import Plan
 
 RELEASE: Final = "trainer-2.3"
 

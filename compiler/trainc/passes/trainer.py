@@ -11,7 +11,8 @@ from __future__ import annotations
 from typing import Final
 
 from trainc.kubernetes.trees import Tree, edit
-from trainc.plan import NODE, Plan, ancestor, copied
+from trainc.objects import ancestor
+from trainc.plan import NODE, Plan, copied
 
 ONE_REPLICA: Final = frozenset({"trainer", "dataset-initializer", "model-initializer"})
 """The ancestors whose jobs run once, whatever the runtime says."""
