@@ -1,7 +1,7 @@
 """The given paths, read: files, folders, standard input.
 
-Reads    each path that the user gave, and below a folder every .yaml, .yml and .json file; hidden folders are left
-         out, as git's and editors' are.
+Reads    each path that the user gave, and below a folder every .yaml, .yml and .json file; hidden files and folders are
+         left out: they hold settings of git, editors and hooks.
 Returns  the files in a fixed order, and a diagnostic for each path that cannot be read. Nothing outside the given
          paths is read: a link that leads out of the root (the git root, else the folder of the path) is an error.
 """
@@ -111,7 +111,7 @@ class _Walk:
             return
         for name in names:
             below = name if path == "." else os.path.join(path, name)
-            if name.endswith(SUFFIXES) or (os.path.isdir(below) and not name.startswith(".")):
+            if not name.startswith(".") and (name.endswith(SUFFIXES) or os.path.isdir(below)):
                 yield from self.path(below, given=False)
 
     def _missing(self, path: str, error: OSError) -> Diagnostic:

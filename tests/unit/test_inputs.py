@@ -33,7 +33,7 @@ def read(*paths: str, skip: str | None = None) -> list[str]:
 
 
 def test_a_folder_is_read_in_order_and_for_manifests_alone() -> None:
-    make("b.yaml", "a/z.yml", "a/y.json", "a/notes.txt", "c/deep/er.yaml", ".hidden/x.yaml")
+    make("b.yaml", "a/z.yml", "a/y.json", "a/notes.txt", "c/deep/er.yaml", ".hidden/x.yaml", ".hooks.yaml")
     assert read(".") == ["a/y.json", "a/z.yml", "b.yaml", "c/deep/er.yaml"]
 
 
