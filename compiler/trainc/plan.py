@@ -137,6 +137,10 @@ class Plan(NamedTuple):
         counts[self.trainer] = count
         return self._replace(counts=tuple(counts))
 
+    def with_nodes_of_job(self) -> Plan:
+        """Let the trainer job run as many pods as the TrainJob says, if it does."""
+        return self.with_nodes(self.job.trainer["numNodes"]) if "numNodes" in self.job.trainer else self
+
     def report(self, diagnostics: Iterable[Diagnostic]) -> Plan:
         """Add what a check found."""
         found = tuple(diagnostics)

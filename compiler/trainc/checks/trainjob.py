@@ -12,6 +12,7 @@ from trainc.diagnostics import Finding
 from trainc.kubernetes.names import is_domain_prefixed_path
 from trainc.kubernetes.trees import get
 from trainc.passes.frameworks import load
+from trainc.passes.initialize import STEPS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 MANAGED: Final = ("node", "dataset-initializer", "model-initializer")
 """The containers whose variables are set in the TrainJob itself."""
+VOLUME: Final = "initializer"
+"""The volume through which the initializers hand over what they fetched."""
 MULTIKUEUE: Final = "kueue.x-k8s.io/multikueue"
 
 
@@ -85,6 +88,35 @@ def reserved(plan: Plan) -> Iterator[Finding]:
             )
 
 
+@check("initializer-missing", stage="trainjob", title="The runtime has no place for the TrainJob's initializer")
+def initializers(plan: Plan) -> Iterator[Finding]:
+    """The dataset's and the model's initializer are a job, a container and a mount of the runtime, with fixed names.
+
+    Wrong:  initializer: {dataset: {storageUri: hf://org/data}} with runtimeRef: {name: torch-distributed}
+    Right:  a runtime with a job and container dataset-initializer that mounts the volume initializer
+    """
+    for part, step in STEPS.items():
+        if get(plan.job.spec, ("initializer", part)) is None:
+            continue
+        index = plan.named(step)
+        slot = plan.find(index, step)
+        mounts = get(plan.spec, (*slot.path, "volumeMounts"), []) if slot else []
+        if index is None:
+            lacks = f'replicated job "{step}"'
+        elif plan.find(index, step, init=True) is None:
+            lacks = f'container "{step}" in its job of that name'
+        elif not any(mount.get("name") == VOLUME for mount in mounts):
+            lacks = f'mount of the volume "{VOLUME}" in container "{step}"'
+        else:
+            continue
+        yield Finding(
+            message=f'the TrainJob has a {part} initializer, and runtime "{plan.runtime.id.name}" has no {lacks}',
+            help="use a runtime that has it, or leave the initializer out",
+            field="spec.runtimeRef",
+            place=plan.job.at("spec", "initializer", part, key=True),
+        )
+
+
 @check("managed-by-other", stage="trainjob", severity="warning", title="Another controller manages the TrainJob")
 def managed_by(plan: Plan) -> Iterator[Finding]:
     """In the cluster, MultiKueue runs such a TrainJob elsewhere, and no JobSet is made here. trainc compiles it.
@@ -111,7 +143,6 @@ def unsupported(plan: Plan) -> Iterator[Finding]:
     parts = [
         (load(plan.runtime.framework) is None, ("spec", "mlPolicy", plan.runtime.framework), plan.runtime.at),
         (bool(plan.runtime.gang), ("spec", "podGroupPolicy"), plan.runtime.at),
-        (bool(plan.job.spec.get("initializer")), ("spec", "initializer"), plan.job.at),
     ]
     for wanted, path, at in parts:
         if wanted:
@@ -123,4 +154,4 @@ def unsupported(plan: Plan) -> Iterator[Finding]:
             )
 
 
-CHECKS: Final[tuple[Check[[Plan]], ...]] = (manager, env, reserved, managed_by, unsupported)
+CHECKS: Final[tuple[Check[[Plan]], ...]] = (initializers, manager, env, reserved, managed_by, unsupported)

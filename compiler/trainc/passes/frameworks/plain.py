@@ -20,6 +20,5 @@ CHECKS: Final[tuple[Check[[Plan]], ...]] = ()
 
 def apply(plan: Plan) -> Plan:
     """Take the TrainJob's node count, and its variables."""
-    if "numNodes" in plan.job.trainer:
-        plan = plan.with_nodes(plan.job.trainer["numNodes"])
+    plan = plan.with_nodes_of_job()
     return plan.on(plan.find(plan.trainer, NODE), env=map(copied, plan.job.trainer.get("env") or []))

@@ -26,8 +26,7 @@ RESERVED: Final = frozenset({"PET_NNODES", "PET_NPROC_PER_NODE", "PET_NODE_RANK"
 
 def apply(plan: Plan) -> Plan:
     """Put the rendezvous on the trainer's node container and on the containers of envInjection."""
-    if "numNodes" in plan.job.trainer:
-        plan = plan.with_nodes(plan.job.trainer["numNodes"])
+    plan = plan.with_nodes_of_job()
     rendezvous = (
         value("PET_NNODES", plan.nodes),
         value("PET_NPROC_PER_NODE", processes(plan)),
