@@ -27,9 +27,8 @@ from trainc.kubernetes.events import (
     events,
     start,
 )
-from trainc.kubernetes.quirks import SPECIAL, refused, rewritings, rewritten
-from trainc.kubernetes.scalars import HINTS, MERGE_TAG, TagError, json_number, key_text, plain, tagged
-from trainc.kubernetes.yamlerror import YamlError, complaint, not_utf8
+from trainc.kubernetes.scalars import HINTS, MERGE_TAG, json_number, key_text, plain
+from trainc.kubernetes.yamlerror import YamlError
 
 if TYPE_CHECKING:
     from trainc.kubernetes.refusals import Refusal
@@ -46,19 +45,31 @@ def compose(text: str, *, deepest: int, sole: bool) -> Any:
     deepest   how many lists and mappings may be nested, aliases followed
     Raises YamlError.
     """
-    written = text
+    try:
+        return _composed(text, deepest, sole=sole)
+    except YAMLError as error:
+        return _composed_again(text, error, deepest, sole=sole)
+    except UnicodeEncodeError as error:
+        from trainc.kubernetes.wordings import not_utf8
+
+        raise not_utf8(text, error.start) from None
+
+
+def _composed_again(text: str, error: YAMLError, deepest: int, *, sole: bool) -> Any:
+    """The value of a text that libyaml refuses, if Go accepts it."""
+    from trainc.kubernetes.quirks import rewritings, rewritten
+    from trainc.kubernetes.wordings import complaint
+
     for _ in rewritings(text):
+        again = rewritten(text, error)
+        if again is None:
+            break
+        text = again
         try:
-            return _composed(written, deepest, sole=sole)
-        except YAMLError as error:
-            fault = error
-            again = rewritten(written, error)
-            if again is None:
-                break
-            written = again
-        except UnicodeEncodeError as error:
-            raise not_utf8(text, error.start) from None
-    raise complaint(written, fault)
+            return _composed(text, deepest, sole=sole)
+        except YAMLError as next_error:
+            error = next_error
+    raise complaint(text, error) from None
 
 
 def _composed(text: str, deepest: int, *, sole: bool) -> Any:
@@ -94,8 +105,8 @@ class _Composer:
         self.text = text
         self.deepest = deepest
         self.next_event = events(text)
-        # Whether a scalar may be more than a text: anchored, tagged, or refused by Go. Most documents need no look.
-        self.special = "&" in text or SPECIAL.search(text) is not None
+        self.odd = "?" in text or "!" in text or "\\/" in text  # whether Go may refuse what libyaml accepts
+        self.special = self.odd or "&" in text  # whether a scalar may have an anchor or a tag, or be refused by Go
         self.stack: list[_Frame] = []  # the collections around the innermost one
         self.anchors: dict[str, Anchor] = {}
         self.uncounted = 0  # events that are no nodes to Go's decoder, less the nodes that aliases stand for
@@ -172,7 +183,7 @@ class _Composer:
         key = frame.key
         if key is _KEY:
             raise self._error(event, refusals.COMPLEX_KEY)
-        if self.special:
+        if self.odd:
             self._refuse_what_go_refuses(event, frame)
         value: Any
         if event.__class__ is MappingStartEvent:
@@ -266,9 +277,12 @@ class _Composer:
 
     def _special_scalar(self, event: Any, frame: _Frame) -> Any:
         """The value of a scalar that may have an anchor or a tag."""
-        self._refuse_what_go_refuses(event, frame)
+        if self.odd:
+            self._refuse_what_go_refuses(event, frame)
         value = event.value
         if event.tag is not None:
+            from trainc.kubernetes.tags import TagError, tagged
+
             try:
                 value = tagged(event.tag, value)
             except TagError as error:
@@ -285,6 +299,8 @@ class _Composer:
         return json_number(value)
 
     def _refuse_what_go_refuses(self, event: Any, frame: _Frame) -> None:
+        from trainc.kubernetes.quirks import refused
+
         fault = refused(self.text, event, in_flow=bool(frame.flow))
         if fault is not None:
             raise self._error(event, fault)
@@ -313,4 +329,5 @@ class _Composer:
         return line
 
     def _error(self, event: Event, refusal: Refusal, *, since: int = 0) -> YamlError:
-        return YamlError.at(self.text, start(event), refusal.what, help=refusal.help, since=since)
+        what, help = refusal
+        return YamlError.at(self.text, start(event), what, help=help, since=since)

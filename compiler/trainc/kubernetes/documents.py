@@ -8,11 +8,10 @@ On purpose unlike there: nothing is dropped without a word, be it a second equal
 
 from __future__ import annotations
 
-import re
 from typing import Any, Final, NamedTuple
 
 from trainc.kubernetes.composer import compose
-from trainc.kubernetes.streams import Chunk, decode, lost_on_separator, split
+from trainc.kubernetes.streams import Chunk, decode, split
 from trainc.kubernetes.yamlerror import YamlError
 
 __all__ = ["Chunk", "Document", "YamlError", "parse", "read_stream", "split"]
@@ -22,11 +21,8 @@ LARGEST: Final = 16 * 2**20
 DEEPEST: Final = 100
 """How deep the lists and mappings of a manifest may be nested, aliases followed."""
 _DEEPEST_IN_GO: Final = 10_000
-
-_MARK_WITHIN: Final = re.compile("(?<=[\n\r\x85\u2028\u2029])\ufeff")
+_MARK_WITHIN: Final = "(?<=[\n\r\x85\u2028\u2029])\ufeff"
 _WHITE: Final = " \t\r\n"
-_BRACE: Final = re.compile(r"[ \t\r\n]*\{")
-_SEPARATOR_BEHIND: Final = re.compile(r"[ \t\r\n]*---([^\n]*)(?:\n|$)")
 
 
 class Document(NamedTuple):
@@ -65,19 +61,30 @@ def read_stream(data: bytes | str) -> tuple[list[Document], list[YamlError]]:
 
 def _parse(text: str, *, deepest: int = DEEPEST, sole: bool = True) -> Any:
     if len(text) > LARGEST or (len(text) > LARGEST // 4 and len(text.encode(errors="surrogatepass")) > LARGEST):
-        raise YamlError("the document is larger than 16 MiB", line=1, column=1)
+        raise YamlError("the document is larger than 16 MiB", line=1, column=1, help="split it")
     text = text.removeprefix("\ufeff")
-    if "\ufeff" in text and (mark := _MARK_WITHIN.search(text)):
-        # libyaml drops it, Go makes it a part of the value or key.
-        raise YamlError.at(text, mark.start(), "a byte order mark stands at the start of a line", help="remove it")
+    if "\ufeff" in text:
+        _refuse_byte_order_marks(text)
     return compose(text, deepest=deepest, sole=sole)
+
+
+def _refuse_byte_order_marks(text: str) -> None:
+    """Refuse marks that libyaml drops, and Go makes a part of the key or value that follows."""
+    import re
+
+    if mark := re.search(_MARK_WITHIN, text):
+        raise YamlError.at(text, mark.start(), "a byte order mark stands at the start of a line", help="remove it")
 
 
 def _read_chunk(chunk: Chunk, documents: list[Document], errors: list[YamlError]) -> None:
     """Add a chunk's documents, and its error, which ends it: JSON objects as long as they last, then YAML."""
     rest, behind_json = chunk, False
-    if _BRACE.match(chunk.text):
-        rest, behind_json = _read_json(chunk, documents, errors)
+    if chunk.text.lstrip(_WHITE).startswith("{"):
+        from trainc.kubernetes.jsonobjects import leading_objects
+
+        objects, faults, rest, behind_json = leading_objects(chunk, deepest=DEEPEST, largest=LARGEST)
+        documents.extend(Document(part, value) for part, value in objects)
+        errors.extend(faults)
     try:
         value = _parse(rest.text)
         if value is not None and behind_json:
@@ -90,28 +97,3 @@ def _read_chunk(chunk: Chunk, documents: list[Document], errors: list[YamlError]
     else:
         if value is not None:
             documents.append(Document(rest, value))
-
-
-def _read_json(chunk: Chunk, documents: list[Document], errors: list[YamlError]) -> tuple[Chunk, bool]:
-    """Add the JSON objects that a chunk begins with; returns the rest, and whether it stands right behind an object."""
-    from trainc.kubernetes.jsonobjects import json_object
-
-    begin, here, behind_json = 0, (chunk.line, chunk.column), False
-    while brace := _BRACE.match(chunk.text, begin):
-        try:
-            found = json_object(chunk.text, brace.end() - 1, deepest=DEEPEST)
-        except YamlError as error:
-            errors.append(chunk.error_in_file(error))
-            return Chunk(""), True
-        if found is None:
-            break
-        value, end = found
-        part = Chunk(chunk.text[begin:end], *here)
-        documents.append(Document(part, value))
-        begin, here, behind_json = end, part.end(), True
-        if separator := _SEPARATOR_BEHIND.match(chunk.text, begin):
-            line = Chunk(separator[0], *here)
-            begin, here, behind_json = separator.end(), line.end(), False
-            errors.extend(lost_on_separator(separator[1], *line.in_file(1, 1)))
-    blank = Chunk(chunk.text[begin : len(chunk.text) - len(chunk.text[begin:].lstrip(_WHITE))], *here)
-    return Chunk(chunk.text[begin + len(blank.text) :], *blank.end()), behind_json

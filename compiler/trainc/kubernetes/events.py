@@ -24,7 +24,6 @@ from yaml.events import (
     SequenceStartEvent,
     StreamEndEvent,
 )
-from yaml.reader import ReaderError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,7 +39,6 @@ __all__ = [
     "MappingStartEvent",
     "MarkedYAMLError",
     "NodeEvent",
-    "ReaderError",
     "ScalarEvent",
     "SequenceEndEvent",
     "SequenceStartEvent",

@@ -1,7 +1,7 @@
-"""JSON objects in a text, read as Kubernetes reads them.
+"""The JSON objects that a chunk of a file begins with, read as Kubernetes reads them.
 
-Reads a text and where an object begins; returns its value and where it ends, or None for what YAML should try: text
-that is no JSON, and JSON that is refused, because a reading as YAML tells where the fault is.
+Reads a chunk; returns its objects, and the rest, which is for YAML to try: text that is no JSON, and JSON that is
+refused, because a reading as YAML tells where the fault is.
 Source: k8s.io/apimachinery 0.36 (util/yaml), sigs.k8s.io/json; on purpose, equal keys and half characters are refused.
 """
 
@@ -9,29 +9,72 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any
+import re
+from typing import Any, Final, NamedTuple
 
 from trainc.kubernetes.scalars import json_number, shorten
+from trainc.kubernetes.streams import Chunk, lost_on_separator
 from trainc.kubernetes.yamlerror import YamlError
 
+_BRACE: Final = re.compile(r"[ \t\r\n]*\{")
+_SEPARATOR: Final = re.compile(r"[ \t\r\n]*---([^\n]*)(?:\n|$)")
+_BLANK: Final = re.compile(r"[ \t\r\n]*")
 
-def json_object(text: str, begin: int, *, deepest: int) -> tuple[Any, int] | None:
-    """The object that begins at a character of the text, and the index of its end.
 
-    Raises YamlError for a number that no float can hold.
+class Objects(NamedTuple):
+    """What a chunk begins with."""
+
+    objects: list[tuple[Chunk, Any]]
+    errors: list[YamlError]
+    rest: Chunk
+    is_behind: bool
+    """Whether the rest stands right behind an object, with no separator between them."""
+
+
+def leading_objects(chunk: Chunk, *, deepest: int, largest: int) -> Objects:
+    """The JSON objects that a chunk begins with, one behind the other or with `---` between them.
+
+    deepest   how deep an object may be nested
+    largest   how many bytes it may have
     """
+    objects: list[tuple[Chunk, Any]] = []
+    errors: list[YamlError] = []
+    begin, here, is_behind = 0, (chunk.line, chunk.column), False
+    while brace := _BRACE.match(chunk.text, begin):
+        try:
+            found = _object(chunk.text, brace.end() - 1, deepest, largest)
+        except YamlError as error:
+            return Objects(objects, [*errors, chunk.error_in_file(error)], Chunk(""), is_behind)
+        if found is None:
+            break
+        value, end = found
+        objects.append((Chunk(chunk.text[begin:end], *here), value))
+        begin, here, is_behind = end, objects[-1][0].end(), True
+        if separator := _SEPARATOR.match(chunk.text, begin):
+            line = Chunk(separator[0], *here)
+            errors.extend(lost_on_separator(separator[1], *here))
+            begin, here, is_behind = separator.end(), line.end(), False
+    blank = _BLANK.match(chunk.text, begin)
+    if blank is not None:
+        begin, here = blank.end(), Chunk(blank[0], *here).end()
+    return Objects(objects, errors, Chunk(chunk.text[begin:], *here), is_behind)
+
+
+def _object(text: str, begin: int, deepest: int, largest: int) -> tuple[Any, int] | None:
+    """The object that begins at a character, and the index of its end; None when it is left to YAML."""
     try:
         value, end = _DECODER.raw_decode(text, begin)
         written = text[begin:end]
-        written.encode()
+        size = len(written.encode())
         if "\\u" in written:
             json.dumps(value, ensure_ascii=False).encode()
     except _TooLargeError as error:
-        index = text.find(str(error), begin)
-        raise YamlError.at(
-            text, index, f"the number {shorten(str(error))} is too large", help="write a smaller one"
-        ) from None
+        number = str(error)
+        what = f"the number {shorten(number)} is too large"
+        raise YamlError.at(text, text.find(number, begin), what, help="write a smaller one") from None
     except (ValueError, RecursionError):  # lone surrogates are a ValueError
+        return None
+    if size > largest:
         return None
     if written.count("[") + written.count("{") > deepest and _is_deeper(value, deepest):
         return None

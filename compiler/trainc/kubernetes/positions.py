@@ -23,7 +23,8 @@ from trainc.kubernetes.events import (
     start,
 )
 from trainc.kubernetes.quirks import rewritings, rewritten
-from trainc.kubernetes.scalars import MERGE_TAG, TagError, key_text, plain, tagged
+from trainc.kubernetes.scalars import MERGE_TAG, key_text, plain
+from trainc.kubernetes.tags import TagError, tagged
 from trainc.kubernetes.yamlerror import place
 
 _DEEPEST: Final = 1000

@@ -10,20 +10,17 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.kubernetes.events import MarkedYAMLError, ScalarEvent, start
-from trainc.kubernetes.refusals import Refusal
 
 if TYPE_CHECKING:
     from trainc.kubernetes.events import YAMLError
-
-SPECIAL: Final = re.compile(r"[?!]|\\/")
-"""What a text holds when anything in it can be refused by Go alone."""
+    from trainc.kubernetes.refusals import Refusal
 
 _TAG_AND_COMMA: Final = re.compile(r"(?:&[\w-]+\s+)?![^\s,\[\]{}]*,")
 _ESCAPED_SLASH: Final = re.compile(r"(?<!\\)(?:\\\\)*\\/")
 _DOUBLE_QUOTED: Final = re.compile(r'"(?:[^"\\]|\\.)*"?', re.DOTALL)
 _ESCAPE: Final = re.compile(r"\\(.)", re.DOTALL)
 _REWRITTEN: Final = 2**24
-"""As many characters are read again for rewritten texts, at least once."""
+"""As many characters are read again for rewritten texts."""
 
 
 def refused(text: str, event: Any, *, in_flow: bool) -> Refusal | None:
@@ -31,18 +28,18 @@ def refused(text: str, event: Any, *, in_flow: bool) -> Refusal | None:
     is_scalar = event.__class__ is ScalarEvent
     if is_scalar and event.style == '"':
         if _ESCAPED_SLASH.search(text, start(event), event.end_mark.index):
-            return Refusal(r"the escape \/ is JSON's, and unknown in YAML", "write / without the backslash")
+            return r"the escape \/ is JSON's, and unknown in YAML", "write / without the backslash"
     elif in_flow and is_scalar and not event.style and "?" in event.value:
         what = "a value between brackets or braces cannot hold a `?`: Kubernetes takes it for the start of a key"
-        return Refusal(what, "put the value in quotes")
+        return what, "put the value in quotes"
     if in_flow and event.tag is not None and _TAG_AND_COMMA.match(text, start(event)):
         what = "a tag must end with a space: Kubernetes takes the comma for a part of it"
-        return Refusal(what, "put a space before the comma")
+        return what, "put a space before the comma"
     return None
 
 
 def rewritings(text: str) -> range:
-    """How often a text may be rewritten: a long one not as often, so that no text takes long."""
+    """How often a text may be rewritten, once at least: a long one not as often, so that no text takes long."""
     return range(1 + _REWRITTEN // (len(text) + 1))
 
 

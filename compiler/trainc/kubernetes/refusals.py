@@ -2,38 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
 
 from trainc.kubernetes.scalars import shorten
 
+Refusal = tuple[str, str]
+"""What is wrong, in a sentence without a full stop, and the way out, or ""."""
 
-class Refusal(NamedTuple):
-    """What is wrong, in a sentence without a full stop, and the way out."""
-
-    what: str
-    help: str = ""
-
-
-COMPLEX_KEY: Final = Refusal(
+COMPLEX_KEY: Final[Refusal] = (
     "a list or mapping cannot be a key",
     "put quotes around a key or value that begins with `[` or `{`, such as a template's placeholder",
 )
-NOT_FINITE: Final = Refusal(
-    "JSON, in which Kubernetes keeps objects, has no infinity and no NaN", "put the value in quotes"
+NOT_FINITE: Final[Refusal] = (
+    "JSON, in which Kubernetes keeps objects, has no infinity and no NaN",
+    "put the value in quotes",
 )
-NOT_MERGEABLE: Final = Refusal(
-    "`<<` takes a mapping, an alias of one, or a list of these", 'write "<<" in quotes for a key'
+NOT_MERGEABLE: Final[Refusal] = (
+    "`<<` takes a mapping, an alias of one, or a list of these",
+    'write "<<" in quotes for a key',
 )
-SECOND_DOCUMENT: Final = Refusal(
+SECOND_DOCUMENT: Final[Refusal] = (
     "what follows the end of this document would be lost: kubectl reads no further",
     "put `---` on a line of its own between two documents, and remove the `...`",
 )
-WRONG_VERSION: Final = Refusal("Kubernetes reads YAML 1.1 only", "remove the line with %YAML")
+WRONG_VERSION: Final[Refusal] = ("Kubernetes reads YAML 1.1 only", "remove the line with %YAML")
 
 
 def unknown_alias(name: str) -> Refusal:
     """An alias of no anchor: often a glob without quotes."""
-    return Refusal(
+    return (
         f"the alias *{shorten(name)} refers to no anchor before it",
         "put quotes around a value that begins with `*`, or define the anchor with `&` in the same document",
     )
@@ -41,12 +38,12 @@ def unknown_alias(name: str) -> Refusal:
 
 def endless_alias(name: str) -> Refusal:
     """An alias within the value of its own anchor."""
-    return Refusal(f"the value of the anchor &{shorten(name)} contains itself", "write the value out")
+    return f"the value of the anchor &{shorten(name)} contains itself", "write the value out"
 
 
 def bomb(nodes: int) -> Refusal:
     """Aliases that blow a text up."""
-    return Refusal(
+    return (
         f"aliases make this document {nodes} values large: Kubernetes refuses such expansions",
         "write the values out, or use fewer aliases",
     )
@@ -54,24 +51,24 @@ def bomb(nodes: int) -> Refusal:
 
 def too_deep(deepest: int) -> Refusal:
     """Collections in collections in collections."""
-    return Refusal(f"lists and mappings are nested more than {deepest} deep")
+    return f"lists and mappings are nested more than {deepest} deep", ""
 
 
 def unspeakable_key(value: object) -> Refusal:
     """A key that JSON has no words for."""
     what = "a key is missing or null" if value is None else f"the integer {value} is too large for a key"
-    return Refusal(what, "put the key in quotes")
+    return what, "put the key in quotes"
 
 
 def wrong_tag(what: str) -> Refusal:
     """A value that is not what its tag says."""
-    return Refusal(what, "correct the value, or remove the tag before it")
+    return what, "correct the value, or remove the tag before it"
 
 
 def duplicate(key: str, written: str) -> Refusal:
     """A key that is set already; the sentence goes on with the line on which it is."""
     spelled = "" if written.strip("\"'") == key else f", written {shorten(written)},"
-    return Refusal(
+    return (
         f'the key "{shorten(key)}"{spelled} is already set',
         "remove one of the two: kubectl would take the last without a word",
     )
@@ -79,7 +76,7 @@ def duplicate(key: str, written: str) -> Refusal:
 
 def merged_twice(key: str) -> Refusal:
     """A key that two merges set."""
-    return Refusal(
+    return (
         f'two of the merged mappings set the key "{shorten(key)}"',
         "set the key in the mapping itself, and in only one of those merged",
     )
@@ -87,7 +84,7 @@ def merged_twice(key: str) -> Refusal:
 
 def late_merge(key: str) -> Refusal:
     """A merge after a key that it would override; the sentence goes on with the line of the key."""
-    return Refusal(
+    return (
         f'`<<` would override the key "{shorten(key)}", which is set',
         "write `<<` as the first key: then the mapping's own keys win everywhere",
     )

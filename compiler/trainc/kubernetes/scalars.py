@@ -1,6 +1,6 @@
-"""Scalars of YAML, resolved to null, booleans, numbers and strings as the API server's reader resolves them.
+"""Plain scalars of YAML, resolved to null, booleans, numbers and strings as the API server's reader resolves them.
 
-Reads the text of one scalar and its tag; returns a Python value. Underscores, octal, hexadecimal and binary integers,
+Reads the text of one scalar without a tag; returns a Python value. Underscores, octal, hexadecimal and binary integers,
 `yes` and `on` are its reading of YAML 1.1; base 60 and timestamps stay strings.
 Source: sigs.k8s.io/yaml 1.6.0 on go.yaml.in/yaml/v2 (resolve.go), and strconv and encoding/json of Go's library.
 """
@@ -8,8 +8,6 @@ Source: sigs.k8s.io/yaml 1.6.0 on go.yaml.in/yaml/v2 (resolve.go), and strconv a
 from __future__ import annotations
 
 import math
-import re
-import struct
 from typing import Final
 
 Scalar = None | bool | int | float | str
@@ -34,10 +32,11 @@ _WORDS: Final[dict[str, Scalar]] = {
     **dict.fromkeys((".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF"), math.inf),
     **dict.fromkeys(("-.inf", "-.Inf", "-.INF"), -math.inf),
 }
-_INTEGER: Final = re.compile(r"[-+]?(?:0[xX][0-9a-fA-F]+|0[oO][0-7]+|0[bB][01]+|0[0-7]*|[1-9][0-9]*)")
-_SIGN_AFTER_BASE: Final = re.compile(r"0b[-+][01]+")
-_FLOAT: Final = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
-_POINT_FLOAT: Final = re.compile(r"\.[0-9]+(?:_[0-9]+)*(?:[eE][-+]?[0-9]+(?:_[0-9]+)*)?")
+# Patterns stay texts until a number is found that is more than digits: compiling them takes longer than a document.
+_INTEGER: Final = r"[-+]?(?:0[xX][0-9a-fA-F]+|0[oO][0-7]+|0[bB][01]+|0[0-7]*|[1-9][0-9]*)"
+_SIGN_AFTER_BASE: Final = r"0b[-+][01]+"
+_FLOAT: Final = r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"
+_POINT_FLOAT: Final = r"\.[0-9]+(?:_[0-9]+)*(?:[eE][-+]?[0-9]+(?:_[0-9]+)*)?"
 _BASES: Final = {"x": 16, "o": 8, "b": 2}
 _DIGITS_OF_UINT64: Final = 20
 
@@ -53,17 +52,21 @@ def plain(text: str) -> Scalar:
 
 
 def _number(text: str) -> Scalar:
+    if text.isdecimal() and text.isascii() and len(text) < _DIGITS_OF_UINT64 and (text[0] != "0" or len(text) == 1):
+        return int(text)
+    from re import fullmatch
+
     if text[0] == ".":  # underscores count as Go counts them in literals: between two digits
-        return _float(text.replace("_", ""), text) if _POINT_FLOAT.fullmatch(text) else text
+        return _float(text.replace("_", ""), text) if fullmatch(_POINT_FLOAT, text) else text
     bare = text.replace("_", "")
-    if _INTEGER.fullmatch(bare):
+    if fullmatch(_INTEGER, bare):
         number = _integer(bare)
         if number is not None:
             return number
-    elif _SIGN_AFTER_BASE.fullmatch(bare):  # `0b-1` is -1: upstream looks at the sign after it has cut the base off
+    elif fullmatch(_SIGN_AFTER_BASE, bare):  # `0b-1` is -1: upstream looks at the sign after it has cut the base off
         number = int(bare[2:], 2)
         return number if -(2**63) <= number < 2**63 else text
-    return _float(bare, text) if _FLOAT.fullmatch(bare) else text
+    return _float(bare, text) if fullmatch(_FLOAT, bare) else text
 
 
 def _integer(bare: str) -> int | None:
@@ -123,12 +126,15 @@ def _float_key(value: float) -> str:
     """The fewest digits that give the same 32 bits; with an exponent below 1e-4 and from 1e6 on."""
     if math.isnan(value):
         return ".nan"
+    import struct
+
     try:
         (single,) = struct.unpack("f", struct.pack("f", value))
     except OverflowError:
         single = math.copysign(math.inf, value)
     if math.isinf(single):
         return ".inf" if single > 0 else "-.inf"
+    import re
     from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, ROUND_UP, Context, Decimal
 
     exact = Decimal(single)
@@ -143,77 +149,15 @@ def _float_key(value: float) -> str:
 
 
 def _same_single(number: float, single: float) -> bool:
+    import struct
+
     try:
         return bool(struct.unpack("f", struct.pack("f", number))[0] == single)
     except OverflowError:  # rounded up beyond the largest
         return False
 
 
-_TAGS: Final = "tag:yaml.org,2002:"
-_KINDS: Final[dict[str, tuple[type, ...]]] = {
-    _TAGS + "null": (type(None),),
-    _TAGS + "bool": (bool,),
-    _TAGS + "int": (int,),
-    _TAGS + "float": (float, int),
-}
-MERGE_TAG: Final = _TAGS + "merge"
-_BASE64: Final = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
-
-
-class TagError(ValueError):
-    """A text that is not what its tag says; the message says so."""
-
-
-def tagged(tag: str, text: str) -> Scalar:
-    """The value of a scalar with a tag, quoted or not. Tags that Kubernetes does not know leave a string.
-
-    Raises TagError.
-    """
-    kinds = _KINDS.get(tag)
-    if kinds is not None:
-        value = plain(text)
-        if type(value) not in kinds or (kinds[0] is float and isinstance(value, int) and value >= 2**63):
-            what = f"`{shorten(text)}`" if text else "an empty value"
-            raise TagError(f"{what} is no {tag.removeprefix(_TAGS)}")
-        return float(value) if kinds[0] is float and isinstance(value, int) else value
-    if tag == _TAGS + "binary":
-        return _binary(text)
-    if tag == _TAGS + "timestamp" and not _is_timestamp(text):
-        raise TagError(f"`{shorten(text)}` is no timestamp")
-    return text
-
-
-def _binary(text: str) -> str:
-    import base64
-    import re
-
-    text = re.sub(r"[\r\n]", "", text)
-    if not _BASE64.fullmatch(text):
-        raise TagError("the value is no base64")
-    # Go's JSON writer puts U+FFFD in the place of each byte that is not UTF-8.
-    decoded = base64.b64decode(text).decode("utf-8", "surrogateescape")
-    return re.sub(r"[\udc80-\udcff]", "\ufffd", decoded)
-
-
-_DATE: Final = r"(?P<year>[0-9]{4})-(?P<month>[0-9]{1,2})-(?P<day>[0-9]{1,2})"
-_TIME: Final = r"(?P<hour>[0-9]{1,2}):(?P<minute>[0-9]{1,2}):(?P<second>[0-9]{1,2})(?:[.,][0-9]+)?"
-_ZONE: Final = r"(?:Z|[-+](?P<ahead>[0-9]{2}):(?P<minutes>[0-9]{2}))"
-_TIMESTAMP: Final = re.compile(f"{_DATE}(?:[Tt]{_TIME}{_ZONE}| {_TIME.replace('P<', 'P<just_')})?")
-_MOST: Final = {"hour": 23, "minute": 59, "second": 59, "ahead": 24, "minutes": 60}
-
-
-def _is_timestamp(text: str) -> bool:
-    """Whether the text is one of the forms of a timestamp that Go's reader tries, and a day of the calendar."""
-    import calendar
-
-    match = _TIMESTAMP.fullmatch(text)
-    if match is None:
-        return False
-    parts = {name.removeprefix("just_"): int(part) for name, part in match.groupdict().items() if part is not None}
-    month, day = parts["month"], parts["day"]
-    if not 1 <= month <= 12 or not 1 <= day <= calendar.monthrange(parts["year"] or 2000, month)[1]:
-        return False
-    return all(parts.get(name, 0) <= most for name, most in _MOST.items())
+MERGE_TAG: Final = "tag:yaml.org,2002:merge"
 
 
 def shorten(text: str) -> str:
