@@ -33,6 +33,8 @@ class Changes:
 
 def plan(folder: str, files: Mapping[str, str], *, prune: bool) -> Changes:
     """What has to change for `folder` to hold `files` (relative path -> text). Reads only."""
+    if fault := _no_folder(folder):
+        return Changes(diagnostics=[fault])
     changes = Changes()
     listed = [] if not os.path.isdir(folder) else list(_listed(folder, changes.diagnostics))
     for path, text in files.items():
@@ -53,16 +55,22 @@ def plan(folder: str, files: Mapping[str, str], *, prune: bool) -> Changes:
     return changes
 
 
-def apply(folder: str, changes: Changes) -> None:
-    """Write and remove. Raises OSError where the folder cannot be written."""
-    os.makedirs(folder, exist_ok=True)
-    for path, data in changes.write.items():
-        if path != LISTING:
-            _write(folder, path, data)
-    for path in changes.remove:
-        _remove(folder, path)
-    if LISTING in changes.write:
-        _write(folder, LISTING, changes.write[LISTING])
+def apply(folder: str, changes: Changes) -> list[Diagnostic]:
+    """Write and remove; stop at the first thing that the system refuses, and say what it was."""
+    path = ""
+    try:
+        os.makedirs(folder, exist_ok=True)
+        for path, data in changes.write.items():
+            if path != LISTING:
+                _write(folder, path, data)
+        for path in changes.remove:
+            _remove(folder, path)
+        if LISTING in changes.write:
+            path = LISTING
+            _write(folder, path, changes.write[path])
+    except OSError as error:
+        return [_unwritable(folder, path, error)]
+    return []
 
 
 def diff(folder: str, changes: Changes) -> Iterator[str]:
@@ -80,6 +88,17 @@ def diff(folder: str, changes: Changes) -> Iterator[str]:
             fromfile=f"{folder}/{path}" if old else "/dev/null",
             tofile=f"{folder}/{path}" if new else "/dev/null",
         )
+
+
+def _no_folder(folder: str) -> Diagnostic | None:
+    """Why a path cannot be the output folder; None where it is one, or where one can be made."""
+    try:
+        os.listdir(folder)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        return _unwritable(folder, "", error)
+    return None
 
 
 def _listing(paths: list[str]) -> bytes:
@@ -192,6 +211,17 @@ def _remove(folder: str, path: str) -> None:
             return  # not empty: somebody else's files are in it
         finally:
             os.close(above)
+
+
+def _unwritable(folder: str, path: str, error: OSError) -> Diagnostic:
+    return Diagnostic(
+        id="output-unwritable",
+        severity="error",
+        stage="build",
+        message=f"cannot be written: {error.strerror}",
+        help="check who may write there; every file that was written is whole",
+        place=Location(file=os.path.join(folder, path) if path else folder),
+    )
 
 
 def _refuse(folder: str, path: str, why: str) -> Diagnostic:

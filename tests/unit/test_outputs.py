@@ -172,3 +172,18 @@ def test_documents_of_other_kinds_go_to_one_file() -> None:
     write("jobs/claim.yaml", "# data\nkind: PersistentVolumeClaim\napiVersion: v1\n")
     assert build("--passthrough") == 0
     assert Path("out/_passthrough.yaml").read_text() == MARK + Path("jobs/claim.yaml").read_text()
+
+
+def test_a_file_where_the_folder_should_be_is_a_diagnostic() -> None:
+    write("out", "by hand\n")
+    done = run("build", "jobs", "-o", "out")
+    assert done.code == 1
+    assert "out: error[output-unwritable]: cannot be written" in done.err
+    assert Path("out").read_text() == "by hand\n"
+
+
+def test_a_folder_that_cannot_be_made_is_a_diagnostic() -> None:
+    write("file", "")
+    done = run("build", "jobs", "-o", "file/out")
+    assert done.code == 1
+    assert "error[output-unwritable]" in done.err

@@ -139,7 +139,9 @@ def _to_folder(result: Compilation, folder: str, *, passthrough: bool, prune: bo
         _report(result, f"{folder} is not current: run trainc build without --check" if difference else "")
         options.write(difference)
         return DIFFERENT if difference else OK
-    outputs.apply(folder, changes)
+    if refused := outputs.apply(folder, changes):
+        _report(result._replace(diagnostics=(*result.diagnostics, *refused)))
+        return WRONG_INPUT
     written = [path for path in changes.write if path != outputs.LISTING]
     done = f"{folder}: {len(written)} written, {len(changes.remove)} removed, {len(files) - len(written)} unchanged"
     left = _left_out(result, passthrough)
