@@ -54,7 +54,7 @@ class Place(NamedTuple):
 
     def locate(self) -> Location:
         """Read the document a second time, and find the field; a missing one is placed at its parent."""
-        from trainc.kubernetes.positions import locate
+        from trainc.kubernetes.documents.positions import locate
 
         document = self.document
         line, column = locate(document.text, (*document.within, *self.path), key=self.key)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from trainc.kubernetes.documents import parse
-from trainc.kubernetes.positions import locate
+from trainc.kubernetes.documents.positions import locate
 
 MANIFEST = """\
 # A comment.

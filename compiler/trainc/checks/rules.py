@@ -241,7 +241,7 @@ def _places(value: Any, at: tuple[str, ...], path: Path = ()) -> Iterator[tuple[
 
 
 def _quoted(text: str) -> str:
-    from trainc.kubernetes.remedies import shown
+    from trainc.kubernetes.structural.remedies import shown
 
     return shown(text)
 

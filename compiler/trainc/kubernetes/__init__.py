@@ -1,5 +1,7 @@
 """Kubernetes' own rules, exact and proved against recorded answers of the real libraries.
 
-Nothing here knows what a TrainJob is: YAML as the API server reads it (`documents`), strategic merge (`merge`),
-the Go types behind a manifest (`gotypes`), quantities (`quantity`), names (`names`), structural schemas (`structural`).
+Nothing here knows what a TrainJob is. Three rooms of several files, each with its face in `__init__`: `documents` (YAML
+and JSON as the API server reads them, and where things stand in them), `structural` (schemas: prune, default,
+validate), `merge` (strategic merge). Beside them `objectmeta`, `names`, `quantity`, `resources`; `gostructs` and
+`gotypes` (the Go types behind a manifest); and `trees`, how a shared manifest is edited.
 """

@@ -229,7 +229,7 @@ def _type_fault(path: Path, value: Any, expected: str) -> Violation | None:
         whole = whole or (isinstance(value, float) and value.is_integer() and abs(value) < 2**63)
         return None if whole else _wrong_type(path, value, "integer")
     if expected == "time" and isinstance(value, str):
-        from trainc.kubernetes import complaints
+        from trainc.kubernetes.structural import complaints
 
         return complaints.no_time(path, value, "read") if formats.date_time(value) else None
     right: type = _PYTHON.get(expected, str)
@@ -237,7 +237,7 @@ def _type_fault(path: Path, value: Any, expected: str) -> Violation | None:
 
 
 def _wrong_type(path: Path, value: Any, expected: str, stage: Literal["read", "schema"] = "read") -> Violation:
-    from trainc.kubernetes import complaints
+    from trainc.kubernetes.structural import complaints
 
     return complaints.wrong_type(path, value, {"type": expected}, stage)
 
@@ -247,7 +247,7 @@ def _violation(path: Path, rule: str, message: str, help: str, *, at: str = "", 
 
 
 def _shown(value: str) -> str:
-    from trainc.kubernetes.remedies import shown
+    from trainc.kubernetes.structural.remedies import shown
 
     return shown(value)
 

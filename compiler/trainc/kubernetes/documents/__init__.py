@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-from trainc.kubernetes.composer import compose
-from trainc.kubernetes.streams import Chunk, decode, split
-from trainc.kubernetes.yamlerror import YamlError
+from trainc.kubernetes.documents.composer import compose
+from trainc.kubernetes.documents.streams import Chunk, decode, split
+from trainc.kubernetes.documents.yamlerror import YamlError
 
 __all__ = ["Chunk", "Document", "YamlError", "parse", "read_stream", "split"]
 
@@ -80,7 +80,7 @@ def _read_chunk(chunk: Chunk, documents: list[Document], errors: list[YamlError]
     """Add a chunk's documents, and its error, which ends it: JSON objects as long as they last, then YAML."""
     rest, behind_json = chunk, False
     if chunk.text.lstrip(_WHITE).startswith("{"):
-        from trainc.kubernetes.jsonobjects import leading_objects
+        from trainc.kubernetes.documents.jsonobjects import leading_objects
 
         objects, faults, rest, behind_json = leading_objects(chunk, deepest=DEEPEST, largest=LARGEST)
         documents.extend(Document(part, value) for part, value in objects)

@@ -8,7 +8,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from trainc.kubernetes.remedies import EXPECTED, closest, known_fields, listed, quantity_meant, remedy, shown, subject
+from trainc.kubernetes.structural.remedies import (
+    EXPECTED,
+    closest,
+    known_fields,
+    listed,
+    quantity_meant,
+    remedy,
+    shown,
+    subject,
+)
 from trainc.kubernetes.violations import Violation, field
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from trainc.kubernetes.scalars import shorten
-from trainc.kubernetes.yamlerror import YamlError
+from trainc.kubernetes.documents.scalars import shorten
+from trainc.kubernetes.documents.yamlerror import YamlError
 
 _SEPARATOR: Final = "\n---"
 

@@ -10,7 +10,7 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from trainc.kubernetes.events import (
+from trainc.kubernetes.documents.events import (
     AliasEvent,
     CollectionEndEvent,
     CollectionStartEvent,
@@ -22,10 +22,10 @@ from trainc.kubernetes.events import (
     events,
     start,
 )
-from trainc.kubernetes.quirks import rewritings, rewritten
-from trainc.kubernetes.scalars import MERGE_TAG, key_text, plain
-from trainc.kubernetes.tags import TagError, tagged
-from trainc.kubernetes.yamlerror import place
+from trainc.kubernetes.documents.quirks import rewritings, rewritten
+from trainc.kubernetes.documents.scalars import MERGE_TAG, key_text, plain
+from trainc.kubernetes.documents.tags import TagError, tagged
+from trainc.kubernetes.documents.yamlerror import place
 
 _DEEPEST: Final = 1000
 """No document is nested as deep; libyaml takes very long over hostile texts that are."""

@@ -35,13 +35,13 @@ class Findings:
 
     def complain(self, complaint: str, at: Step | None, *facts: Any) -> None:
         """Add the violation that `complaints.<complaint>` makes of the facts."""
-        from trainc.kubernetes import complaints
+        from trainc.kubernetes.structural import complaints
 
         self.violations.append(getattr(complaints, complaint)(path_of(at), *facts))
 
     def drop(self, at: Step, schema: Tree) -> None:
         """Add a field that the kind does not have."""
-        from trainc.kubernetes import complaints
+        from trainc.kubernetes.structural import complaints
 
         self.unknown.append(complaints.unknown_field(path_of(at), schema, self.root))
 

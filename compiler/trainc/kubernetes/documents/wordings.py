@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from trainc.kubernetes.events import MarkedYAMLError
-from trainc.kubernetes.yamlerror import YamlError, place
+from trainc.kubernetes.documents.events import MarkedYAMLError
+from trainc.kubernetes.documents.yamlerror import YamlError, place
 
 if TYPE_CHECKING:
-    from trainc.kubernetes.events import YAMLError
+    from trainc.kubernetes.documents.events import YAMLError
 
 
 class _Wording(NamedTuple):

@@ -11,9 +11,9 @@ from __future__ import annotations
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Final
 
-from trainc.kubernetes import refusals
-from trainc.kubernetes.aliases import Anchor, is_bomb
-from trainc.kubernetes.events import (
+from trainc.kubernetes.documents import refusals
+from trainc.kubernetes.documents.aliases import Anchor, is_bomb
+from trainc.kubernetes.documents.events import (
     AliasEvent,
     DocumentStartEvent,
     Event,
@@ -27,11 +27,11 @@ from trainc.kubernetes.events import (
     events,
     start,
 )
-from trainc.kubernetes.scalars import HINTS, MERGE_TAG, json_number, key_text, plain
-from trainc.kubernetes.yamlerror import YamlError
+from trainc.kubernetes.documents.scalars import HINTS, MERGE_TAG, json_number, key_text, plain
+from trainc.kubernetes.documents.yamlerror import YamlError
 
 if TYPE_CHECKING:
-    from trainc.kubernetes.refusals import Refusal
+    from trainc.kubernetes.documents.refusals import Refusal
 
 _KEY: Final = object()
 """Stands for the key of a mapping that expects its next key."""
@@ -50,15 +50,15 @@ def compose(text: str, *, deepest: int, sole: bool) -> Any:
     except YAMLError as error:
         return _composed_again(text, error, deepest, sole=sole)
     except UnicodeEncodeError as error:
-        from trainc.kubernetes.wordings import not_utf8
+        from trainc.kubernetes.documents.wordings import not_utf8
 
         raise not_utf8(text, error.start) from None
 
 
 def _composed_again(text: str, error: YAMLError, deepest: int, *, sole: bool) -> Any:
     """The value of a text that libyaml refuses, if Go accepts it."""
-    from trainc.kubernetes.quirks import rewritings, rewritten
-    from trainc.kubernetes.wordings import complaint
+    from trainc.kubernetes.documents.quirks import rewritings, rewritten
+    from trainc.kubernetes.documents.wordings import complaint
 
     for _ in rewritings(text):
         again = rewritten(text, error)
@@ -281,7 +281,7 @@ class _Composer:
             self._refuse_what_go_refuses(event, frame)
         value = event.value
         if event.tag is not None:
-            from trainc.kubernetes.tags import TagError, tagged
+            from trainc.kubernetes.documents.tags import TagError, tagged
 
             try:
                 value = tagged(event.tag, value)
@@ -299,7 +299,7 @@ class _Composer:
         return json_number(value)
 
     def _refuse_what_go_refuses(self, event: Any, frame: _Frame) -> None:
-        from trainc.kubernetes.quirks import refused
+        from trainc.kubernetes.documents.quirks import refused
 
         fault = refused(self.text, event, in_flow=bool(frame.flow))
         if fault is not None:
@@ -322,7 +322,7 @@ class _Composer:
 
     def _line_of(self, key: str) -> int:
         """The line on which a key of the innermost mapping stands for the first time."""
-        from trainc.kubernetes.positions import locate
+        from trainc.kubernetes.documents.positions import locate
 
         path = [outer.key if outer.sequence is None else len(outer.sequence) - 1 for outer in self.stack[1:]]
         line, _ = locate(self.text, (*(part for part in path if part is not _MERGE), key), key=True)

@@ -12,9 +12,9 @@ import math
 import re
 from typing import Any, Final, NamedTuple
 
-from trainc.kubernetes.scalars import json_number, shorten
-from trainc.kubernetes.streams import Chunk, lost_on_separator
-from trainc.kubernetes.yamlerror import YamlError
+from trainc.kubernetes.documents.scalars import json_number, shorten
+from trainc.kubernetes.documents.streams import Chunk, lost_on_separator
+from trainc.kubernetes.documents.yamlerror import YamlError
 
 _BRACE: Final = re.compile(r"[ \t\r\n]*\{")
 _SEPARATOR: Final = re.compile(r"[ \t\r\n]*---([^\n]*)(?:\n|$)")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from trainc.kubernetes.scalars import Scalar, plain, shorten
+from trainc.kubernetes.documents.scalars import Scalar, plain, shorten
 
 _TAGS: Final = "tag:yaml.org,2002:"
 _KINDS: Final[dict[str, tuple[type, ...]]] = {

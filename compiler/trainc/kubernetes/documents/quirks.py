@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from trainc.kubernetes.events import MarkedYAMLError, ScalarEvent, start
+from trainc.kubernetes.documents.events import MarkedYAMLError, ScalarEvent, start
 
 if TYPE_CHECKING:
-    from trainc.kubernetes.events import YAMLError
-    from trainc.kubernetes.refusals import Refusal
+    from trainc.kubernetes.documents.events import YAMLError
+    from trainc.kubernetes.documents.refusals import Refusal
 
 _TAG_AND_COMMA: Final = re.compile(r"(?:&[\w-]+\s+)?![^\s,\[\]{}]*,")
 _ESCAPED_SLASH: Final = re.compile(r"(?<!\\)(?:\\\\)*\\/")

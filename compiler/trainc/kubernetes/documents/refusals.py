@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from trainc.kubernetes.scalars import shorten
+from trainc.kubernetes.documents.scalars import shorten
 
 Refusal = tuple[str, str]
 """What is wrong, in a sentence without a full stop, and the way out, or ""."""

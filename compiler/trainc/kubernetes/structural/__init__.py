@@ -16,7 +16,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.data import data_path
-from trainc.kubernetes.nodes import Findings, Integer, IntOrString, Metadata, Node, Step, String
+from trainc.kubernetes.structural.nodes import Findings, Integer, IntOrString, Metadata, Node, Step, String
 from trainc.kubernetes.violations import Admitted, Violation, field
 
 if TYPE_CHECKING:

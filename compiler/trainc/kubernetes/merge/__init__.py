@@ -17,7 +17,7 @@ import operator
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.kubernetes.gostructs import ROOT, Field, Struct, struct
-from trainc.kubernetes.merge_order import PATCH, MergeError, Positions, arranged, element_type, key_of, same
+from trainc.kubernetes.merge.order import PATCH, MergeError, Positions, arranged, element_type, key_of, same
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree
