@@ -79,29 +79,19 @@ def compile(
     Returns:
         The objects, and the diagnostics of all stages. User faults are diagnostics, never exceptions.
     """
-    from trainc.passes.conform import conform_runtime
-
     read = _read(paths, namespace=namespace, skip=skip)
-    found = read.diagnostics
-    level, twice = Level.of("the given paths", read.documents["runtime"], conform_runtime)
-    found += twice
-    levels = [level]
-    for path in runtimes:
-        more = _read([path], namespace=namespace)
-        level, twice = Level.of(f"--runtimes {path}", more.documents["runtime"], conform_runtime)
-        found += [*more.diagnostics, *twice]
-        levels.append(level)
-    library = Library((*levels, Stock(conform_runtime)))
-    for entry in levels[0].entries.values():
+    searched, of_runtimes = library(runtimes, given=read.documents["runtime"], namespace=namespace)
+    found = read.diagnostics + of_runtimes
+    for entry in searched.levels[0].entries.values():
         found += entry.conform()[1]
 
-    plans = _plans(read.documents["job"], library, only=only, found=found)
+    plans = _plans(read.documents["job"], searched, only=only, found=found)
     jobs = tuple(
         Compiled(namespace=plan.job.namespace, name=plan.job.name, objects=tuple(objects_of_a_job(plan.objects)))
         for plan in plans
         if plan.objects
     )
-    used = (entry for level in library.levels[1:] for entry in level.entries.values() if entry.asked)
+    used = (entry for level in searched.levels[1:] for entry in level.entries.values() if entry.asked)
     found += [diagnostic for entry in used for diagnostic in entry.conform()[1]]
     return Compilation(
         jobs=jobs,
@@ -110,6 +100,26 @@ def compile(
         files=read.files,
         diagnostics=tuple(found),
     )
+
+
+def library(
+    runtimes: Sequence[str], *, given: Sequence[Document] | None = None, namespace: str | None = None
+) -> tuple[Library, list[Diagnostic]]:
+    """The runtimes by level, in the order in which they are searched: the given ones, each path, the stock ones."""
+    from trainc.passes.conform import conform_runtime
+
+    levels: list[Level] = []
+    found: list[Diagnostic] = []
+    if given is not None:
+        level, twice = Level.of("the given paths", given, conform_runtime)
+        found += twice
+        levels.append(level)
+    for path in runtimes:
+        more = _read([path], namespace=namespace)
+        level, twice = Level.of(f"--runtimes {path}", more.documents["runtime"], conform_runtime)
+        found += [*more.diagnostics, *twice]
+        levels.append(level)
+    return Library((*levels, Stock(conform_runtime))), found
 
 
 def _plans(documents: Iterable[Document], library: Library, *, only: str | None, found: list[Diagnostic]) -> list[Plan]:

@@ -6,7 +6,7 @@ once, when it is first asked for, for all jobs that use it; the function that do
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from trainc.data import data_path
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, Related
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     Conformed = tuple[Runtime | None, tuple[Diagnostic, ...]]
     Conform = Callable[[Document, str], Conformed]
 
+STOCK: Final = "the stock runtimes"
+"""The name of the last level."""
 Key = tuple[str, str, str]
 """Kind, namespace (empty for a cluster's), name."""
 
@@ -32,6 +34,11 @@ class Entry:
         self.level = level
         self._conform = conform
         self._conformed: Conformed | None = None
+
+    @property
+    def id(self) -> ObjectId:
+        """Which runtime it says it is."""
+        return ObjectId.of(self.document.value)
 
     @property
     def asked(self) -> bool:
@@ -57,7 +64,7 @@ class Level:
         """The runtime of that kind, namespace and name."""
         return self.entries.get(key)
 
-    def keys(self) -> Iterable[Key]:
+    def known(self) -> Iterable[Key]:
         """All runtimes of this level."""
         return self.entries
 
@@ -78,15 +85,15 @@ class Stock(Level):
     """The runtimes that ship with trainc: one file each, its name is the runtime's; read when they are asked for."""
 
     def __init__(self, conform: Conform) -> None:
-        super().__init__("the stock runtimes", conform)
+        super().__init__(STOCK, conform)
 
     def find(self, key: Key) -> Entry | None:
         """The stock runtime of that name; all of them are cluster-wide."""
-        if key not in self.entries and key in self.keys():
+        if key not in self.entries and key in self.known():
             self.entries[key] = Entry(self._read(key[2]), self.name, self.conform)
         return self.entries.get(key)
 
-    def keys(self) -> Iterable[Key]:
+    def known(self) -> Iterable[Key]:
         """All stock runtimes."""
         import os
 
@@ -115,10 +122,10 @@ class Library(NamedTuple):
                     return entry
         return None
 
-    def keys(self) -> Iterator[Key]:
+    def known(self) -> Iterator[Key]:
         """Every runtime there is."""
         for level in self.levels:
-            yield from level.keys()
+            yield from level.known()
 
 
 def key_of(document: Document) -> Key:

@@ -183,6 +183,8 @@ def _write(folder: str, path: str, data: bytes) -> None:
     name = path.rpartition("/")[2]
     part = f".{name}.{os.getpid()}.part"
     try:
+        with suppress(FileNotFoundError):
+            os.unlink(part, dir_fd=at)  # left by a build that was killed, in a container where process numbers repeat
         opened = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o666, dir_fd=at)
         try:
             with os.fdopen(opened, "wb") as file:

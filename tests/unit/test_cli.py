@@ -8,14 +8,17 @@ from pathlib import Path
 import pytest
 import yaml
 from running import run
+from syrupy.assertion import SnapshotAssertion
 
 import trainc
+from trainc.cli import COMMANDS
 
+STOCK = Path(__file__).parents[2] / "runtimes"
 GOLDEN = Path(__file__).parents[2] / "golden"
 JOB = "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\nmetadata: {name: a}\nspec: {%s}\n"
 
 
-@pytest.mark.parametrize("command", ["build", "validate"])
+@pytest.mark.parametrize("command", COMMANDS)
 def test_help_has_examples(command: str) -> None:
     done = run(command, "--help")
     assert done.code == 0
@@ -24,7 +27,7 @@ def test_help_has_examples(command: str) -> None:
 
 
 def test_the_help_lists_the_commands_and_the_version_is_alone() -> None:
-    assert {"build", "validate"} <= set(run("--help").out.split())
+    assert set(COMMANDS) <= set(run("--help").out.split())
     assert run("--version").out == f"trainc {trainc.__version__}\n"
 
 
@@ -126,3 +129,36 @@ def test_no_secret_in_a_message() -> None:
     assert done.code == 1
     assert "123456789" not in done.out
     assert "hunter" not in done.out
+
+
+def test_the_runtimes_are_listed(snapshot: SnapshotAssertion, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    runtime = (GOLDEN / "team-runtime" / "input.yaml").read_text().partition("---")[0]
+    (tmp_path / "team.yaml").write_text(runtime)
+    assert run("runtimes", "-r", "team.yaml").out == snapshot
+
+
+def test_a_runtime_is_printed_as_it_is_written() -> None:
+    assert run("runtimes", "plain").out == (STOCK / "plain.yaml").read_text()
+    done = run("runtimes", "plane")
+    assert (done.code, done.out) == (1, "")
+    assert done.err == 'error[runtime-not-found]: no runtime "plane"\n  help: did you mean plain?\n'
+
+
+def test_the_stock_runtimes_are_written_out_and_what_is_there_is_kept(tmp_path: Path) -> None:
+    (tmp_path / "plain.yaml").write_text("ours\n")
+    assert run("runtimes", "--export", str(tmp_path)).code == 0
+    assert {p.name for p in tmp_path.iterdir()} == {p.name for p in STOCK.iterdir()}
+    assert (tmp_path / "plain.yaml").read_text() == "ours\n"
+    assert (tmp_path / "torch-distributed.yaml").read_text() == (STOCK / "torch-distributed.yaml").read_text()
+    assert run("runtimes", "--export", str(tmp_path / "plain.yaml")).code == 1
+
+
+def test_every_stock_runtime_is_sound() -> None:
+    done = run("validate", str(STOCK))
+    assert (done.code, done.out) == (0, f"no faults found: 0 TrainJobs, {len(list(STOCK.iterdir()))} runtimes\n")
+
+
+@pytest.mark.parametrize("kind", ["TrainJob", "clustertrainingruntime", "JobSet"])
+def test_a_schema_is_printed(kind: str) -> None:
+    assert json.loads(run("schema", kind).out)["properties"].keys() >= {"metadata", "spec"}

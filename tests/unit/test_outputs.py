@@ -187,3 +187,9 @@ def test_a_folder_that_cannot_be_made_is_a_diagnostic() -> None:
     done = run("build", "jobs", "-o", "file/out")
     assert done.code == 1
     assert "error[output-unwritable]" in done.err
+
+
+def test_what_a_killed_build_left_is_not_in_the_way() -> None:
+    write(f"out/team/.a.yaml.{os.getpid()}.part", "half of a fi")
+    assert build() == 0
+    assert tree() == {"team/a.yaml", "b.yaml", LISTING}

@@ -73,7 +73,7 @@ def missing(plan: Plan) -> Iterator[Finding]:
     """
     ref = plan.job.runtime_ref
     kind, name = ref["kind"], ref["name"]
-    searched = ", ".join(f"{level.name} ({len(list(level.keys()))})" for level in plan.library.levels)
+    searched = ", ".join(f"{level.name} ({len(list(level.known()))})" for level in plan.library.levels)
     yield Finding(
         message=f'no {kind} "{name}"' + (f' for namespace "{plan.job.namespace}"' if kind == NAMESPACED else ""),
         help=f"{_way_out(plan, kind, name)}searched: {searched}; add a place to look with --runtimes PATH",
@@ -85,7 +85,7 @@ def missing(plan: Plan) -> Iterator[Finding]:
 
 def _way_out(plan: Plan, kind: str, name: str) -> str:
     """The likeliest mistake: another kind, another namespace, a misspelt name."""
-    keys = list(plan.library.keys())
+    keys = list(plan.library.known())
     for other, namespace, found in keys:
         if found == name and other == kind:
             return f'there is one in namespace "{namespace}", and a TrainJob finds only those of its own; '

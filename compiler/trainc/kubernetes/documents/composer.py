@@ -109,7 +109,8 @@ class _Composer:
         self.special = self.odd or "&" in text  # whether a scalar may have an anchor or a tag, or be refused by Go
         self.stack: list[_Frame] = []  # the collections around the innermost one
         self.anchors: dict[str, Anchor] = {}
-        self.uncounted = 0  # events that are no nodes to Go's decoder, less the nodes that aliases stand for
+        # Events that are no nodes to Go's decoder, less the document, which is one, and the nodes behind aliases.
+        self.uncounted = -1
         self.aliased = 0  # nodes that aliases stand for
         self.checked = 0  # the count of nodes up to which the share of aliases has been found small enough
 

@@ -1,0 +1,126 @@
+"""`trainc runtimes`: the runtimes that a TrainJob can refer to, listed, printed, or written out to be pinned."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from trainc.cli import OK, WRONG_INPUT, options
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from trainc.diagnostics import Diagnostic
+    from trainc.library import Entry
+    from trainc.objects import Runtime
+
+EPILOG = """\b
+Examples:
+  trainc runtimes                         list the stock runtimes
+  trainc runtimes -r platform/runtimes    and those found there
+  trainc runtimes torch-distributed       print one
+  trainc runtimes --export runtimes/      write the stock ones, for a repository that pins them
+"""
+
+COLUMNS = ("NAME", "KIND", "FRAMEWORK", "NODES", "JOBS", "FROM")
+
+
+@click.command(epilog=EPILOG)
+@click.argument("name", required=False)
+@options.runtimes
+@click.option("--export", metavar="DIR", help="Write each stock runtime to DIR/<name>.yaml; a file there is kept.")
+def command(name: str | None, runtimes: tuple[str, ...], export: str | None) -> int:
+    """List the stock runtimes and those found with -r, or print the one called NAME."""
+    if name and export:
+        raise click.UsageError("--export writes all stock runtimes: leave NAME out.")
+    from trainc.compilation import library
+
+    found, diagnostics = library(runtimes)
+    entries = [entry for level in found.levels for key in level.known() if (entry := level.find(key))]
+    if export:
+        return _export(entries, export)
+    if name:
+        entries = [entry for entry in entries if entry.id.name == name]
+    if name and not entries:
+        return _complain([*diagnostics, _missing(name, {key[2] for key in found.known()})])
+    known = [(entry, runtime) for entry in entries if (runtime := entry.conform()[0])]
+    diagnostics += [diagnostic for entry in entries for diagnostic in entry.conform()[1]]
+    if name:
+        options.write(known[0][0].document.text if known else "")
+    else:
+        options.write(_table(known))
+    return _complain(diagnostics)
+
+
+def _complain(diagnostics: list[Diagnostic]) -> int:
+    from trainc.diagnostics import failed
+    from trainc.reports import text
+
+    options.complain(text.render(diagnostics, summary="", color=options.colored(sys.stderr)))
+    return WRONG_INPUT if failed(diagnostics) else OK
+
+
+def _table(known: Iterable[tuple[Entry, Runtime]]) -> str:
+    rows = [COLUMNS, *(_row(entry, runtime) for entry, runtime in known)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(COLUMNS))]
+    lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows)
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _row(entry: Entry, runtime: Runtime) -> tuple[str, ...]:
+    from trainc.reports.text import escape
+
+    id = runtime.id
+    name = f"{id.namespace}/{id.name}" if id.namespace else id.name
+    jobs = [str(job.get("name")) for job in runtime.spec.get("replicatedJobs") or []]
+    nodes = str((runtime.policy or {}).get("numNodes", 1))
+    where = entry.level if entry.level == "the stock runtimes" else entry.document.file
+    cells = (
+        name,
+        id.kind,
+        runtime.framework,
+        nodes,
+        ",".join(jobs),
+        where.removeprefix("the ").removesuffix(" runtimes"),
+    )
+    return tuple(map(escape, cells))
+
+
+def _missing(name: str, names: set[str]) -> Diagnostic:
+    import difflib
+
+    from trainc.diagnostics import Diagnostic
+
+    near = difflib.get_close_matches(name, sorted(names))
+    return Diagnostic(
+        id="runtime-not-found",
+        severity="error",
+        stage="read",
+        message=f'no runtime "{name}"',
+        help=f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(sorted(names))}",
+    )
+
+
+def _export(entries: Iterable[Entry], folder: str) -> int:
+    """Write the stock runtimes; a file that is there belongs to the repository by now, and is kept."""
+    import os
+
+    from trainc.library import STOCK
+
+    stock = [entry for entry in entries if entry.level == STOCK]
+    try:
+        os.makedirs(folder, exist_ok=True)
+        for entry in stock:
+            path = os.path.join(folder, f"{entry.id.name}.yaml")
+            try:
+                with open(path, "x", encoding="utf-8") as file:
+                    file.write(entry.document.text)
+            except FileExistsError:
+                options.complain(f"{path}: kept as it is\n")
+            else:
+                options.complain(f"{path}: written\n")
+    except OSError as error:
+        raise click.ClickException(f"{folder} cannot be written: {error.strerror}") from None
+    return OK
