@@ -70,22 +70,15 @@ def _table(known: Iterable[tuple[Entry, Runtime]]) -> str:
 
 
 def _row(entry: Entry, runtime: Runtime) -> tuple[str, ...]:
+    from trainc.library import STOCK
     from trainc.reports.text import escape
 
     id = runtime.id
     name = f"{id.namespace}/{id.name}" if id.namespace else id.name
     jobs = [str(job.get("name")) for job in runtime.spec.get("replicatedJobs") or []]
     nodes = str((runtime.policy or {}).get("numNodes", 1))
-    where = entry.level if entry.level == "the stock runtimes" else entry.document.file
-    cells = (
-        name,
-        id.kind,
-        runtime.framework,
-        nodes,
-        ",".join(jobs),
-        where.removeprefix("the ").removesuffix(" runtimes"),
-    )
-    return tuple(map(escape, cells))
+    where = "stock" if entry.level == STOCK else entry.document.file
+    return tuple(map(escape, (name, id.kind, runtime.framework, nodes, ",".join(jobs), where)))
 
 
 def _missing(name: str, names: set[str]) -> Diagnostic:
