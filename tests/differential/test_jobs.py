@@ -33,6 +33,7 @@ ANCESTOR = "trainer.kubeflow.org/trainjob-ancestor-step"
 words = st.sampled_from(["a", "b", "data", "x-1", "gpu", "c2", "true", "zz"])
 texts = st.sampled_from(["", "a", "1", "true", "a b", "Zz", "$(A)"])
 names = st.sampled_from(["node", "metrics", "setup", "worker"])
+STEPS = ("dataset-initializer", "model-initializer")
 counts = st.sampled_from([0, 1, 2, 3, 8, 16])
 amounts = st.sampled_from(["1", "0", "500m", "2500m", "1.5", "64Gi", "1e3", "+2", "0.5Gi", 4, 0, "1024Ki"])
 resource_names = st.sampled_from(["cpu", "memory", "nvidia.com/gpu", "amd.com/GPU", "ephemeral-storage"])
@@ -157,6 +158,7 @@ jobs = fields(
 policies = st.one_of(
     st.none(),
     fields({}, {"numNodes": counts}),
+    fields({"jax": st.just({})}, {"numNodes": counts}),
     fields(
         {
             "torch": fields(
@@ -201,6 +203,15 @@ patches = items(
     2,
     "manager",
 )
+sources = fields(
+    {},
+    {
+        "storageUri": st.sampled_from(["hf://a/b", "", "nowhere"]),
+        "env": variables,
+        "secretRef": fields({}, {"name": words}),
+    },
+)
+initializers = fields({}, {"dataset": sources, "model": sources})
 trainers = fields(
     {},
     {
@@ -222,6 +233,14 @@ def cases(draw: st.DrawFn) -> list[dict[str, Any]]:
         # The trainer is the job called `node`, or nobody; another one would be the difference rendezvous-host.
         if job["name"] == "node" and draw(st.booleans()):
             job["template"].setdefault("metadata", {})["labels"] = {ANCESTOR: "trainer"}
+    for step in STEPS:
+        if draw(st.booleans()):
+            mounted = {"volumeMounts": draw(st.sampled_from([[], [{"name": "initializer", "mountPath": "/w"}]]))}
+            container = {"name": step, "image": "i:1", "env": draw(variables), **mounted}
+            step_job: dict[str, Any] = {"spec": {"template": {"spec": {"containers": [container]}}}}
+            if draw(st.booleans()):
+                step_job["metadata"] = {"labels": {ANCESTOR: step}}
+            replicated.insert(0, {"name": step, "template": step_job})
     template = {"spec": {"replicatedJobs": replicated}, **draw(fields({}, {"metadata": metadata}))}
     spec: dict[str, Any] = {"template": template}
     if (policy := draw(policies)) is not None:
@@ -238,7 +257,17 @@ def cases(draw: st.DrawFn) -> list[dict[str, Any]]:
         "spec": {
             "runtimeRef": {"name": "r", "kind": kind},
             "trainer": draw(trainers),
-            **draw(fields({}, {"suspend": st.booleans(), "runtimePatches": patches, "color": words})),
+            **draw(
+                fields(
+                    {},
+                    {
+                        "suspend": st.booleans(),
+                        "runtimePatches": patches,
+                        "color": words,
+                        "initializer": initializers,
+                    },
+                )
+            ),
         },
     }
     return [runtime, job]
