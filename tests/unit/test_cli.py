@@ -162,3 +162,11 @@ def test_every_stock_runtime_is_sound() -> None:
 @pytest.mark.parametrize("kind", ["TrainJob", "clustertrainingruntime", "JobSet"])
 def test_a_schema_is_printed(kind: str) -> None:
     assert json.loads(run("schema", kind).out)["properties"].keys() >= {"metadata", "spec"}
+
+
+def test_passthrough_prints_of_a_list_what_is_of_another_kind() -> None:
+    job = '{"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob", "metadata": {"name": "a"}, %s}'
+    items = [job % '"spec": {"runtimeRef": {"name": "plain"}}', '{"kind": "ConfigMap", "apiVersion": "v1"}']
+    listed = f'{{"kind": "List", "apiVersion": "v1", "items": [{", ".join(items)}]}}'
+    out = run("build", "-", "--passthrough", stdin=listed.encode()).out
+    assert [document["kind"] for document in yaml.safe_load_all(out)] == ["JobSet", "ConfigMap"]

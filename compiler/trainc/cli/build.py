@@ -11,6 +11,7 @@ from trainc.cli import DIFFERENT, OK, WRONG_INPUT, options
 
 if TYPE_CHECKING:
     from trainc.compilation import Compilation
+    from trainc.diagnostics import Document
 
 EPILOG = """\b
 Examples:
@@ -104,12 +105,18 @@ def _manifest(result: Compilation, form: str, *, passthrough: bool) -> str:
     from trainc.emit import yaml
 
     texts = [yaml.render(result.objects)] if result.objects else []
-    return "---\n".join([*texts, *(as_read(document.text) for document in others)])
+    return "---\n".join([*texts, *(as_read(document) for document in others)])
 
 
-def as_read(text: str) -> str:
-    """A document's own text, ready to stand behind a separator."""
-    text = text.removeprefix("---").lstrip("\n") if text.startswith("---\n") else text
+def as_read(document: Document) -> str:
+    """A document's own text, ready to stand behind a separator; an item of a List is written anew."""
+    if document.within:
+        from trainc.emit import yaml
+
+        return yaml.render([document.value])
+    text = document.text
+    if text[:4] in ("--- ", "---\t", "---\r", "---\n"):
+        text = text[3:].lstrip()
     return text if text.endswith("\n") else text + "\n"
 
 
@@ -128,7 +135,7 @@ def _to_folder(result: Compilation, folder: str, *, passthrough: bool, prune: bo
     }
     if passthrough and result.others:
         # No object's name can begin with an underscore.
-        files["_passthrough.yaml"] = "---\n".join(as_read(document.text) for document in result.others)
+        files["_passthrough.yaml"] = "---\n".join(as_read(document) for document in result.others)
     changes = outputs.plan(folder, files, prune=prune)
     result = result._replace(diagnostics=(*result.diagnostics, *changes.diagnostics))
     if failed(changes.diagnostics):
