@@ -170,3 +170,20 @@ def test_passthrough_prints_of_a_list_what_is_of_another_kind() -> None:
     listed = f'{{"kind": "List", "apiVersion": "v1", "items": [{", ".join(items)}]}}'
     out = run("build", "-", "--passthrough", stdin=listed.encode()).out
     assert [document["kind"] for document in yaml.safe_load_all(out)] == ["JobSet", "ConfigMap"]
+
+
+@pytest.mark.parametrize(
+    ("document", "printed"),
+    [
+        pytest.param("kind: A", "kind: A\n", id="a newline at the end"),
+        pytest.param("---\n  kind: A\n  b: 1\n", "  kind: A\n  b: 1\n", id="a separator goes, the indentation stays"),
+        pytest.param("--- # why\nkind: A\n", "# why\nkind: A\n", id="a comment on it stays"),
+        pytest.param("--- {kind: A}\n", "{kind: A}\n", id="so does what stands on it"),
+        pytest.param("# why\nkind: A\n\n", "# why\nkind: A\n\n", id="comments and blank lines"),
+    ],
+)
+def test_a_document_as_read(document: str, printed: str, tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text(document)
+    job = JOB % "runtimeRef: {name: plain}"
+    out = run("build", "-", str(tmp_path), "--passthrough", stdin=job.encode()).out
+    assert out.partition("\n---\n")[2] == printed

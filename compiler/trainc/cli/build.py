@@ -116,7 +116,8 @@ def as_read(document: Document) -> str:
         return yaml.render([document.value])
     text = document.text
     if text[:4] in ("--- ", "---\t", "---\r", "---\n"):
-        text = text[3:].lstrip()
+        first, newline, rest = text.partition("\n")
+        text = first[3:].strip() + newline + rest if first[3:].strip() else rest
     return text if text.endswith("\n") else text + "\n"
 
 
