@@ -1,6 +1,6 @@
 """`python -m trainc`."""
 
-from trainc.cli import main
+from trainc.cli import entry
 
 if __name__ == "__main__":
-    main()
+    entry()

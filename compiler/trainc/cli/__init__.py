@@ -61,6 +61,14 @@ def cli() -> None:
     """Compile TrainJobs to the JobSets that the Kubeflow Trainer controller would make of them, offline."""
 
 
+def entry() -> None:
+    """The `trainc` command: a process of its own, which needs no more of PyYAML than its parser."""
+    from trainc.kubernetes.libyaml import load_alone
+
+    load_alone()
+    main()
+
+
 def main() -> None:
     """Run the command line, and exit with its code."""
     name = os.path.basename(sys.argv[0])

@@ -81,9 +81,9 @@ def _nothing(result: Compilation) -> int:
 
 
 def _report(result: Compilation, note: str = "") -> None:
-    from trainc.reports import text
-
     if result.diagnostics or note:
+        from trainc.reports import text
+
         lines = [line for line in (options.summary(result), note) if line]
         report = text.render(result.diagnostics, summary="\n".join(lines), color=options.colored(sys.stderr))
         options.complain(report)

@@ -1,0 +1,72 @@
+"""libyaml's parser without the rest of PyYAML: 3 ms of a start instead of 25.
+
+PyYAML's package imports its loaders, constructors and representers, and compiles their regular expressions; reading
+events needs none of them. `load_alone` gives the C extension what it asks for by name (the classes of its errors), and
+takes all of it back where that does not work, so that PyYAML is then imported as a whole.
+
+It is for a process of trainc's own: what it leaves under the name `yaml` is of no use to other code, so the library
+never calls it, only the command's entry point does.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from importlib.machinery import PathFinder
+from types import ModuleType
+from typing import Final
+
+PLAIN: Final = ("error", "tokens", "events", "nodes")
+"""The modules of PyYAML that are no more than classes: the extension makes its events of them."""
+ERRORS: Final = {
+    "scanner": "ScannerError",
+    "parser": "ParserError",
+    "composer": "ComposerError",
+    "constructor": "ConstructorError",
+    "emitter": "EmitterError",
+    "serializer": "SerializerError",
+    "representer": "RepresenterError",
+}
+"""The modules of PyYAML that the extension imports for the sake of one class each."""
+
+
+def load_alone() -> bool:
+    """Import yaml._yaml and what it needs; False where PyYAML is imported already, or only works as a whole."""
+    spec = None if "yaml" in sys.modules else PathFinder.find_spec("yaml")
+    if spec is None or spec.submodule_search_locations is None:
+        return False
+    package = ModuleType("yaml")
+    package.__path__ = list(spec.submodule_search_locations)
+    sys.modules["yaml"] = package
+    try:
+        _stand_ins(package)
+        for module in (*PLAIN, "_yaml"):
+            import_module(f"yaml.{module}")
+    except Exception:  # whatever a future PyYAML minds
+        for name in [name for name in sys.modules if name == "yaml" or name.startswith("yaml.")]:
+            del sys.modules[name]
+        return False
+    return True
+
+
+def _stand_ins(package: ModuleType) -> None:
+    """Give the package modules that have the error classes, and nothing else."""
+    from yaml.error import MarkedYAMLError, YAMLError
+
+    class ReaderError(YAMLError):
+        """A character that YAML does not allow, or bytes that are none."""
+
+        def __init__(self, name: str, position: int, character: object, encoding: str, reason: str) -> None:
+            self.name = name
+            self.position = position
+            self.character = character
+            self.encoding = encoding
+            self.reason = reason
+
+    classes: dict[str, type[Exception]] = {"reader": ReaderError}
+    classes |= {module: type(error, (MarkedYAMLError,), {}) for module, error in ERRORS.items()}
+    for module, error in classes.items():
+        stand_in = ModuleType(f"yaml.{module}")
+        setattr(stand_in, error.__name__, error)
+        sys.modules[stand_in.__name__] = stand_in
+        setattr(package, module, stand_in)
