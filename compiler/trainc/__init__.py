@@ -37,7 +37,7 @@ _HOME = {
 def __getattr__(name: str) -> Any:
     """Import a public name on first use."""
     if name not in _HOME:
-        raise AttributeError(f"module 'trainc' has no attribute \"{name}\"")
+        raise AttributeError(f"module 'trainc' has no attribute {name!r}")
     from importlib import import_module
 
     return getattr(import_module(_HOME[name]), name)
