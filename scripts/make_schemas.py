@@ -3,7 +3,8 @@
 
     make_schemas.py CRDS_DIR [--check]
 
-Reads    CRDS_DIR/<release>/<Kind>.json: group, version, kind and the openAPIV3Schema of a CRD without its prose.
+Reads    CRDS_DIR/<release>/<Kind>.json: group, version, kind and the openAPIV3Schema of a CRD without its prose. The
+         TrainJob of KEP-2170 has no CRD; it is put together from v2.0's.
 Writes   schemas/<dialect>/<Kind>.json: draft 2020-12, with the x-kubernetes-* keywords that the API server obeys;
          with --check it writes nothing and exits 1 when a file is not what it would write.
 
@@ -18,16 +19,24 @@ import json
 import sys
 from collections import Counter
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 Tree = dict[str, Any]
 
 TARGET: Final = Path(__file__).resolve().parent.parent / "schemas"
+TRAINER: Final = ("TrainJob", "TrainingRuntime", "ClusterTrainingRuntime")
 RELEASES: Final = {
     # dialect: (the release that it is made of, its kinds)
-    "trainer-2.3": ("trainer-2.3.0", ("TrainJob", "TrainingRuntime", "ClusterTrainingRuntime")),
+    "trainer-2.3": ("trainer-2.3.0", TRAINER),
+    "trainer-2.1": ("trainer-2.1.0", TRAINER),
+    "trainer-2.0": ("trainer-2.0.1", TRAINER),
     "jobset-0.12": ("jobset-0.12.0", ("JobSet",)),
 }
+KEP: Final = ("kep-2170", "TrainJob", "kubeflow/trainer pull request 2223")
+"""What no release ever shipped, and `first_merged` derives from v2.0."""
 RULES: Final = "x-kubernetes-validations"
 LINE: Final = 110
 """How long a line of a schema file may be, about."""
@@ -116,6 +125,70 @@ def written(value: Any, indent: int = 0) -> str:
     return "[\n" + ",\n".join(margin + written(child, indent + 1) for child in value) + "\n" + " " * indent + "]"
 
 
+def first_merged(job: Tree, runtime: Tree) -> Tree:
+    """The TrainJob of KEP-2170, of the parts that v2.0 took over, and of a container's."""
+    spec = job["schema"]["properties"]["spec"]["properties"]
+    container = runtime["schema"]["properties"]["spec"]["properties"]["template"]["properties"]["spec"]["properties"]
+    for step in ("replicatedJobs", "template", "spec", "template", "spec", "containers"):
+        container = container[step].get("items", container[step])["properties"]
+    text: Tree = {"type": "string"}
+    config: Tree = {
+        "type": "object",
+        "properties": {
+            "env": spec["trainer"]["properties"]["env"],
+            "secretRef": {"type": "object", "properties": {"name": text, "namespace": text}},
+            "storageUri": text,
+        },
+    }
+    override = spec["podSpecOverrides"]["items"]["properties"]
+    containers = {
+        "type": "array",
+        "x-kubernetes-list-type": "map",
+        "x-kubernetes-list-map-keys": ["name"],
+        "items": {
+            "type": "object",
+            "required": ["name"],
+            "properties": {
+                key: container[key] for key in ("args", "command", "env", "envFrom", "name", "volumeMounts")
+            },
+        },
+    }
+    kept = ("nodeSelector", "serviceAccountName", "tolerations", "volumes")
+    names: Tree = {"type": "array", "x-kubernetes-list-type": "atomic", "items": text}
+    properties = {
+        "annotations": spec["annotations"],
+        "datasetConfig": config,
+        "labels": spec["labels"],
+        "managedBy": text,
+        "modelConfig": {"type": "object", "properties": {"input": config, "output": config}},
+        "podSpecOverrides": {
+            "type": "array",
+            "x-kubernetes-list-type": "atomic",
+            "items": {
+                "type": "object",
+                "required": ["targetReplicatedJobs"],
+                "properties": {
+                    "containers": containers,
+                    "initContainers": containers,
+                    **{key: override[key] for key in kept},
+                    "targetReplicatedJobs": names,
+                },
+            },
+        },
+        "suspend": spec["suspend"],
+        "trainer": spec["trainer"],
+        "trainingRuntimeRef": {key: value for key, value in spec["runtimeRef"].items() if key != RULES},
+    }
+    schema: Tree = {
+        "type": "object",
+        "properties": {
+            **job["schema"]["properties"],
+            "spec": {"type": "object", "required": ["trainingRuntimeRef"], "properties": properties},
+        },
+    }
+    return {**job, "group": "kubeflow.org", "version": "v2alpha1", "schema": schema}
+
+
 def make(crd: Tree, release: str) -> str:
     """The text of a kind's schema file."""
     schema: Tree = crd["schema"]
@@ -137,6 +210,24 @@ def make(crd: Tree, release: str) -> str:
     return written(document) + "\n"
 
 
+def files(crds: Path) -> Iterator[tuple[Path, str]]:
+    """Every schema file, and its text."""
+
+    def read(release: str, kind: str) -> Tree:
+        crd: Tree = json.loads((crds / release / f"{kind}.json").read_text(encoding="utf-8"))
+        return crd
+
+    for dialect, (release, kinds) in RELEASES.items():
+        for kind in kinds:
+            yield TARGET / dialect / f"{kind}.json", make(read(release, kind), release)
+    dialect, kind, source = KEP
+    release = RELEASES["trainer-2.0"][0]
+    yield (
+        TARGET / dialect / f"{kind}.json",
+        make(first_merged(read(release, kind), read(release, "TrainingRuntime")), source),
+    )
+
+
 def main(argv: list[str] | None = None) -> int:
     """Write the files, or say which differ."""
     parser = argparse.ArgumentParser(description="Make schemas/ from the structure of the CRDs.")
@@ -144,16 +235,12 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 when a file would change")
     args = parser.parse_args(argv)
     differing = []
-    for dialect, (release, kinds) in RELEASES.items():
-        for kind in kinds:
-            text = make(json.loads((args.crds / release / f"{kind}.json").read_text(encoding="utf-8")), release)
-            path = TARGET / dialect / f"{kind}.json"
-            if args.check:
-                if not path.exists() or path.read_text(encoding="utf-8") != text:
-                    differing.append(path)
-            else:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(text, encoding="utf-8", newline="\n")
+    for path, text in files(args.crds):
+        if not args.check:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8", newline="\n")
+        elif not path.exists() or path.read_text(encoding="utf-8") != text:
+            differing.append(path)
     for path in differing:
         print(f"{path} is not what scripts/make_schemas.py makes", file=sys.stderr)
     return 1 if differing else 0

@@ -50,13 +50,23 @@ class Compilation(NamedTuple):
         return failed(self.diagnostics)
 
 
-class _Read:
+class Read:
     """The documents of some paths, by role."""
 
     def __init__(self) -> None:
         self.documents: dict[Role, list[Document]] = {"job": [], "runtime": [], "other": []}
         self.diagnostics: list[Diagnostic] = []
         self.files = 0
+
+    def add(self, file: inputs.File, *, namespace: str | None = None) -> None:
+        """Read and sort the documents of one more file."""
+        self.files += 1
+        for sorted_document in _documents(file):
+            if isinstance(sorted_document, Diagnostic):
+                self.diagnostics.append(sorted_document)
+            else:
+                role, document = sorted_document
+                self.documents[role].append(_placed(document, role, namespace))
 
 
 def compile(
@@ -80,6 +90,13 @@ def compile(
         The objects, and the diagnostics of all stages. User faults are diagnostics, never exceptions.
     """
     read = _read(paths, namespace=namespace, skip=skip)
+    return compile_documents(read, runtimes=runtimes, only=only, namespace=namespace)
+
+
+def compile_documents(
+    read: Read, *, runtimes: Sequence[str] = (), only: str | None = None, namespace: str | None = None
+) -> Compilation:
+    """Compile every TrainJob among documents that have been read."""
     searched, of_runtimes = library(runtimes, given=read.documents["runtime"], namespace=namespace)
     found = read.diagnostics + of_runtimes
     for entry in searched.levels[0].entries.values():
@@ -143,20 +160,14 @@ def _plans(documents: Iterable[Document], library: Library, *, only: str | None,
     return plans
 
 
-def _read(paths: Iterable[str], *, namespace: str | None, skip: str | None = None) -> _Read:
+def _read(paths: Iterable[str], *, namespace: str | None, skip: str | None = None) -> Read:
     """Read and sort the documents of the paths."""
-    result = _Read()
+    result = Read()
     for file in inputs.read(paths, skip=skip):
         if isinstance(file, Diagnostic):
             result.diagnostics.append(file)
-            continue
-        result.files += 1
-        for sorted_document in _documents(file):
-            if isinstance(sorted_document, Diagnostic):
-                result.diagnostics.append(sorted_document)
-            else:
-                role, document = sorted_document
-                result.documents[role].append(_placed(document, role, namespace))
+        else:
+            result.add(file, namespace=namespace)
     return result
 
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from trainc.diagnostics import Document, ObjectId, Place
 from trainc.kubernetes.trees import Tree, get
+
+if TYPE_CHECKING:
+    from trainc.diagnostics import Path
+    from trainc.frontends.moves import Move
 
 ANCESTOR: Final = "trainer.kubeflow.org/trainjob-ancestor-step"
 """The label of a replicated job's template that says which step of the TrainJob the job is."""
@@ -14,10 +18,12 @@ NOTHING: Final[Tree] = {}
 
 
 class TrainJob(NamedTuple):
-    """A TrainJob as the API server stores it: unknown fields pruned, defaults filled in."""
+    """A TrainJob as the API server stores it: unknown fields pruned, defaults filled in, in the form of v2.3."""
 
     document: Document
     value: Tree
+    moves: tuple[Move, ...] = ()
+    """Where an older dialect wrote what stands elsewhere in `value`."""
 
     @property
     def id(self) -> ObjectId:
@@ -60,8 +66,16 @@ class TrainJob(NamedTuple):
         return self._mapping("metadata", key)
 
     def at(self, *path: str | int, key: bool = False) -> Place:
-        """The place of a field of this TrainJob."""
-        return Place(document=self.document, path=path, key=key)
+        """The place of a field of this TrainJob, as it was written."""
+        return Place(document=self.document, path=self.written(path), key=key)
+
+    def written(self, path: Path) -> Path:
+        """The path in the document of a field of `value`."""
+        if not self.moves:
+            return path
+        from trainc.frontends.moves import written_at
+
+        return written_at(path, self.moves)
 
     def _mapping(self, *path: str) -> Tree:
         found = get(self.value, path)

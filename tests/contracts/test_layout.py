@@ -9,16 +9,21 @@ import yaml
 
 from trainc import passes, reports
 from trainc.cli import COMMANDS
+from trainc.frontends.dialects import DIALECTS
 from trainc.passes.frameworks import FRAMEWORKS
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "compiler" / "trainc"
-FURNITURE = {"__init__", "options"}
-"""Files beside the commands that are none."""
+FURNITURE = {"__init__", "options", "dialects", "moves"}
+"""Files beside the commands and the dialects that are none."""
 
 
 def modules(folder: Path) -> set[str]:
     return {path.stem for path in folder.glob("*.py")} - FURNITURE
+
+
+def module_of(dialect: str) -> str:
+    return dialect.replace(".", "_").replace("-", "_")
 
 
 @pytest.mark.parametrize(
@@ -27,6 +32,7 @@ def modules(folder: Path) -> set[str]:
         pytest.param("passes/frameworks", FRAMEWORKS, id="frameworks"),
         pytest.param("cli", COMMANDS, id="commands"),
         pytest.param("reports", reports.FORMATS, id="reports"),
+        pytest.param("frontends", tuple(map(module_of, DIALECTS)), id="dialects"),
     ],
 )
 def test_every_file_is_listed_and_every_key_has_its_file(folder: str, keys: tuple[str, ...]) -> None:
@@ -50,6 +56,7 @@ def test_a_framework_has_a_golden_case(key: str) -> None:
     ("page", "keys"),
     [
         pytest.param("docs/frameworks.md", FRAMEWORKS, id="frameworks"),
+        pytest.param("docs/dialects.md", DIALECTS, id="dialects"),
         pytest.param("docs/commands.md", COMMANDS, id="commands"),
         pytest.param("docs/commands.md", reports.FORMATS, id="reports"),
     ],
@@ -57,6 +64,12 @@ def test_a_framework_has_a_golden_case(key: str) -> None:
 def test_each_has_an_entry_in_the_documentation(page: str, keys: tuple[str, ...]) -> None:
     text = (ROOT / page).read_text()
     assert [key for key in keys if f"`{key}`" not in text] == []
+
+
+@pytest.mark.parametrize("key", DIALECTS[1:])
+def test_an_older_dialect_has_a_golden_pair(key: str) -> None:
+    case = ROOT / "golden" / f"dialect-{key}"
+    assert [name for name in ("input.yaml", "upgraded.yaml", "expected.yaml") if not (case / name).exists()] == []
 
 
 def test_every_golden_case_is_linked_from_the_gallery() -> None:

@@ -48,6 +48,19 @@ class Messages(Beside):
     file_extension = "txt"
 
 
+class Upgraded(Beside):
+    """What `trainc upgrade` makes of the input, for a case that is written for an older Trainer."""
+
+    file_extension = "yaml"
+
+    @classmethod
+    def get_snapshot_name(cls, *, test_location: PyTestLocation, index: SnapshotIndex = 0) -> str:
+        return "upgraded"
+
+    def is_snapshot_location(self, *, location: str) -> bool:
+        return Path(location).name == "upgraded.yaml"
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_golden(case: str, snapshot: SnapshotAssertion, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(GOLDEN / case)
@@ -61,6 +74,20 @@ def test_golden(case: str, snapshot: SnapshotAssertion, monkeypatch: pytest.Monk
         assert done.err == snapshot(extension_class=Messages)
     else:
         assert not (GOLDEN / case / "expected.txt").exists()
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if not case.startswith("wrong-")])
+def test_upgraded(case: str, snapshot: SnapshotAssertion, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(GOLDEN / case)
+    text = Path("input.yaml").read_bytes()
+    done = run("upgrade", "-", stdin=text)
+    assert done.code == 0, done.err
+    if done.out == text.decode():
+        assert not (GOLDEN / case / "upgraded.yaml").exists()
+        return
+    assert done.out == snapshot(extension_class=Upgraded)
+    assert run("build", "-", stdin=done.out.encode()).out == run("build", "input.yaml").out
+    assert run("upgrade", "-", "--check", stdin=done.out.encode()).code == 0
 
 
 def test_a_case_begins_with_its_story() -> None:

@@ -6,26 +6,32 @@ import click
 
 from trainc.cli import OK, options
 
-KINDS = {
-    "TrainJob": "trainer-2.3",
-    "TrainingRuntime": "trainer-2.3",
-    "ClusterTrainingRuntime": "trainer-2.3",
-    "JobSet": "jobset-0.12",
-}
+JOBSET = "jobset-0.12"
+KINDS = ("TrainJob", "TrainingRuntime", "ClusterTrainingRuntime", "JobSet")
+DIALECTS = ("v2.3", "v2.1", "v2.0", "kep-2170")
 EPILOG = """\b
 Examples:
   trainc schema TrainJob > .schemas/trainjob.json
   # then, on the first line of a manifest, for yaml-language-server:
   # yaml-language-server: $schema=../.schemas/trainjob.json
+  trainc schema TrainJob --dialect v2.1       as Trainer v2.1 reads it
 """
 
 
 @click.command(epilog=EPILOG)
-@click.argument("kind", type=click.Choice(list(KINDS), case_sensitive=False))
-def command(kind: str) -> int:
+@click.argument("kind", type=click.Choice(KINDS, case_sensitive=False))
+@click.option("--dialect", type=click.Choice(DIALECTS), help="Of which Trainer; by default v2.3.")
+def command(kind: str, dialect: str | None) -> int:
     """Print the JSON Schema of KIND."""
     from trainc.data import data_path
+    from trainc.frontends.dialects import load
 
-    with open(data_path("schemas", KINDS[kind], f"{kind}.json"), encoding="utf-8") as file:
-        options.write(file.read())
+    if kind == "JobSet" and dialect:
+        raise click.UsageError("--dialect is for the kinds of Trainer: a JobSet has one form.")
+    folder = JOBSET if kind == "JobSet" else load(dialect or DIALECTS[0]).SCHEMA
+    try:
+        with open(data_path("schemas", folder, f"{kind}.json"), encoding="utf-8") as file:
+            options.write(file.read())
+    except FileNotFoundError:
+        raise click.UsageError(f"{dialect} has no {kind} of its own: leave --dialect out.") from None
     return OK

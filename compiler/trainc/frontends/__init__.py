@@ -17,6 +17,9 @@ Role = Literal["job", "runtime", "other"]
 
 GROUP: Final = "trainer.kubeflow.org"
 VERSION: Final = f"{GROUP}/v1alpha1"
+OLD_GROUP: Final = "kubeflow.org"
+OLD_VERSION: Final = f"{OLD_GROUP}/v2alpha1"
+"""Where the kinds were before they had a group of their own; other kinds of that group are of no concern here."""
 CLUSTER: Final = "ClusterTrainingRuntime"
 NAMESPACED: Final = "TrainingRuntime"
 ROLES: Final[dict[str, Role]] = {"TrainJob": "job", NAMESPACED: "runtime", CLUSTER: "runtime"}
@@ -35,6 +38,8 @@ def sort(document: Document) -> Iterator[tuple[Role, Document] | Diagnostic]:
             yield from sort(document._replace(value=item, within=(*document.within, "items", index)))
     elif isinstance(version, str) and version.partition("/")[0] == GROUP:
         yield from _ours(document, kind, version)
+    elif version == OLD_VERSION and isinstance(kind, str) and kind in ROLES:
+        yield ROLES[kind], document
     elif version is None and isinstance(kind, str) and kind in ROLES:
         yield _diagnostic(
             document, "no-api-version", f"a {kind} without apiVersion", f"add `apiVersion: {VERSION}`", ()

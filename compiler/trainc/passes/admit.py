@@ -18,4 +18,8 @@ def admit(plan: Plan) -> Plan:
     """Run the webhook's checks, the framework's among them."""
     framework = load(plan.runtime.framework)
     checks = (*trainjob.CHECKS, *(framework.CHECKS if framework else ()))
+    if plan.job.moves:
+        from trainc.checks import dialect
+
+        checks = (*checks, *dialect.CHECKS)
     return plan.report(found for check in checks for found in check(plan.job.id, plan))

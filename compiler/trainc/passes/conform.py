@@ -1,8 +1,9 @@
 """Conform: what the API server does with a TrainJob or a runtime when it is created.
 
-Reads    a document as it was written.
-Returns  the object as it is stored: unknown fields pruned (a warning each), nulls dropped, defaults filled in; or the
-         diagnostics of its CRD's schema and rules, of its metadata, and for a runtime of its webhook.
+Reads    a document as it was written, in whichever dialect.
+Returns  the object as it is stored: unknown fields pruned (a warning each), nulls dropped, defaults filled in, and
+         then in the form of v2.3; or the diagnostics of its CRD's schema and rules, of its metadata, and for a runtime
+         of its webhook.
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ from typing import TYPE_CHECKING, Final
 from trainc.checks import runtime as runtime_checks
 from trainc.checks.rules import broken_rules
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, failed
-from trainc.frontends import CLUSTER
+from trainc.frontends import CLUSTER, OLD_VERSION
+from trainc.frontends.dialects import V2_3, tell
+from trainc.frontends.dialects import load as load_dialect
 from trainc.kubernetes import objectmeta
 from trainc.kubernetes.gotypes import typed
-from trainc.kubernetes.structural import Violation, load
+from trainc.kubernetes.structural import Violation, field, load
 from trainc.kubernetes.trees import Tree, get, put
 from trainc.objects import Runtime
 
@@ -23,19 +26,60 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from trainc.diagnostics import Path
+    from trainc.frontends.dialects import Told
     from trainc.plan import Plan
 
 RELEASE: Final = "trainer-2.3"
+PROCESSES: Final = ("spec", "mlPolicy", "torch", "numProcPerNode")
+"""What runtimes of Trainer v2.0 and v2.1 say of torch's processes; v2.3 drops it."""
 
 
 def conform(plan: Plan) -> Plan:
-    """The plan with its TrainJob as the API server would store it, less what it would refuse."""
-    job = plan.job
-    value, found = admit(job.document, "TrainJob", namespaced=True)
+    """The plan with its TrainJob as the API server would store it, less what it would refuse, in the form of v2.3."""
+    told = tell(plan.job.document.value)
+    return conform_v2_3(plan) if told is V2_3 else conform_older(plan, told)
+
+
+def conform_v2_3(plan: Plan) -> Plan:
+    """A TrainJob that is in that form already."""
+    document = plan.job.document
+    value, violations, unknown = admit(document.value, "TrainJob", RELEASE)
+    violations += broken_rules("TrainJob", value, tuple(violations))
+    found = [*diagnose(document, violations), *diagnose(document, unknown, warn=True)]
+    return plan._replace(job=plan.job._replace(value=less(value, found))).report(found)
+
+
+def conform_older(plan: Plan, told: Told) -> Plan:
+    """A TrainJob of an older dialect: admitted by its own schema, then moved; v2.3's rules look at what it became."""
+    from trainc.checks import dialect as checks
+    from trainc.frontends.moves import moved
+
+    document, subject = plan.job.document, plan.job.id
+    if told.against:
+        return plan.report(checks.mixed(subject, document, told))._replace(stopped=True)
+    dialect = load_dialect(told.key)
+    value, violations, unknown = admit(document.value, "TrainJob", dialect.SCHEMA)
+    found = [*diagnose(document, violations), *diagnose(document, unknown, warn=True)]
+    value = less(value, found)
+    if not isinstance(value.get("spec"), dict):
+        return plan.report(found)._replace(stopped=True)
+    moves = tuple(dialect.moves(value))
+    job = plan.job._replace(value=moved(value, moves, dialect.GONE), moves=moves)
+    for broken in broken_rules("TrainJob", job.value):
+        job = job._replace(value=without(job.value, broken.path))
+        written = job.written(broken.path)
+        found += diagnose(document, [broken._replace(path=written, field=field(written))])
+    found += checks.older(subject, document, told)
+    found += checks.no_counterpart(subject, document)
+    return plan._replace(job=job).report(found)
+
+
+def less(value: Tree, found: Iterable[Diagnostic]) -> Tree:
+    """An object without the fields of which an error speaks."""
     for diagnostic in found:
         if diagnostic.severity == "error" and isinstance(diagnostic.place, Place):
             value = without(value, diagnostic.place.path)
-    return plan._replace(job=job._replace(value=value)).report(found)
+    return value
 
 
 def without(value: Tree, path: Path) -> Tree:
@@ -54,8 +98,20 @@ def without(value: Tree, path: Path) -> Tree:
 
 def conform_runtime(document: Document, level: str) -> tuple[Runtime | None, tuple[Diagnostic, ...]]:
     """The runtime as the controller sees it; None where the cluster would refuse it."""
-    kind = ObjectId.of(document.value).kind
-    value, found = admit(document, kind, namespaced=kind != CLUSTER)
+    subject = ObjectId.of(document.value)
+    written, processes = document.value, get(document.value, PROCESSES)
+    if processes is not None:
+        written = without(written, PROCESSES)
+    value, violations, unknown = admit(written, subject.kind, RELEASE, namespaced=subject.kind != CLUSTER)
+    violations += broken_rules(subject.kind, value, tuple(violations))
+    found = [*diagnose(document, violations), *diagnose(document, unknown, warn=True)]
+    if processes is not None or subject.apiVersion == OLD_VERSION:
+        from trainc.checks.dialect import older_runtime, runtime_processes
+
+        found += older_runtime(subject, document, processes)
+        if processes is not None:
+            found += runtime_processes(subject, document, processes)
+            value = put(value, PROCESSES, processes)
     if failed(found):
         return None, tuple(found)
     template = get(value, ("spec", "template", "spec"), {})
@@ -65,25 +121,28 @@ def conform_runtime(document: Document, level: str) -> tuple[Runtime | None, tup
     return None if failed(found) else runtime, tuple(found)
 
 
-def admit(document: Document, kind: str, *, namespaced: bool) -> tuple[Tree, list[Diagnostic]]:
-    """One object through schema, defaults, metadata and rules."""
-    schema = load(kind, RELEASE)
-    admitted = schema.admit(document.value)
-    violations = [*objectmeta.check(document.value.get("metadata"), namespaced=namespaced), *admitted.violations]
-    violations += broken_rules(kind, admitted.value, tuple(violations))
-    return admitted.value, [*diagnose(document, violations), *diagnose(document, admitted.unknown, warn=True)]
+def admit(
+    written: Tree, kind: str, dialect: str, *, namespaced: bool = True
+) -> tuple[Tree, list[Violation], tuple[Violation, ...]]:
+    """One object through its schema and the rules of metadata: as it is stored, what is wrong, what is dropped."""
+    admitted = load(kind, dialect).admit(written)
+    violations = [*objectmeta.check(written.get("metadata"), namespaced=namespaced), *admitted.violations]
+    return admitted.value, violations, admitted.unknown
 
 
 def diagnose(document: Document, violations: Iterable[Violation], *, warn: bool = False) -> Iterator[Diagnostic]:
     """What is wrong with an object, as diagnostics at the fields that are wrong."""
     subject = ObjectId.of(document.value)
     for violation in violations:
+        from trainc.checks.dialect import later_spelling
+
+        said = get(document.value, violation.path)
         yield Diagnostic(
             id=violation.rule,
             severity="warning" if warn else "error",
             stage=violation.stage,
             message=violation.message,
-            help=violation.help,
+            help=later_spelling(violation.path, violation.rule, said) or violation.help,
             object=subject,
             field=violation.field,
             place=Place(document=document, path=violation.path, key=violation.key),

@@ -43,12 +43,15 @@ def apply(plan: Plan) -> Plan:
 
 
 def processes(plan: Plan) -> str:
-    """Processes per node: what the TrainJob says, else `auto` (one a GPU) where there are GPUs, else one a CPU."""
-    said = plan.job.trainer.get("numProcPerNode")
-    if said is not None:
-        return str(said)
+    """Processes per node: what the TrainJob says, else `auto` (one a GPU) where there are GPUs, else one a CPU.
+
+    Older TrainJobs and runtimes also say it in words: `cpu` is one a CPU, `gpu` is torchrun's own.
+    """
+    said = str(plan.job.trainer.get("numProcPerNode", plan.runtime.settings.get("numProcPerNode", "auto")))
+    if said not in ("auto", "cpu"):
+        return said
     resources = node_resources(plan)
-    return "auto" if gpus(resources) else str(max(1, cpus(resources)))
+    return "auto" if said == "auto" and gpus(resources) else str(max(1, cpus(resources)))
 
 
 def node_resources(plan: Plan) -> Tree:

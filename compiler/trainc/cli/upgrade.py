@@ -1,0 +1,99 @@
+"""`trainc upgrade`: TrainJobs and runtimes of older versions of Trainer, rewritten for v2.3."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from trainc.cli import DIFFERENT, OK, WRONG_INPUT, options
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trainc.upgrade import Upgraded
+
+EPILOG = """\b
+Examples:
+  trainc upgrade jobs/                    show what would change, as a diff
+  trainc upgrade jobs/ --write            rewrite the files
+  trainc upgrade jobs/ --check            exit 3 when a file is written for an older Trainer
+  trainc upgrade - < old.yaml > new.yaml
+"""
+
+
+@click.command(epilog=EPILOG)
+@options.paths
+@options.runtimes
+@click.option("--write", is_flag=True, help="Rewrite the files in place.")
+@click.option("--check", is_flag=True, help="Write nothing; exit 3 when something would change.")
+def command(paths: tuple[str, ...], runtimes: tuple[str, ...], write: bool, check: bool) -> int:
+    """Rewrite the TrainJobs and runtimes found in PATH as Trainer v2.3 writes them; by default, show a diff.
+
+    Comments, order and quoting are kept. Every upgrade is proved: the new document compiles to the same bytes.
+    """
+    if write and check:
+        raise click.UsageError("--write changes files, --check does not: give one of them.")
+    if "-" in paths and (write or len(paths) > 1):
+        raise click.UsageError("- is rewritten to standard output: give it alone, without --write.")
+    from trainc.diagnostics import failed
+    from trainc.reports import text
+    from trainc.upgrade import upgrade
+
+    stdin = sys.stdin.buffer.read() if "-" in paths else b""
+    upgraded, diagnostics = upgrade(paths or (".",), runtimes=runtimes, stdin=stdin)
+    if write:
+        for file in upgraded:
+            _replace(file)
+    told = "".join(line for file in upgraded for line in _told(file, done=write))
+    options.complain(text.render(diagnostics, summary="", color=options.colored(sys.stderr)) + told)
+    if "-" in paths and not check:
+        options.write(upgraded[0].new if upgraded else stdin.decode("utf-8", "surrogateescape"))
+    elif not write:
+        options.write("".join(line for file in upgraded for line in _diff(file)))
+    if not told and not diagnostics:
+        options.complain("nothing to upgrade\n")
+    if failed(diagnostics):
+        return WRONG_INPUT
+    return DIFFERENT if check and upgraded else OK
+
+
+def _told(file: Upgraded, *, done: bool) -> Iterator[str]:
+    """What changed, and from what."""
+    from trainc.reports.text import escape
+
+    for changed in file.changed:
+        id = changed.object
+        name = f"{id.namespace}/{id.name}" if id.namespace else id.name
+        yield escape(f"{_shown(file.path)}: {id.kind} {name}: {changed.dialect} -> v2.3") + "\n"
+        yield from (f"  {escape(move)}\n" for move in changed.moves)
+    yield f"{escape(_shown(file.path))}: {'rewritten' if done else 'can be rewritten'}; it compiles to the same bytes\n"
+
+
+def _shown(path: str) -> str:
+    return "<stdin>" if path == "-" else path
+
+
+def _diff(file: Upgraded) -> Iterator[str]:
+    import difflib
+
+    old, new = file.old.splitlines(keepends=True), file.new.splitlines(keepends=True)
+    for line in difflib.unified_diff(old, new, file.path, file.path):
+        yield line if line.endswith("\n") else line + "\n\\ No newline at end of file\n"
+
+
+def _replace(file: Upgraded) -> None:
+    """Write the new text beside the old file, then put it in its place."""
+    import tempfile
+
+    path = os.path.realpath(file.path)
+    data = file.new.encode("utf-8", "surrogateescape")
+    try:
+        with tempfile.NamedTemporaryFile(dir=os.path.dirname(path), prefix=".trainc-", delete=False) as written:
+            written.write(data)
+        os.chmod(written.name, os.stat(path).st_mode & 0o7777)
+        os.replace(written.name, path)
+    except OSError as error:
+        raise click.ClickException(f"{file.path} cannot be written: {error.strerror}") from None

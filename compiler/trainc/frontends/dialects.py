@@ -1,0 +1,112 @@
+"""The dialects of TrainJob, told apart by their fields: the apiVersion never changed, the fields did.
+
+Reads    a TrainJob as it was written.
+Returns  the key of its dialect, and the field that gives an older one away; or two fields that no dialect has both of.
+
+A dialect is one file, named like its key with `_` for what a module's name cannot have: `v2.0` is v2_0.py.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, cast
+
+from trainc.frontends import OLD_VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trainc.frontends.moves import Move
+    from trainc.kubernetes.trees import Path, Tree
+
+DIALECTS: Final = ("v2.3", "v2.1", "v2.0", "kep-2170")
+"""Newest first: where the fields leave a choice, the first that fits."""
+
+_ALL: Final = frozenset(DIALECTS)
+_BEFORE_PATCHES: Final = _ALL - {"v2.3"}
+FIELDS: Final[dict[str, frozenset[str]]] = {
+    "trainingRuntimeRef": frozenset({"kep-2170"}),
+    "datasetConfig": frozenset({"kep-2170"}),
+    "modelConfig": frozenset({"kep-2170"}),
+    "podSpecOverrides": frozenset({"kep-2170", "v2.0"}),
+    "podTemplateOverrides": frozenset({"v2.1"}),
+    "labels": _BEFORE_PATCHES,
+    "annotations": _BEFORE_PATCHES,
+    "runtimeRef": _ALL - {"kep-2170"},
+    "initializer": _ALL - {"kep-2170"},
+    "runtimePatches": frozenset({"v2.3"}),
+    "activeDeadlineSeconds": frozenset({"v2.3"}),
+}
+"""The fields of a TrainJob's spec by which dialects differ, and the dialects that have each."""
+OLDER: Final = frozenset(field for field, dialects in FIELDS.items() if "v2.3" not in dialects)
+TARGETS: Final = {"targetReplicatedJobs": frozenset({"kep-2170"}), "targetJobs": frozenset({"v2.0"})}
+"""The same within an override of podSpecOverrides."""
+
+
+class Dialect(Protocol):
+    """What a module of a dialect offers."""
+
+    SCHEMA: str
+    """The folder of its schemas."""
+    NAME: str
+    GONE: tuple[str, ...]
+    """The fields of its spec that v2.3 does not have."""
+
+    def moves(self, job: Tree) -> Iterator[Move]:
+        """What stands elsewhere in v2.3."""
+        ...
+
+
+class Told(NamedTuple):
+    """What the fields of a TrainJob say of its dialect."""
+
+    key: str
+    mark: Path = ()
+    """The first field that v2.3 does not have."""
+    against: Path = ()
+    """Where fields contradict each other: the field that no dialect has together with `mark`."""
+
+
+V2_3: Final = Told("v2.3")
+
+
+def tell(job: Tree) -> Told:
+    """The dialect of a TrainJob."""
+    spec = job.get("spec")
+    if job.get("apiVersion") != OLD_VERSION and not (isinstance(spec, dict) and spec.keys() & OLDER):
+        return V2_3
+    possible, marks = _ALL, list(_marks(job))
+    for index, (path, dialects) in enumerate(marks):
+        if not possible & dialects:
+            other = next(earlier for earlier, theirs in marks[:index] if not theirs & dialects)
+            return _contradiction(other, path)
+        possible &= dialects
+    key = next(dialect for dialect in DIALECTS if dialect in possible)
+    return Told(key, next(path for path, dialects in marks if "v2.3" not in dialects))
+
+
+def load(key: str) -> Dialect:
+    """The front end of a dialect."""
+    return cast("Dialect", import_module(f"trainc.frontends.{key.replace('.', '_').replace('-', '_')}"))
+
+
+def _marks(job: Tree) -> Iterator[tuple[Path, frozenset[str]]]:
+    """The telling fields, in the order in which they were written."""
+    if job.get("apiVersion") == OLD_VERSION:
+        yield ("apiVersion",), frozenset({"kep-2170"})
+    spec = job.get("spec")
+    for key, value in spec.items() if isinstance(spec, dict) else ():
+        if key in FIELDS:
+            yield ("spec", key), FIELDS[key]
+        if key == "podSpecOverrides" and isinstance(value, list):
+            for index, override in enumerate(value):
+                for target in override if isinstance(override, dict) else ():
+                    if target in TARGETS:
+                        yield ("spec", key, index, target), TARGETS[target]
+
+
+def _contradiction(first: Path, second: Path) -> Told:
+    """The older field is the mark."""
+    older = [path for path in (first, second) if path[-1] in OLDER or path[-1] in TARGETS or path == ("apiVersion",)]
+    mark = older[0]
+    return Told("", mark, second if mark == first else first)

@@ -1,0 +1,133 @@
+"""What an older dialect says elsewhere: a list of moves, from which both the compiler and `trainc upgrade` work.
+
+Reads    a TrainJob of an older dialect.
+Returns  moves; the same TrainJob as v2.3 writes it; and for any place in that, the place that was written.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from trainc.kubernetes.trees import Path, Tree, get
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+MANAGER: Final = "trainc.dev/upgrade"
+"""Who a patch belongs to that was written as an override: overrides name nobody, and patches must."""
+TEMPLATE: Final = ("trainingRuntimeSpec", "template")
+POD: Final = ("template", "spec", "template")
+"""The way from a replicated job to its pod template."""
+AS_IS: Final = object()
+
+
+class Move(NamedTuple):
+    """What stands at `source` stands at `target` in v2.3: as it is, or as another value."""
+
+    source: Path
+    target: Path
+    value: Any = AS_IS
+
+
+def patches(
+    spec: Tree, field: str, *, targets: Callable[[Path, Tree], Iterable[tuple[Path, str]]], homes: Mapping[str, Path]
+) -> Iterator[Move]:
+    """Labels, annotations and a list of overrides as runtimePatches.
+
+    An override becomes an entry for each job that it targets. Overrides of different jobs share a patch; one for a job
+    that an earlier one targets begins a new patch, so that it still wins.
+
+    Args:
+        spec: of the TrainJob.
+        field: the list of overrides.
+        targets: gives the names of an override's jobs, each with the path where it stands.
+        homes: where each field of an override stands in a pod template.
+    """
+    taken: list[list[str]] = []
+
+    def begin(source: Path) -> Iterator[Move]:
+        taken.append([])
+        name = MANAGER if len(taken) == 1 else f"{MANAGER}-{len(taken)}"
+        yield Move(source, ("spec", "runtimePatches", len(taken) - 1, "manager"), name)
+
+    for key in ("labels", "annotations"):
+        if isinstance(spec.get(key), dict):
+            if not taken:
+                yield from begin(("spec", key))
+            yield Move(("spec", key), ("spec", "runtimePatches", 0, *TEMPLATE, "metadata", key))
+    for index, override in enumerate(_items(spec.get(field))):
+        at: Path = ("spec", field, index)
+        named: dict[str, Path] = {}
+        for source, name in targets(at, override):
+            named.setdefault(name, source)
+        if not taken or not named.keys().isdisjoint(taken[-1]):
+            yield from begin(at)
+        for name, source in named.items():
+            job: Path = ("spec", "runtimePatches", len(taken) - 1, *TEMPLATE, "spec", "replicatedJobs", len(taken[-1]))
+            taken[-1].append(name)
+            yield Move(source, (*job, "name"), name)
+            for key, home in homes.items():
+                if key in override:
+                    yield Move((*at, key), (*job, *POD, *home))
+
+
+def processes(spec: Tree) -> Iterator[Move]:
+    """A number of processes that is written as a string; words stay, the framework reads them."""
+    said = get(spec, ("trainer", "numProcPerNode"))
+    if isinstance(said, str) and said.isascii() and said.isdecimal():
+        path = ("spec", "trainer", "numProcPerNode")
+        yield Move(path, path, int(said))
+
+
+def targets_by_name(at: Path, override: Tree) -> Iterator[tuple[Path, str]]:
+    """The jobs of `targetJobs: [{name: ...}]`."""
+    for index, target in enumerate(_items(override.get("targetJobs"))):
+        if isinstance(target.get("name"), str):
+            yield (*at, "targetJobs", index, "name"), target["name"]
+
+
+def moved(job: Tree, moves: Iterable[Move], gone: Iterable[str]) -> Tree:
+    """The TrainJob as v2.3 writes it: `gone` are the fields of its spec that v2.3 does not have."""
+    left = {key: value for key, value in job["spec"].items() if key not in gone}
+    result: Tree = job | {"spec": left}
+    for move in moves:
+        result = _put(result, move.target, get(job, move.source) if move.value is AS_IS else move.value)
+    return result
+
+
+def written_at(path: Path, moves: Iterable[Move]) -> Path:
+    """The place in the TrainJob as it was written, of a place in it as v2.3 writes it."""
+    best: tuple[int, Path] = (0, path)
+    for move in moves:
+        shared = _shared(path, move.target)
+        if shared == len(move.target) and shared > best[0]:
+            best = shared, (*move.source, *path[shared:])
+    if best[0] or path[:2] != ("spec", "runtimePatches"):
+        return best[1]
+    # A place between: what was moved to somewhere below it is what it was made of.
+    nearest = max(moves, key=lambda move: _shared(path, move.target), default=None)
+    return nearest.source[:3] if nearest else path
+
+
+def _shared(path: Path, target: Path) -> int:
+    """How many steps two paths have in common."""
+    return next((i for i, (a, b) in enumerate(zip(path, target, strict=False)) if a != b), min(len(path), len(target)))
+
+
+def _items(value: object) -> list[Tree]:
+    return [item if isinstance(item, dict) else {} for item in value] if isinstance(value, list) else []
+
+
+def _put(node: Any, path: Path, value: Any) -> Any:
+    """A copy of `node` with `value` at `path`; what is missing on the way is made."""
+    if not path:
+        return value
+    step, rest = path[0], path[1:]
+    if isinstance(step, int):
+        items = list(node or ())
+        items += [None] * (step + 1 - len(items))
+        items[step] = _put(items[step], rest, value)
+        return items
+    fields = dict(node or {})
+    fields[step] = _put(fields.get(step), rest, value)
+    return fields

@@ -1,0 +1,40 @@
+"""Trainer v2.0: podSpecOverrides, spec.labels and spec.annotations.
+
+Reads    podSpecOverrides[]: targetJobs, and the fields of a pod's spec.
+Returns  the moves to runtimePatches. v2.0 merges each override into the pod spec of every target job, in list order; so
+         does a patch.
+Source   kubeflow/trainer v2.0, the runtime's merge of overrides.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from trainc.frontends.moves import Move, patches, processes, targets_by_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trainc.kubernetes.trees import Tree
+
+SCHEMA: Final = "trainer-2.0"
+NAME: Final = "Trainer v2.0"
+GONE: Final = ("podSpecOverrides", "labels", "annotations")
+FIELDS: Final = (
+    "serviceAccountName",
+    "nodeSelector",
+    "tolerations",
+    "schedulingGates",
+    "volumes",
+    "initContainers",
+    "containers",
+)
+"""What an override can say of a pod's spec."""
+
+
+def moves(job: Tree) -> Iterator[Move]:
+    """Overrides and metadata become patches."""
+    spec = job["spec"]
+    homes = {key: ("spec", key) for key in FIELDS}
+    yield from patches(spec, "podSpecOverrides", targets=targets_by_name, homes=homes)
+    yield from processes(spec)

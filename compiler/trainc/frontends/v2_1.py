@@ -1,0 +1,30 @@
+"""Trainer v2.1: podTemplateOverrides, spec.labels and spec.annotations.
+
+Reads    podTemplateOverrides[].{targetJobs, metadata, spec}.
+Returns  the moves to runtimePatches. v2.1 merges each override into the whole pod template of every target job, in list
+         order; so does a patch.
+Source   kubeflow/trainer v2.1, the runtime's merge of overrides.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from trainc.frontends.moves import Move, patches, processes, targets_by_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trainc.kubernetes.trees import Tree
+
+SCHEMA: Final = "trainer-2.1"
+NAME: Final = "Trainer v2.1"
+GONE: Final = ("podTemplateOverrides", "labels", "annotations")
+
+
+def moves(job: Tree) -> Iterator[Move]:
+    """Overrides and metadata become patches."""
+    spec = job["spec"]
+    homes = {"metadata": ("metadata",), "spec": ("spec",)}
+    yield from patches(spec, "podTemplateOverrides", targets=targets_by_name, homes=homes)
+    yield from processes(spec)

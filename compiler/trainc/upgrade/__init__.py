@@ -1,0 +1,269 @@
+"""Upgrade: documents of older dialects, rewritten as Trainer v2.3 writes them, and proved to compile to the same.
+
+Reads    the given paths.
+Returns  for each file that changes its old and its new text, with what was moved; and diagnostics. A document that does
+         not compile, or whose upgrade would compile to anything else, leaves its whole file as it was.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from trainc import inputs
+from trainc.checks.dialect import WORDS
+from trainc.compilation import Compilation, Read, compile_documents
+from trainc.diagnostics import Diagnostic, Document, ObjectId, Place
+from trainc.emit.yaml import render
+from trainc.frontends import OLD_VERSION, VERSION
+from trainc.frontends.dialects import V2_3, load, tell
+from trainc.frontends.moves import AS_IS, Move, moved
+from trainc.kubernetes.documents import YamlError, parse
+from trainc.kubernetes.documents.streams import decode
+from trainc.kubernetes.structural import field
+from trainc.kubernetes.trees import Tree, get
+from trainc.passes.conform import PROCESSES, without
+from trainc.upgrade.rewrite import NotRewritableError, rewrite, rewrite_json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+NUMBER: Final = ("spec", "trainer", "numProcPerNode")
+VARIABLE: Final = "PET_NPROC_PER_NODE"
+"""Where the number of processes ends up, that an older TrainJob says in a word."""
+
+
+class Changed(NamedTuple):
+    """One document that is upgraded."""
+
+    object: ObjectId
+    line: int
+    dialect: str
+    """In words."""
+    moves: tuple[str, ...]
+    """Each field that stands elsewhere now, and where."""
+
+
+class Upgraded(NamedTuple):
+    """A file that is upgraded."""
+
+    path: str
+    old: str
+    new: str
+    changed: tuple[Changed, ...]
+
+
+class _Job(NamedTuple):
+    """A document to be upgraded."""
+
+    document: Document
+    dialect: str
+    moves: tuple[Move, ...]
+    gone: tuple[str, ...]
+    value: Tree
+    """What it has to be afterwards."""
+
+
+def upgrade(
+    paths: Sequence[str], *, runtimes: Sequence[str] = (), stdin: bytes = b""
+) -> tuple[list[Upgraded], list[Diagnostic]]:
+    """What upgrading the documents of the paths would change, and why some of it cannot be done.
+
+    `stdin` is what the path `-` stands for.
+    """
+    read, texts = Read(), {}
+    files = [inputs.File("-", stdin)] if inputs.STDIN in paths else inputs.read(paths)
+    for file in files:
+        if isinstance(file, Diagnostic):
+            read.diagnostics.append(file)
+        else:
+            read.add(file)
+            texts[file.path] = file
+    before = compile_documents(read, runtimes=runtimes)
+    compiled = {(job.namespace, job.name): job.objects for job in before.jobs}
+    todo: list[_Job] = []
+    found = [diagnostic for diagnostic in read.diagnostics if diagnostic.severity == "error"]
+    for document in (*read.documents["job"], *read.documents["runtime"]):
+        if document.value["kind"] != "TrainJob":
+            todo += _runtime(document)
+        elif (key := _key(document)) in compiled:
+            todo += _job(document, compiled[key])
+        elif tell(document.value) is not V2_3:
+            # Of a document that does not compile nothing can be proved.
+            found = [diagnostic for diagnostic in before.diagnostics if diagnostic.severity == "error"]
+    new, refused = _rewritten(todo)
+    found += refused
+    found += _unproved(read, new, before, runtimes)
+    blocked = {diagnostic.place.document.file for diagnostic in found if isinstance(diagnostic.place, Place)}
+    changed = [
+        _file(texts[path], [job for job in todo if job.document.file == path], new)
+        for path in dict.fromkeys(job.document.file for job in todo)
+        if path not in blocked
+    ]
+    return changed, found
+
+
+def _key(document: Document) -> tuple[str, str]:
+    subject = ObjectId.of(document.value)
+    return subject.namespace, subject.name
+
+
+def _job(document: Document, objects: Iterable[Tree]) -> Iterator[_Job]:
+    """A TrainJob of an older dialect, with its moves."""
+    told = tell(document.value)
+    if told is V2_3:
+        return
+    dialect = load(told.key)
+    moves = (*dialect.moves(document.value), *_words(document.value, objects))
+    value = moved(document.value, (move for move in moves if move.target), dialect.GONE)
+    for move in moves:
+        if not move.target:
+            value = without(value, move.source)
+    yield _Job(document, dialect.NAME, moves, dialect.GONE, value)
+
+
+def _words(job: Tree, objects: Iterable[Tree]) -> Iterator[Move]:
+    """numProcPerNode in a word: v2.3 takes none for `auto`, and a number for what the word came to."""
+    if get(job, NUMBER) not in WORDS:
+        return
+    said = next((text for obj in objects for text in _values(obj, VARIABLE)), "")
+    if get(job, NUMBER) == "auto" or not said.isdecimal():
+        yield Move(NUMBER, ())
+    else:
+        yield Move(NUMBER, NUMBER, int(said))
+
+
+def _values(node: Any, variable: str) -> Iterator[str]:
+    """The values of a variable, wherever it stands."""
+    if isinstance(node, dict):
+        if node.get("name") == variable and isinstance(node.get("value"), str):
+            yield node["value"]
+        for child in node.values():
+            yield from _values(child, variable)
+    elif isinstance(node, list):
+        for child in node:
+            yield from _values(child, variable)
+
+
+def _runtime(document: Document) -> Iterator[_Job]:
+    """A runtime of an older dialect. What v2.3 has no words for stays."""
+    moves, value = [], document.value
+    if get(value, PROCESSES) == "auto":
+        moves.append(Move(PROCESSES, ()))
+        value = without(value, PROCESSES)
+    if value["apiVersion"] == OLD_VERSION:
+        moves.append(Move(("apiVersion",), ("apiVersion",), VERSION))
+        value = value | {"apiVersion": VERSION}
+    if moves:
+        yield _Job(
+            document,
+            "KEP-2170" if document.value["apiVersion"] == OLD_VERSION else "Trainer v2.1",
+            tuple(moves),
+            (),
+            value,
+        )
+
+
+Texts = dict[tuple[str, int, int], str]
+"""The new texts of documents, by file, line and column: the items of a List share one."""
+
+
+def _where(document: Document) -> tuple[str, int, int]:
+    return document.file, document.line, document.column
+
+
+def _rewritten(todo: Iterable[_Job]) -> tuple[Texts, list[Diagnostic]]:
+    texts: Texts = {}
+    refused = []
+    for job in todo:
+        document = job.document
+        text = texts.get(_where(document), document.text)
+        try:
+            if text.lstrip().startswith("{") and _is_json(text):
+                text = rewrite_json(text, document.within, job.value)
+            else:
+                text = rewrite(text, document.within, document.value, job.moves, job.gone)
+            if get(parse(text), document.within) != job.value:
+                raise NotRewritableError("it is written in a way that cannot be kept")
+        except (NotRewritableError, YamlError) as error:
+            refused.append(_refusal(document, str(error)))
+        else:
+            texts[_where(document)] = text
+    return texts, refused
+
+
+def _is_json(text: str) -> bool:
+    import json
+
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _unproved(read: Read, new: Texts, before: Compilation, runtimes: Sequence[str]) -> Iterator[Diagnostic]:
+    """Compile the new documents in the place of the old ones, and refuse what became anything else."""
+    after_read = Read()
+    for role, documents in read.documents.items():
+        after_read.documents[role] = [_renewed(document, new) for document in documents]
+    after = compile_documents(after_read, runtimes=runtimes)
+    objects = {(job.namespace, job.name): job.objects for job in after.jobs}
+    for job in before.jobs:
+        key = job.namespace, job.name
+        if key not in objects or render(objects[key]) != render(job.objects):
+            document = next(d for d in read.documents["job"] if _key(d) == key)
+            said = [d for d in after.diagnostics if (d.object.namespace, d.object.name) == key and d.severity != "note"]
+            why = "; ".join(diagnostic.message for diagnostic in said)
+            yield _refusal(document, why or "Trainer v2.3 has no words for what it says")
+
+
+def _renewed(document: Document, new: Texts) -> Document:
+    text = new.get(_where(document))
+    return document if text is None else document._replace(text=text, value=get(parse(text), document.within))
+
+
+def _refusal(document: Document, why: str) -> Diagnostic:
+    words = get(document.value, NUMBER) in WORDS
+    return Diagnostic(
+        id="not-upgradable",
+        severity="error",
+        stage="read",
+        message=f"the {document.value['kind']} cannot be upgraded: {why}",
+        help="write numProcPerNode as a number first"
+        if words
+        else "rewrite it by hand; `trainc build` reads it as it is",
+        object=ObjectId.of(document.value),
+        field="spec.trainer.numProcPerNode" if words else "",
+        place=Place(document=document, path=NUMBER if words else ()),
+    )
+
+
+def _file(file: inputs.File, jobs: list[_Job], new: Texts) -> Upgraded:
+    """The whole file with its new documents."""
+    old = decode(file.data)
+    lines = old.split("\n")
+    starts = [0]
+    for line in lines:
+        starts.append(starts[-1] + len(line) + 1)
+    text = old
+    for job in sorted(
+        {_where(job.document): job for job in jobs}.values(), key=lambda j: _where(j.document), reverse=True
+    ):
+        document = job.document
+        begin = starts[document.line - 1] + document.column - 1
+        assert old.startswith(document.text, begin), "a document stands where it was read"
+        text = text[:begin] + new[_where(document)] + text[begin + len(document.text) :]
+    return Upgraded(file.path, old, text, tuple(_changed(job) for job in jobs))
+
+
+def _changed(job: _Job) -> Changed:
+    told = [
+        f"{field(move.source)} -> {field(move.target)}" if move.target else f"{field(move.source)} is not needed"
+        for move in job.moves
+        if move.value is AS_IS or not move.target
+    ] + [
+        f"{field(move.source)}: {move.value}"
+        for move in job.moves
+        if move.value is not AS_IS and move.source == move.target
+    ]
+    return Changed(ObjectId.of(job.document.value), job.document.line, job.dialect, tuple(told))

@@ -1,0 +1,309 @@
+"""A document's text with fields moved to where v2.3 has them; all other lines stay as they are, byte for byte.
+
+Reads    the text, the path of the TrainJob in it, the moves of its dialect.
+Returns  the new text: moved fields keep their comments, their order and their quoting, at another indentation; a
+         comment of a line that is gone stands above what follows it. Raises NotRewritableError.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from ruamel.yaml.error import YAMLError
+from ruamel.yaml.nodes import MappingNode, SequenceNode
+
+from trainc.emit.yaml import render
+from trainc.frontends.moves import AS_IS, Move
+from trainc.kubernetes.trees import get, put
+from trainc.upgrade.text import Comment, Field, Text, indentation, shifted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from trainc.kubernetes.trees import Path, Tree
+
+STEP: Final = 2
+"""Spaces of indentation that a mapping takes."""
+
+
+class NotRewritableError(ValueError):
+    """The text is written in a way that cannot be kept."""
+
+
+class Part(NamedTuple):
+    """What stands at a place of the new text: a field of the old one, or (without field) a value that is new."""
+
+    field: Field | None
+    value: Any
+    source: Path
+    lead: list[Comment]
+    """Comments of lines that are gone, to stand above it."""
+
+
+def rewrite(text: str, at: Path, job: Tree, moves: Sequence[Move], gone: Sequence[str]) -> str:
+    """The document with the TrainJob at path `at` in the form of v2.3."""
+    newline = "\r\n" if "\r\n" in text else "\n"
+    plain = text.replace("\r\n", "\n")
+    try:
+        for level in (at, (*at, "spec")) if any(map(_is_structural, moves)) else ():
+            plain = _opened(plain, level)
+        plain = _edited(plain, at, moves)
+        plain = _restructured(plain, at, job, [move for move in moves if _is_structural(move)], gone)
+    except YAMLError as error:
+        raise NotRewritableError(str(error)) from None
+    return _with_lost_comments(text, plain).replace("\n", newline)
+
+
+def _with_lost_comments(old: str, new: str) -> str:
+    """The new text with those comments on top that stood where nothing is left for them to stand at."""
+    lost = Counter(c.text for c in Text(old.replace("\r\n", "\n")).comments) - Counter(
+        c.text for c in Text(new).comments
+    )
+    return "".join(f"{comment}\n" for comment in lost.elements()) + new
+
+
+def _is_structural(move: Move) -> bool:
+    return bool(move.target) and (move.value is AS_IS or move.target[1:2] == ("runtimePatches",))
+
+
+def _opened(text: str, at: Path) -> str:
+    """The mapping at a path, if it is written between braces, a field a line."""
+    read = Text(text)
+    found = read.field(at)
+    if found is None or not isinstance(found.value, MappingNode) or not found.value.flow_style:
+        return text
+    if not found.value.value:
+        return text
+    start, end = found.value.start_mark.index, found.value.end_mark.index
+    depth = 0 if found.key is None else indentation(read.lines[found.key.start_mark.line]) + STEP
+    if found.key is not None and found.flow:
+        raise NotRewritableError("it stands between braces; write it a field a line")
+    lines: list[str] = []
+    for key, value in found.value.value:
+        lines += _field_lines(read, Field(key, value, flow=True), str(key.value), depth)
+    behind = text[end:].partition("\n")
+    tail = behind[0].strip()
+    if tail and not tail.startswith("#"):
+        raise NotRewritableError("it stands between braces; write it a field a line")
+    if found.key is None:
+        return text[:start] + "\n".join(lines) + (f"\n{tail}" if tail else "") + behind[1] + behind[2]
+    return text[:start].rstrip(" ") + (f" {tail}\n" if tail else "\n") + "\n".join(lines) + behind[1] + behind[2]
+
+
+def _edited(text: str, at: Path, moves: Sequence[Move]) -> str:
+    """Scalars with new values, and fields that go, where they stand."""
+    for move in moves:
+        if _is_structural(move):
+            continue
+        read = Text(text)
+        field = read.field((*at, *move.source))
+        if field is None or field.key is None or read.is_alias(field):
+            raise NotRewritableError(f"{'.'.join(map(str, move.source))} is written elsewhere, and referred to")
+        if move.target:
+            start, end = field.value.start_mark.index, field.value.end_mark.index
+            text = text[:start] + _scalar(move.value) + text[end:]
+        else:
+            text = _without(read, field, (*at, *move.source))
+    return text
+
+
+def _without(read: Text, field: Field, path: Path) -> str:
+    """The text without a field."""
+    assert field.key is not None
+    parent = read.field(path[:-1])
+    assert parent is not None
+    pairs = parent.value.value
+    if len(pairs) == 1:
+        start, end = parent.value.start_mark.index, parent.value.end_mark.index
+        if field.flow or parent.key is None:
+            return read.text[:start] + "{}" + read.text[end:]
+        region = read.region(field)
+        kept = read.lines[: region.start] + read.lines[region.stop :]
+        line = int(parent.key.end_mark.line)
+        kept[line] = kept[line].replace(":", ": {}", 1)
+        return "\n".join(kept)
+    if not field.flow:
+        region = read.region(field)
+        return "\n".join(read.lines[: region.start] + read.lines[region.stop :])
+    index = next(i for i, (key, _) in enumerate(pairs) if key is field.key)
+    if index:
+        return read.text[: pairs[index - 1][1].end_mark.index] + read.text[field.value.end_mark.index :]
+    return read.text[: field.key.start_mark.index] + read.text[pairs[1][0].start_mark.index :]
+
+
+def _restructured(text: str, at: Path, job: Tree, moves: Sequence[Move], gone: Sequence[str]) -> str:
+    """The fields of `spec` under their new names and in their new places."""
+    read = Text(text)
+    spec = read.field((*at, "spec"))
+    fields = {key: found for key in gone if (found := read.field((*at, "spec", key)))}
+    for key in gone:
+        if key in job["spec"] and key not in fields:
+            raise NotRewritableError(f"spec.{key} is written elsewhere, and merged in")
+    if not fields or spec is None:
+        return text
+    regions = {key: read.region(field) for key, field in fields.items()}
+    depth = int(next(iter(fields.values())).key.start_mark.column)  # type: ignore[union-attr]
+    offset = _offset(read)
+    new: dict[str, Any] = {}
+    places: dict[str, int] = {}
+    parts: list[Part] = []
+    for move in moves:
+        new_key, old_key = str(move.target[1]), str(move.source[1])
+        part = Part(_source(read, at, job, move), _value(job, move), move.source, [])
+        parts.append(part)
+        _place(new, move.target[1:], part)
+        places[new_key] = min(places.get(new_key, len(read.lines)), regions[old_key].start)
+    _rehome(read, regions, parts)
+    lines, line = [], 0
+    by_place = {place: key for key, place in places.items()}
+    while line < len(read.lines):
+        if line in by_place:
+            key = by_place[line]
+            lines += _lines(read, {key: new[key]}, depth, offset)
+        region = next((r for r in regions.values() if r.start == line), None)
+        if region is not None:
+            line = region.stop
+            continue
+        lines.append(read.lines[line])
+        line += 1
+    return "\n".join(lines)
+
+
+def _value(job: Tree, move: Move) -> Any:
+    return get(job, move.source) if move.value is AS_IS else move.value
+
+
+def _source(read: Text, at: Path, job: Tree, move: Move) -> Field | None:
+    """The field that a move takes along, unless the value there is another one or written elsewhere."""
+    if move.value is not AS_IS and get(job, move.source) != move.value:
+        return None
+    return read.field((*at, *move.source))
+
+
+def _place(tree: dict[str, Any], path: Path, part: Part) -> None:
+    node: Any = tree
+    for step, following in pairwise(path):
+        empty: Any = [] if isinstance(following, int) else {}
+        if isinstance(node, dict):
+            node = node.setdefault(step, empty)
+        else:
+            node += [empty] * (int(step) + 1 - len(node))
+            node = node[step]
+    node[path[-1]] = part
+
+
+def _rehome(read: Text, regions: dict[str, range], parts: list[Part]) -> None:
+    """Give every comment of the lines that go, and of no field that is moved, to the field that follows it."""
+    kept: set[int] = set()
+    starts: list[tuple[int, Part]] = []
+    seen: set[int] = set()
+    for part in parts:
+        if part.field is None or part.field.value.start_mark.index in seen:
+            continue
+        seen.add(part.field.value.start_mark.index)
+        kept.update(_own_lines(read, part.field))
+        node = part.field.key or part.field.value
+        starts.append((int(node.start_mark.line), part))
+    starts.sort(key=lambda pair: pair[0])
+    for region in regions.values():
+        inside = [(line, part) for line, part in starts if line in region]
+        for comment in read.comments:
+            if comment.line in region and comment.line not in kept:
+                behind = [part for line, part in inside if line >= comment.line]
+                following = behind[0] if behind else inside[-1][1] if inside else parts[0] if parts else None
+                if following is not None:
+                    following.lead.append(comment)
+
+
+def _own_lines(read: Text, field: Field) -> range:
+    """The lines whose comments a field takes along."""
+    if field.key is not None and not field.flow:
+        return read.region(field)
+    first, last = int(field.value.start_mark.line), int(field.value.end_mark.line)
+    return range(first, last + 1 if _tail(read, field) else last)
+
+
+def _tail(read: Text, field: Field) -> str:
+    """The comment behind a value on its last line."""
+    line = read.lines[field.value.end_mark.line]
+    rest = line[field.value.end_mark.column :].strip()
+    return rest if rest.startswith("#") else ""
+
+
+def _lines(read: Text, tree: Any, depth: int, offset: int) -> list[str]:
+    """The new fields as lines."""
+    lines: list[str] = []
+    for key, child in tree.items():
+        margin = " " * depth
+        if isinstance(child, Part):
+            lines += [f"{margin}{comment.text}" for comment in child.lead]
+            lines += _part_lines(read, child, key, depth)
+        elif isinstance(child, dict):
+            lines += [f"{margin}{key}:", *_lines(read, child, depth + STEP, offset)]
+        else:
+            lines.append(f"{margin}{key}:")
+            for item in child:
+                lines += _with_dash(_lines(read, item, depth + offset + 2, offset), depth + offset)
+    return lines
+
+
+def _with_dash(lines: list[str], depth: int) -> list[str]:
+    first = next(i for i, line in enumerate(lines) if not line.lstrip().startswith("#"))
+    dashed = " " * depth + "- " + lines[first].lstrip(" ")
+    return [*shifted(lines[:first], -2), dashed, *lines[first + 1 :]]
+
+
+def _part_lines(read: Text, part: Part, key: str, depth: int) -> list[str]:
+    if part.field is None:
+        return shifted(render([{key: part.value}]).rstrip("\n").split("\n"), depth)
+    return _field_lines(read, part.field, key, depth)
+
+
+def _field_lines(read: Text, field: Field, key: str, depth: int) -> list[str]:
+    """A field under a new name and at another indentation."""
+    margin = " " * depth
+    if field.key is not None and not field.flow:
+        region = read.region(field)
+        first, column = int(field.key.start_mark.line), int(field.key.start_mark.column)
+        by = depth - column
+        head = margin + key + read.lines[first][field.key.end_mark.column :]
+        above, below = read.lines[region.start : first], read.lines[first + 1 : region.stop]
+        return [*shifted(above, by), head, *shifted(below, by)]
+    if field.key is not None and read.is_alias(field):
+        raise NotRewritableError("an alias stands between braces; write it a field a line")
+    value = read.text[field.value.start_mark.index : field.value.end_mark.index].split("\n")
+    least = min((indentation(line) for line in value[1:] if line.strip()), default=0)
+    tail = _tail(read, field) if not field.flow else ""
+    value[-1] += f"  {tail}" if tail else ""
+    return [f"{margin}{key}: {value[0]}".rstrip(), *shifted(value[1:], depth + STEP - least)]
+
+
+def _offset(read: Text) -> int:
+    """By how much the dashes of a list are indented below its key: as the text does it first."""
+    waiting = [read.root]
+    while waiting:
+        node = waiting.pop(0)
+        if isinstance(node, MappingNode) and not node.flow_style:
+            for key, value in node.value:
+                if isinstance(value, SequenceNode) and not value.flow_style and value.value:
+                    return max(indentation(read.lines[value.value[0].start_mark.line]) - int(key.start_mark.column), 0)
+                waiting.append(value)
+        elif isinstance(node, SequenceNode) and not node.flow_style:
+            waiting += node.value
+    return 0
+
+
+def _scalar(value: Any) -> str:
+    """A scalar as YAML writes it."""
+    return render([{"v": value}]).removeprefix("v: ").rstrip("\n")
+
+
+def rewrite_json(text: str, at: Path, new: Tree) -> str:
+    """A JSON document with the TrainJob at path `at` replaced, at the indentation that it had."""
+    tree = put(json.loads(text), at, new)
+    second = text.strip().partition("\n")[2].split("\n")[0]
+    written = json.dumps(tree, ensure_ascii=False, indent=indentation(second) or None)
+    return written + text[len(text.rstrip()) :]

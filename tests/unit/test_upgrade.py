@@ -1,0 +1,170 @@
+"""`trainc upgrade`: which lines change, which stay, and what is never written."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from running import run
+
+HEAD = """apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainJob
+metadata: {name: j}
+"""
+PATCH = """  runtimePatches:
+  - manager: trainc.dev/upgrade
+    trainingRuntimeSpec:
+      template:
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        pytest.param(
+            "spec:\n  # r\n  runtimeRef: {name: plain} # s\n  labels: {a: 'b'} # t\n# end\n",
+            "spec:\n  # r\n  runtimeRef: {name: plain} # s\n"
+            + PATCH
+            + "        metadata:\n          labels: {a: 'b'} # t\n# end\n",
+            id="comments and quotes stay",
+        ),
+        pytest.param(
+            "spec:\n    annotations:\n        a: b\n\n        # c\n        d: |\n            # text\n\n            more\n"
+            "    runtimeRef:\n        name: plain\n",
+            "spec:\n    runtimePatches:\n    - manager: trainc.dev/upgrade\n      trainingRuntimeSpec:\n"
+            "        template:\n          metadata:\n            annotations:\n                a: b\n\n"
+            "                # c\n                d: |\n                    # text\n\n                    more\n"
+            "    runtimeRef:\n        name: plain\n",
+            id="four spaces, block text",
+        ),
+        pytest.param(
+            "spec: {runtimeRef: {name: plain}, labels: {a: b}}\n",
+            "spec:\n  runtimeRef: {name: plain}\n" + PATCH + "        metadata:\n          labels: {a: b}\n",
+            id="between braces",
+        ),
+        pytest.param(
+            "spec:\n  runtimeRef: {name: plain}\n  trainer: {numNodes: 2, numProcPerNode: auto}\n  labels: {a: b}\n",
+            "spec:\n  runtimeRef: {name: plain}\n  trainer: {numNodes: 2}\n"
+            + PATCH
+            + "        metadata:\n          labels: {a: b}\n",
+            id="a word that is the default goes",
+        ),
+        pytest.param(
+            "x: &l {a: b}\nspec:\n  runtimeRef: {name: plain}\n  labels: *l\n",
+            "x: &l {a: b}\nspec:\n  runtimeRef: {name: plain}\n" + PATCH + "        metadata:\n          labels: *l\n",
+            id="an alias",
+        ),
+    ],
+)
+def test_the_lines_that_change(old: str, new: str) -> None:
+    done = run("upgrade", "-", stdin=(HEAD + old).encode())
+    assert (done.code, done.out) == (0, HEAD + new)
+    crlf = run("upgrade", "-", stdin=(HEAD + old).replace("\n", "\r\n").encode())
+    assert crlf.out == (HEAD + new).replace("\n", "\r\n")
+
+
+OLD = HEAD + "spec:\n  runtimeRef: {name: plain}\n  labels: {a: b}\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(HEAD + "spec:\n  runtimeRef: {name: plain} # as  it is\n", id="v2.3"),
+        pytest.param("kind: ConfigMap\napiVersion: v1\ndata: {a:   b}\n", id="another kind"),
+        pytest.param("", id="nothing"),
+    ],
+)
+def test_what_stays_as_it_is(text: str) -> None:
+    done = run("upgrade", "-", stdin=text.encode())
+    assert (done.code, done.out, done.err) == (0, text, "nothing to upgrade\n")
+
+
+def test_other_documents_of_the_file_keep_every_byte() -> None:
+    other = "kind:   ConfigMap # c\napiVersion: v1\n"
+    text = f"\ufeff{other}--- # one\n{OLD}---\n{other}"
+    done = run("upgrade", "-", stdin=text.encode())
+    assert done.out.startswith(f"\ufeff{other}--- # one\napiVersion")
+    assert done.out.endswith(f"          labels: {{a: b}}\n---\n{other}")
+
+
+def test_the_items_of_a_list() -> None:
+    items = "".join("- " + OLD.replace("{name: j}", f"{{name: j{i}}}").replace("\n", "\n  ")[:-2] for i in range(2))
+    done = run("upgrade", "-", stdin=f"apiVersion: v1\nkind: List\nitems:\n{items}".encode())
+    assert done.code == 0, done.err
+    assert done.out.count("runtimePatches") == 2
+    assert "labels: {a: b}\n- apiVersion" in done.out
+
+
+def test_json_stays_json() -> None:
+    text = (
+        '{"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob", "metadata": {"name": "j"},\n'
+        '    "spec": {"runtimeRef": {"name": "plain"}, "labels": {"a": "b"}}}\n'
+    )
+    done = run("upgrade", "-", stdin=text.encode())
+    assert done.out.startswith('{\n    "apiVersion": "trainer')
+    assert '"runtimePatches": [\n' in done.out
+
+
+def test_files_are_rewritten_on_request_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "job.yaml"
+    file.write_text(OLD)
+    file.chmod(0o640)
+    shown = run("upgrade")
+    assert shown.code == 0
+    assert "\n-  labels: {a: b}\n" in shown.out
+    assert run("upgrade", "--check").code == 3
+    assert file.read_text() == OLD
+    written = run("upgrade", "--write")
+    assert (written.code, written.out) == (0, "")
+    assert "job.yaml: TrainJob j: Trainer v2.1 -> v2.3\n  spec.labels -> spec.runtimePatches[0]." in written.err
+    assert "runtimePatches" in file.read_text()
+    assert file.stat().st_mode & 0o777 == 0o640
+    assert os.listdir(tmp_path) == ["job.yaml"]
+    assert run("upgrade", "--check").code == 0
+
+
+def test_a_file_with_something_unprovable_stays_and_the_others_do_not(tmp_path: Path) -> None:
+    good, bad = tmp_path / "good.yaml", tmp_path / "bad.yaml"
+    good.write_text(OLD)
+    bad.write_text(OLD.replace("name: j", "name: k").replace("plain", "plian"))
+    done = run("upgrade", str(tmp_path), "--write")
+    assert done.code == 1
+    assert "error[runtime-not-found]" in done.err
+    assert bad.read_text().endswith("labels: {a: b}\n")
+    assert "runtimePatches" in good.read_text()
+
+
+@pytest.mark.parametrize(
+    ("spec", "why"),
+    [
+        pytest.param(
+            "  runtimeRef: {name: torch-distributed}\n  labels: {}\n  trainer: {numProcPerNode: gpu}\n",
+            "write numProcPerNode as a number first",
+            id="a word that v2.3 does not have",
+        ),
+        pytest.param(
+            "  trainingRuntimeRef: {name: plain}\n  podSpecOverrides:\n"
+            "  - {targetReplicatedJobs: [node], containers: [{name: node, command: [x]}]}\n",
+            "containers[0].command; it is dropped",
+            id="a field that patches do not have",
+        ),
+        pytest.param(
+            "  runtimeRef: {name: plain}\n  <<: {labels: {a: b}}\n",
+            "spec.labels is written elsewhere",
+            id="a field that is merged in",
+        ),
+    ],
+)
+def test_what_cannot_be_said_in_v2_3(spec: str, why: str) -> None:
+    text = (HEAD + "spec:\n" + spec).encode()
+    done = run("upgrade", "-", stdin=text)
+    assert done.code == 1
+    assert done.out.encode() == text
+    assert why in done.err
+
+
+@pytest.mark.parametrize("args", [("--write", "--check"), ("-", "--write"), ("-", "x.yaml")])
+def test_usage(args: tuple[str, ...]) -> None:
+    assert run("upgrade", *args).code == 2
