@@ -24,6 +24,7 @@ lint: $(VENV)/.dev-installed
 
 # Rewrite every golden output and snapshot from what trainc says now. Read the diff before you commit it.
 snapshots: $(VENV)/.dev-installed
+	$(BIN)/python scripts/make_gallery.py
 	$(BIN)/pytest -n auto --snapshot-update
 
 # Ask the real code: make differential ORACLE=/path/to/oracle [EXAMPLES=20000] [CRDS=DIR]

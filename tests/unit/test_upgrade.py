@@ -30,8 +30,8 @@ PATCH = """  runtimePatches:
             id="comments and quotes stay",
         ),
         pytest.param(
-            "spec:\n    annotations:\n        a: b\n\n        # c\n        d: |\n            # text\n\n            more\n"
-            "    runtimeRef:\n        name: plain\n",
+            "spec:\n    annotations:\n        a: b\n\n        # c\n        d: |\n            # text\n\n"
+            "            more\n    runtimeRef:\n        name: plain\n",
             "spec:\n    runtimePatches:\n    - manager: trainc.dev/upgrade\n      trainingRuntimeSpec:\n"
             "        template:\n          metadata:\n            annotations:\n                a: b\n\n"
             "                # c\n                d: |\n                    # text\n\n                    more\n"
