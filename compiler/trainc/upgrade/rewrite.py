@@ -51,10 +51,15 @@ def rewrite(text: str, at: Path, job: Tree, moves: Sequence[Move], gone: Sequenc
         for level in (at, (*at, "spec")) if any(map(_is_structural, moves)) else ():
             plain = _opened(plain, level)
         plain = _edited(plain, at, moves)
-        plain = _restructured(plain, at, job, [move for move in moves if _is_structural(move)], gone)
+        structural = [move for move in moves if _is_structural(move)]
+        try:
+            new = _with_lost_comments(text, _restructured(plain, at, job, structural, gone))
+        except YAMLError:  # an alias may have come to stand before what it refers to: write out what it stands for
+            expanded = _restructured(plain, at, job, structural, gone, expand=True)
+            new = _with_lost_comments(text, expanded)
     except YAMLError as error:
         raise NotRewritableError(str(error)) from None
-    return _with_lost_comments(text, plain).replace("\n", newline)
+    return new.replace("\n", newline)
 
 
 def _with_lost_comments(old: str, new: str) -> str:
@@ -134,7 +139,9 @@ def _without(read: Text, field: Field, path: Path) -> str:
     return read.text[: field.key.start_mark.index] + read.text[pairs[1][0].start_mark.index :]
 
 
-def _restructured(text: str, at: Path, job: Tree, moves: Sequence[Move], gone: Sequence[str]) -> str:
+def _restructured(
+    text: str, at: Path, job: Tree, moves: Sequence[Move], gone: Sequence[str], *, expand: bool = False
+) -> str:
     """The fields of `spec` under their new names and in their new places."""
     read = Text(text)
     spec = read.field((*at, "spec"))
@@ -152,7 +159,10 @@ def _restructured(text: str, at: Path, job: Tree, moves: Sequence[Move], gone: S
     parts: list[Part] = []
     for move in moves:
         new_key, old_key = str(move.target[1]), str(move.source[1])
-        part = Part(_source(read, at, job, move), _value(job, move), move.source, [])
+        source = _source(read, at, job, move)
+        if expand and source is not None and read.has_alias(source):
+            source = None
+        part = Part(source, _value(job, move), move.source, [])
         parts.append(part)
         _place(new, move.target[1:], part)
         places[new_key] = min(places.get(new_key, len(read.lines)), regions[old_key].start)

@@ -75,6 +75,11 @@ class Text:
         """Whether the value is written elsewhere."""
         return field.key is not None and field.value.start_mark.index < field.key.end_mark.index
 
+    def has_alias(self, field: Field) -> bool:
+        """Whether some of the value is written elsewhere."""
+        begin = field.value.start_mark.index
+        return self.is_alias(field) or any(node.start_mark.index < begin for node in _nodes(field.value))
+
     def last_line(self, field: Field) -> int:
         """The last line on which something of a field stands that is no comment."""
         if field.key is not None and (
@@ -114,7 +119,8 @@ class Text:
     @cached_property
     def comments(self) -> list[Comment]:
         """All comments: what begins with a `#` that is in no scalar."""
-        spans = sorted(self._scalars(self.root))
+        scalars = (node for node in _nodes(self.root) if isinstance(node, ScalarNode))
+        spans = sorted((int(node.start_mark.index), int(node.end_mark.index)) for node in scalars)
         starts = [start for start, _ in spans]
         found, offset = [], 0
         for number, line in enumerate(self.lines):
@@ -127,16 +133,16 @@ class Text:
             offset += len(line) + 1
         return found
 
-    def _scalars(self, node: Node) -> Iterator[tuple[int, int]]:
-        waiting, seen = [node], set()
-        while waiting:
-            node = waiting.pop()
-            if id(node) in seen:
-                continue
+
+def _nodes(node: Node) -> Iterator[Node]:
+    """A node and all below it, each once."""
+    waiting, seen = [node], set()
+    while waiting:
+        node = waiting.pop()
+        if id(node) not in seen:
             seen.add(id(node))
-            if isinstance(node, ScalarNode):
-                yield node.start_mark.index, node.end_mark.index
-            elif isinstance(node, MappingNode):
+            yield node
+            if isinstance(node, MappingNode):
                 waiting += [part for pair in node.value for part in pair]
             elif isinstance(node, SequenceNode):
                 waiting += node.value
