@@ -22,6 +22,8 @@ class TrainJob(NamedTuple):
 
     document: Document
     value: Tree
+    dialect: str = "v2.3"
+    """In which it was written."""
     moves: tuple[Move, ...] = ()
     """Where an older dialect wrote what stands elsewhere in `value`."""
 

@@ -101,11 +101,34 @@ class Plan(NamedTuple):
 
     def endpoint(self) -> str:
         """The host name of the trainer job's first pod, where processes meet (difference rendezvous-host)."""
-        name = self.job.name
         if self.trainer is None:
-            return f"{name}-{NODE}-0-0.{name}"
-        subdomain = get(self.spec, ("network", "subdomain"), name)
-        return f"{name}-{self.jobs[self.trainer].get('name')}-0-0.{subdomain}"
+            return f"{self.job.name}-{NODE}-0-0.{self.job.name}"
+        return self._host(self.trainer, 0, 0)
+
+    def endpoints(self, job: int) -> Iterator[str]:
+        """The host names of all pods of a replicated job."""
+        for replica in range(self.jobs[job].get("replicas", 1)):
+            for pod in range(self.counts[job]):
+                yield self._host(job, replica, pod)
+
+    def _host(self, job: int, replica: int, pod: int) -> str:
+        subdomain = get(self.spec, ("network", "subdomain"), self.job.name)
+        return f"{self.job.name}-{self.jobs[job].get('name')}-{replica}-{pod}.{subdomain}"
+
+    def node_resources(self) -> Tree:
+        """What a node asks for: trainer.resourcesPerNode alone when it is given, else the runtime's node container.
+
+        The container is that of the first replicated job that is named `node` or is a trainer, and has one.
+        """
+        if "resourcesPerNode" in self.job.trainer:
+            given: Tree = self.job.trainer["resourcesPerNode"]
+            return given
+        trainers = set(self.trainers())
+        for index, job in enumerate(self.jobs):
+            if (job.get("name") == NODE or index in trainers) and (slot := self.find(index, NODE)):
+                found: Tree = get(self.spec, (*slot.path, "resources"), {})
+                return found
+        return {}
 
     @property
     def failed(self) -> bool:
@@ -114,8 +137,13 @@ class Plan(NamedTuple):
 
     # Changes: each returns a new plan
 
-    def on(self, slot: Slot | None, *, env: Iterable[Tree] = (), ports: Iterable[Tree] = ()) -> Plan:
-        """Put variables and ports on a container: an entry of the same name (port) is replaced in place, else added."""
+    def on(
+        self, slot: Slot | None, *, env: Iterable[Tree] = (), ports: Iterable[Tree] = (), mounts: Iterable[Tree] = ()
+    ) -> Plan:
+        """Put variables, ports and mounts on a container.
+
+        An entry of the same name (port, path) is replaced in place, else added.
+        """
         if slot is None:
             return self
 
@@ -125,21 +153,39 @@ class Plan(NamedTuple):
                 changed["env"] = variables
             if opened := upsert(container.get("ports"), ports, same_port):
                 changed["ports"] = opened
+            if mounted := upsert(container.get("volumeMounts"), mounts, same_path):
+                changed["volumeMounts"] = mounted
             return changed
 
         return self._replace(spec=edit(self.spec, slot.path, change))
 
-    def with_nodes(self, count: int) -> Plan:
-        """Let the trainer job run that many pods."""
-        if self.trainer is None:
+    def with_volumes(self, job: int, volumes: Iterable[Tree]) -> Plan:
+        """Give the pods of a replicated job volumes: one of the same name is replaced in place, else added."""
+        path = (*pod_spec(job), "volumes")
+        return self._replace(spec=edit(self.spec, path, lambda there: upsert(there, volumes, same_name)))
+
+    def with_resources(self, jobs: Iterable[int]) -> Plan:
+        """Merge trainer.resourcesPerNode into what the `node` containers of these jobs ask for."""
+        per_node = self.job.trainer.get("resourcesPerNode")
+        if per_node is None:
             return self
-        counts = list(self.counts)
-        counts[self.trainer] = count
-        return self._replace(counts=tuple(counts))
+        from trainc.kubernetes.resources import merge_resources
+
+        spec = self.spec
+        for job in jobs:
+            if node := self.find(job, NODE):
+                spec = edit(spec, (*node.path, "resources"), lambda there: merge_resources(there or {}, per_node))
+        return self._replace(spec=spec)
+
+    def with_count(self, job: int, count: int) -> Plan:
+        """Let a replicated job run that many pods."""
+        return self._replace(counts=(*self.counts[:job], count, *self.counts[job + 1 :]))
 
     def with_nodes_of_job(self) -> Plan:
         """Let the trainer job run as many pods as the TrainJob says, if it does."""
-        return self.with_nodes(self.job.trainer["numNodes"]) if "numNodes" in self.job.trainer else self
+        if self.trainer is None or "numNodes" not in self.job.trainer:
+            return self
+        return self.with_count(self.trainer, self.job.trainer["numNodes"])
 
     def report(self, diagnostics: Iterable[Diagnostic]) -> Plan:
         """Add what a check found."""
@@ -161,8 +207,13 @@ def upsert(items: list[Tree] | None, added: Iterable[Tree], same: Any) -> list[T
 
 
 def same_name(a: Tree, b: Tree) -> bool:
-    """Whether two variables are one."""
+    """Whether two variables, or two volumes, are one."""
     return bool(a.get("name") == b.get("name"))
+
+
+def same_path(a: Tree, b: Tree) -> bool:
+    """Whether two mounts are one: a container has one at each path, whatever the volume."""
+    return bool(a.get("mountPath") == b.get("mountPath"))
 
 
 def same_port(a: Tree, b: Tree) -> bool:
@@ -171,6 +222,17 @@ def same_port(a: Tree, b: Tree) -> bool:
         return bool(a["name"] == b["name"])
     number_and_protocol = (a.get("containerPort"), a.get("protocol") or "TCP")
     return number_and_protocol == (b.get("containerPort"), b.get("protocol") or "TCP")
+
+
+def gpus(resources: Tree) -> int:
+    """GPUs in the requests, else in the limits: whatever has `gpu` in its name, the first by name that is not zero."""
+    from trainc.kubernetes.quantity import Quantity
+
+    def among(quantities: Tree) -> int:
+        named = (Quantity.from_json(quantities[name]) for name in sorted(quantities) if "gpu" in name.lower())
+        return next((quantity.value() for quantity in named if quantity.sign), 0)
+
+    return among(resources.get("requests") or {}) or max(0, among(resources.get("limits") or {}))
 
 
 def value(name: str, text: object) -> Tree:

@@ -1,9 +1,10 @@
 """Whole jobs: made-up runtimes and TrainJobs, answered by trainc and by the real Trainer and JobSet code.
 
 The inputs keep clear of the deliberate differences (docs/differences.md): a trainer is always there, ports have names,
-the trainer job is called `node`, the TrainJob has a namespace and no labels. What the cluster refuses at the stages
-`jobset` and `job` is not compared. Needs ORACLE, the program; CRDS is the folder with the structures of the CRDs, where
-the program does not find it by itself.
+the trainer job is called `node` (with MPI, which has no rendezvous, also `launcher`), nobody asks for two kinds of GPU,
+the TrainJob has a namespace and no labels. Open MPI 5's variables do not count; XGBoost's do in any order, since the
+controller's is chance. What the cluster refuses at the stages `jobset` and `job` is not compared. Needs ORACLE, the
+program; CRDS is the folder with the structures of the CRDs, where the program does not find it by itself.
 """
 
 from __future__ import annotations
@@ -33,11 +34,15 @@ ANCESTOR = "trainer.kubeflow.org/trainjob-ancestor-step"
 
 words = st.sampled_from(["a", "b", "data", "x-1", "gpu", "c2", "true", "zz"])
 texts = st.sampled_from(["", "a", "1", "true", "a b", "Zz", "$(A)"])
-names = st.sampled_from(["node", "metrics", "setup", "worker"])
+names = st.sampled_from(["node", "metrics", "setup", "worker", "launcher"])
+RESERVED = ("PET_NNODES", "DMLC_TASK_ID", "OMPI_MCA_orte_set_default_slots")
 STEPS = ("dataset-initializer", "model-initializer")
 counts = st.sampled_from([0, 1, 2, 3, 8, 16])
 amounts = st.sampled_from(["1", "0", "500m", "2500m", "1.5", "64Gi", "1e3", "+2", "0.5Gi", 4, 0, "1024Ki"])
 resource_names = st.sampled_from(["cpu", "memory", "nvidia.com/gpu", "amd.com/GPU", "ephemeral-storage"])
+asked = st.dictionaries(resource_names, amounts, max_size=2).filter(
+    lambda resources: sum("gpu" in name.lower() for name in resources) < 2
+)
 strings = st.dictionaries(st.sampled_from(["app", "team", "x.io/y"]), words, max_size=2)
 
 
@@ -52,11 +57,11 @@ def items(of: st.SearchStrategy[Any], most: int = 2, unique: str = "") -> st.Sea
     return st.lists(of, max_size=most, unique_by=(lambda item: item[unique]) if unique else None)
 
 
-resources = fields({}, {key: st.dictionaries(resource_names, amounts, max_size=2) for key in ("requests", "limits")})
+resources = fields({}, dict.fromkeys(("requests", "limits"), asked))
 variables = items(
     st.one_of(
         fields({"name": st.sampled_from(["A", "B", "NCCL_DEBUG"])}, {"value": texts}),
-        fields({"name": st.sampled_from(["C", "PET_NNODES"])}, {"value": texts}),
+        fields({"name": st.sampled_from(["C", *RESERVED])}, {"value": texts}),
         st.just({"name": "IP", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}}),
         st.just({"name": "LIMIT", "value": "x", "valueFrom": {"resourceFieldRef": {"resource": "limits.cpu"}}}),
         st.just({"name": "KEY", "valueFrom": {"secretKeyRef": {"name": "s", "key": "k", "optional": False}}}),
@@ -156,10 +161,21 @@ jobs = fields(
     },
     {"replicas": st.sampled_from([1, 1, 1, 2]), "groupName": words},
 )
+mpi = fields(
+    {},
+    {
+        "numProcPerNode": st.sampled_from([1, 1, 4, 0]),
+        "runLauncherAsNode": st.booleans(),
+        "sshAuthMountPath": st.sampled_from(["/home/mpiuser/.ssh", "/a", "/etc/mpi"]),
+        "mpiImplementation": st.sampled_from(["OpenMPI", "OpenMPI", ""]),
+    },
+)
 policies = st.one_of(
     st.none(),
     fields({}, {"numNodes": counts}),
     fields({"jax": st.just({})}, {"numNodes": counts}),
+    fields({"xgboost": st.just({})}, {"numNodes": counts}),
+    fields({"mpi": mpi}, {"numNodes": counts}),
     fields(
         {
             "torch": fields(
@@ -229,10 +245,12 @@ trainers = fields(
 
 @st.composite
 def cases(draw: st.DrawFn) -> list[dict[str, Any]]:
+    policy = draw(policies)
     replicated = draw(st.lists(jobs, max_size=3, unique_by=lambda job: job["name"]))
     for job in replicated:
         # The trainer is the job called `node`, or nobody; another one would be the difference rendezvous-host.
-        if job["name"] == "node" and draw(st.booleans()):
+        usual = {"node", "launcher"} if "mpi" in (policy or {}) else {"node"}
+        if job["name"] in usual and draw(st.booleans()):
             job["template"].setdefault("metadata", {})["labels"] = {ANCESTOR: "trainer"}
     for step in STEPS:
         if draw(st.booleans()):
@@ -244,7 +262,7 @@ def cases(draw: st.DrawFn) -> list[dict[str, Any]]:
             replicated.insert(0, {"name": step, "template": step_job})
     template = {"spec": {"replicatedJobs": replicated}, **draw(fields({}, {"metadata": metadata}))}
     spec: dict[str, Any] = {"template": template}
-    if (policy := draw(policies)) is not None:
+    if policy is not None:
         spec["mlPolicy"] = policy
     kind = draw(st.sampled_from(["ClusterTrainingRuntime", "TrainingRuntime"]))
     identity = {"name": "r"}
@@ -314,8 +332,9 @@ def compare(want: dict[str, Any], got: trainc.Compilation) -> None:
     errors = [d for d in got.diagnostics if d.severity == "error"]
     if want["verdict"] == "accepted":
         assert [(d.id, d.field, d.message) for d in errors] == []
-        (jobset,) = got.objects
-        mine, theirs = meaning(jobset), meaning(want["admittedJobSet"])
+        others = [made for made in want["objects"] if made["kind"] == "ConfigMap"]
+        mine = [by_variable(meaning(made)) for made in got.objects]
+        theirs = [by_variable(meaning(made)) for made in (want["admittedJobSet"], *others)]
         if not same(mine, theirs):
             assert mine == theirs
             pytest.fail("equal but for the types of numbers")
@@ -328,3 +347,12 @@ def compare(want: dict[str, Any], got: trainc.Compilation) -> None:
     assert recorded <= {spelling(d.field) for d in errors}, want
     if not recorded:
         assert STAGES.get(want["stage"], want["stage"]) in {d.stage for d in errors}, want
+
+
+def by_variable(node: Any) -> Any:
+    """A manifest in which XGBoost's variables and those beside them stand by name."""
+    if isinstance(node, list):
+        items = [by_variable(item) for item in node]
+        xgboost = any(isinstance(item, dict) and item.get("name") == "DMLC_TRACKER_URI" for item in items)
+        return sorted(items, key=lambda item: item["name"]) if xgboost else items
+    return {key: by_variable(value) for key, value in node.items()} if isinstance(node, dict) else node

@@ -13,28 +13,34 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from trainc.diagnostics import Diagnostic
+    from trainc.kubernetes.trees import Tree
     from trainc.library import Entry
     from trainc.objects import Runtime
 
 EPILOG = """\b
 Examples:
   trainc runtimes                         list the stock runtimes
-  trainc runtimes -r platform/runtimes    and those found there
+  trainc runtimes -r platform/runtimes    those found there, and the stock ones
+  trainc runtimes --wide                  with the image and resources of a node
   trainc runtimes torch-distributed       print one
   trainc runtimes --export runtimes/      write the stock ones, for a repository that pins them
 """
 
 COLUMNS = ("NAME", "KIND", "FRAMEWORK", "NODES", "JOBS", "FROM")
+WIDE = ("IMAGE", "RESOURCES")
 
 
 @click.command(epilog=EPILOG)
 @click.argument("name", required=False)
 @options.runtimes
+@click.option("--wide", is_flag=True, help="List also which image a node runs, and what it asks for.")
 @click.option("--export", metavar="DIR", help="Write each stock runtime to DIR/<name>.yaml; a file there is kept.")
-def command(name: str | None, runtimes: tuple[str, ...], export: str | None) -> int:
+def command(name: str | None, runtimes: tuple[str, ...], wide: bool, export: str | None) -> int:
     """List the stock runtimes and those found with -r, or print the one called NAME."""
     if name and export:
         raise click.UsageError("--export writes all stock runtimes: leave NAME out.")
+    if wide and (name or export):
+        raise click.UsageError("--wide is for the list: leave it out.")
     from trainc.compilation import library
 
     found, diagnostics = library(runtimes)
@@ -50,7 +56,8 @@ def command(name: str | None, runtimes: tuple[str, ...], export: str | None) -> 
     if name:
         options.write(known[0][0].document.text if known else "")
     else:
-        options.write(_table(known))
+        header = (*COLUMNS, *WIDE) if wide else COLUMNS
+        options.write(_table([header, *((*_row(*one), *(_node(one[1]) if wide else ())) for one in known)]))
     return _complain(diagnostics)
 
 
@@ -62,9 +69,9 @@ def _complain(diagnostics: list[Diagnostic]) -> int:
     return WRONG_INPUT if failed(diagnostics) else OK
 
 
-def _table(known: Iterable[tuple[Entry, Runtime]]) -> str:
-    rows = [COLUMNS, *(_row(entry, runtime) for entry, runtime in known)]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(COLUMNS))]
+def _table(rows: list[tuple[str, ...]]) -> str:
+    """Lines in which each cell stands below the one of its column."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows)
     return "".join(f"{line}\n" for line in lines)
 
@@ -81,19 +88,33 @@ def _row(entry: Entry, runtime: Runtime) -> tuple[str, ...]:
     return tuple(map(escape, (name, id.kind, runtime.framework, nodes, ",".join(jobs), where)))
 
 
+def _node(runtime: Runtime) -> tuple[str, ...]:
+    """The image of the container that a TrainJob is written into, and what it asks for; a request before a limit."""
+    from trainc.kubernetes.trees import get
+    from trainc.objects import ancestor
+    from trainc.plan import NODE, pod_spec
+    from trainc.reports.text import escape
+
+    trainers = [i for i, job in enumerate(runtime.spec.get("replicatedJobs") or []) if ancestor(job) == "trainer"]
+    containers = [c for i in trainers for c in get(runtime.spec, (*pod_spec(i), "containers"), [])]
+    node: Tree = next((container for container in containers if container.get("name") == NODE), {})
+    resources: Tree = node.get("resources") or {}
+    asked = {**(resources.get("limits") or {}), **(resources.get("requests") or {})}
+    return escape(node.get("image") or "-"), escape(",".join(f"{name}={asked[name]}" for name in sorted(asked)) or "-")
+
+
 def _missing(name: str, names: set[str]) -> Diagnostic:
     import difflib
+    import os
 
     from trainc.diagnostics import Diagnostic
 
     near = difflib.get_close_matches(name, sorted(names))
-    return Diagnostic(
-        id="runtime-not-found",
-        severity="error",
-        stage="read",
-        message=f'no runtime "{name}"',
-        help=f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(sorted(names))}",
-    )
+    if os.path.exists(name) or os.sep in name:
+        help = f"to look for runtimes in a file or folder: trainc runtimes -r {name}"
+    else:
+        help = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(sorted(names))}"
+    return Diagnostic(id="runtime-not-found", severity="error", stage="read", message=f'no runtime "{name}"', help=help)
 
 
 def _export(entries: Iterable[Entry], folder: str) -> int:

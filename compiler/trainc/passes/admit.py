@@ -18,7 +18,7 @@ def admit(plan: Plan) -> Plan:
     """Run the webhook's checks, the framework's among them."""
     framework = load(plan.runtime.framework)
     checks = (*trainjob.CHECKS, *(framework.CHECKS if framework else ()))
-    if plan.job.moves:
+    if plan.job.dialect != "v2.3":
         from trainc.checks import dialect
 
         checks = (*checks, *dialect.CHECKS)

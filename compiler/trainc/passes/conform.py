@@ -64,7 +64,7 @@ def conform_older(plan: Plan, told: Told) -> Plan:
     if not isinstance(value.get("spec"), dict):
         return plan.report(found)._replace(stopped=True)
     moves = tuple(dialect.moves(value))
-    job = plan.job._replace(value=moved(value, moves, dialect.GONE), moves=moves)
+    job = plan.job._replace(value=moved(value, moves, dialect.GONE), dialect=told.key, moves=moves)
     for broken in broken_rules("TrainJob", job.value):
         job = job._replace(value=without(job.value, broken.path))
         written = job.written(broken.path)

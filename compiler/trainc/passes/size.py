@@ -9,31 +9,19 @@ Source   kubeflow/trainer v2.3.0, the runtime's info: resourcesPerNode counts on
 
 from __future__ import annotations
 
-from trainc.kubernetes.trees import Tree, edit, get
-from trainc.plan import NODE, Plan
+from typing import TYPE_CHECKING
+
+from trainc.kubernetes.trees import get
+
+if TYPE_CHECKING:
+    from trainc.plan import Plan
 
 
 def size(plan: Plan) -> Plan:
     """Merge the resources, then count."""
-    plan = with_resources(plan)
+    if plan.runtime.policy is not None:
+        plan = plan.with_resources(plan.trainers())
     return plan._replace(counts=tuple(count(plan, index) for index in range(len(plan.jobs))))
-
-
-def with_resources(plan: Plan) -> Plan:
-    """resourcesPerNode merged into the node container of every trainer job."""
-    per_node = plan.job.trainer.get("resourcesPerNode")
-    if per_node is None or plan.runtime.policy is None:
-        return plan
-    from trainc.kubernetes.resources import merge_resources
-
-    def change(resources: Tree | None) -> Tree:
-        return merge_resources(resources or {}, per_node)
-
-    spec = plan.spec
-    for job in plan.trainers():
-        if node := plan.find(job, NODE):
-            spec = edit(spec, (*node.path, "resources"), change)
-    return plan._replace(spec=spec)
 
 
 def count(plan: Plan, job: int) -> int:

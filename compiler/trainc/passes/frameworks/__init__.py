@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from trainc.checks import Check
     from trainc.plan import Plan
 
-FRAMEWORKS: Final = ("jax", "plain", "torch")
+FRAMEWORKS: Final = ("jax", "mpi", "plain", "torch", "xgboost")
 
 
 class Framework(Protocol):

@@ -15,7 +15,7 @@ from trainc.checks import check
 from trainc.diagnostics import Finding
 from trainc.kubernetes.quantity import Quantity
 from trainc.kubernetes.trees import Tree, get
-from trainc.plan import COMPLETION_INDEX, NODE, Plan, Slot, copied, from_field, value
+from trainc.plan import COMPLETION_INDEX, NODE, Plan, Slot, copied, from_field, gpus, value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,34 +50,8 @@ def processes(plan: Plan) -> str:
     said = str(plan.job.trainer.get("numProcPerNode", plan.runtime.settings.get("numProcPerNode", "auto")))
     if said not in ("auto", "cpu"):
         return said
-    resources = node_resources(plan)
+    resources = plan.node_resources()
     return "auto" if said == "auto" and gpus(resources) else str(max(1, cpus(resources)))
-
-
-def node_resources(plan: Plan) -> Tree:
-    """What a node asks for: trainer.resourcesPerNode alone when it is given, else the runtime's node container.
-
-    The container is that of the first replicated job that is named `node` or is a trainer, and has one.
-    """
-    if "resourcesPerNode" in plan.job.trainer:
-        given: Tree = plan.job.trainer["resourcesPerNode"]
-        return given
-    trainers = set(plan.trainers())
-    for index, job in enumerate(plan.jobs):
-        if (job.get("name") == NODE or index in trainers) and (slot := plan.find(index, NODE)):
-            found: Tree = get(plan.spec, (*slot.path, "resources"), {})
-            return found
-    return {}
-
-
-def gpus(resources: Tree) -> int:
-    """GPUs in the requests, else in the limits: whatever has `gpu` in its name, the first by name that is not zero."""
-
-    def among(quantities: Tree) -> int:
-        named = (Quantity.from_json(quantities[name]) for name in sorted(quantities) if "gpu" in name.lower())
-        return next((quantity.value() for quantity in named if quantity.sign), 0)
-
-    return among(resources.get("requests") or {}) or max(0, among(resources.get("limits") or {}))
 
 
 def cpus(resources: Tree) -> int:

@@ -1,0 +1,266 @@
+"""MPI: who is in the hostfile, with how many slots, and what each pod is given, row by row."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import trainc
+
+HEAD = {"apiVersion": "trainer.kubeflow.org/v1alpha1"}
+ANCESTOR = {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}
+AS_NODE = {"runLauncherAsNode": True}
+ORTE = [
+    ("OMPI_MCA_orte_default_hostfile", "/etc/mpi/hostfile"),
+    ("OMPI_MCA_orte_keep_fqdn_hostnames", "true"),
+    ("OMPI_MCA_orte_set_default_slots", "1"),
+    ("OMPI_MCA_plm_rsh_args", "-o ConnectionAttempts=10"),
+]
+PRRTE = [
+    ("PRTE_MCA_prte_default_hostfile", "/etc/mpi/hostfile"),
+    ("PRTE_MCA_prte_keep_fqdn_hostnames", "false"),
+    ("PRTE_MCA_prte_set_default_slots", "1"),
+    ("PRTE_MCA_plm_ssh_args", "-o ConnectionAttempts=10"),
+]
+
+
+def job(name: str, *, replicas: int = 1, parallelism: int | None = None, **container: Any) -> dict[str, Any]:
+    """A replicated job; the one called `launcher` is the trainer."""
+    pod = {"containers": [{"name": "node", "image": "i:1", **container}]}
+    spec = {"template": {"spec": pod}, **({} if parallelism is None else {"parallelism": parallelism})}
+    metadata = {"metadata": {"labels": ANCESTOR}} if name == "launcher" else {}
+    return {"name": name, "replicas": replicas, "template": {**metadata, "spec": spec}}
+
+
+JOBS = (job("launcher"), job("node"))
+
+
+def compiled(
+    tmp_path: Path, trainer: Any = None, mpi: Any = None, jobs: Any = JOBS, **template: Any
+) -> trainc.Compilation:
+    runtime = {"mlPolicy": {"mpi": mpi or {}}, "template": {"spec": {"replicatedJobs": jobs, **template}}}
+    ref = {"runtimeRef": {"name": "r"}}
+    documents = [
+        {**HEAD, "kind": "ClusterTrainingRuntime", "metadata": {"name": "r"}, "spec": runtime},
+        {**HEAD, "kind": "TrainJob", "metadata": {"name": "j"}, "spec": {**ref, "trainer": trainer or {}}},
+    ]
+    file = tmp_path / "x.json"
+    file.write_text("\n".join(map(json.dumps, documents)))
+    return trainc.compile([str(file)])
+
+
+def hosts(compilation: trainc.Compilation) -> str:
+    """The hostfile on one line."""
+    assert [d.id for d in compilation.diagnostics] == ["secret-expected"]
+    _, config_map = compilation.objects
+    assert config_map["metadata"] == {"name": "j-mpi-hostfile"}
+    return ", ".join(config_map["data"]["hostfile"].splitlines())
+
+
+def pods(compilation: trainc.Compilation) -> dict[str, Any]:
+    """The pod specs by job."""
+    jobs = compilation.objects[0]["spec"]["replicatedJobs"]
+    return {job["name"]: job["template"]["spec"]["template"]["spec"] for job in jobs}
+
+
+def counts(compilation: trainc.Compilation) -> dict[str, int]:
+    return {
+        job["name"]: job["template"]["spec"]["completions"] for job in compilation.objects[0]["spec"]["replicatedJobs"]
+    }
+
+
+@pytest.mark.parametrize(
+    ("nodes", "mpi", "hostfile", "pods_of_node"),
+    [
+        pytest.param({}, {}, "j-node-0-0.j slots=1", 1, id="the runtime's one"),
+        pytest.param({"numNodes": 2}, {}, "j-node-0-0.j slots=1, j-node-0-1.j slots=1", 2, id="the TrainJob's"),
+        pytest.param({"numNodes": 0}, {}, "", 0, id="none"),
+        pytest.param(
+            {"numNodes": 2}, AS_NODE, "j-launcher-0-0.j slots=1, j-node-0-0.j slots=1", 1, id="the launcher is one"
+        ),
+        pytest.param(
+            {"numNodes": 1}, AS_NODE, "j-launcher-0-0.j slots=1, j-node-0-0.j slots=1", 1, id="and has one beside it"
+        ),
+    ],
+)
+def test_nodes(tmp_path: Path, nodes: Any, mpi: Any, hostfile: str, pods_of_node: int) -> None:
+    compilation = compiled(tmp_path, nodes, mpi)
+    assert hosts(compilation) == hostfile
+    assert counts(compilation) == {"launcher": 1, "node": pods_of_node}
+
+
+@pytest.mark.parametrize(
+    ("jobs", "template", "hostfile"),
+    [
+        pytest.param(JOBS, {"network": {"subdomain": "s"}}, "j-node-0-0.s slots=1", id="subdomain"),
+        pytest.param(
+            [job("launcher"), job("node", replicas=2, parallelism=1)],
+            {},
+            "j-node-0-0.j slots=1, j-node-1-0.j slots=1",
+            id="every replica",
+        ),
+        pytest.param([job("launcher"), job("workers")], {}, "", id="of the job called node alone"),
+    ],
+)
+def test_hosts(tmp_path: Path, jobs: Any, template: Any, hostfile: str) -> None:
+    assert hosts(compiled(tmp_path, jobs=jobs, **template)) == hostfile
+
+
+@pytest.mark.parametrize(
+    ("trainer", "mpi", "slots"),
+    [
+        pytest.param({}, {}, 1, id="one"),
+        pytest.param({}, {"numProcPerNode": 4}, 4, id="the runtime's"),
+        pytest.param({"numProcPerNode": 2}, {"numProcPerNode": 4}, 2, id="the TrainJob's first"),
+        pytest.param({"resourcesPerNode": {"limits": {"nvidia.com/gpu": 8}}}, {}, 8, id="a GPU each"),
+        pytest.param(
+            {"resourcesPerNode": {"limits": {"nvidia.com/gpu": 8}}}, {"numProcPerNode": 4}, 4, id="if nobody says more"
+        ),
+        pytest.param(
+            {"numProcPerNode": 1, "resourcesPerNode": {"limits": {"nvidia.com/gpu": 8}}}, {}, 1, id="one, said aloud"
+        ),
+        pytest.param({"resourcesPerNode": {"requests": {"cpu": 8}}}, {}, 1, id="CPUs do not count"),
+    ],
+)
+def test_slots(tmp_path: Path, trainer: Any, mpi: Any, slots: int) -> None:
+    compilation = compiled(tmp_path, trainer, mpi)
+    assert hosts(compilation) == f"j-node-0-0.j slots={slots}"
+    env = {v["name"]: v["value"] for v in pods(compilation)["launcher"]["containers"][0]["env"]}
+    assert env["OMPI_MCA_orte_set_default_slots"] == env["PRTE_MCA_prte_set_default_slots"] == str(slots)
+
+
+@pytest.mark.parametrize("name", [pytest.param("launcher", id="launcher"), pytest.param("node", id="node")])
+def test_the_keys_are_the_secrets_and_stand_where_ssh_looks(tmp_path: Path, name: str) -> None:
+    pod = pods(compiled(tmp_path, mpi={"sshAuthMountPath": "/home/mpiuser/.ssh"}))[name]
+    assert pod["volumes"][0] == {
+        "name": "mpi-ssh-auth",
+        "secret": {
+            "secretName": "j-mpi-ssh-auth",
+            "defaultMode": 0o400,
+            "items": [
+                {"key": "ssh-privatekey", "path": "id_rsa", "mode": 0o640},
+                {"key": "ssh-publickey", "path": "id_rsa.pub", "mode": 0o644},
+                {"key": "ssh-publickey", "path": "authorized_keys", "mode": 0o644},
+            ],
+        },
+    }
+    assert pod["containers"][0]["volumeMounts"][0] == {"name": "mpi-ssh-auth", "mountPath": "/home/mpiuser/.ssh"}
+
+
+def test_the_launcher_alone_has_the_hostfile(tmp_path: Path) -> None:
+    found = pods(compiled(tmp_path))
+    assert [volume["name"] for volume in found["launcher"]["volumes"]] == ["mpi-ssh-auth", "mpi-hostfile"]
+    assert found["launcher"]["containers"][0]["volumeMounts"][1] == {"name": "mpi-hostfile", "mountPath": "/etc/mpi"}
+    assert [volume["name"] for volume in found["node"]["volumes"]] == ["mpi-ssh-auth"]
+    assert "env" not in found["node"]["containers"][0]
+
+
+@pytest.mark.parametrize(
+    ("runtime", "job_env", "expected"),
+    [
+        pytest.param([], [], [*ORTE, *PRRTE], id="both runtimes' variables"),
+        pytest.param([], [("A", "1")], [*ORTE, *PRRTE, ("A", "1")], id="then the TrainJob's"),
+        pytest.param(
+            [("OMPI_MCA_plm_rsh_args", "-p 2222"), ("A", "0")],
+            [("A", "1")],
+            [ORTE[3], ("A", "1"), *ORTE[:3], *PRRTE],
+            id="Open MPI 4's replace the runtime's in place",
+        ),
+        pytest.param(
+            [("PRTE_MCA_plm_ssh_args", "-p 2222")],
+            [],
+            [("PRTE_MCA_plm_ssh_args", "-p 2222"), *ORTE, *PRRTE[:3]],
+            id="Open MPI 5's do not",
+        ),
+        pytest.param(
+            [],
+            [("PRTE_MCA_plm_ssh_args", "-p 2222")],
+            [*ORTE, *PRRTE[:3], ("PRTE_MCA_plm_ssh_args", "-p 2222")],
+            id="nor the TrainJob's",
+        ),
+    ],
+)
+def test_variables(tmp_path: Path, runtime: Any, job_env: Any, expected: Any) -> None:
+    def env(pairs: Any) -> list[dict[str, str]]:
+        return [{"name": name, "value": text} for name, text in pairs]
+
+    compilation = compiled(tmp_path, {"env": env(job_env)}, jobs=[job("launcher", env=env(runtime)), job("node")])
+    assert pods(compilation)["launcher"]["containers"][0]["env"] == env(expected)
+
+
+@pytest.mark.parametrize(
+    ("mpi", "node"),
+    [
+        pytest.param({}, {}, id="the launcher's alone"),
+        pytest.param(
+            AS_NODE,
+            {"resources": {"limits": {"nvidia.com/gpu": "8"}}, "env": [{"name": "A", "value": "1"}]},
+            id="and the nodes', where the launcher is one",
+        ),
+    ],
+)
+def test_resources_and_variables_of_the_trainjob(tmp_path: Path, mpi: Any, node: dict[str, Any]) -> None:
+    said = {
+        "image": "mine:2",
+        "env": [{"name": "A", "value": "1"}],
+        "resourcesPerNode": {"limits": {"nvidia.com/gpu": 8}},
+    }
+    found = {name: pod["containers"][0] for name, pod in pods(compiled(tmp_path, said, mpi)).items()}
+    assert found["launcher"]["resources"] == {"limits": {"nvidia.com/gpu": "8"}}
+    assert found["launcher"]["image"] == "mine:2"
+    assert {key: found["node"][key] for key in ("resources", "env") if key in found["node"]} == node
+    assert found["node"]["image"] == "i:1"
+
+
+@pytest.mark.parametrize(
+    ("nodes", "jobs", "lacks"),
+    [
+        pytest.param(2, [job("launcher")], 'job "node"', id="no nodes"),
+        pytest.param(2, [job("node")], 'job "launcher"', id="no launcher"),
+        pytest.param(2, [job("work")], 'job "launcher" and no job "node"', id="neither"),
+        pytest.param(2, JOBS, None, id="both"),
+        pytest.param(1, [job("launcher")], None, id="one node is the launcher"),
+    ],
+)
+def test_a_launcher_that_is_a_node_has_others(tmp_path: Path, nodes: int, jobs: Any, lacks: str | None) -> None:
+    errors = [d for d in compiled(tmp_path, {"numNodes": nodes}, AS_NODE, jobs).diagnostics if d.severity == "error"]
+    message = f'{nodes} nodes, and runtime "r" has runLauncherAsNode and no {lacks}'
+    assert [d.message for d in errors] == ([message] if lacks else [])
+    assert {d.field for d in errors} <= {"spec.trainer.numNodes"}
+
+
+@pytest.mark.parametrize(
+    ("implementation", "jobs", "said"),
+    [
+        pytest.param("OpenMPI", JOBS, [], id="Open MPI"),
+        pytest.param("", JOBS, ["mpi-implementation"], id="none"),
+        pytest.param("", [job("node")], [], id="none, and no launcher that would mind"),
+        pytest.param("Intel", JOBS, ["enum"], id="Intel: the schema's"),
+        pytest.param("MPICH", JOBS, ["enum"], id="MPICH: the schema's"),
+    ],
+)
+def test_implementations(tmp_path: Path, implementation: str, jobs: Any, said: list[str]) -> None:
+    diagnostics = compiled(tmp_path, mpi={"mpiImplementation": implementation}, jobs=jobs).diagnostics
+    errors = [d for d in diagnostics if d.severity == "error"]
+    assert [d.id for d in errors] == said
+    assert all(f'"{implementation}"' in d.message for d in errors)
+
+
+@pytest.mark.parametrize("name", [name for name, _ in ORTE])
+def test_open_mpi_4s_variables_are_reserved(tmp_path: Path, name: str) -> None:
+    diagnostics = compiled(tmp_path, {"env": [{"name": name, "value": "x"}]}).diagnostics
+    assert [(d.id, d.field) for d in diagnostics if d.severity == "error"] == [("reserved-env", "spec.trainer.env")]
+
+
+def test_the_secret_is_named_and_how_to_make_it(tmp_path: Path) -> None:
+    (note,) = compiled(tmp_path).diagnostics
+    assert (note.severity, note.object.name) == ("note", "j")
+    assert '"j-mpi-ssh-auth"' in note.message
+    assert "kubectl create secret generic j-mpi-ssh-auth --type kubernetes.io/ssh-auth" in note.help
+
+
+def test_no_note_where_no_pod_needs_it(tmp_path: Path) -> None:
+    assert compiled(tmp_path, jobs=[job("workers")]).diagnostics == ()

@@ -1,0 +1,115 @@
+"""The stock runtimes: each is sound, compiles the smallest TrainJob, and says in its comment how to use it."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from running import run
+from syrupy.assertion import SnapshotAssertion
+
+import trainc
+
+STOCK = sorted((Path(__file__).parents[2] / "runtimes").iterdir())
+MPI = [path for path in STOCK if "mpi:" in path.read_text()]
+SMALLEST = """
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainJob
+metadata: {name: smallest}
+spec: {runtimeRef: {name: %s}}
+"""
+
+
+def by_name(path: Path) -> str:
+    return path.stem
+
+
+def pods(path: Path) -> dict[str, Any]:
+    """The pod specs of a stock runtime by job."""
+    spec = yaml.safe_load(path.read_text())["spec"]["template"]["spec"]
+    return {job["name"]: job["template"]["spec"]["template"]["spec"] for job in spec["replicatedJobs"]}
+
+
+@pytest.mark.parametrize("path", STOCK, ids=by_name)
+def test_the_cluster_would_take_it_and_a_trainjob_compiles(path: Path, tmp_path: Path) -> None:
+    assert yaml.safe_load(path.read_text())["metadata"]["name"] == path.stem
+    assert trainc.compile([str(path)]).diagnostics == ()
+    (tmp_path / "job.yaml").write_text(SMALLEST % path.stem)
+    compilation = trainc.compile([str(tmp_path)])
+    assert [d.id for d in compilation.diagnostics if d.severity != "note"] == []
+    assert compilation.objects[0]["kind"] == "JobSet"
+
+
+@pytest.mark.parametrize("path", STOCK, ids=by_name)
+def test_it_begins_with_its_story(path: Path) -> None:
+    assert path.read_text().startswith("# ")
+
+
+@pytest.mark.parametrize("path", STOCK, ids=by_name)
+def test_images_are_pinned_and_the_trainer_asks_for_something(path: Path) -> None:
+    containers = [
+        c for pod in pods(path).values() for key in ("containers", "initContainers") for c in pod.get(key, [])
+    ]
+    assert [c["image"] for c in containers if not re.search(r":[^/:]*[0-9][^/:]*$", c["image"])] == []
+    nodes = [c for c in containers if c["name"] == "node"]
+    assert all({"cpu", "memory"} <= c["resources"]["requests"].keys() for c in nodes)
+
+
+@pytest.mark.parametrize("path", MPI, ids=by_name)
+def test_of_mpi_the_launcher_decides_and_the_nodes_run_an_sshd(path: Path) -> None:
+    spec = yaml.safe_load(path.read_text())["spec"]["template"]["spec"]
+    assert spec["successPolicy"] == {"operator": "All", "targetReplicatedJobs": ["launcher"]}
+    assert pods(path)["node"]["containers"][0]["command"][0] == "/usr/sbin/sshd"
+
+
+@pytest.mark.parametrize("path", MPI, ids=by_name)
+def test_of_mpi_the_launcher_waits_for_the_sshd_of_every_other_node(path: Path, tmp_path: Path) -> None:
+    hostfile = tmp_path / "hostfile"
+    hostfile.write_text("".join(f"j-{host}.j slots=2\n" for host in ("launcher-0-0", "node-0-0", "node-0-1")))
+    commands = {
+        "uname": "echo j-launcher-0-0",
+        "ssh": f'echo "$4 $5" >> {tmp_path}/asked; [ $(grep -c "$4" {tmp_path}/asked) -gt 1 ]',  # at the second try
+        "sleep": ":",
+    }
+    for name, body in commands.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{body}\n")
+        (tmp_path / name).chmod(0o755)
+    (waiting,) = pods(path)["launcher"]["initContainers"]
+    script = [part.replace("/etc/mpi/hostfile", str(hostfile)) for part in waiting["command"]]
+    done = subprocess.run(
+        script, env={"PATH": f"{tmp_path}:{os.environ['PATH']}"}, capture_output=True, text=True, check=True, timeout=20
+    )
+    assert (tmp_path / "asked").read_text().split("\n") == ["j-node-0-0.j true"] * 2 + ["j-node-0-1.j true"] * 2 + [""]
+    assert done.stdout.splitlines() == [f"waiting for the sshd of j-node-0-{i}.j" for i in (0, 1)]
+
+
+def test_the_wide_list(snapshot: SnapshotAssertion, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    bare: dict[str, Any] = {"mlPolicy": {}, "template": {"spec": {}}}
+    runtime = {"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainingRuntime", "spec": bare}
+    (tmp_path / "bare.yaml").write_text(yaml.safe_dump(runtime | {"metadata": {"name": "bare", "namespace": "team"}}))
+    assert run("runtimes", "--wide", "-r", "bare.yaml").out == snapshot
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        pytest.param(["plain", "--wide"], id="one runtime is printed whole"),
+        pytest.param(["--export", "x", "--wide"], id="nothing is listed"),
+        pytest.param(["plain", "--export", "x"], id="all are written"),
+    ],
+)
+def test_a_wrong_command_line(arguments: list[str]) -> None:
+    done = run("runtimes", *arguments)
+    assert (done.code, done.out) == (2, "")
+
+
+def test_a_path_is_no_name(tmp_path: Path) -> None:
+    done = run("runtimes", str(tmp_path))
+    assert done.code == 1
+    assert f"help: to look for runtimes in a file or folder: trainc runtimes -r {tmp_path}\n" in done.err
