@@ -1,0 +1,196 @@
+"""Tracing: for a field of a compiled object, the line of the TrainJob, the patch or the runtime that caused it.
+
+Reads    a plan that has been through the pipeline, and the path of a field.
+Returns  its origins, the last one first. The stages are run again (`history`) and their patches read backwards; what
+         the merge has written is found by its path in the document that was merged, anything else by experiment
+         (`experiments`). Nothing of this is imported or done before somebody asks.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from trainc.diagnostics import Path, Place, Related
+from trainc.emit.order import objects_of_a_job
+from trainc.kubernetes.trees import get
+from trainc.kubernetes.violations import field
+from trainc.tracing.counterparts import GONE, at, counterpart, leaves
+from trainc.tracing.experiments import Experiments, Written
+from trainc.tracing.history import history
+from trainc.tracing.patches import patch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trainc.plan import Plan
+    from trainc.tracing.history import Step
+
+__all__ = ["Origin", "Trace", "pointed"]
+
+
+class Origin(NamedTuple):
+    """One writing of a field."""
+
+    place: Place
+    """The field of the input that caused it; for what nobody has said, the nearest one around it."""
+    by: str
+    """Who wrote it, in words: the TrainJob; patch "acme.io/pools"; the torch framework, from spec.trainer.numNodes."""
+    stage: str
+    """The stage that wrote it, by its name in `trainc.pipeline.STAGES`."""
+    value: Any
+    """What it wrote."""
+
+
+class _Source(NamedTuple):
+    """A field of the input that caused one of the output."""
+
+    place: Place
+    said: Any
+    """Its value."""
+    by: str
+    """Whose field it is, in words."""
+    exact: bool = True
+    """Whether the value hangs on it, and not only that there is one."""
+
+
+class Trace:
+    """Where the fields of one TrainJob's objects come from. It keeps what it has found out: ask the same one again."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.steps = history(plan)
+        self._experiments = Experiments(plan)
+
+    def origin(self, index: int, path: Path) -> Origin:
+        """The last writing of a field of the object at `index`; of a field that is not there, of what lacks it."""
+        return next(self.origins(index, path))
+
+    def origins(self, index: int, path: Path) -> Iterator[Origin]:
+        """Every writing of a field, the last one first."""
+        objects = self.steps[-1].after
+        wanted = objects_of_a_job(objects)[index]
+        whole = (next(position for position, tree in enumerate(objects) if tree is wanted), *path)
+        while at(objects, whole) is GONE:
+            whole = whole[:-1]
+        for number, there in self._writings(len(self.steps) - 1, whole):
+            yield self._origin(number, there)
+
+    def _writings(self, last: int, path: Path) -> Iterator[tuple[int, Path]]:
+        """The steps that changed what is at a path after step `last`, backwards, each with the path after it."""
+        for number in range(last, -1, -1):
+            step = self.steps[number]
+            before = counterpart(step.after, path, step.before)
+            if before is None or at(step.before, before) != at(step.after, path):
+                yield number, path
+            if before is None:
+                return
+            path = before
+
+    def _origin(self, number: int, path: Path) -> Origin:
+        """What one step wrote at a path, and why."""
+        step = self.steps[number]
+        value = at(step.after, path)
+        source = self._source(step, path)
+        if source is None:
+            return Origin(self._around(number, path), self._maker(step), step.stage, value)
+        place = standing(source.place)
+        by = source.by
+        if not source.exact:
+            by = self._maker(step)
+        elif place != source.place:
+            by = f"a default of {by}"
+        elif step.stage == "framework" and (place.path[-1], source.said) != (path[-1], value):
+            by = f"{self._maker(step)}, from {field(place.path)}"
+        return Origin(place, by, step.stage, value)
+
+    def _maker(self, step: Step) -> str:
+        """Who writes what nobody has said."""
+        if step.stage == "framework":
+            return f"the {self.plan.runtime.framework} framework"
+        return "a default of JobSet" if step.stage == "store" else "the controller"
+
+    def _source(self, step: Step, path: Path) -> _Source | None:
+        """The field of the input that a step had what it wrote at a path from."""
+        if step.stage == "store":
+            return None  # its defaults hang on nothing
+        if step.stage == "override":
+            return self._merged(step, path)
+        tree = at(step.after, path)
+        if tree and isinstance(tree, dict | list):
+            return self._within(step, path)
+        cause = self._experiments.cause(Written(step.stage, path, step.after))
+        return None if cause is None else self._said(*cause.field, exact=cause.to_value)
+
+    def _merged(self, step: Step, path: Path) -> _Source | None:
+        """The same field in the template that was merged."""
+        if step.patch is None:
+            base: Path = ("spec", "template")
+            template = get(self.plan.runtime.value, base, {})
+        else:
+            base = ("spec", "runtimePatches", step.patch, "trainingRuntimeSpec", "template")
+            template = get(self.plan.job.value, base, {})
+        there = counterpart(step.after[0], path[1:], template)
+        return None if there is None else self._said(step.patch is not None, (*base, *there))
+
+    def _within(self, step: Step, path: Path) -> _Source | None:
+        """The source of what a step wrote in a mapping or a list; the mapping that it was copied from, if it was."""
+        before = counterpart(step.after, path, step.before)
+        operations = patch(GONE if before is None else at(step.before, before), at(step.after, path))
+        written = ((*o.path, *leaf) for o in operations if o.op != "remove" for leaf in leaves(o.value))
+        found = None
+        for leaf in written:
+            source = self._source(step, (*path, *leaf))
+            if source is not None and (found is None or source.exact):
+                found = source._replace(place=above(source.place, leaf))
+                if source.exact:
+                    break
+        return found
+
+    def _said(self, of_job: bool, path: Path, *, exact: bool = True) -> _Source:
+        """A field of the TrainJob or the runtime as a source."""
+        if not of_job:
+            runtime = self.plan.runtime
+            return _Source(runtime.at(*path), at(runtime.value, path), f'runtime "{runtime.id.name}"', exact)
+        job = self.plan.job
+        by = "the TrainJob"
+        if path[:2] == ("spec", "runtimePatches") and len(path) > 2:
+            by = f'patch "{get(job.value, (*path[:3], "manager"))}"'
+        return _Source(job.at(*path), at(job.value, path), by, exact)
+
+    def _around(self, number: int, path: Path) -> Place:
+        """The nearest place for a field that is nowhere in the input: where what it is in was begun."""
+        for length in reversed(range(len(path))):
+            for earlier, there in reversed(list(self._writings(number, path[:length]))):
+                source = self._source(self.steps[earlier], there)
+                if source is not None:
+                    return standing(source.place)
+        return self.plan.job.at()
+
+
+def above(place: Place, steps: Path) -> Place:
+    """The place of what has the same fields in it as the output: `steps` up, where the steps are the same ones."""
+    tail = place.path[-len(steps) :]
+    alike = len(tail) == len(steps) and all(
+        a == b or (isinstance(a, int) and isinstance(b, int)) for a, b in zip(tail, steps, strict=True)
+    )
+    return place._replace(path=place.path[: -len(steps)]) if alike else place
+
+
+def standing(place: Place) -> Place:
+    """The place, or the nearest one around it that is written in the document."""
+    while at(place.document.value, place.path) is GONE:
+        place = place._replace(path=place.path[:-1])
+    return place
+
+
+def pointed(plan: Plan, path: Path) -> tuple[Place, tuple[Related, ...]]:
+    """Where a diagnostic of a plan's JobSet points: into the TrainJob, with the runtime's line beside its reference.
+
+    A mapping or a list, and what lacks a field, is best seen where a document says something of it.
+    """
+    origins = list(Trace(plan).origins(0, path))
+    whole = isinstance(origins[0].value, dict | list)
+    origin = next((origin for origin in origins if whole and origin.stage == "override"), origins[0])
+    if origin.place.document is plan.runtime.document:
+        return plan.job.at("spec", "runtimeRef"), (Related(message="the runtime", place=origin.place),)
+    return origin.place, ()
