@@ -55,11 +55,12 @@ def jobset(plan: Plan) -> Tree:
 
 def diagnose(plan: Plan, id: ObjectId, violations: Iterable[Violation]) -> Iterator[Diagnostic]:
     """What is wrong with the JobSet, at the lines that caused it."""
-    from trainc.tracing import pointed
+    from trainc.tracing import Trace
 
+    trace = Trace(plan)
     for violation in violations:
         message, help = worded(plan, violation)
-        place, related = pointed(plan, violation.path)
+        place, related = trace.point(0, violation.path)
         yield Diagnostic(
             id=violation.rule,
             severity="error",

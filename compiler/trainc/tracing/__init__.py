@@ -16,7 +16,7 @@ from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import field
 from trainc.tracing.counterparts import GONE, at, counterpart, leaves
 from trainc.tracing.experiments import Experiments, Written
-from trainc.tracing.history import history
+from trainc.tracing.history import replay
 from trainc.tracing.patches import patch
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from trainc.plan import Plan
     from trainc.tracing.history import Step
 
-__all__ = ["Origin", "Trace", "pointed"]
+__all__ = ["Origin", "Trace"]
 
 
 class Origin(NamedTuple):
@@ -58,7 +58,7 @@ class Trace:
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
-        self.steps = history(plan)
+        self.steps = replay(plan)
         self._experiments = Experiments(plan)
 
     def origin(self, index: int, path: Path) -> Origin:
@@ -74,6 +74,18 @@ class Trace:
             whole = whole[:-1]
         for number, there in self._writings(len(self.steps) - 1, whole):
             yield self._origin(number, there)
+
+    def point(self, index: int, path: Path) -> tuple[Place, tuple[Related, ...]]:
+        """Where a diagnostic of an object points: into the TrainJob, with the runtime's line beside its reference.
+
+        A mapping or a list, and what lacks a field, is best seen where a document says something of it.
+        """
+        origins = list(self.origins(index, path))
+        whole = isinstance(origins[0].value, dict | list)
+        origin = next((origin for origin in origins if whole and origin.stage == "override"), origins[0])
+        if origin.place.document is self.plan.runtime.document:
+            return self.plan.job.at("spec", "runtimeRef"), (Related(message="the runtime", place=origin.place),)
+        return origin.place, ()
 
     def _writings(self, last: int, path: Path) -> Iterator[tuple[int, Path]]:
         """The steps that changed what is at a path after step `last`, backwards, each with the path after it."""
@@ -99,7 +111,7 @@ class Trace:
             by = self._maker(step)
         elif place != source.place:
             by = f"a default of {by}"
-        elif step.stage == "framework" and (place.path[-1], source.said) != (path[-1], value):
+        elif not (str(source.said) == str(value) and (step.stage != "framework" or alike(place.path[-1:], path[-1:]))):
             by = f"{self._maker(step)}, from {field(place.path)}"
         return Origin(place, by, step.stage, value)
 
@@ -119,7 +131,10 @@ class Trace:
         if tree and isinstance(tree, dict | list):
             return self._within(step, path)
         cause = self._experiments.cause(Written(step.stage, path, step.after))
-        return None if cause is None else self._said(*cause.field, exact=cause.to_value)
+        if cause is None:
+            return None
+        source = self._said(cause.field.of_job, cause.field.path)
+        return source if cause.to_value else source._replace(place=source.place._replace(key=True), exact=False)
 
     def _merged(self, step: Step, path: Path) -> _Source | None:
         """The same field in the template that was merged."""
@@ -141,21 +156,24 @@ class Trace:
         for leaf in written:
             source = self._source(step, (*path, *leaf))
             if source is not None and (found is None or source.exact):
-                found = source._replace(place=above(source.place, leaf))
+                found = source
+                if alike(source.place.path[-len(leaf) :], leaf):  # the mapping was copied, not only the field in it
+                    place = source.place._replace(path=source.place.path[: -len(leaf)])
+                    found = source._replace(place=place, said=at(step.after, path))
                 if source.exact:
                     break
         return found
 
-    def _said(self, of_job: bool, path: Path, *, exact: bool = True) -> _Source:
+    def _said(self, of_job: bool, path: Path) -> _Source:
         """A field of the TrainJob or the runtime as a source."""
         if not of_job:
             runtime = self.plan.runtime
-            return _Source(runtime.at(*path), at(runtime.value, path), f'runtime "{runtime.id.name}"', exact)
+            return _Source(runtime.at(*path), at(runtime.value, path), f'runtime "{runtime.id.name}"')
         job = self.plan.job
         by = "the TrainJob"
         if path[:2] == ("spec", "runtimePatches") and len(path) > 2:
             by = f'patch "{get(job.value, (*path[:3], "manager"))}"'
-        return _Source(job.at(*path), at(job.value, path), by, exact)
+        return _Source(job.at(*path), at(job.value, path), by)
 
     def _around(self, number: int, path: Path) -> Place:
         """The nearest place for a field that is nowhere in the input: where what it is in was begun."""
@@ -167,13 +185,11 @@ class Trace:
         return self.plan.job.at()
 
 
-def above(place: Place, steps: Path) -> Place:
-    """The place of what has the same fields in it as the output: `steps` up, where the steps are the same ones."""
-    tail = place.path[-len(steps) :]
-    alike = len(tail) == len(steps) and all(
-        a == b or (isinstance(a, int) and isinstance(b, int)) for a, b in zip(tail, steps, strict=True)
+def alike(path: Path, other: Path) -> bool:
+    """Whether two paths are the same but for where in their lists the items are."""
+    return len(path) == len(other) and all(
+        a == b or (isinstance(a, int) and isinstance(b, int)) for a, b in zip(path, other, strict=True)
     )
-    return place._replace(path=place.path[: -len(steps)]) if alike else place
 
 
 def standing(place: Place) -> Place:
@@ -181,16 +197,3 @@ def standing(place: Place) -> Place:
     while at(place.document.value, place.path) is GONE:
         place = place._replace(path=place.path[:-1])
     return place
-
-
-def pointed(plan: Plan, path: Path) -> tuple[Place, tuple[Related, ...]]:
-    """Where a diagnostic of a plan's JobSet points: into the TrainJob, with the runtime's line beside its reference.
-
-    A mapping or a list, and what lacks a field, is best seen where a document says something of it.
-    """
-    origins = list(Trace(plan).origins(0, path))
-    whole = isinstance(origins[0].value, dict | list)
-    origin = next((origin for origin in origins if whole and origin.stage == "override"), origins[0])
-    if origin.place.document is plan.runtime.document:
-        return plan.job.at("spec", "runtimeRef"), (Related(message="the runtime", place=origin.place),)
-    return origin.place, ()

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from trainc.kubernetes.trees import Path
 
-KEYS: Final = ("mountPath", "devicePath", "containerPort", "topologyKey", "ip", "name")
-"""The merge keys. `name` is the last: a mount and a port may have one, too, by which they are not merged."""
+KEYS: Final = ("mountPath", "devicePath", "containerPort", "topologyKey", "ip", "uid", "name", "type")
+"""The merge keys. `name` comes late: a mount, a port and an owner may have one, too, by which they are not merged."""
 GONE: Final[Any] = object()
 """What stands where nothing is."""
 
@@ -24,10 +24,10 @@ GONE: Final[Any] = object()
 def at(tree: Any, path: Path) -> Any:
     """The value at a path, or GONE."""
     for step in path:
-        try:
-            tree = tree[step]
-        except (KeyError, IndexError, TypeError):  # no such field, no such item, or a scalar on the way
+        there = step in tree if isinstance(tree, dict) else isinstance(tree, list) and step in range(len(tree))
+        if not there:
             return GONE
+        tree = tree[step]
     return tree
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from trainc.kubernetes.trees import Path, Tree, edit, put
 from trainc.tracing.counterparts import GONE, at, counterpart
-from trainc.tracing.history import MAKERS, fresh, objects
+from trainc.tracing.history import fresh, made
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -32,6 +32,8 @@ class Field(NamedTuple):
     of_job: bool
     """Whether the TrainJob has it; else the runtime does."""
     path: Path
+    whole: bool = False
+    """Whether it has other fields in it."""
 
 
 class Cause(NamedTuple):
@@ -107,14 +109,9 @@ class Experiments:
             else:
                 runtime = alter(runtime, field.path)
         try:
-            plan = fresh(self.plan, job=job, runtime=runtime)
-            for make in MAKERS if stage != "conform" else ():
-                plan = make(plan)
-                if make.__name__ == stage:
-                    break
+            return made(fresh(self.plan, job=job, runtime=runtime), stage)
         except Exception:  # a stage relies on checks, which have not seen this input: it makes nothing of it
             return None
-        return objects(plan)
 
 
 class Rank(NamedTuple):
@@ -125,24 +122,27 @@ class Rank(NamedTuple):
     finding: bool
     """Whether parts find one another by it: altered with others, it would let them change where nobody looks."""
     of_runtime: bool
+    whole: bool
 
 
 def _rank(field: Field) -> Rank:
     name = field.path[-1] == "name" and isinstance(field.path[-2], int)
-    return Rank(field.path[:2] in MERGED, name or "labels" in field.path, not field.of_job)
+    return Rank(field.path[:2] in MERGED, name or "labels" in field.path, not field.of_job, field.whole)
 
 
 def fields(plan: Plan) -> Iterator[Field]:
     """All fields of the input; what is in a field comes before it."""
-    yield from (Field(True, path) for path in _inside(plan.job.value, ()))
-    yield from (Field(False, path) for path in _inside(plan.runtime.value, ()))
+    for owner in (plan.job, plan.runtime):
+        yield from (Field(owner is plan.job, path, whole) for path, whole in _inside(owner.value, ()))
 
 
-def _inside(tree: Any, path: Path) -> Iterator[Path]:
-    for step, value in tree.items() if isinstance(tree, dict) else enumerate(tree) if isinstance(tree, list) else ():
-        yield from _inside(value, (*path, step))
+def _inside(tree: Any, path: Path) -> Iterator[tuple[Path, bool]]:
+    for step, value in tree.items() if isinstance(tree, dict) else enumerate(tree):
+        whole = bool(value) and isinstance(value, dict | list)
+        if whole:
+            yield from _inside(value, (*path, step))
         if path:
-            yield (*path, step)
+            yield (*path, step), whole
 
 
 def changed(tree: Tree, path: Path) -> Tree:

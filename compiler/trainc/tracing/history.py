@@ -40,7 +40,7 @@ class Step(NamedTuple):
         return patch(self.before, self.after)
 
 
-def history(plan: Plan) -> tuple[Step, ...]:
+def replay(plan: Plan) -> tuple[Step, ...]:
     """All steps, in order; before the first one there is no object."""
     steps = [Step("conform", [], objects(fresh(plan)))]
 
@@ -67,6 +67,15 @@ def fresh(plan: Plan, *, job: Tree | None = None, runtime: Tree | None = None) -
     if runtime is not None and runtime is not of_runtime.value:
         of_runtime = of_runtime._replace(value=runtime, spec=typed(get(runtime, ("spec", "template", "spec"), {})))
     return Plan(job=of_job, library=plan.library, runtime=of_runtime)
+
+
+def made(plan: Plan, stage: str) -> list[Tree]:
+    """The objects after a stage, of a plan as it was when its runtime had been found."""
+    for make in MAKERS if stage != "conform" else ():
+        plan = make(plan)
+        if make.__name__ == stage:
+            break
+    return objects(plan)
 
 
 def objects(plan: Plan) -> list[Tree]:
