@@ -115,7 +115,7 @@ class Experiments:
 
 
 class Rank(NamedTuple):
-    """In which order fields are looked at: what says no first. Those of one rank may be altered together."""
+    """In which order fields are looked at, false before true. Those of one rank may be altered together."""
 
     merged: bool
     """Whether it becomes a part of the JobSet: patches, the template."""
@@ -123,6 +123,7 @@ class Rank(NamedTuple):
     """Whether parts find one another by it: altered with others, it would let them change where nobody looks."""
     of_runtime: bool
     whole: bool
+    """Whether it has other fields in it: gone, it would take them with it."""
 
 
 def _rank(field: Field) -> Rank:
