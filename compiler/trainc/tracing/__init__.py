@@ -169,11 +169,11 @@ class Trace:
         if not of_job:
             runtime = self.plan.runtime
             return _Source(runtime.at(*path), at(runtime.value, path), f'runtime "{runtime.id.name}"')
-        job = self.plan.job
+        place = self.plan.job.at(*path)
         by = "the TrainJob"
-        if path[:2] == ("spec", "runtimePatches") and len(path) > 2:
-            by = f'patch "{get(job.value, (*path[:3], "manager"))}"'
-        return _Source(job.at(*path), at(job.value, path), by)
+        if place.path[:2] == ("spec", "runtimePatches") and len(path) > 2:  # an older dialect has them elsewhere
+            by = f'patch "{get(self.plan.job.value, (*path[:3], "manager"))}"'
+        return _Source(place, at(self.plan.job.value, path), by)
 
     def _around(self, number: int, path: Path) -> Place:
         """The nearest place for a field that is nowhere in the input: where what it is in was begun."""
