@@ -20,8 +20,20 @@ if TYPE_CHECKING:
     from trainc.compilation import Compilation, Compiled, compile
     from trainc.diagnostics import Diagnostic, Location, ObjectId
     from trainc.emit.yaml import render
+    from trainc.tracing import Origin, Trace
 
-__all__ = ["Compilation", "Compiled", "Diagnostic", "Location", "ObjectId", "__version__", "compile", "render"]
+__all__ = [
+    "Compilation",
+    "Compiled",
+    "Diagnostic",
+    "Location",
+    "ObjectId",
+    "Origin",
+    "Trace",
+    "__version__",
+    "compile",
+    "render",
+]
 
 _HOME = {
     "Compilation": "trainc.compilation",
@@ -30,6 +42,8 @@ _HOME = {
     "Diagnostic": "trainc.diagnostics",
     "Location": "trainc.diagnostics",
     "ObjectId": "trainc.diagnostics",
+    "Origin": "trainc.tracing",
+    "Trace": "trainc.tracing",
     "render": "trainc.emit.yaml",
 }
 

@@ -16,6 +16,8 @@ from trainc.plan import Plan
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from trainc.tracing import Trace
+
 
 class Compiled(NamedTuple):
     """What one TrainJob became."""
@@ -24,6 +26,14 @@ class Compiled(NamedTuple):
     name: str
     objects: tuple[Tree, ...]
     """The JobSet first, then the rest by apiVersion, kind and name."""
+    plan: Plan
+    """The TrainJob, its runtime, and what the stages made of them."""
+
+    def trace(self) -> Trace:
+        """Where the fields of the objects come from: the TrainJob's stages run again, read backwards."""
+        from trainc.tracing import Trace
+
+        return Trace(self.plan)
 
 
 class Compilation(NamedTuple):
@@ -104,7 +114,12 @@ def compile_documents(
 
     plans = _plans(read.documents["job"], searched, only=only, found=found)
     jobs = tuple(
-        Compiled(namespace=plan.job.namespace, name=plan.job.name, objects=tuple(objects_of_a_job(plan.objects)))
+        Compiled(
+            namespace=plan.job.namespace,
+            name=plan.job.name,
+            objects=tuple(objects_of_a_job(plan.objects)),
+            plan=plan,
+        )
         for plan in plans
         if plan.objects
     )

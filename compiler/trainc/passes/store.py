@@ -17,6 +17,8 @@ from trainc.kubernetes.gotypes import typed
 from trainc.kubernetes.structural import load
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from trainc.kubernetes.trees import Tree
     from trainc.kubernetes.violations import Violation
     from trainc.plan import Plan
@@ -29,6 +31,18 @@ LEFT_OUT: Final = frozenset({"metadata", "resources"})
 
 def store(plan: Plan) -> Plan:
     """Make the JobSet of the plan."""
+    whole = jobset(plan)
+    admitted = load("JobSet", RELEASE).admit(whole)
+    violations = [*objectmeta.check(whole["metadata"], namespaced=True), *admitted.violations]
+    violations += broken_rules("JobSet", admitted.value, tuple(violations))
+    if violations:
+        return plan.report(diagnose(plan, ObjectId.of(whole), violations))
+    spec = without_empty(typed(with_defaults(admitted.value["spec"])))
+    return plan._replace(objects=(whole | {"spec": spec}, *plan.others))
+
+
+def jobset(plan: Plan) -> Tree:
+    """The plan's JobSet as far as it is made."""
     metadata: Tree = {"name": plan.job.name}
     if plan.job.namespace:
         metadata["namespace"] = plan.job.namespace
@@ -36,29 +50,28 @@ def store(plan: Plan) -> Plan:
         metadata["labels"] = plan.labels
     if plan.annotations:
         metadata["annotations"] = plan.annotations
-    jobset: Tree = {"apiVersion": VERSION, "kind": "JobSet", "metadata": metadata, "spec": plan.spec}
-    admitted = load("JobSet", RELEASE).admit(jobset)
-    violations = [*objectmeta.check(metadata, namespaced=True), *admitted.violations]
-    violations += broken_rules("JobSet", admitted.value, tuple(violations))
-    if violations:
-        from trainc.passes.trace import trace
+    return {"apiVersion": VERSION, "kind": "JobSet", "metadata": metadata, "spec": plan.spec}
 
-        return plan.report(
-            Diagnostic(
-                id=violation.rule,
-                severity="error",
-                stage="jobset-schema",
-                message=message,
-                help=help,
-                object=ObjectId.of(jobset),
-                field=violation.field,
-                **trace(plan, violation.path),
-            )
-            for violation in violations
-            for message, help in [worded(plan, violation)]
+
+def diagnose(plan: Plan, id: ObjectId, violations: Iterable[Violation]) -> Iterator[Diagnostic]:
+    """What is wrong with the JobSet, at the lines that caused it."""
+    from trainc.tracing import Trace
+
+    trace = Trace(plan)
+    for violation in violations:
+        message, help = worded(plan, violation)
+        place, related = trace.point(0, violation.path)
+        yield Diagnostic(
+            id=violation.rule,
+            severity="error",
+            stage="jobset-schema",
+            message=message,
+            help=help,
+            object=id,
+            field=violation.field,
+            place=place,
+            related=related,
         )
-    spec = without_empty(typed(with_defaults(admitted.value["spec"])))
-    return plan._replace(objects=(jobset | {"spec": spec}, *plan.others))
 
 
 def worded(plan: Plan, violation: Violation) -> tuple[str, str]:

@@ -1,0 +1,199 @@
+"""Tracing: for a field of a compiled object, the line of the TrainJob, the patch or the runtime that caused it.
+
+Reads    a plan that has been through the pipeline, and the path of a field.
+Returns  its origins, the last one first. The stages are run again (`history`) and their patches read backwards; what
+         the merge has written is found by its path in the document that was merged, anything else by experiment
+         (`experiments`). Nothing of this is imported or done before somebody asks.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from trainc.diagnostics import Path, Place, Related
+from trainc.emit.order import objects_of_a_job
+from trainc.kubernetes.trees import get
+from trainc.kubernetes.violations import field
+from trainc.tracing.counterparts import GONE, at, counterpart, leaves
+from trainc.tracing.experiments import Experiments, Written
+from trainc.tracing.history import replay
+from trainc.tracing.patches import patch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trainc.plan import Plan
+    from trainc.tracing.history import Step
+
+__all__ = ["Origin", "Trace"]
+
+
+class Origin(NamedTuple):
+    """One writing of a field."""
+
+    place: Place
+    """The field of the input that caused it; for what nobody has said, the nearest one around it."""
+    by: str
+    """Who wrote it, in words: the TrainJob; patch "acme.io/pools"; the torch framework, from spec.trainer.numNodes."""
+    stage: str
+    """The stage that wrote it, by its name in `trainc.pipeline.STAGES`."""
+    value: Any
+    """What it wrote."""
+
+
+class _Source(NamedTuple):
+    """A field of the input that caused one of the output."""
+
+    place: Place
+    said: Any
+    """Its value."""
+    by: str
+    """Whose field it is, in words."""
+    exact: bool = True
+    """Whether the value hangs on it, and not only that there is one."""
+
+
+class Trace:
+    """Where the fields of one TrainJob's objects come from. It keeps what it has found out: ask the same one again."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.steps = replay(plan)
+        self._experiments = Experiments(plan)
+
+    def origin(self, index: int, path: Path) -> Origin:
+        """The last writing of a field of the object at `index`; of a field that is not there, of what lacks it."""
+        return next(self.origins(index, path))
+
+    def origins(self, index: int, path: Path) -> Iterator[Origin]:
+        """Every writing of a field, the last one first."""
+        objects = self.steps[-1].after
+        wanted = objects_of_a_job(objects)[index]
+        whole = (next(position for position, tree in enumerate(objects) if tree is wanted), *path)
+        while at(objects, whole) is GONE:
+            whole = whole[:-1]
+        for number, there in self._writings(len(self.steps) - 1, whole):
+            yield self._origin(number, there)
+
+    def point(self, index: int, path: Path) -> tuple[Place, tuple[Related, ...]]:
+        """Where a diagnostic of an object points: into the TrainJob, with the runtime's line beside its reference.
+
+        A mapping or a list, and what lacks a field, is best seen where a document says something of it.
+        """
+        origins = list(self.origins(index, path))
+        whole = isinstance(origins[0].value, dict | list)
+        origin = next((origin for origin in origins if whole and origin.stage == "override"), origins[0])
+        if origin.place.document is self.plan.runtime.document:
+            return self.plan.job.at("spec", "runtimeRef"), (Related(message="the runtime", place=origin.place),)
+        return origin.place, ()
+
+    def _writings(self, last: int, path: Path) -> Iterator[tuple[int, Path]]:
+        """The steps that changed what is at a path after step `last`, backwards, each with the path after it."""
+        for number in range(last, -1, -1):
+            step = self.steps[number]
+            before = counterpart(step.after, path, step.before)
+            if before is None or at(step.before, before) != at(step.after, path):
+                yield number, path
+            if before is None:
+                return
+            path = before
+
+    def _origin(self, number: int, path: Path) -> Origin:
+        """What one step wrote at a path, and why."""
+        step = self.steps[number]
+        value = at(step.after, path)
+        source = self._source(step, path)
+        if source is None:
+            return Origin(self._around(number, path), self._maker(step), step.stage, value)
+        place = standing(source.place)
+        by = source.by
+        if not source.exact:
+            by = self._maker(step)
+        elif place != source.place:
+            by = f"a default of {by}"
+        elif not (str(source.said) == str(value) and (step.stage != "framework" or alike(place.path[-1:], path[-1:]))):
+            by = f"{self._maker(step)}, from {field(place.path)}"
+        return Origin(place, by, step.stage, value)
+
+    def _maker(self, step: Step) -> str:
+        """Who writes what nobody has said."""
+        if step.stage == "framework":
+            return f"the {self.plan.runtime.framework} framework"
+        return "a default of JobSet" if step.stage == "store" else "the controller"
+
+    def _source(self, step: Step, path: Path) -> _Source | None:
+        """The field of the input that a step had what it wrote at a path from."""
+        if step.stage == "store":
+            return None  # its defaults hang on nothing
+        if step.stage == "override":
+            return self._merged(step, path)
+        tree = at(step.after, path)
+        if tree and isinstance(tree, dict | list):
+            return self._within(step, path)
+        cause = self._experiments.cause(Written(step.stage, path, step.after))
+        if cause is None:
+            return None
+        source = self._said(cause.field.of_job, cause.field.path)
+        return source if cause.to_value else source._replace(place=source.place._replace(key=True), exact=False)
+
+    def _merged(self, step: Step, path: Path) -> _Source | None:
+        """The same field in the template that was merged."""
+        if step.patch is None:
+            base: Path = ("spec", "template")
+            template = get(self.plan.runtime.value, base, {})
+        else:
+            base = ("spec", "runtimePatches", step.patch, "trainingRuntimeSpec", "template")
+            template = get(self.plan.job.value, base, {})
+        there = counterpart(step.after[0], path[1:], template)
+        return None if there is None else self._said(step.patch is not None, (*base, *there))
+
+    def _within(self, step: Step, path: Path) -> _Source | None:
+        """The source of what a step wrote in a mapping or a list; the mapping that it was copied from, if it was."""
+        before = counterpart(step.after, path, step.before)
+        operations = patch(GONE if before is None else at(step.before, before), at(step.after, path))
+        written = ((*o.path, *leaf) for o in operations if o.op != "remove" for leaf in leaves(o.value))
+        found = None
+        for leaf in written:
+            source = self._source(step, (*path, *leaf))
+            if source is not None and (found is None or source.exact):
+                found = source
+                if alike(source.place.path[-len(leaf) :], leaf):  # the mapping was copied, not only the field in it
+                    place = source.place._replace(path=source.place.path[: -len(leaf)])
+                    found = source._replace(place=place, said=at(step.after, path))
+                if source.exact:
+                    break
+        return found
+
+    def _said(self, of_job: bool, path: Path) -> _Source:
+        """A field of the TrainJob or the runtime as a source."""
+        if not of_job:
+            runtime = self.plan.runtime
+            return _Source(runtime.at(*path), at(runtime.value, path), f'runtime "{runtime.id.name}"')
+        place = self.plan.job.at(*path)
+        by = "the TrainJob"
+        if place.path[:2] == ("spec", "runtimePatches") and len(path) > 2:  # an older dialect has them elsewhere
+            by = f'patch "{get(self.plan.job.value, (*path[:3], "manager"))}"'
+        return _Source(place, at(self.plan.job.value, path), by)
+
+    def _around(self, number: int, path: Path) -> Place:
+        """The nearest place for a field that is nowhere in the input: where what it is in was begun."""
+        for length in reversed(range(len(path))):
+            for earlier, there in reversed(list(self._writings(number, path[:length]))):
+                source = self._source(self.steps[earlier], there)
+                if source is not None:
+                    return standing(source.place)
+        return self.plan.job.at()
+
+
+def alike(path: Path, other: Path) -> bool:
+    """Whether two paths are the same but for where in their lists the items are."""
+    return len(path) == len(other) and all(
+        a == b or (isinstance(a, int) and isinstance(b, int)) for a, b in zip(path, other, strict=True)
+    )
+
+
+def standing(place: Place) -> Place:
+    """The place, or the nearest one around it that is written in the document."""
+    while at(place.document.value, place.path) is GONE:
+        place = place._replace(path=place.path[:-1])
+    return place

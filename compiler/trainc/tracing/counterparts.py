@@ -1,0 +1,76 @@
+"""Counterparts: where a field of one manifest is in another one, whose lists may have other items around it.
+
+Reads    two JSON trees and a path in the first.
+Returns  the path in the second. Items of lists are followed by what Kubernetes merges them by; of several with the
+         same key each is itself; one that alone has another key now is still the one in its place.
+Source   Kubernetes 1.36 and JobSet 0.12: the merge keys of the lists that a JobSet holds.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trainc.kubernetes.trees import Path
+
+KEYS: Final = ("mountPath", "devicePath", "containerPort", "topologyKey", "ip", "uid", "name", "type")
+"""The merge keys. `name` comes late: a mount, a port and an owner may have one, too, by which they are not merged."""
+GONE: Final[Any] = object()
+"""What stands where nothing is."""
+
+
+def at(tree: Any, path: Path) -> Any:
+    """The value at a path, or GONE."""
+    for step in path:
+        there = step in tree if isinstance(tree, dict) else isinstance(tree, list) and step in range(len(tree))
+        if not there:
+            return GONE
+        tree = tree[step]
+    return tree
+
+
+def counterpart(tree: Any, path: Path, other: Any) -> Path | None:
+    """The path in `other` of what stands at `path` in `tree`; None where it has no such thing.
+
+    >>> counterpart({"env": [{"name": "A", "value": "1"}]}, ("env", 0, "value"),
+    ...             {"env": [{"name": "B", "value": "2"}, {"name": "A", "value": "3"}]})
+    ('env', 1, 'value')
+    """
+    found: list[str | int] = []
+    for step in path:
+        there: str | int | None = step
+        if isinstance(step, int):
+            there = same_item(tree, step, other) if isinstance(other, list) else None
+        if there is None or at(other, (there,)) is GONE:
+            return None
+        found.append(there)
+        tree, other = at(tree, (step,)), other[there]
+    return tuple(found)
+
+
+def same_item(items: list[Any], index: int, others: list[Any]) -> int | None:
+    """The index in `others` of an item of `items`."""
+    key = _key(items[index])
+    if key is None:
+        return index if index < len(others) else None
+    same = [there for there, other in enumerate(others) if _key(other) == key]
+    earlier = sum(_key(item) == key for item in items[:index])
+    if earlier < len(same):
+        return same[earlier]
+    renamed = len(items) == len(others) and _key(others[index]) not in map(_key, items)
+    return index if renamed else None
+
+
+def leaves(tree: Any, path: Path = ()) -> Iterator[Path]:
+    """The paths of all scalars, and of the mappings and lists in which nothing is."""
+    if not tree or not isinstance(tree, dict | list):
+        yield path
+        return
+    for step, value in tree.items() if isinstance(tree, dict) else enumerate(tree):
+        yield from leaves(value, (*path, step))
+
+
+def _key(item: Any) -> tuple[str, Any] | None:
+    return next(((key, item[key]) for key in KEYS if key in item), None) if isinstance(item, dict) else None

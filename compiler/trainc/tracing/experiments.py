@@ -1,0 +1,184 @@
+"""Experiments: the field of the input without which a field of the output would be another.
+
+Reads    a plan's TrainJob and runtime. Some of their fields are changed, or removed, and the stages run again on that.
+Returns  the field that makes a difference to what a stage has written at a path. Nothing is known here of what any
+         stage or framework reads: many fields are altered at once, and halved as long as they make a difference.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from trainc.kubernetes.trees import Path, Tree, edit, put
+from trainc.tracing.counterparts import GONE, at, counterpart
+from trainc.tracing.history import fresh, made
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from trainc.plan import Plan
+
+    Alteration = Callable[[Tree, Path], Tree]
+
+MERGED: Final = frozenset({("spec", "runtimePatches"), ("spec", "template")})
+"""What becomes the JobSet: the patches of a TrainJob, the template of a runtime."""
+
+
+class Field(NamedTuple):
+    """A field of the input."""
+
+    of_job: bool
+    """Whether the TrainJob has it; else the runtime does."""
+    path: Path
+    whole: bool = False
+    """Whether it has other fields in it."""
+
+
+class Cause(NamedTuple):
+    """A field that makes a difference."""
+
+    field: Field
+    to_value: bool
+    """Whether the value hangs on it, and not only that there is one."""
+
+
+class Written(NamedTuple):
+    """A field of the output: its path in the objects as they were after a stage."""
+
+    stage: str
+    path: Path
+    objects: list[Tree]
+
+
+class Experiments:
+    """What would have become of one TrainJob; every experiment is made once."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.fields = sorted(fields(plan), key=_rank)
+        self._results: dict[tuple[str, Alteration, int, int], list[Tree] | None] = {}
+
+    def cause(self, written: Written) -> Cause | None:
+        """The first field that the value hangs on; else the innermost of those for which it is there at all."""
+        needed: list[Field] = []
+        for rank, low, high in self._groups():
+            found: list[Field] = []
+            for alter in (changed, removed):
+                for index in self._search(written, alter, low, high):
+                    if self._outcome(written, alter, index, index + 1) is not GONE:
+                        return Cause(self.fields[index], to_value=True)
+                    found.append(self.fields[index])
+            if not needed and (rank.finding or not rank.merged):  # what is around it in a template says nothing
+                needed = found
+        return Cause(max(needed, key=lambda field: len(field.path)), to_value=False) if needed else None
+
+    def _groups(self) -> Iterator[tuple[Rank, int, int]]:
+        """The ranges of fields that may be altered together."""
+        low = 0
+        for rank, group in groupby(self.fields, _rank):
+            high = low + len(list(group))
+            yield rank, low, high
+            low = high
+
+    def _search(self, written: Written, alter: Alteration, low: int, high: int) -> list[int]:
+        """Which of the fields from low to high make a difference, found in halves."""
+        if self._outcome(written, alter, low, high) == at(written.objects, written.path):
+            return []
+        if high - low == 1:
+            return [low]
+        middle = (low + high) // 2
+        return self._search(written, alter, low, middle) + self._search(written, alter, middle, high)
+
+    def _outcome(self, written: Written, alter: Alteration, low: int, high: int) -> Any:
+        """What would have been written had the fields from low to high been altered; GONE if nothing."""
+        key = (written.stage, alter, low, high)
+        if key not in self._results:
+            self._results[key] = self._run(written.stage, alter, self.fields[low:high])
+        result = self._results[key]
+        there = None if result is None else counterpart(written.objects, written.path, result)
+        return GONE if there is None else at(result, there)
+
+    def _run(self, stage: str, alter: Alteration, altered: list[Field]) -> list[Tree] | None:
+        """The objects after a stage that has worked on altered input; None where it could not."""
+        job, runtime = self.plan.job.value, self.plan.runtime.value
+        for field in altered:
+            if field.of_job:
+                job = alter(job, field.path)
+            else:
+                runtime = alter(runtime, field.path)
+        try:
+            return made(fresh(self.plan, job=job, runtime=runtime), stage)
+        except Exception:  # a stage relies on checks, which have not seen this input: it makes nothing of it
+            return None
+
+
+class Rank(NamedTuple):
+    """In which order fields are looked at, false before true. Those of one rank may be altered together."""
+
+    merged: bool
+    """Whether it becomes a part of the JobSet: patches, the template."""
+    finding: bool
+    """Whether parts find one another by it: altered with others, it would let them change where nobody looks."""
+    of_runtime: bool
+    whole: bool
+    """Whether it has other fields in it: gone, it would take them with it."""
+
+
+def _rank(field: Field) -> Rank:
+    name = field.path[-1] == "name" and isinstance(field.path[-2], int)
+    return Rank(field.path[:2] in MERGED, name or "labels" in field.path, not field.of_job, field.whole)
+
+
+def fields(plan: Plan) -> Iterator[Field]:
+    """All fields of the input; what is in a field comes before it."""
+    for owner in (plan.job, plan.runtime):
+        yield from (Field(owner is plan.job, path, whole) for path, whole in _inside(owner.value, ()))
+
+
+def _inside(tree: Any, path: Path) -> Iterator[tuple[Path, bool]]:
+    for step, value in tree.items() if isinstance(tree, dict) else enumerate(tree):
+        whole = bool(value) and isinstance(value, dict | list)
+        if whole:
+            yield from _inside(value, (*path, step))
+        if path:
+            yield (*path, step), whole
+
+
+def changed(tree: Tree, path: Path) -> Tree:
+    """A copy of the tree with another value at the path."""
+    value = at(tree, path)
+    new = other(value)
+    return tree if new is value else put(tree, path, new)
+
+
+def removed(tree: Tree, path: Path) -> Tree:
+    """A copy of the tree without the field; a list keeps its items, as those behind one that goes would move."""
+
+    def without(parent: Tree) -> Tree:
+        return {key: value for key, value in parent.items() if key != path[-1]}
+
+    return tree if isinstance(path[-1], int) else edit(tree, path[:-1], without)
+
+
+_DIGIT: Final = re.compile(r"\d")
+
+
+def other(value: Any) -> Any:
+    """Another value of the same kind: another number or quantity, another name. A mapping or a list is what it is.
+
+    >>> [other(value) for value in (4, True, "900Gi", "torch", {})]
+    [5, False, '800Gi', 'torchx', {}]
+    """
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int | float):
+        return value + 1
+    if isinstance(value, str):
+        return (
+            _DIGIT.sub(lambda digit: "1234567898"[int(digit[0])], value, count=1)
+            if _DIGIT.search(value)
+            else f"{value}x"
+        )
+    return value

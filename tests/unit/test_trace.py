@@ -1,0 +1,401 @@
+"""Tracing: which line of the input a field of the output comes from, and who wrote it."""
+
+from __future__ import annotations
+
+import copy
+import json
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import trainc
+from trainc.diagnostics import Location, Place
+from trainc.kubernetes.gostructs import ROOT, struct
+from trainc.kubernetes.violations import field
+from trainc.pipeline import STAGES
+from trainc.tracing import Trace, history
+from trainc.tracing.counterparts import GONE, KEYS, at, counterpart, leaves
+from trainc.tracing.experiments import Experiments
+from trainc.tracing.patches import Operation, patch
+
+if TYPE_CHECKING:
+    from trainc.plan import Plan
+
+GOLDEN = Path(__file__).parents[2] / "golden"
+CASES = sorted(path.parent.name for path in GOLDEN.glob("*/expected.yaml"))
+JOB = "spec.replicatedJobs[0].template.spec"
+POD = f"{JOB}.template.spec"
+NODE = f"{POD}.containers[0]"
+TORCH = "the torch framework"
+DEFAULT = "a default of JobSet"
+
+
+@cache
+def compiled(case: str) -> tuple[trainc.Compiled, ...]:
+    found = trainc.compile([str(GOLDEN / case / "input.yaml")])
+    assert found.jobs
+    return found.jobs
+
+
+def where(place: Place | Location) -> str:
+    """The file's name and the line."""
+    found = place.locate() if isinstance(place, Place) else place
+    return f"{Path(found.file).name}:{found.line}"
+
+
+@pytest.mark.parametrize(
+    ("case", "path", "line", "by", "stage"),
+    [
+        # The TrainJob's own
+        ("llm-finetune-4x8", "metadata.name", "input.yaml:5", "the TrainJob", "conform"),
+        ("llm-finetune-4x8", "metadata.namespace", "input.yaml:6", "the TrainJob", "conform"),
+        ("kueue-queue", "metadata.labels.kueue.x-k8s.io/queue-name", "input.yaml:8", "the TrainJob", "carry"),
+        ("llm-finetune-4x8", f"{NODE}.image", "input.yaml:12", "the TrainJob", "trainer"),
+        ("llm-finetune-4x8", f"{NODE}.args[2]", "input.yaml:14", "the TrainJob", "trainer"),
+        ("llm-finetune-4x8", f"{NODE}.env[0].name", "input.yaml:16", "the TrainJob", "framework"),
+        ("llm-finetune-4x8", f"{NODE}.env[0].valueFrom.secretKeyRef.key", "input.yaml:20", "the TrainJob", "framework"),
+        ("llm-finetune-4x8", f"{NODE}.env[1].value", "input.yaml:22", "the TrainJob", "framework"),
+        ("llm-finetune-4x8", f"{NODE}.resources.requests.cpu", "input.yaml:25", "the TrainJob", "size"),
+        ("llm-finetune-4x8", f"{NODE}.resources.limits.nvidia.com/gpu", "input.yaml:28", "the TrainJob", "size"),
+        ("llm-finetune-4x8", f"{JOB}.parallelism", "input.yaml:11", "the TrainJob", "trainer"),
+        ("exported-list", "spec.suspend", "input.yaml:25", "the TrainJob", "trainer"),
+        ("fetch-then-train", f"{NODE}.env[0].value", "input.yaml:12", "the TrainJob", "initialize"),
+        ("fetch-then-train", f"{NODE}.envFrom[0].secretRef.name", "input.yaml:14", "the TrainJob", "initialize"),
+        # Patches and runtimes
+        (
+            "node-pool-patches",
+            "metadata.labels.pool",
+            "input.yaml:21",
+            'patch "platform.acme.example.com/pools"',
+            "override",
+        ),
+        (
+            "node-pool-patches",
+            f"{POD}.volumes[0].emptyDir.sizeLimit",
+            "input.yaml:42",
+            'patch "platform.acme.example.com/pools"',
+            "override",
+        ),
+        (
+            "node-pool-patches",
+            f"{NODE}.securityContext.runAsUser",
+            "input.yaml:61",
+            'patch "security.acme.example.com/identity"',
+            "override",
+        ),
+        ("node-pool-patches", f"{NODE}.name", "torch-distributed.yaml:32", 'runtime "torch-distributed"', "override"),
+        ("node-pool-patches", f"{NODE}.image", "torch-distributed.yaml:33", 'runtime "torch-distributed"', "override"),
+        (
+            "fetch-then-train",
+            "spec.replicatedJobs[2].template.spec.parallelism",
+            "torch-with-initializers.yaml:17",
+            'runtime "torch-with-initializers"',
+            "trainer",
+        ),
+        # The smaller deadline wins
+        ("deadline", f"{JOB}.activeDeadlineSeconds", "input.yaml:14", 'runtime "nightly"', "override"),
+        (
+            "deadline",
+            "spec.replicatedJobs[1].template.spec.activeDeadlineSeconds",
+            "input.yaml:37",
+            "the TrainJob",
+            "carry",
+        ),
+        # Frameworks
+        (
+            "llm-finetune-4x8",
+            f"{NODE}.env[2].value",
+            "input.yaml:11",
+            f"{TORCH}, from spec.trainer.numNodes",
+            "framework",
+        ),
+        (
+            "team-runtime",
+            f"{NODE}.env[0].value",
+            "input.yaml:9",
+            f"{TORCH}, from spec.mlPolicy.numNodes",
+            "framework",
+        ),
+        ("unnamed-ports", f"{NODE}.env[0].value", "input.yaml:8", TORCH, "framework"),
+        (
+            "llm-finetune-4x8",
+            f"{NODE}.env[3].value",
+            "input.yaml:28",
+            f"{TORCH}, from spec.trainer.resourcesPerNode.limits.nvidia.com/gpu",
+            "framework",
+        ),
+        (
+            "cpu-ranks",
+            f"{NODE}.env[1].value",
+            "input.yaml:13",
+            f"{TORCH}, from spec.trainer.resourcesPerNode.requests.cpu",
+            "framework",
+        ),
+        ("llm-finetune-4x8", f"{NODE}.env[5].value", "input.yaml:5", f"{TORCH}, from metadata.name", "framework"),
+        ("llm-finetune-4x8", f"{NODE}.env[6].value", "torch-distributed.yaml:17", TORCH, "framework"),
+        ("llm-finetune-4x8", f"{NODE}.ports[0].containerPort", "torch-distributed.yaml:17", TORCH, "framework"),
+        ("sidecar-metrics", f"{POD}.initContainers[0].env[0].name", "input.yaml:13", TORCH, "framework"),
+        (
+            "jax-two-nodes",
+            f"{NODE}.env[0].value",
+            "input.yaml:11",
+            "the jax framework, from spec.trainer.numNodes",
+            "framework",
+        ),
+        # What nobody has said
+        ("llm-finetune-4x8", "spec.network.enableDNSHostnames", "torch-distributed.yaml:20", DEFAULT, "store"),
+        ("llm-finetune-4x8", f"{JOB}.completionMode", "torch-distributed.yaml:28", DEFAULT, "store"),
+        ("llm-finetune-4x8", f"{NODE}.ports[0].protocol", "torch-distributed.yaml:17", DEFAULT, "store"),
+        (
+            "llm-finetune-4x8",
+            "spec.replicatedJobs[0].replicas",
+            "torch-distributed.yaml:21",
+            'a default of runtime "torch-distributed"',
+            "override",
+        ),
+        ("llm-finetune-4x8", "spec.suspend", "input.yaml:8", "a default of the TrainJob", "trainer"),
+        ("fetch-then-train", f"{JOB}.parallelism", "torch-with-initializers.yaml:37", "the controller", "trainer"),
+        ("llm-finetune-4x8", "kind", "input.yaml:2", "the controller", "conform"),
+    ],
+)
+def test_origin_of_a_field(case: str, path: str, line: str, by: str, stage: str) -> None:
+    (job,) = compiled(case)
+    (found,) = (steps for steps in leaves(job.objects[0]) if field(steps) == path)
+    origin = job.trace().origin(0, found)
+    assert (where(origin.place), origin.by, origin.stage) == (line, by, stage)
+    assert origin.value == at(job.objects[0], found)
+
+
+@pytest.mark.parametrize(
+    ("case", "path", "chain"),
+    [
+        pytest.param(
+            "node-pool-patches",
+            (*POD.split("."), "volumes", 0, "emptyDir", "sizeLimit"),
+            [
+                ("input.yaml:42", 'patch "platform.acme.example.com/pools"', "64Gi"),
+                ("torch-distributed.yaml:46", 'runtime "torch-distributed"', "8Gi"),
+            ],
+            id="a patch over the runtime",
+        ),
+        pytest.param(
+            "llm-finetune-4x8",
+            (*NODE.split("."), "image"),
+            [
+                ("input.yaml:12", "the TrainJob", "ghcr.io/acme/finetune:2.4.0"),
+                (
+                    "torch-distributed.yaml:33",
+                    'runtime "torch-distributed"',
+                    "pytorch/pytorch:2.9.1-cuda12.8-cudnn9-runtime",
+                ),
+            ],
+            id="the TrainJob over the runtime",
+        ),
+        pytest.param(
+            "llm-finetune-4x8",
+            (*NODE.split("."), "resources", "limits"),
+            [("input.yaml:28", "the TrainJob", {"nvidia.com/gpu": "8"})],
+            id="a mapping that was copied",
+        ),
+        pytest.param(
+            "llm-finetune-4x8",
+            (*NODE.split("."), "env", 1),
+            [("input.yaml:21", "the TrainJob", {"name": "NCCL_DEBUG", "value": "WARN"})],
+            id="an item that was copied",
+        ),
+        pytest.param(
+            "llm-finetune-4x8",
+            ("metadata", "labels", "team"),
+            [("input.yaml:5", "the TrainJob", {"name": "llama-finetune", "namespace": "research"})],
+            id="a field that is not there: what lacks it",
+        ),
+    ],
+)
+def test_every_writing_of_a_field(case: str, path: tuple[Any, ...], chain: list[tuple[str, str, Any]]) -> None:
+    steps = [step for part in path for step in steps_of(part)]
+    (job,) = compiled(case)
+    assert [(where(o.place), o.by, o.value) for o in job.trace().origins(0, tuple(steps))] == chain
+
+
+def steps_of(part: str | int) -> list[str | int]:
+    """`containers[0]` is two steps."""
+    if isinstance(part, int) or not part.endswith("]"):
+        return [part]
+    name, _, index = part[:-1].partition("[")
+    return [name, int(index)]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_every_leaf_has_an_origin_in_the_input(case: str) -> None:
+    for job in compiled(case):
+        trace = job.trace()
+        inputs = {"the TrainJob": job.plan.job.document, "runtime": job.plan.runtime.document}
+        for index, obj in enumerate(job.objects):
+            for path in leaves(obj):
+                origin = trace.origin(index, path)
+                assert any(origin.place.document is document for document in inputs.values()), path
+                said = at(origin.place.document.value, origin.place.path)
+                assert said is not GONE, path
+                if origin.by.startswith(("the TrainJob", "patch", "runtime")):
+                    assert str(said) == str(origin.value) == str(at(obj, path)), path
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_halving_finds_what_every_single_experiment_finds(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for job in compiled(case)[:1]:
+        paths = list(leaves(job.objects[0]))
+        halved = Trace(job.plan)
+        found = [halved.origin(0, path) for path in paths]
+        monkeypatch.setattr(Experiments, "_search", one_by_one)
+        single = Trace(job.plan)
+        assert [single.origin(0, path) for path in paths] == found
+
+
+def one_by_one(self: Experiments, written: Any, alter: Any, low: int, high: int) -> list[int]:
+    is_now = at(written.objects, written.path)
+    return [index for index in range(low, high) if self._outcome(written, alter, index, index + 1) != is_now]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_patches_of_all_steps_make_the_objects(case: str) -> None:
+    for job in compiled(case):
+        steps = job.trace().steps
+        objects: Any = []
+        for step in steps:
+            for operation in step.operations():
+                objects = applied(objects, operation)
+        assert tuple(objects) == job.objects
+
+
+def test_no_stage_is_missed() -> None:
+    (job,) = compiled("node-pool-patches")
+    steps = [step.stage for step in job.trace().steps]
+    assert list(dict.fromkeys(steps)) == [s.__name__ for s in STAGES if s.__name__ not in {"resolve", "admit"}]
+    assert steps.count("override") == 1 + len(job.plan.job.patches)
+
+
+def applied(tree: Any, operation: Operation) -> Any:
+    """RFC 6902, on a copy."""
+    if not operation.path:
+        return operation.value
+    tree = copy.deepcopy(tree)
+    parent, step = at(tree, operation.path[:-1]), operation.path[-1]
+    if operation.op == "remove":
+        del parent[step]
+    elif operation.op == "add" and isinstance(parent, list):
+        assert isinstance(step, int)
+        assert step <= len(parent)
+        parent.insert(step, operation.value)
+    else:
+        assert (operation.op == "replace") is (at(parent, (step,)) is not GONE)
+        parent[step] = operation.value
+    return tree
+
+
+ITEMS = st.fixed_dictionaries({}, optional={"name": st.sampled_from("abc"), "value": st.integers(0, 2)})
+TREES = st.recursive(
+    st.none() | st.booleans() | st.integers(0, 2) | st.text("ab", max_size=2),
+    lambda children: (
+        st.lists(children | ITEMS, max_size=4) | st.dictionaries(st.sampled_from("abc"), children, max_size=3)
+    ),
+    max_leaves=12,
+)
+
+
+@given(TREES, TREES)
+def test_a_patch_makes_the_one_of_the_other(before: Any, after: Any) -> None:
+    tree = before
+    for operation in patch(before, after):
+        tree = applied(tree, operation)
+    assert json.dumps(tree, sort_keys=True) == json.dumps(after, sort_keys=True)  # 1 and true are not the same
+    assert list(patch(after, copy.deepcopy(after))) == []
+
+
+@pytest.mark.parametrize(
+    ("items", "index", "others", "found"),
+    [
+        pytest.param([{"name": "a"}], 0, [{"name": "b"}, {"name": "a"}], 1, id="by name"),
+        pytest.param(
+            [{"name": "v", "mountPath": "/a"}],
+            0,
+            [{"name": "v", "mountPath": "/b"}, {"name": "v", "mountPath": "/a"}],
+            1,
+            id="a mount by its path",
+        ),
+        pytest.param([{"name": "a"}, {"name": "a"}], 1, [{"name": "a"}, {"name": "a"}], 1, id="the second of a name"),
+        pytest.param([{"name": "a"}, {"name": "b"}], 0, [{"name": "x"}, {"name": "b"}], 0, id="renamed"),
+        pytest.param([{"name": "a"}, {"name": "b"}], 0, [{"name": "b"}], None, id="gone"),
+        pytest.param(["x", "y"], 1, ["x", "z"], 1, id="a scalar by its index"),
+        pytest.param(["x", "y"], 1, ["x"], None, id="no such index"),
+    ],
+)
+def test_the_same_item_of_another_list(items: list[Any], index: int, others: list[Any], found: int | None) -> None:
+    assert counterpart(items, (index,), others) == (None if found is None else (found,))
+
+
+def test_items_are_followed_by_the_merge_keys_of_a_jobset() -> None:
+    keys, waiting, seen = set(), [ROOT], set()
+    while waiting:
+        declared = struct(waiting.pop())
+        for fields in declared.fields.values() if declared else ():
+            if fields.merges and fields.kind == "slice":
+                keys.add(fields.mergeKey)
+            if fields.of not in seen:
+                seen.add(fields.of)
+                waiting.append(fields.of)
+    assert keys - {""} == set(KEYS)
+
+
+@pytest.mark.parametrize(
+    ("case", "path", "lines"),
+    [
+        pytest.param("llm-finetune-4x8", "image", ["input.yaml:12"], id="the TrainJob's line"),
+        pytest.param(
+            "node-pool-patches", "image", ["input.yaml:9", "torch-distributed.yaml:33"], id="the runtime's, beside"
+        ),
+        pytest.param("node-pool-patches", "securityContext", ["input.yaml:60"], id="a mapping of a patch"),
+        pytest.param("sidecar-metrics", "lifecycle", ["input.yaml:69", "input.yaml:50"], id="a missing field"),
+    ],
+)
+def test_where_a_diagnostic_points(case: str, path: str, lines: list[str]) -> None:
+    (job,) = compiled(case)
+    steps = (step for part in NODE.split(".") for step in steps_of(part))
+    place, related = job.trace().point(0, (*steps, path))
+    assert [where(place), *(where(r.place) for r in related)] == lines
+
+
+def with_hosts(plan: Plan) -> Plan:
+    """A stage as a framework may have one: it makes an object beside the JobSet."""
+    hosts = "\n".join(f"{plan.job.name}-{i}" for i in range(plan.nodes))
+    made = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": f"{plan.job.name}-hosts"}}
+    return plan._replace(others=(*plan.others, {**made, "data": {"hosts": hosts}}))
+
+
+@pytest.mark.parametrize(
+    ("path", "line", "by"),
+    [
+        (("data", "hosts"), "input.yaml:5", "the controller, from metadata.name"),
+        (("metadata", "name"), "input.yaml:5", "the controller, from metadata.name"),
+        (("kind",), "input.yaml:2", "the controller"),
+    ],
+)
+def test_objects_beside_the_jobset(path: tuple[str, ...], line: str, by: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    (job,) = compiled("llm-finetune-4x8")
+    monkeypatch.setattr(history, "MAKERS", (*history.MAKERS, with_hosts))
+    beside = with_hosts(job.plan).others[-1]
+    trace = Trace(job.plan._replace(objects=(*job.plan.objects, beside)))
+    origin = trace.origin(1, path)
+    assert (where(origin.place), origin.by, origin.stage) == (line, by, "with_hosts")
+
+
+def test_a_good_build_does_not_load_it() -> None:
+    code = "import sys, trainc; assert trainc.compile(sys.argv[1:]).jobs; print(*sys.modules)"
+    path = str(GOLDEN / "llm-finetune-4x8" / "input.yaml")
+    done = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, check=True)
+    assert [name for name in done.stdout.split() if name.startswith("trainc.tracing")] == []
