@@ -109,7 +109,15 @@ def test_a_wrong_command_line(arguments: list[str]) -> None:
     assert (done.code, done.out) == (2, "")
 
 
-def test_a_path_is_no_name(tmp_path: Path) -> None:
-    done = run("runtimes", str(tmp_path))
-    assert done.code == 1
-    assert f"help: to look for runtimes in a file or folder: trainc runtimes -r {tmp_path}\n" in done.err
+def test_what_is_a_path_and_what_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for folder in ("platform", "plain"):
+        (tmp_path / folder).mkdir()
+        text = (Path(__file__).parents[2] / "runtimes" / "plain.yaml").read_text()
+        (tmp_path / folder / "r.yaml").write_text(text.replace("name: plain\n", f"name: of-{folder}\n"))
+    assert "of-platform" in run("runtimes", "platform").out
+    assert "platform/r.yaml" in run("runtimes", "platform/r.yaml").out
+    assert "of-plain" in run("runtimes", "./plain").out
+    assert "kind: ClusterTrainingRuntime" in run("runtimes", "plain").out
+    assert "name: of-platform" in run("runtimes", "of-platform", "platform").out
+    assert run("runtimes", "plain", "jax-distributed").code == 2

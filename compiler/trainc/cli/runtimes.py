@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 EPILOG = """\b
 Examples:
   trainc runtimes                         list the stock runtimes
-  trainc runtimes -r platform/runtimes    those found there, and the stock ones
+  trainc runtimes platform/runtimes       those found there, and the stock ones
   trainc runtimes --wide                  with the image and resources of a node
   trainc runtimes torch-distributed       print one
   trainc runtimes --export runtimes/      write the stock ones, for a repository that pins them
@@ -31,19 +31,23 @@ WIDE = ("IMAGE", "RESOURCES")
 
 
 @click.command(epilog=EPILOG)
-@click.argument("name", required=False)
+@click.argument("arguments", nargs=-1, metavar="[NAME] [PATH]...")
 @options.runtimes
 @click.option("--wide", is_flag=True, help="List also which image a node runs, and what it asks for.")
 @click.option("--export", metavar="DIR", help="Write each stock runtime to DIR/<name>.yaml; a file there is kept.")
-def command(name: str | None, runtimes: tuple[str, ...], wide: bool, export: str | None) -> int:
-    """List the stock runtimes and those found with -r, or print the one called NAME."""
+def command(arguments: tuple[str, ...], runtimes: tuple[str, ...], wide: bool, export: str | None) -> int:
+    """List the runtimes found in PATH and the stock ones, or print the one called NAME."""
+    paths = tuple(argument for argument in arguments if _is_path(argument))
+    name, *more = [argument for argument in arguments if argument not in paths] or [""]
+    if more:
+        raise click.UsageError(f"One NAME at a time: {name} and {', '.join(more)} are two.")
     if name and export:
         raise click.UsageError("--export writes all stock runtimes: leave NAME out.")
     if wide and (name or export):
         raise click.UsageError("--wide is for the list: leave it out.")
     from trainc.compilation import library
 
-    found, diagnostics = library(runtimes)
+    found, diagnostics = library((*paths, *runtimes))
     entries = [entry for level in found.levels for key in level.known() if (entry := level.find(key))]
     if export:
         return _export(entries, export)
@@ -59,6 +63,18 @@ def command(name: str | None, runtimes: tuple[str, ...], wide: bool, export: str
         header = (*COLUMNS, *WIDE) if wide else COLUMNS
         options.write(_table([header, *((*_row(*one), *(_node(one[1]) if wide else ())) for one in known)]))
     return _complain(diagnostics)
+
+
+def _is_path(argument: str) -> bool:
+    """A name has no slash and no suffix of a file; what is both a stock runtime and a folder is the runtime."""
+    import os
+
+    from trainc.data import data_path
+    from trainc.inputs import STDIN, SUFFIXES
+
+    if argument == STDIN or os.sep in argument or argument.endswith(SUFFIXES):
+        return True
+    return os.path.exists(argument) and not os.path.exists(data_path("runtimes", f"{argument}.yaml"))
 
 
 def _complain(diagnostics: list[Diagnostic]) -> int:
@@ -105,15 +121,11 @@ def _node(runtime: Runtime) -> tuple[str, ...]:
 
 def _missing(name: str, names: set[str]) -> Diagnostic:
     import difflib
-    import os
 
     from trainc.diagnostics import Diagnostic
 
     near = difflib.get_close_matches(name, sorted(names))
-    if os.path.exists(name) or os.sep in name:
-        help = f"to look for runtimes in a file or folder: trainc runtimes -r {name}"
-    else:
-        help = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(sorted(names))}"
+    help = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(sorted(names))}"
     return Diagnostic(id="runtime-not-found", severity="error", stage="read", message=f'no runtime "{name}"', help=help)
 
 
