@@ -138,6 +138,36 @@ def typed(console: str, home: str) -> tuple[str, int]:
     return shown, code
 
 
+@pytest.mark.parametrize("id", ["wrong-type", "managed-by-other", "output-not-ours"])
+def test_an_explanation(id: str, snapshot: SnapshotAssertion) -> None:
+    done = run("validate", "--explain", id)
+    assert (done.code, done.err) == (0, "")
+    assert done.out == snapshot
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        pytest.param(["wrong-typ"], 'No diagnostic "wrong-typ". Did you mean "wrong-type"?', id="a near miss"),
+        pytest.param(["xyz"], 'No diagnostic "xyz". A report has it in brackets', id="nothing near"),
+        pytest.param(["../README"], 'No diagnostic "../README".', id="a path"),
+        pytest.param(["yaml", "job.yaml"], "--explain prints a page and checks nothing", id="and a manifest"),
+    ],
+)
+def test_nothing_to_explain(arguments: list[str], said: str) -> None:
+    done = run("validate", "--explain", *arguments)
+    assert (done.code, done.out) == (2, "")
+    assert said in done.err
+
+
+def test_a_run_on_jobs_does_not_read_the_catalogue() -> None:
+    program = "import sys; from trainc.compilation import compile; compile(sys.argv[1:]); print(*sys.modules)"
+    arguments = [ROOT / "golden" / case / "input.yaml" for case in ("llm-finetune-4x8", "wrong-types")]
+    done = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=True)
+    assert "trainc.pipeline" in done.stdout.split()
+    assert "trainc.catalogue" not in done.stdout.split()
+
+
 def test_what_is_not_shown_cannot_be_shown() -> None:
     schemas = [json.loads(path.read_text()) for path in (ROOT / "schemas").glob("*/*.json")]
     patterns = [found for schema in schemas for found in subschemas(schema) if "pattern" in found]

@@ -28,11 +28,7 @@ MULTIKUEUE: Final = "kueue.x-k8s.io/multikueue"
 
 @check("patch-manager", stage="trainjob", title="A patch's manager is no domain-prefixed path")
 def manager(plan: Plan) -> Iterator[Finding]:
-    """A patch says whose it is, by a domain and a path.
-
-    Wrong:  runtimePatches: [{manager: platform}]
-    Right:  runtimePatches: [{manager: platform.example.com/node-pools}]
-    """
+    """A patch says whose it is, by a domain and a path."""
     for index, patch in enumerate(plan.job.patches):
         name = patch.get("manager")
         if name is None:
@@ -48,11 +44,7 @@ def manager(plan: Plan) -> Iterator[Finding]:
 
 @check("patch-sets-env", stage="trainjob", title="A patch sets variables of a managed container")
 def env(plan: Plan) -> Iterator[Finding]:
-    """Variables of the node and the initializers belong to the TrainJob; init containers may be patched.
-
-    Wrong:  runtimePatches: ... containers: [{name: node, env: [{name: A, value: b}]}]
-    Right:  trainer: {env: [{name: A, value: b}]}
-    """
+    """Variables of the node and the initializers belong to the TrainJob; init containers may be patched."""
     for p, patch in enumerate(plan.job.patches):
         to_jobs = ("trainingRuntimeSpec", "template", "spec", "replicatedJobs")
         for j, job in enumerate(get(patch, to_jobs, [])):
@@ -72,11 +64,7 @@ def env(plan: Plan) -> Iterator[Finding]:
 
 @check("reserved-env", stage="trainjob", title="The TrainJob sets a variable that the framework sets")
 def reserved(plan: Plan) -> Iterator[Finding]:
-    """The framework writes these variables itself; another value would break the rendezvous.
-
-    Wrong:  trainer: {env: [{name: PET_NNODES, value: "3"}]}
-    Right:  trainer: {numNodes: 3}
-    """
+    """The framework writes these variables itself; another value would break the rendezvous."""
     framework = load(plan.runtime.framework)
     for index, variable in enumerate(plan.job.trainer.get("env") or []):
         if framework and variable.get("name") in framework.RESERVED:
@@ -90,11 +78,7 @@ def reserved(plan: Plan) -> Iterator[Finding]:
 
 @check("initializer-missing", stage="trainjob", title="The runtime has no place for the TrainJob's initializer")
 def initializers(plan: Plan) -> Iterator[Finding]:
-    """The dataset's and the model's initializer are a job, a container and a mount of the runtime, with fixed names.
-
-    Wrong:  initializer: {dataset: {storageUri: hf://org/data}} with runtimeRef: {name: torch-distributed}
-    Right:  a runtime with a job and container dataset-initializer that mounts the volume initializer
-    """
+    """The dataset's and the model's initializer are a job, a container and a mount of the runtime, with fixed names."""
     for part, step in STEPS.items():
         if get(plan.job.spec, ("initializer", part)) is None:
             continue
@@ -119,11 +103,7 @@ def initializers(plan: Plan) -> Iterator[Finding]:
 
 @check("managed-by-other", stage="trainjob", severity="warning", title="Another controller manages the TrainJob")
 def managed_by(plan: Plan) -> Iterator[Finding]:
-    """In the cluster, MultiKueue runs such a TrainJob elsewhere, and no JobSet is made here. trainc compiles it.
-
-    Wrong:  managedBy: kueue.x-k8s.io/multikueue, for a job that is to run in this cluster
-    Right:  no managedBy
-    """
+    """In the cluster, MultiKueue runs such a TrainJob elsewhere, and no JobSet is made here. trainc compiles it."""
     if plan.job.spec.get("managedBy") == MULTIKUEUE:
         yield Finding(
             message="MultiKueue manages this TrainJob: the cluster would make no JobSet of it, trainc does",
@@ -135,11 +115,7 @@ def managed_by(plan: Plan) -> Iterator[Finding]:
 
 @check("framework-unsupported", stage="build", title="This release does not compile the runtime's policy")
 def unsupported(plan: Plan) -> Iterator[Finding]:
-    """Nothing is compiled by halves: a policy that trainc does not know is an error, not a job without it.
-
-    Wrong:  a runtime with mlPolicy.mpi
-    Right:  a runtime with mlPolicy.torch, or without a framework
-    """
+    """Nothing is compiled by halves: a policy that trainc does not know is an error, not a job without it."""
     parts = [
         (load(plan.runtime.framework) is None, ("spec", "mlPolicy", plan.runtime.framework), plan.runtime.at),
         (bool(plan.runtime.gang), ("spec", "podGroupPolicy"), plan.runtime.at),

@@ -84,11 +84,7 @@ def in_runtime_order(spec: Tree, runtime: Tree) -> Tree:
 
 @check("patch-not-mergeable", stage="build", title="A runtimePatch cannot be merged into the runtime")
 def merge_failed(plan: Plan, index: int, error: MergeError) -> Iterator[Finding]:
-    """The controller stops at a patch whose shape contradicts the runtime's.
-
-    Wrong:  a list where the runtime has a mapping
-    Right:  the shape of the JobSet's own field
-    """
+    """The controller stops at a patch that cannot be merged, such as one with a `$patch` that is no directive."""
     at = ("spec", "runtimePatches", index, "trainingRuntimeSpec", "template", "spec", *error.path)
     yield Finding(
         message=f'the patch of "{plan.job.patches[index].get("manager")}" cannot be merged: {error}',

@@ -38,11 +38,7 @@ def resolve(plan: Plan) -> Plan:
 
 @check("unsupported-runtime-kind", stage="trainjob", title="runtimeRef names a kind that is no runtime")
 def unsupported(plan: Plan) -> Iterator[Finding]:
-    """The webhook knows two kinds of runtime, both of the group trainer.kubeflow.org.
-
-    Wrong:  runtimeRef: {kind: JobSet, name: torch-distributed}
-    Right:  runtimeRef: {kind: ClusterTrainingRuntime, name: torch-distributed}
-    """
+    """The webhook knows two kinds of runtime, both of the group trainer.kubeflow.org."""
     ref = plan.job.runtime_ref
     if not ref:
         yield Finding(
@@ -66,11 +62,7 @@ def unsupported(plan: Plan) -> Iterator[Finding]:
 
 @check("runtime-not-found", stage="trainjob", title="runtimeRef names a runtime that is not there")
 def missing(plan: Plan) -> Iterator[Finding]:
-    """The webhook wants the runtime to exist before the TrainJob.
-
-    Wrong:  runtimeRef: {name: torch-distribted}
-    Right:  runtimeRef: {name: torch-distributed}
-    """
+    """The webhook wants the runtime to exist before the TrainJob."""
     ref = plan.job.runtime_ref
     kind, name = ref["kind"], ref["name"]
     searched = ", ".join(f"{level.name} ({len(list(level.known()))})" for level in plan.library.levels)

@@ -95,11 +95,7 @@ def injected(plan: Plan) -> Iterator[tuple[int, int, Slot | None]]:
 
 @check("injection-target-missing", stage="trainjob", title="envInjection names a container that is not there")
 def missing_targets(plan: Plan) -> Iterator[Finding]:
-    """The webhook looks each target up in the patched runtime: containers first, then init containers.
-
-    Wrong:  envInjection: {targets: [{jobName: node, containerNames: [sidekick]}]} and no container `sidekick`
-    Right:  the name of a container or init container of that replicated job
-    """
+    """The webhook looks each target up in the patched runtime: containers first, then init containers."""
     targets = get(plan.runtime.settings, ("envInjection", "targets"), [])
     for t, n, slot in injected(plan):
         if slot is not None:
@@ -125,11 +121,7 @@ def names(plan: Plan, job: str) -> list[str]:
 
 @check("torchtune-unsupported", stage="build", title="torchtune is not compiled yet")
 def torchtune(plan: Plan) -> Iterator[Finding]:
-    """`tune run` is another launcher, with arguments of its own.
-
-    Wrong:  trainer: {command: [tune, run]}
-    Right:  trainer: {command: [torchrun, train.py]}
-    """
+    """`tune run` is another launcher, with arguments of its own."""
     if plan.job.trainer.get("command") == ["tune", "run"]:
         yield Finding(
             message="this release does not compile torchtune jobs (`command: [tune, run]`)",
