@@ -88,7 +88,9 @@ def merge_failed(plan: Plan, index: int, error: MergeError) -> Iterator[Finding]
     at = ("spec", "runtimePatches", index, "trainingRuntimeSpec", "template", "spec", *error.path)
     yield Finding(
         message=f'the patch of "{plan.job.patches[index].get("manager")}" cannot be merged: {error}',
-        help="give the field the form that the runtime has there",
+        help="write replace or delete for $patch"
+        if "$patch" in str(error)
+        else "give the field the runtime's own form",
         field="spec.runtimePatches",
         place=plan.job.at(*at),
     )

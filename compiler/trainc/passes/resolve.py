@@ -67,7 +67,8 @@ def missing(plan: Plan) -> Iterator[Finding]:
     kind, name = ref["kind"], ref["name"]
     searched = ", ".join(f"{level.name} ({len(list(level.known()))})" for level in plan.library.levels)
     yield Finding(
-        message=f'no {kind} "{name}"' + (f' for namespace "{plan.job.namespace}"' if kind == NAMESPACED else ""),
+        message=f'no {kind} "{name}"'
+        + (f' for namespace "{plan.job.namespace}"' if kind == NAMESPACED and plan.job.namespace else ""),
         help=f"{_way_out(plan, kind, name)}searched: {searched}; add a place to look with --runtimes PATH",
         # The webhook spells the field so, with a capital, for one kind and not for the other.
         field="spec.RuntimeRef" if kind == CLUSTER else "spec.runtimeRef",

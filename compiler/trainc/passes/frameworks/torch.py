@@ -102,10 +102,13 @@ def missing_targets(plan: Plan) -> Iterator[Finding]:
             continue
         job, name = targets[t].get("jobName", ""), targets[t]["containerNames"][n]
         there = plan.named(job) is not None
+        known = (
+            [other for other in names(plan, job) if other != NODE] if there else [j.get("name", "") for j in plan.jobs]
+        )
         yield Finding(
             message=f'envInjection wants a container "{name}" in replicated job "{job}", '
             + ("which has none of that name" if there else "which the runtime does not have"),
-            help=f"name one of {', '.join(names(plan, job) if there else [j.get('name', '') for j in plan.jobs])}",
+            help=f"use {' or '.join(known)}" if known else "leave the target out: node has the variables anyway",
             field="spec.runtimeRef",
             place=plan.runtime.at(
                 "spec", "mlPolicy", "torch", "envInjection", "targets", t, "containerNames" if there else "jobName"
