@@ -100,8 +100,8 @@ class Entry(NamedTuple):
 
     @property
     def by(self) -> str:
-        """Who says so in the cluster, in words."""
-        return "trainc itself" if self.id in OWN else "; or ".join(BY[stage] for stage in self.stages)
+        """Who says so, in words."""
+        return "trainc itself" if self.id in OWN else BY[self.stages[0]]
 
 
 def entries() -> dict[str, Entry]:
@@ -119,7 +119,8 @@ def page(id: str) -> str:
 def explained(entry: Entry) -> str:
     """An entry and its page, for a terminal."""
     verb = "refused" if entry.severity == "error" else "said"
-    return f"{entry.severity}[{entry.id}]: {entry.title}\n{verb} by {entry.by}\n\n{page(entry.id)}"
+    stage = f"stage: {entry.stages[0]}" + (f" (or {', '.join(entry.stages[1:])})" if entry.stages[1:] else "")
+    return f"{entry.severity}[{entry.id}]: {entry.title}\n{verb} by {entry.by}\n{stage}\n\n{page(entry.id)}"
 
 
 def _of_checks() -> Iterator[Entry]:
