@@ -7,6 +7,7 @@ wrote the input would: does it name the line, the reason, and the way out?
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,10 @@ from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 from syrupy.location import PyTestLocation
 from syrupy.types import SnapshotIndex
 
+from trainc.catalogue import entries
+
 HERE = Path(__file__).parent
+ENTRIES = entries()
 CASES = sorted(path.stem for path in HERE.glob("*.yaml"))
 JOB = (HERE / "no-spec.yaml").read_bytes()
 ENCODED = {
@@ -57,6 +61,13 @@ def test_report(case: str, snapshot: SnapshotAssertion, monkeypatch: pytest.Monk
 def test_report_of_bytes(case: str, snapshot: SnapshotAssertion) -> None:
     done = run("validate", "-", stdin=ENCODED[case])
     assert f"{done.out}exit {done.code}\n" == snapshot(extension_class=Beside)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_catalogue_knows_what_is_reported(case: str) -> None:
+    for said in json.loads(run("validate", str(HERE / f"{case}.yaml"), "--format", "json").out):
+        entry = ENTRIES[said["id"]]
+        assert (said["severity"], said["stage"] in entry.stages) == (entry.severity, True), said
 
 
 def test_an_input_begins_with_what_is_wrong_with_it() -> None:
