@@ -1,4 +1,4 @@
-"""Where the files that trainc reads at run time are: the JSON Schemas and the stock runtimes.
+"""Where the files that trainc reads at run time are: the JSON Schemas, the stock runtimes, the diagnostics' pages.
 
 Reads    nothing but the place of this file.
 Returns  paths, in a wheel (trainc/data/...) and in a checkout or an editable install (../../...) alike.

@@ -1,15 +1,18 @@
-"""What CONTRIBUTING.md asks of each framework, command and format: a file, a golden case, a line in the docs."""
+"""What CONTRIBUTING.md asks of each framework, check, command and format: a file, an example, a line in the docs."""
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 import yaml
 
-from trainc import passes, reports
+from trainc import catalogue, passes, reports
+from trainc.checks import Check
 from trainc.cli import COMMANDS
 from trainc.frontends.dialects import DIALECTS
 from trainc.passes.frameworks import FRAMEWORKS
@@ -18,6 +21,20 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "compiler" / "trainc"
 FURNITURE = {"__init__", "options", "dialects", "moves"}
 """Files beside the commands and the dialects that are none."""
+
+
+DECLARING = {
+    f"trainc.{'.'.join(path.relative_to(PACKAGE).with_suffix('').parts)}": path
+    for path in sorted(PACKAGE.rglob("*.py"))
+    if "\n@check(" in path.read_text()
+}
+"""The modules that declare checks."""
+CHECKS = {
+    value.id: (value, module)
+    for module in DECLARING
+    for value in vars(import_module(module)).values()
+    if isinstance(value, Check)
+}
 
 
 def modules(folder: Path) -> set[str]:
@@ -93,3 +110,31 @@ def test_the_passes_are_the_pipeline() -> None:
     from trainc.pipeline import STAGES
 
     assert {stage.__name__ for stage in STAGES} == modules(Path(passes.__file__).parent)
+
+
+def test_every_module_that_declares_checks_is_in_the_catalogue() -> None:
+    assert DECLARING
+    assert set(DECLARING) <= set(catalogue.MODULES)
+
+
+@pytest.mark.parametrize("id", CHECKS)
+def test_a_check_has_a_page_with_an_example_of_both_ways(id: str) -> None:
+    page = ROOT / "diagnostics" / f"{id}.md"
+    assert page.exists(), f"write {page}"
+    assert [mark for mark in ("\nWrong:\n\n```", "\nRight:\n\n```") if mark not in page.read_text()] == []
+
+
+@pytest.mark.parametrize("id", CHECKS)
+def test_a_check_says_in_a_sentence_what_it_is_about(id: str) -> None:
+    docstring = CHECKS[id][0].find.__doc__ or ""
+    assert docstring.strip()
+    assert "Wrong:" not in docstring, f"examples stand in diagnostics/{id}.md"
+
+
+@pytest.mark.parametrize("id", CHECKS)
+def test_a_check_is_called(id: str) -> None:
+    check, module = CHECKS[id]
+    listed = getattr(import_module(module), "CHECKS", ())
+    # What a stage asks on its own way is called there.
+    called = re.compile(rf"(?<!def )\b{check.find.__name__}\((plan\.job\.id|subject),")
+    assert check in listed or any(called.search(path.read_text()) for path in PACKAGE.rglob("*.py"))

@@ -1,4 +1,4 @@
-"""A wheel, built and installed in an empty environment and run from `/`, finds its schemas and runtimes."""
+"""A wheel, built and installed in an empty environment and run from `/`, finds its schemas, runtimes and pages."""
 
 from __future__ import annotations
 
@@ -29,3 +29,6 @@ def test_the_wheel_works_from_anywhere(tmp_path: Path) -> None:
             timeout=60,
         )
         assert built.stdout == (job / "expected.yaml").read_text()
+    explain: list[str | Path] = [home / "bin" / "trainc", "validate", "--explain", "wrong-type"]
+    explained = subprocess.run(explain, cwd="/", capture_output=True, text=True, check=True, timeout=60)
+    assert explained.stdout.endswith((ROOT / "diagnostics" / "wrong-type.md").read_text())

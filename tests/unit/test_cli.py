@@ -100,7 +100,7 @@ def test_a_report_as_json() -> None:
         "severity": "error",
         "stage": "trainjob",
         "message": "PET_NNODES is set by the torch framework",
-        "help": "leave it out; say it by numNodes, numProcPerNode, or in the runtime",
+        "help": "leave it out: it follows from numNodes, numProcPerNode and the runtime",
         "object": {
             "apiVersion": "trainer.kubeflow.org/v1alpha1",
             "kind": "TrainJob",

@@ -197,9 +197,11 @@ REFUSED: list[tuple[str, tuple[int, int], str, str]] = [
     (
         "name: {{ .Values.name }}",
         (1, 8),
-        "a list or mapping cannot be a key",
-        "put quotes around a key or value that begins with `[` or `{`, such as a template's placeholder",
+        "`{{` begins a template's placeholder, which YAML takes for a mapping in a mapping",
+        "render the template first, or put the placeholder in quotes",
     ),
+    ("a: {[1]: b}", (1, 5), "a list or mapping cannot be a key", "put quotes around a key or value that begins"),
+    ("apiVersion: v1\napiVersion: v1", (2, 1), 'the key "apiVersion" is already set on line 1', "put `---`"),
     ("a: &x [1]\n*x : b", (2, 1), "a list or mapping cannot be a key", "put quotes"),
     ("k" * 1025 + ": v", (1, 1026), "a key cannot stand here", "quote"),
     # Merges.

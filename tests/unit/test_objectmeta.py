@@ -185,20 +185,21 @@ def test_the_place_is_finer_than_the_cluster_says() -> None:
     [
         pytest.param(
             {"name": "My ResNet!"},
-            'name is "My ResNet!", which is not a valid one',
-            "lower-case letters, digits, - and . between letters or digits, at most 253; for example my-resnet",
+            'name is "My ResNet!", which has upper-case letters, spaces and "!" in it',
+            "use lower-case letters, digits, `-` and `.`; for example my-resnet",
             id="name",
         ),
         pytest.param(
             {"generateName": "a-"},
             "the object has no name",
-            "give it one; generateName is for the cluster to fill in",
+            "add metadata.name; generateName is for the cluster to complete",
             id="generateName",
         ),
         pytest.param(
             named(labels={"team": "vision team"}),
-            'label "team" has the value "vision team", which is not a valid one',
-            "letters, digits, - _ and . between letters or digits, at most 63; or make it an annotation",
+            'label "team" has the value "vision team", which has spaces in it',
+            "use letters, digits, `-`, `_` and `.`, the first and the last a letter or a digit; "
+            "or make it an annotation",
             id="label",
         ),
         pytest.param(
@@ -212,3 +213,45 @@ def test_the_place_is_finer_than_the_cluster_says() -> None:
 def test_words(metadata: Any, message: str, help: str) -> None:
     [violation] = check(metadata, namespaced=True)
     assert (violation.message, violation.help) == (message, help)
+
+
+@pytest.mark.parametrize(
+    ("label", "why"),
+    [
+        pytest.param({"team": "a/b"}, 'the value "a/b", which has "/" in it', id="a character"),
+        pytest.param({"team": "v1."}, 'the value "v1.", which ends with "."', id="the end"),
+        pytest.param({"team": "_a"}, 'the value "_a", which begins with "_"', id="the beginning"),
+        pytest.param({"team": "a" * 64}, "which has 64 characters, and may have 63", id="the length"),
+        pytest.param({"a/b/c": ""}, 'the label\'s key "a/b/c" has more than one "/" in it', id="key: two slashes"),
+        pytest.param({"/a": ""}, 'the label\'s key "/a" has nothing before its "/"', id="key: no domain"),
+        pytest.param({"a/": ""}, 'the label\'s key "a/" has nothing behind its "/"', id="key: no name"),
+        pytest.param(
+            {"A/b": ""}, 'the label\'s key "A/b" has "A" before its "/", which is no domain', id="key: domain"
+        ),
+        pytest.param({"": ""}, 'the label\'s key "" is empty', id="key: empty"),
+    ],
+)
+def test_why_a_label_is_none(label: dict[str, str], why: str) -> None:
+    [violation] = check(named(labels=label), namespaced=True)
+    assert violation.message.endswith(why)
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("a..b", "has a dot beside a dot or a dash"),
+        ("a-.b", "has a dot beside a dot or a dash"),
+        ("a.", 'ends with "."'),
+        ("a" * 254, "has 254 characters, and may have 253"),
+    ],
+)
+def test_why_a_name_is_none(name: str, why: str) -> None:
+    [violation] = check({"name": name}, namespaced=True)
+    assert violation.message.endswith(f", which {why}")
+
+
+@pytest.mark.parametrize("namespace", ["team.a", "Team", "-team", "a" * 64])
+def test_the_namespace_of_the_example_is_one(namespace: str) -> None:
+    [violation] = check({"name": "j", "namespace": namespace}, namespaced=True)
+    example = violation.help.rpartition("; for example ")[2]
+    assert list(check({"name": "j", "namespace": example}, namespaced=True)) == []

@@ -141,7 +141,21 @@ def test_refused(kind: str, value: Any, field: str, rule: str) -> None:
 def test_the_place_is_finer_than_the_cluster_says() -> None:
     [violation] = broken_rules("JobSet", {"spec": {"startupPolicy": IN_ORDER, "replicatedJobs": [FREE, DEPENDENT]}})
     assert violation.path == ("spec", "replicatedJobs", 1, "dependsOn")
-    assert violation.message == "replicated job b has dependsOn, but startupPolicyOrder is InOrder"
+    assert violation.message == 'replicated job "b" has dependsOn, but startupPolicyOrder is InOrder'
+
+
+@pytest.mark.parametrize(
+    ("name", "message", "meant"),
+    [
+        ("llama-3.1", 'the TrainJob\'s name is "llama-3.1", which has "." in it', "llama-3-1"),
+        ("3d-unet", 'the TrainJob\'s name is "3d-unet", which begins with a digit', "job-3d-unet"),
+        ("3.5", 'the TrainJob\'s name is "3.5", which begins with a digit', "job-3-5"),
+    ],
+)
+def test_the_words_for_a_name(name: str, message: str, meant: str) -> None:
+    [violation] = broken_rules("TrainJob", job(name))
+    assert (violation.message, violation.help.rpartition("; for example ")[2]) == (message, meant)
+    assert list(broken_rules("TrainJob", job(meant))) == []
 
 
 def test_a_field_of_which_something_was_said_is_left_alone() -> None:

@@ -241,8 +241,23 @@ def test_stage_at_which_the_server_refuses(spec: Any, stage: str) -> None:
         pytest.param(
             {"args": "a b"},
             'args is the string "a b", and must be a list',
-            'write a list: ["a b"]',
-            id="list",
+            'write a list, a word each: ["a", "b"]',
+            id="a command line",
+        ),
+        pytest.param(
+            {"args": "--name 'a b'"},
+            "args is the string \"--name 'a b'\", and must be a list",
+            'write a list, a word each: ["--name", "a b"]',
+            id="a command line with quotes",
+        ),
+        pytest.param(
+            {"args": "a | b"},
+            'args is the string "a | b", and must be a list',
+            "write a list, a word each; no shell expands them",
+            id="a shell's command line",
+        ),
+        pytest.param(
+            {"args": 5}, "args is the number 5, and must be a list", 'write a list: ["5"]', id="a list of strings"
         ),
         pytest.param(
             {"secret": "token"},
@@ -287,6 +302,21 @@ def test_stage_at_which_the_server_refuses(spec: Any, stage: str) -> None:
             "write 16Gi, or 16G in powers of ten",
             id="bytes",
         ),
+        *(
+            pytest.param(
+                {"limits": {"a": text}}, f'a is "{text}", which is not a quantity', help, id=f"quantity {text}"
+            )
+            for text, help in {
+                "": "give it a value, or remove its line",
+                "500 m": "write 500m",
+                "16 Gi": "write 16Gi",
+                "1,5": 'write "1.5", with a point',
+                "1,5Gi": "write 1.5Gi, with a point",
+                "0.5 cores": 'write "0.5"',
+                "500m cores": "write 500m",
+                "half": 'write a number with a unit or without: 4, "500m", 16Gi',
+            }.items()
+        ),
         pytest.param(
             {"mode": "hard"},
             'mode is "hard", which is not allowed',
@@ -294,7 +324,7 @@ def test_stage_at_which_the_server_refuses(spec: Any, stage: str) -> None:
             id="enum, nearly",
         ),
         pytest.param({"mode": "x"}, 'mode is "x", which is not allowed', 'use "Hard" or "Soft"', id="enum"),
-        pytest.param({"ref": {}}, "ref has no name, which is required", "add name: a string", id="required"),
+        pytest.param({"ref": {}}, "ref has no name, which is required", "add name, a string", id="required"),
         pytest.param(
             {"env": [{"name": "A"}, {"name": "A"}, {"name": "A"}]},
             'env[1] has name "A", just as env[0] and env[2]',

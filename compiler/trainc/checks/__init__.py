@@ -44,7 +44,7 @@ class Check(NamedTuple, Generic[P]):
 def check(
     id: str, *, stage: Stage, title: str, severity: Severity = "error"
 ) -> Callable[[Callable[P, Iterable[Finding]]], Check[P]]:
-    """Make a check of a generator function. Its docstring says what, why the cluster minds, a wrong and a right way."""
+    """Make a check of a generator function. Its docstring is a sentence on what it is about; its page is the rest."""
 
     def wrap(find: Callable[P, Iterable[Finding]]) -> Check[P]:
         return Check(id=id, stage=stage, severity=severity, title=title, find=find)

@@ -59,8 +59,8 @@ def trainjob_name(job: Any, path: Path) -> Iterator[Violation]:
         yield _violation(
             (*path, "metadata", "name"),
             "trainjob-name",
-            f"the TrainJob's name is {_quoted(name)}, which is not a DNS label",
-            "a lower-case letter first, then lower-case letters, digits and - only, the last one no -",
+            f"the TrainJob's name is {_quoted(name)}, which {_misnamed(name)}",
+            f"use a lower-case letter first, then lower-case letters, digits and `-`{_example(name)}",
         )
 
 
@@ -147,7 +147,7 @@ def startup_policy_with_depends_on(spec: Any, path: Path) -> Iterator[Violation]
             yield _violation(
                 (*path, "replicatedJobs", index, "dependsOn"),
                 "startup-policy-with-depends-on",
-                f"replicated job {job.get('name')} has dependsOn, but startupPolicyOrder is InOrder",
+                f'replicated job "{job.get("name")}" has dependsOn, but startupPolicyOrder is InOrder',
                 "keep one of the two: with dependsOn, leave startupPolicy out",
                 at=path,
             )
@@ -167,7 +167,9 @@ def claim_namespace(policy: Any, path: Path) -> Iterator[Violation]:
         at: Path = (*path, "templates", index)
         metadata = template.get("metadata")
         if metadata is None:
-            yield _violation(at, "claim-namespace", "the volume claim template has no metadata", "name it", at=path)
+            yield _violation(
+                at, "claim-namespace", "the volume claim template has no metadata", "add metadata: {name: ...}", at=path
+            )
         elif isinstance(metadata, dict) and metadata.get("namespace"):
             yield _violation(
                 (*at, "metadata", "namespace"),
@@ -244,6 +246,18 @@ def _quoted(text: str) -> str:
     from trainc.kubernetes.structural.remedies import shown
 
     return shown(text)
+
+
+def _misnamed(name: str) -> str:
+    from trainc.kubernetes.misnamed import LABEL, fault
+
+    return "begins with a digit" if name[:1].isdigit() else fault(name, LABEL, _LONGEST_NAME)
+
+
+def _example(name: str) -> str:
+    from trainc.kubernetes.misnamed import example
+
+    return example(name, letter_first=True)
 
 
 def _violation(path: Path, rule: str, message: str, help: str, *, at: Path | None = None) -> Violation:

@@ -35,11 +35,7 @@ def skipped(runtime: Runtime) -> bool:
 
 @check("runtime-replicas", stage="runtime", title="A job of the TrainJob's steps has several replicas")
 def replicas(runtime: Runtime) -> Iterator[Finding]:
-    """The trainer and the initializers run as one Job each; nodes are counted by numNodes.
-
-    Wrong:  replicatedJobs: [{name: node, replicas: 2, ...}]
-    Right:  mlPolicy: {numNodes: 2}
-    """
+    """The trainer and the initializers run as one Job each; nodes are counted by numNodes."""
     if skipped(runtime):
         return
     for index, job in enumerate(get(runtime.value, JOBS, [])):
@@ -55,11 +51,7 @@ def replicas(runtime: Runtime) -> Iterator[Finding]:
 
 @check("runtime-container", stage="runtime", title="A job of the TrainJob's steps lacks its container")
 def containers(runtime: Runtime) -> Iterator[Finding]:
-    """What a TrainJob says is written into a container of a fixed name, which must be there.
-
-    Wrong:  a trainer job with the containers [{name: pytorch}]
-    Right:  a trainer job with the containers [{name: node}]
-    """
+    """What a TrainJob says is written into a container of a fixed name, which must be there."""
     if skipped(runtime):
         return
     for index, job in enumerate(get(runtime.value, JOBS, [])):
@@ -78,11 +70,7 @@ def containers(runtime: Runtime) -> Iterator[Finding]:
 
 @check("runtime-deprecated", stage="runtime", severity="warning", title="The runtime is deprecated")
 def deprecated(runtime: Runtime) -> Iterator[Finding]:
-    """A ClusterTrainingRuntime labelled so will be removed by a later release of Trainer.
-
-    Wrong:  metadata: {labels: {trainer.kubeflow.org/support: deprecated}}
-    Right:  a runtime that is still supported
-    """
+    """A ClusterTrainingRuntime labelled so will be removed by a later release of Trainer."""
     if runtime.id.kind == CLUSTER and get(runtime.value, ("metadata", "labels", SUPPORT[0])) == SUPPORT[1]:
         yield Finding(
             message=f'ClusterTrainingRuntime "{runtime.id.name}" is deprecated',

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.checks import Check, check
 from trainc.diagnostics import Finding
+from trainc.frontends import CLUSTER
 from trainc.kubernetes.names import is_domain_prefixed_path
-from trainc.kubernetes.trees import get
-from trainc.passes.frameworks import load
+from trainc.kubernetes.trees import Tree, get
+from trainc.passes.frameworks import FRAMEWORKS, load
 from trainc.passes.initialize import STEPS
 
 if TYPE_CHECKING:
@@ -28,19 +29,15 @@ MULTIKUEUE: Final = "kueue.x-k8s.io/multikueue"
 
 @check("patch-manager", stage="trainjob", title="A patch's manager is no domain-prefixed path")
 def manager(plan: Plan) -> Iterator[Finding]:
-    """A patch says whose it is, by a domain and a path.
-
-    Wrong:  runtimePatches: [{manager: platform}]
-    Right:  runtimePatches: [{manager: platform.example.com/node-pools}]
-    """
+    """A patch says whose it is, by a domain and a path."""
     for index, patch in enumerate(plan.job.patches):
         name = patch.get("manager")
         if name is None:
             continue  # the schema asks for it
-        for reason in is_domain_prefixed_path(name):
+        if is_domain_prefixed_path(name):
             yield Finding(
-                message=f'manager "{name}": {reason}',
-                help="write a domain and a path, such as platform.example.com/node-pools",
+                message=f'the patch\'s manager is "{name}", which is no domain with a path behind it',
+                help="write a domain in lower case, a slash and a path, such as platform.example.com/node-pools",
                 field="spec.runtimePatches.manager",
                 place=plan.job.at("spec", "runtimePatches", index, "manager"),
             )
@@ -48,11 +45,7 @@ def manager(plan: Plan) -> Iterator[Finding]:
 
 @check("patch-sets-env", stage="trainjob", title="A patch sets variables of a managed container")
 def env(plan: Plan) -> Iterator[Finding]:
-    """Variables of the node and the initializers belong to the TrainJob; init containers may be patched.
-
-    Wrong:  runtimePatches: ... containers: [{name: node, env: [{name: A, value: b}]}]
-    Right:  trainer: {env: [{name: A, value: b}]}
-    """
+    """Variables of the node and the initializers belong to the TrainJob; init containers may be patched."""
     for p, patch in enumerate(plan.job.patches):
         to_jobs = ("trainingRuntimeSpec", "template", "spec", "replicatedJobs")
         for j, job in enumerate(get(patch, to_jobs, [])):
@@ -72,58 +65,66 @@ def env(plan: Plan) -> Iterator[Finding]:
 
 @check("reserved-env", stage="trainjob", title="The TrainJob sets a variable that the framework sets")
 def reserved(plan: Plan) -> Iterator[Finding]:
-    """The framework writes these variables itself; another value would break the rendezvous.
-
-    Wrong:  trainer: {env: [{name: PET_NNODES, value: "3"}]}
-    Right:  trainer: {numNodes: 3}
-    """
+    """The framework writes these variables itself; another value would break the rendezvous."""
     framework = load(plan.runtime.framework)
     for index, variable in enumerate(plan.job.trainer.get("env") or []):
         if framework and variable.get("name") in framework.RESERVED:
             yield Finding(
                 message=f"{variable['name']} is set by the {plan.runtime.framework} framework",
-                help="leave it out; say it by numNodes, numProcPerNode, or in the runtime",
-                field="spec.trainer.env",
+                help="leave it out: it follows from numNodes, numProcPerNode and the runtime",
+                field=framework.RESERVED_AT.format(index=index),
                 place=plan.job.at("spec", "trainer", "env", index, "name"),
             )
 
 
 @check("initializer-missing", stage="trainjob", title="The runtime has no place for the TrainJob's initializer")
 def initializers(plan: Plan) -> Iterator[Finding]:
-    """The dataset's and the model's initializer are a job, a container and a mount of the runtime, with fixed names.
-
-    Wrong:  initializer: {dataset: {storageUri: hf://org/data}} with runtimeRef: {name: torch-distributed}
-    Right:  a runtime with a job and container dataset-initializer that mounts the volume initializer
-    """
+    """The dataset's and the model's initializer are a job, a container and a mount of the runtime, with fixed names."""
     for part, step in STEPS.items():
         if get(plan.job.spec, ("initializer", part)) is None:
             continue
-        index = plan.named(step)
-        slot = plan.find(index, step)
-        mounts = get(plan.spec, (*slot.path, "volumeMounts"), []) if slot else []
-        if index is None:
-            lacks = f'replicated job "{step}"'
-        elif plan.find(index, step, init=True) is None:
-            lacks = f'container "{step}" in its job of that name'
-        elif not any(mount.get("name") == VOLUME for mount in mounts):
-            lacks = f'mount of the volume "{VOLUME}" in container "{step}"'
-        else:
+        lacks = _lacks(plan.jobs, step)
+        if not lacks:
             continue
         yield Finding(
             message=f'the TrainJob has a {part} initializer, and runtime "{plan.runtime.id.name}" has no {lacks}',
-            help="use a runtime that has it, or leave the initializer out",
+            help=f"use a runtime that has it{_such_as(plan, step)}, or leave the initializer out",
             field="spec.runtimeRef",
             place=plan.job.at("spec", "initializer", part, key=True),
         )
 
 
+def _lacks(jobs: list[Tree], step: str) -> str:
+    """What replicated jobs lack to take an initializer; empty when it is all there."""
+    job = next((job for job in jobs if job.get("name") == step), None)
+    if job is None:
+        return f'replicated job "{step}"'
+    pod = get(job, ("template", "spec", "template", "spec"), {})
+    containers = [container for container in pod.get("containers") or [] if container.get("name") == step]
+    if not containers and all(container.get("name") != step for container in pod.get("initContainers") or []):
+        return f'container "{step}" in its job of that name'
+    mounts = (containers[0].get("volumeMounts") or []) if containers else []
+    if all(mount.get("name") != VOLUME for mount in mounts):
+        return f'mount of the volume "{VOLUME}" in container "{step}"'
+    return ""
+
+
+def _such_as(plan: Plan, step: str) -> str:
+    """A runtime of the same framework that can take an initializer, to name one; those of --runtimes are not judged."""
+    levels = plan.library.levels
+    for level in (levels[0], levels[-1]):
+        for key in level.known():
+            entry = level.find(key) if key[0] == CLUSTER else None
+            runtime = entry.conform()[0] if entry else None
+            same = runtime is not None and runtime.framework == plan.runtime.framework
+            if runtime and same and not _lacks(runtime.spec.get("replicatedJobs") or [], step):
+                return f", such as {key[2]}"
+    return ""
+
+
 @check("managed-by-other", stage="trainjob", severity="warning", title="Another controller manages the TrainJob")
 def managed_by(plan: Plan) -> Iterator[Finding]:
-    """In the cluster, MultiKueue runs such a TrainJob elsewhere, and no JobSet is made here. trainc compiles it.
-
-    Wrong:  managedBy: kueue.x-k8s.io/multikueue, for a job that is to run in this cluster
-    Right:  no managedBy
-    """
+    """In the cluster, MultiKueue runs such a TrainJob elsewhere, and no JobSet is made here. trainc compiles it."""
     if plan.job.spec.get("managedBy") == MULTIKUEUE:
         yield Finding(
             message="MultiKueue manages this TrainJob: the cluster would make no JobSet of it, trainc does",
@@ -135,22 +136,23 @@ def managed_by(plan: Plan) -> Iterator[Finding]:
 
 @check("framework-unsupported", stage="build", title="This release does not compile the runtime's policy")
 def unsupported(plan: Plan) -> Iterator[Finding]:
-    """Nothing is compiled by halves: a policy that trainc does not know is an error, not a job without it.
-
-    Wrong:  a runtime with mlPolicy.mpi
-    Right:  a runtime with mlPolicy.torch, or without a framework
-    """
+    """Nothing is compiled by halves: a policy that trainc does not know is an error, not a job without it."""
+    policies = ", ".join(key for key in FRAMEWORKS if key != "plain")
     parts = [
-        (load(plan.runtime.framework) is None, ("spec", "mlPolicy", plan.runtime.framework), plan.runtime.at),
-        (bool(plan.runtime.gang), ("spec", "podGroupPolicy"), plan.runtime.at),
+        (
+            load(plan.runtime.framework) is None,
+            ("spec", "mlPolicy", plan.runtime.framework),
+            f"with {policies} or no policy",
+        ),
+        (bool(plan.runtime.gang), ("spec", "podGroupPolicy"), "without it"),
     ]
-    for wanted, path, at in parts:
+    for wanted, path, other in parts:
         if wanted:
             yield Finding(
                 message=f"this release does not compile {'.'.join(path)}",
-                help="use a runtime without it",
+                help=f"use a runtime {other}, or leave the TrainJob to the controller",
                 field=".".join(path),
-                place=at(*path, key=True),
+                place=plan.runtime.at(*path, key=True),
             )
 
 

@@ -13,6 +13,7 @@ Examples:
   trainc validate                     check every TrainJob and runtime below the current folder
   trainc validate job.yaml -r platform/runtimes
   trainc validate --format json | jq '.[] | select(.severity == "error")'
+  trainc validate --explain wrong-type
 """
 
 
@@ -23,8 +24,15 @@ Examples:
     "--format", "form", type=click.Choice(["text", "json"]), default="text", help="json: a list, for programs."
 )
 @options.namespace
-def command(paths: tuple[str, ...], runtimes: tuple[str, ...], form: str, namespace: str | None) -> int:
+@click.option("--explain", metavar="ID", help="Print what a diagnostic's ID means, with an example, and check nothing.")
+def command(
+    paths: tuple[str, ...], runtimes: tuple[str, ...], form: str, namespace: str | None, explain: str | None
+) -> int:
     """Check the TrainJobs and runtimes found in PATH (files, folders, or -; by default the current folder)."""
+    if explain is not None:
+        if paths:
+            raise click.UsageError("--explain prints a page and checks nothing: leave PATH out.")
+        return _explain(explain)
     from trainc import reports
     from trainc.compilation import compile
 
@@ -38,3 +46,18 @@ def command(paths: tuple[str, ...], runtimes: tuple[str, ...], form: str, namesp
     )
     options.write(report)
     return WRONG_INPUT if result.failed else OK
+
+
+def _explain(id: str) -> int:
+    """Print the page of an id."""
+    from trainc import catalogue
+
+    known = catalogue.entries()
+    if id not in known:
+        import difflib
+
+        near = difflib.get_close_matches(id, known, n=1)
+        hint = f' Did you mean "{near[0]}"?' if near else " A report has it in brackets, as in error[wrong-type]."
+        raise click.UsageError(f'No diagnostic "{id}".{hint}')
+    options.write(catalogue.explained(known[id]))
+    return OK

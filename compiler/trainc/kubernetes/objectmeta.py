@@ -8,7 +8,6 @@ Source   apimachinery v0.36.2: the Go type ObjectMeta, and the validation of it 
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from trainc.kubernetes import formats, names
@@ -51,12 +50,11 @@ _OWNER: Final = {
 }
 _PYTHON: Final = {"array": list, "boolean": bool, "object": dict, "string": str}
 _MOST_ANNOTATION_BYTES: Final = 256 * 1024
-_KEY_FORM: Final = (
-    "letters, digits, - _ and . between letters or digits, at most 63; before it a domain and / if you like"
-)
-_VALUE_FORM: Final = "letters, digits, - _ and . between letters or digits, at most 63"
-_NAME_FORM: Final = "lower-case letters, digits, - and . between letters or digits, at most 253"
-_NAMESPACE_FORM: Final = "lower-case letters, digits and - between letters or digits, at most 63"
+_ENDS: Final = "use letters, digits, `-`, `_` and `.`, the first and the last a letter or a digit"
+_KEY_FORM: Final = f"{_ENDS}; a domain and a `/` may stand before them"
+_VALUE_FORM: Final = f"{_ENDS}; or make it an annotation"
+_NAME_FORM: Final = "use lower-case letters, digits, `-` and `.`"
+_NAMESPACE_FORM: Final = "use lower-case letters, digits and `-`"
 
 
 def stored(metadata: Any) -> Any:
@@ -75,7 +73,9 @@ def stored(metadata: Any) -> Any:
 def check(metadata: Any, *, namespaced: bool) -> Iterator[Violation]:
     """Everything that is wrong with the metadata of an object on its creation; paths begin with `metadata`."""
     if metadata is not None and not isinstance(metadata, dict):
-        yield _wrong_type(("metadata",), metadata, "object", "schema")
+        from trainc.kubernetes.structural import complaints
+
+        yield complaints.wrong_type(("metadata",), metadata, SCHEMA)
     found: Tree = metadata if isinstance(metadata, dict) else {}
     right = {}
     for key, value in found.items():
@@ -101,7 +101,7 @@ def _names(metadata: Tree, *, unnamed: bool, namespaced: bool) -> Iterator[Viola
     if name and names.is_dns1123_subdomain(name):
         yield _invalid_name(("metadata", "name"), name, _NAME_FORM)
     if unnamed:
-        way_out = "give it one; generateName is for the cluster to fill in" if prefix else "add metadata.name"
+        way_out = "add metadata.name; generateName is for the cluster to complete" if prefix else "add metadata.name"
         yield _violation(("metadata", "name"), "required", "the object has no name", way_out)
     if namespace and not namespaced:
         yield _violation(
@@ -115,9 +115,18 @@ def _names(metadata: Tree, *, unnamed: bool, namespaced: bool) -> Iterator[Viola
 
 
 def _invalid_name(path: Path, value: str, form: str) -> Violation:
-    meant = re.sub("[^a-z0-9.-]+", "-", value.lower()).strip("-.")[:63]
-    example = f"; for example {meant}" if meant and meant.isascii() else ""
-    return _violation(path, "invalid-name", f"{path[-1]} is {_shown(value)}, which is not a valid one", form + example)
+    from trainc.kubernetes import misnamed
+
+    characters, most = (misnamed.LABEL, 63) if path[-1] == "namespace" else (misnamed.SUBDOMAIN, 253)
+    message = f"{path[-1]} is {_shown(value)}, which {misnamed.fault(value, characters, most)}"
+    return _violation(path, "invalid-name", message, form + misnamed.example(value))
+
+
+def _invalid_key(path: Path, key: str, rule: str, what: str, *, at: str) -> Violation:
+    from trainc.kubernetes import misnamed
+
+    message = f"the {what} {_shown(key)} {misnamed.fault_of_key(key)}"
+    return _violation(path, rule, message, _KEY_FORM, at=at, key=what.endswith("key"))
 
 
 def _labels(labels: Tree) -> Iterator[Violation]:
@@ -127,13 +136,13 @@ def _labels(labels: Tree) -> Iterator[Violation]:
             yield _wrong_type(path, value, "string")
             continue
         if names.is_qualified_name(key):
-            message = f"{_shown(key)} is not a valid key of a label"
-            yield _violation(path, "invalid-label", message, _KEY_FORM, at="metadata.labels", key=True)
+            yield _invalid_key(path, key, "invalid-label", "label's key", at="metadata.labels")
         if value and names.is_label_value(value):
-            message = f"label {_shown(key)} has the value {_shown(value)}, which is not a valid one"
-            yield _violation(
-                path, "invalid-label", message, f"{_VALUE_FORM}; or make it an annotation", at="metadata.labels"
-            )
+            from trainc.kubernetes import misnamed
+
+            why = misnamed.fault(value, misnamed.QUALIFIED, 63)
+            message = f"label {_shown(key)} has the value {_shown(value)}, which {why}"
+            yield _violation(path, "invalid-label", message, _VALUE_FORM, at="metadata.labels")
 
 
 def _annotations(annotations: Tree) -> Iterator[Violation]:
@@ -144,8 +153,7 @@ def _annotations(annotations: Tree) -> Iterator[Violation]:
             yield _wrong_type(path, value, "string")
             continue
         if names.is_qualified_name(key.lower()):
-            message = f"{_shown(key)} is not a valid key of an annotation"
-            yield _violation(path, "invalid-annotation", message, _KEY_FORM, at="metadata.annotations", key=True)
+            yield _invalid_key(path, key, "invalid-annotation", "annotation's key", at="metadata.annotations")
         size += _bytes(key) + _bytes(value or "")
     if size > _MOST_ANNOTATION_BYTES:
         message = f"the annotations take {size} bytes, and may take {_MOST_ANNOTATION_BYTES}"
@@ -156,8 +164,7 @@ def _finalizers(finalizers: list[Any]) -> Iterator[Violation]:
     for index, value in enumerate(finalizers):
         path = ("metadata", "finalizers", index)
         if isinstance(value, str) and names.is_qualified_name(value):
-            message = f"{_shown(value)} is not a valid finalizer"
-            yield _violation(path, "invalid-finalizer", message, _KEY_FORM, at="metadata.finalizers")
+            yield _invalid_key(path, value, "invalid-finalizer", "finalizer", at="metadata.finalizers")
         elif value is not None and not isinstance(value, str):
             yield _wrong_type(path, value, "string")
     if "orphan" in finalizers and "foregroundDeletion" in finalizers:
@@ -192,13 +199,13 @@ def _owner(path: Path, owner: Tree) -> Iterator[Violation]:
     group, _, version = (owner.get("apiVersion") or "").rpartition("/")
     if not version or "/" in group:
         at = "metadata.ownerReferences.apiVersion"
-        yield _violation(
-            (*path, "apiVersion"), "invalid-owner", "the owner's apiVersion is not one", "such as v1", at=at
-        )
+        message = "the owner's apiVersion is no version, or no group and version"
+        yield _violation((*path, "apiVersion"), "invalid-owner", message, "write one such as v1 or batch/v1", at=at)
     for key in ("kind", "name", "uid"):
         if not owner.get(key):
             at = f"metadata.ownerReferences.{key}"
-            yield _violation((*path, key), "invalid-owner", f"the owner has no {key}", f"add its {key}", at=at)
+            way_out = "remove the owner: its uid is another one in each cluster" if key == "uid" else f"add its {key}"
+            yield _violation((*path, key), "invalid-owner", f"the owner has no {key}", way_out, at=at)
     if (owner.get("apiVersion"), owner.get("kind")) == ("v1", "Event"):
         yield _violation(
             path, "invalid-owner", "an Event cannot own anything", "remove it", at="metadata.ownerReferences"
@@ -218,7 +225,9 @@ def _by_the_cluster(metadata: Tree) -> Iterator[Violation]:
             yield _wrong_type(path, entry, "object")
         elif entry.get("operation") not in ("Apply", "Update"):
             message = "operation is neither Apply nor Update"
-            yield _violation((*path, "operation"), "invalid-managed-fields", message, "remove managedFields")
+            yield _violation(
+                (*path, "operation"), "invalid-managed-fields", message, "remove managedFields: the cluster keeps them"
+            )
 
 
 def _type_fault(path: Path, value: Any, expected: str) -> Violation | None:
@@ -231,7 +240,8 @@ def _type_fault(path: Path, value: Any, expected: str) -> Violation | None:
     if expected == "time" and isinstance(value, str):
         from trainc.kubernetes.structural import complaints
 
-        return complaints.no_time(path, value, "read") if formats.date_time(value) else None
+        fault = complaints.no_time(path, value, "read")
+        return fault._replace(help="remove it: the cluster sets it") if formats.date_time(value) else None
     right: type = _PYTHON.get(expected, str)
     return None if isinstance(value, right) else _wrong_type(path, value, "string" if right is str else expected)
 

@@ -84,15 +84,13 @@ def in_runtime_order(spec: Tree, runtime: Tree) -> Tree:
 
 @check("patch-not-mergeable", stage="build", title="A runtimePatch cannot be merged into the runtime")
 def merge_failed(plan: Plan, index: int, error: MergeError) -> Iterator[Finding]:
-    """The controller stops at a patch whose shape contradicts the runtime's.
-
-    Wrong:  a list where the runtime has a mapping
-    Right:  the shape of the JobSet's own field
-    """
+    """The controller stops at a patch that cannot be merged, such as one with a `$patch` that is no directive."""
     at = ("spec", "runtimePatches", index, "trainingRuntimeSpec", "template", "spec", *error.path)
     yield Finding(
         message=f'the patch of "{plan.job.patches[index].get("manager")}" cannot be merged: {error}',
-        help="give the field the form that the runtime has there",
+        help="write replace or delete for $patch"
+        if "$patch" in str(error)
+        else "give the field the runtime's own form",
         field="spec.runtimePatches",
         place=plan.job.at(*at),
     )

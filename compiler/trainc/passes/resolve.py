@@ -38,11 +38,7 @@ def resolve(plan: Plan) -> Plan:
 
 @check("unsupported-runtime-kind", stage="trainjob", title="runtimeRef names a kind that is no runtime")
 def unsupported(plan: Plan) -> Iterator[Finding]:
-    """The webhook knows two kinds of runtime, both of the group trainer.kubeflow.org.
-
-    Wrong:  runtimeRef: {kind: JobSet, name: torch-distributed}
-    Right:  runtimeRef: {kind: ClusterTrainingRuntime, name: torch-distributed}
-    """
+    """The webhook knows two kinds of runtime, both of the group trainer.kubeflow.org."""
     ref = plan.job.runtime_ref
     if not ref:
         yield Finding(
@@ -66,16 +62,13 @@ def unsupported(plan: Plan) -> Iterator[Finding]:
 
 @check("runtime-not-found", stage="trainjob", title="runtimeRef names a runtime that is not there")
 def missing(plan: Plan) -> Iterator[Finding]:
-    """The webhook wants the runtime to exist before the TrainJob.
-
-    Wrong:  runtimeRef: {name: torch-distribted}
-    Right:  runtimeRef: {name: torch-distributed}
-    """
+    """The webhook wants the runtime to exist before the TrainJob."""
     ref = plan.job.runtime_ref
     kind, name = ref["kind"], ref["name"]
     searched = ", ".join(f"{level.name} ({len(list(level.known()))})" for level in plan.library.levels)
     yield Finding(
-        message=f'no {kind} "{name}"' + (f' for namespace "{plan.job.namespace}"' if kind == NAMESPACED else ""),
+        message=f'no {kind} "{name}"'
+        + (f' for namespace "{plan.job.namespace}"' if kind == NAMESPACED and plan.job.namespace else ""),
         help=f"{_way_out(plan, kind, name)}searched: {searched}; add a place to look with --runtimes PATH",
         # The webhook spells the field so, with a capital, for one kind and not for the other.
         field="spec.RuntimeRef" if kind == CLUSTER else "spec.runtimeRef",

@@ -183,7 +183,7 @@ class _Composer:
         """Open a collection, which is in its place from the start; only what is to be merged waits for its end."""
         key = frame.key
         if key is _KEY:
-            raise self._error(event, refusals.COMPLEX_KEY)
+            raise self._complex_key(event)
         if self.odd:
             self._refuse_what_go_refuses(event, frame)
         value: Any
@@ -250,7 +250,7 @@ class _Composer:
             frame.merge = event
             return _MERGE
         if isinstance(value, dict | list):
-            raise self._error(event, refusals.COMPLEX_KEY)
+            raise self._complex_key(event)
         key = key_text(value)
         if key is None:
             raise self._error(event, refusals.unspeakable_key(value))
@@ -311,6 +311,10 @@ class _Composer:
         first, self.checked = self.checked + 1, nodes
         if is_bomb(self.aliased, first, nodes):
             raise self._error(event, refusals.bomb(nodes))
+
+    def _complex_key(self, event: Event) -> YamlError:
+        index = start(event)
+        return self._error(event, refusals.complex_key(self.text[max(index - 1, 0) : index + 1]))
 
     def _duplicate(self, key: str, event: Event) -> YamlError:
         written = self.text[start(event) : event.end_mark.index] if event.end_mark is not None else key

@@ -9,10 +9,6 @@ from trainc.kubernetes.documents.scalars import shorten
 Refusal = tuple[str, str]
 """What is wrong, in a sentence without a full stop, and the way out, or ""."""
 
-COMPLEX_KEY: Final[Refusal] = (
-    "a list or mapping cannot be a key",
-    "put quotes around a key or value that begins with `[` or `{`, such as a template's placeholder",
-)
 NOT_FINITE: Final[Refusal] = (
     "JSON, in which Kubernetes keeps objects, has no infinity and no NaN",
     "put the value in quotes",
@@ -26,6 +22,16 @@ SECOND_DOCUMENT: Final[Refusal] = (
     "put `---` on a line of its own between two documents, and remove the `...`",
 )
 WRONG_VERSION: Final[Refusal] = ("Kubernetes reads YAML 1.1 only", "remove the line with %YAML")
+
+
+def complex_key(opening: str) -> Refusal:
+    """A list or mapping as a key; `opening` is its first character with the one before it."""
+    if opening == "{{":
+        return (
+            "`{{` begins a template's placeholder, which YAML takes for a mapping in a mapping",
+            "render the template first, or put the placeholder in quotes",
+        )
+    return "a list or mapping cannot be a key", "put quotes around a key or value that begins with `[` or `{`"
 
 
 def unknown_alias(name: str) -> Refusal:
@@ -68,10 +74,10 @@ def wrong_tag(what: str) -> Refusal:
 def duplicate(key: str, written: str) -> Refusal:
     """A key that is set already; the sentence goes on with the line on which it is."""
     spelled = "" if written.strip("\"'") == key else f", written {shorten(written)},"
-    return (
-        f'the key "{shorten(key)}"{spelled} is already set',
-        "remove one of the two: kubectl would take the last without a word",
-    )
+    way_out = "remove one of the two: kubectl would take the last without a word"
+    if key == "apiVersion":
+        way_out = "put `---` on a line of its own between two documents, or remove one of the two"
+    return f'the key "{shorten(key)}"{spelled} is already set', way_out
 
 
 def merged_twice(key: str) -> Refusal:

@@ -44,12 +44,14 @@ def missing(path: Path, schema: Tree, was_null: bool) -> Violation:
     """A required field that is not there, or has no value."""
     name, parent = path[-1], subject(path[:-1])
     expected = EXPECTED[_type(schema)] if schema else "a value"
+    if schema.get("required"):
+        expected += f" with {listed(schema['required'])}"
     return Violation(
         path=path,
         field=field(path),
         rule="required",
         message=f"{subject(path)} has no value" if was_null else f"{parent} has no {name}, which is required",
-        help=f"give {name} a value: {expected}" if was_null else f"add {name}: {expected}",
+        help=f"give {name} a value, {expected}" if was_null else f"add {name}, {expected}",
     )
 
 
@@ -79,11 +81,12 @@ def too_long(path: Path, value: str, most: int) -> Violation:
 
 def too_few_items(path: Path, count: int, least: int) -> Violation:
     """A list with too few items."""
+    found = f"has {_count(count, 'item')}" if count else "is empty"
     return Violation(
         path=path,
         field=field(path),
         rule="too-few-items",
-        message=f"{subject(path)} has {_count(count, 'item')}, and needs at least {least}",
+        message=f"{subject(path)} {found}, and needs at least {least}",
         help="add one, or leave out what the list belongs to",
     )
 

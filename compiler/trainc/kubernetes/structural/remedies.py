@@ -32,7 +32,14 @@ _MANY: Final = 8
 """As many names fit into a sentence."""
 _LONG: Final = 60
 """As many characters of a value are shown."""
+_SECONDS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+_DURATION: Final = re.compile(r"([0-9]{1,9})\s*([smhd])")
+_SHELL: Final = frozenset("|&;<>$`*?~\n")
+"""Characters that mean something to a shell, and nothing without one."""
 _BYTES: Final = re.compile(r"([0-9.]+)\s*([kmgtpe])(i?)b?(?:ytes?)?", re.IGNORECASE)
+_SPACED: Final = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s+([munkMGTPE]|[KMGTPE]i)")
+_COMMA: Final = re.compile(r"([0-9]+),([0-9]+)((?:[munkMGTPE]|[KMGTPE]i)?)")
+_A_QUANTITY: Final = 'write a number with a unit or without: 4, "500m", 16Gi'
 _CORES: Final = re.compile(r"([0-9.]+m?)\s*(?:v?cpus?|cores?|c)", re.IGNORECASE)
 
 
@@ -79,17 +86,16 @@ def remedy(path: Path, value: Any, expected: str, schema: Tree) -> str:
         case "boolean":
             return _boolean_meant(value)
         case "integer":
-            quoted = isinstance(value, str) and re.fullmatch(r"[+-]?[0-9]+", value)
-            return f"write it without quotes: {value}" if quoted else "write a whole number"
+            return _number_meant(path, value)
         case "array":
-            return _list_meant(value, schema)
+            return _list_meant(path, value, schema)
     return _mapping_meant(path, value, schema)
 
 
 def _string_meant(path: Path, value: Any, expected: str) -> str:
     match value:
         case bool() if expected != "string":
-            return quantity_meant("") if expected == "quantity" else "write a number or a string"
+            return _A_QUANTITY if expected == "quantity" else "write a number or a string"
         case bool() | int() | float():
             hidden = path[-1:] == ("value",) and not isinstance(value, bool)
             return "put it in quotes" if hidden else f'put it in quotes: "{shown(value)}"'
@@ -106,13 +112,39 @@ def _boolean_meant(value: Any) -> str:
     return "write true or false"
 
 
-def _list_meant(value: Any, schema: Tree) -> str:
+def _number_meant(path: Path, value: Any) -> str:
+    if isinstance(value, str) and re.fullmatch(r"[+-]?[0-9]+", value):
+        return f"write it without quotes: {value}"
+    if isinstance(value, str) and str(path[-1]).endswith("Seconds") and (time := _DURATION.fullmatch(value)):
+        return f"write it in seconds: {int(time[1]) * _SECONDS[time[2]]}"
+    return "write a whole number"
+
+
+def _list_meant(path: Path, value: Any, schema: Tree) -> str:
+    if isinstance(value, str) and path[-1:] in (("command",), ("args",)):
+        return _words_meant(value, script=path[-1] == "command")
     if not isinstance(value, dict):
-        return f"write a list: [{shown(value)}]"
+        text = schema.get("items", {}).get("type") == "string" and not isinstance(value, str)
+        return f"write a list: [{shown(shown(value) if text else value)}]"
     keys = schema.get("x-kubernetes-list-map-keys", ())
     if len(keys) == 1 and keys[0] not in value and value:
         return f"write a list, each item with its {keys[0]}: `- {keys[0]}: {next(iter(value))}`"
     return "begin each item with a dash"
+
+
+def _words_meant(line: str, *, script: bool) -> str:
+    """A command line, as the list that a container takes: nothing splits it into words, and no shell reads it."""
+    import shlex
+
+    try:
+        words = shlex.split(line)
+    except ValueError:
+        words = []
+    if not words or _SHELL & set(line):
+        return "write a list, a word each; " + (
+            "for what a shell is to read: [sh, -c, ...]" if script else "no shell expands them"
+        )
+    return f"write a list, a word each: {shown(words)}"
 
 
 def _mapping_meant(path: Path, value: Any, schema: Tree) -> str:
@@ -125,12 +157,18 @@ def _mapping_meant(path: Path, value: Any, schema: Tree) -> str:
     return (
         f"write a mapping: {known_fields(subject(path), list(properties))}"
         if properties is not None
-        else "write a mapping"
+        else "write a mapping, a line `key: value` for each"
     )
 
 
 def quantity_meant(text: str) -> str:
     """What to write instead of a string that looks like a quantity."""
+    if not text:
+        return "give it a value, or remove its line"
+    if spaced := _SPACED.fullmatch(text):
+        return f"write {spaced[1]}{spaced[2]}"
+    if fraction := _COMMA.fullmatch(text):
+        return f"write {_unit_or_quotes(f'{fraction[1]}.{fraction[2]}', fraction[3])}, with a point"
     if size := _BYTES.fullmatch(text):
         number, prefix, binary = size[1], size[2].upper(), size[3]
         decimal = "k" if prefix == "K" else prefix
@@ -138,5 +176,10 @@ def quantity_meant(text: str) -> str:
             f"write {number}{prefix}i" if binary else f"write {number}{prefix}i, or {number}{decimal} in powers of ten"
         )
     if cores := _CORES.fullmatch(text):
-        return f"write {cores[1]}"
-    return 'write a number with a unit or without: 4, "500m", 16Gi'
+        return f"write {_unit_or_quotes(cores[1], '')}"
+    return _A_QUANTITY
+
+
+def _unit_or_quotes(number: str, unit: str) -> str:
+    """A number as a manifest has it: without a unit, a fraction must be a string."""
+    return f'"{number}"' if "." in number and not unit and not number.endswith("m") else number + unit

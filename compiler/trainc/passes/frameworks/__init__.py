@@ -1,7 +1,8 @@
 """The framework passes. A policy's key in `mlPolicy` is the name of its file; `plain` is what has no key.
 
 A framework has `apply`, which takes a sized plan and returns one with its variables and ports; `RESERVED`, the
-variables that a TrainJob may not set because the framework does; and `CHECKS`, what its part of the webhook refuses.
+variables that a TrainJob may not set because the framework does, and `RESERVED_AT`, where the webhook says so; and
+`CHECKS`, what else its part of the webhook refuses.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ class Framework(Protocol):
     """What a module in this folder offers."""
 
     RESERVED: frozenset[str]
+    RESERVED_AT: str
+    """How its webhook spells the field of a reserved variable; `{index}` is the variable's place in the list."""
     CHECKS: tuple[Check[[Plan]], ...]
     apply: Callable[[Plan], Plan]
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 PORT: Final = 29500
 RESERVED: Final[frozenset[str]] = frozenset()
+RESERVED_AT: Final = "spec.trainer.env"
 CHECKS: Final[tuple[Check[[Plan]], ...]] = ()
 
 

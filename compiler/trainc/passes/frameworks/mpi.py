@@ -43,6 +43,7 @@ RESERVED: Final = frozenset(
         "OMPI_MCA_plm_rsh_args",
     }
 )
+RESERVED_AT: Final = "spec.trainer.env"
 
 
 def apply(plan: Plan) -> Plan:
@@ -149,11 +150,7 @@ def implementation(plan: Plan) -> str:
 
 @check("launcher-node-missing", stage="trainjob", title="runLauncherAsNode without a job launcher or node")
 def missing_jobs(plan: Plan) -> Iterator[Finding]:
-    """Where the launcher is a node, the TrainJob's nodes are the launcher's one and those of the job `node`.
-
-    Wrong:  numNodes: 2 on a runtime with runLauncherAsNode: true and the job launcher alone
-    Right:  a runtime with the jobs launcher and node
-    """
+    """Where the launcher is a node, the TrainJob's nodes are the launcher's one and those of the job `node`."""
     missing = [name for name in (LAUNCHER, NODE) if plan.named(name) is None]
     nodes = plan.job.trainer.get("numNodes", 1)
     if launcher_is_node(plan) and nodes >= 2 and missing:
@@ -168,11 +165,7 @@ def missing_jobs(plan: Plan) -> Iterator[Finding]:
 
 @check("mpi-implementation", stage="build", title="An implementation of MPI that is not compiled")
 def unknown_implementation(plan: Plan) -> Iterator[Finding]:
-    """The launcher's variables are Open MPI's; the controller stops at a launcher of another implementation.
-
-    Wrong:  mpi: {mpiImplementation: ""}
-    Right:  mpi: {mpiImplementation: OpenMPI}
-    """
+    """The launcher's variables are Open MPI's; the controller stops at a launcher of another implementation."""
     if implementation(plan) != OPEN_MPI and plan.find(plan.named(LAUNCHER), NODE):
         yield Finding(
             message=f'mpiImplementation "{implementation(plan)}" is not compiled: this release knows {OPEN_MPI} alone',
@@ -184,11 +177,7 @@ def unknown_implementation(plan: Plan) -> Iterator[Finding]:
 
 @check("secret-expected", stage="build", severity="note", title="The pods need a Secret that is not in the output")
 def secret(plan: Plan) -> Iterator[Finding]:
-    """The controller makes a new pair of keys for every TrainJob; a manifest is no place for a private key.
-
-    Wrong:  applying the manifest alone: the pods wait for the Secret
-    Right:  a Secret <trainjob>-mpi-ssh-auth in the namespace, made once, beside the manifest
-    """
+    """The controller makes a new pair of keys for every TrainJob; a manifest is no place for a private key."""
     if plan.named(NODE) is None and plan.named(LAUNCHER) is None:
         return
     name = f"{plan.job.name}-{SSH}"

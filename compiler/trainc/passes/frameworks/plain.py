@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from trainc.checks import Check
 
 RESERVED: Final[frozenset[str]] = frozenset()
+RESERVED_AT: Final = "spec.trainer.env"
 CHECKS: Final[tuple[Check[[Plan]], ...]] = ()
 
 

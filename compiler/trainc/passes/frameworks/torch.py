@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 PORT: Final = 29500
 RESERVED: Final = frozenset({"PET_NNODES", "PET_NPROC_PER_NODE", "PET_NODE_RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT"})
+RESERVED_AT: Final = "spec.trainer.env"
 
 
 def apply(plan: Plan) -> Plan:
@@ -72,21 +73,20 @@ def injected(plan: Plan) -> Iterator[tuple[int, int, Slot | None]]:
 
 @check("injection-target-missing", stage="trainjob", title="envInjection names a container that is not there")
 def missing_targets(plan: Plan) -> Iterator[Finding]:
-    """The webhook looks each target up in the patched runtime: containers first, then init containers.
-
-    Wrong:  envInjection: {targets: [{jobName: node, containerNames: [sidekick]}]} and no container `sidekick`
-    Right:  the name of a container or init container of that replicated job
-    """
+    """The webhook looks each target up in the patched runtime: containers first, then init containers."""
     targets = get(plan.runtime.settings, ("envInjection", "targets"), [])
     for t, n, slot in injected(plan):
         if slot is not None:
             continue
         job, name = targets[t].get("jobName", ""), targets[t]["containerNames"][n]
         there = plan.named(job) is not None
+        known = (
+            [other for other in names(plan, job) if other != NODE] if there else [j.get("name", "") for j in plan.jobs]
+        )
         yield Finding(
             message=f'envInjection wants a container "{name}" in replicated job "{job}", '
             + ("which has none of that name" if there else "which the runtime does not have"),
-            help=f"name one of {', '.join(names(plan, job) if there else [j.get('name', '') for j in plan.jobs])}",
+            help=f"use {' or '.join(known)}" if known else "leave the target out: node has the variables anyway",
             field="spec.runtimeRef",
             place=plan.runtime.at(
                 "spec", "mlPolicy", "torch", "envInjection", "targets", t, "containerNames" if there else "jobName"
@@ -102,11 +102,7 @@ def names(plan: Plan, job: str) -> list[str]:
 
 @check("torchtune-unsupported", stage="build", title="torchtune is not compiled yet")
 def torchtune(plan: Plan) -> Iterator[Finding]:
-    """`tune run` is another launcher, with arguments of its own.
-
-    Wrong:  trainer: {command: [tune, run]}
-    Right:  trainer: {command: [torchrun, train.py]}
-    """
+    """`tune run` is another launcher, with arguments of its own."""
     if plan.job.trainer.get("command") == ["tune", "run"]:
         yield Finding(
             message="this release does not compile torchtune jobs (`command: [tune, run]`)",

@@ -11,17 +11,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.checks import Check, check
-from trainc.diagnostics import Finding
 from trainc.plan import COMPLETION_INDEX, NODE, Plan, from_field, gpus, value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from trainc.checks import Check
 
 PORT: Final = 29500
-TRACKER: Final = frozenset({"DMLC_TRACKER_URI", "DMLC_TRACKER_PORT", "DMLC_TASK_ID", "DMLC_NUM_WORKER"})
-RESERVED: Final[frozenset[str]] = frozenset()
-"""None for the common check: this webhook names each variable where the others name the list, so the check is below."""
+RESERVED: Final = frozenset({"DMLC_TRACKER_URI", "DMLC_TRACKER_PORT", "DMLC_TASK_ID", "DMLC_NUM_WORKER"})
+RESERVED_AT: Final = "spec.trainer.env[{index}]"
+CHECKS: Final[tuple[Check[[Plan]], ...]] = ()
 
 
 def apply(plan: Plan) -> Plan:
@@ -35,23 +33,3 @@ def apply(plan: Plan) -> Plan:
         value("DMLC_NUM_WORKER", workers),
     )
     return plan.on(plan.find(plan.trainer, NODE), env=tracker, ports=[{"containerPort": PORT}])
-
-
-@check("reserved-env", stage="trainjob", title="The TrainJob sets a variable that the framework sets")
-def reserved(plan: Plan) -> Iterator[Finding]:
-    """The tracker's variables are written for every worker; another value would leave it waiting for the others.
-
-    Wrong:  trainer: {env: [{name: DMLC_NUM_WORKER, value: "4"}]}
-    Right:  trainer: {numNodes: 4}
-    """
-    for index, variable in enumerate(plan.job.trainer.get("env") or []):
-        if variable.get("name") in TRACKER:
-            yield Finding(
-                message=f"{variable['name']} is set by the xgboost framework",
-                help="leave it out; how many workers there are follows from numNodes and the GPUs of a node",
-                field=f"spec.trainer.env[{index}]",
-                place=plan.job.at("spec", "trainer", "env", index, "name"),
-            )
-
-
-CHECKS: Final[tuple[Check[[Plan]], ...]] = (reserved,)

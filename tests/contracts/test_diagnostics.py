@@ -1,0 +1,236 @@
+"""Every id that trainc can report has a page, and every page says the truth.
+
+A page's wrong example is validated here and gives a diagnostic of its id and no other; its right one gives none; a note
+about something else may stand beside either. What no manifest can show is shown as a console: its commands are run, and
+print what the page prints.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+from running import Done, run
+from syrupy.assertion import SnapshotAssertion
+
+from trainc.catalogue import BY, LOOSE, MODULES, OWN, UNDECODABLE, WARNINGS, entries, page
+from trainc.checks import Check, rules
+from trainc.diagnostics import STAGES
+from trainc.kubernetes import violations
+
+ROOT = Path(__file__).parents[2]
+ENTRIES = entries()
+PAGES = sorted(path.stem for path in (ROOT / "diagnostics").iterdir())
+UNSHOWN = {"pattern"}
+"""Ids that no schema of this release can give."""
+EXAMPLE = re.compile(r"^(Wrong|Right):\n\n```(yaml|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+JOB = """\
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainJob
+metadata: {name: finetune}
+spec:
+  runtimeRef: {name: torch-distributed}
+"""
+CONSOLES: dict[str, dict[str, str]] = {
+    "annotations-too-big": {
+        "job.yaml": JOB.replace("}", f", annotations: {{notebook: {'A' * 300_000}}}}}", 1),
+        "fixed.yaml": JOB,
+    },
+    "link-out": {"jobs/finetune.yaml": JOB, "../elsewhere/defaults.yaml": JOB.replace("finetune", "evaluate")},
+    "no-trainjob": {"values.yaml": "nodes: 4\n", "jobs/finetune.yaml": JOB},
+    "not-upgradable": {
+        "job.yaml": JOB.rstrip() + "\n  labels: {team: search}\n  trainer: {numNodes: 2, numProcPerNode: gpu}\n"
+    },
+    "only-not-found": {"jobs/finetune.yaml": JOB},
+    "output-left-alone": {
+        "jobs/finetune.yaml": JOB,
+        "rendered/sweep.yaml": "# Mended by hand.\n",
+        "rendered/.trainc-outputs.json": json.dumps({"outputs": ["finetune.yaml", "sweep.yaml"]}),
+    },
+    "output-not-ours": {"jobs/finetune.yaml": JOB, "rendered/finetune.yaml": "# Written by hand.\n"},
+    "output-unwritable": {"jobs/finetune.yaml": JOB, "rendered": "A file.\n"},
+    "unreadable": {"jobs/finetune.yaml": JOB},
+}
+"""What lies in the folder in which a page's console is."""
+
+
+def examples(id: str) -> dict[str, tuple[str, str]]:
+    """`Wrong` and `Right` -> the language and the text of the example."""
+    return {name: (language, text) for name, language, text in EXAMPLE.findall(page(id))}
+
+
+def shown_as(language: str) -> list[str]:
+    return [id for id in PAGES if examples(id).get("Wrong", ("", ""))[0] == language]
+
+
+def test_every_id_has_a_page_and_every_page_an_id() -> None:
+    assert list(ENTRIES) == PAGES
+
+
+@pytest.mark.parametrize("id", PAGES)
+def test_a_page_has_its_parts(id: str) -> None:
+    text = page(id)
+    prose = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+    assert text.endswith("\n")
+    assert not text.startswith(("#", "\n", "Wrong"))
+    assert [line for line in prose.splitlines() if len(line) > 80] == []
+    assert list(examples(id)) == ([] if id in UNSHOWN else ["Wrong", "Right"])
+    related = prose.partition("\nSee also: ")[2]
+    assert [other for other in re.findall(r"`([^`]+)`", related) if other not in ENTRIES] == []
+
+
+@pytest.mark.parametrize("id", shown_as("yaml"))
+def test_the_wrong_example(
+    id: str, snapshot: SnapshotAssertion, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    done = validated(examples(id)["Wrong"][1], tmp_path, monkeypatch)
+    said = json.loads(run("validate", "--format", "json").out)
+    said = [d for d in said if d["severity"] != "note" or d["id"] == id]
+    assert {(d["id"], d["severity"]) for d in said} == {(id, ENTRIES[id].severity)}
+    assert {d["stage"] for d in said} <= set(ENTRIES[id].stages)
+    assert f"exit {done.code}\n{done.out}" == snapshot
+
+
+@pytest.mark.parametrize("id", shown_as("yaml"))
+def test_the_right_example(id: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    done = validated(examples(id)["Right"][1], tmp_path, monkeypatch)
+    said = json.loads(run("validate", "--format", "json").out)
+    assert done.code == 0
+    assert [d for d in said if d["severity"] != "note" or d["id"] == id] == []
+
+
+def validated(manifest: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Done:
+    monkeypatch.chdir(folder)
+    (folder / "manifest.yaml").write_text(manifest)
+    return run("validate")
+
+
+@pytest.mark.parametrize("id", shown_as("console"))
+def test_a_console(id: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name, text in CONSOLES[id].items():
+        path = tmp_path / "team" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    monkeypatch.chdir(tmp_path / "team")
+    both = examples(id)
+    for name, codes in (("Wrong", {int(ENTRIES[id].severity == "error")}), ("Right", {0})):
+        shown = both[name][1]
+        printed, code = typed(shown, home=os.path.realpath(tmp_path))
+        assert printed == shown
+        assert {code} == codes
+        assert (f"[{id}]" in printed) is (name == "Wrong")
+
+
+def typed(console: str, home: str) -> tuple[str, int]:
+    """What a console shows when its commands are given again, and the exit code of the last; HOME is /home/ada."""
+    shown, code = "", 0
+    for command in re.findall(r"^\$ (.*)$", console, re.MULTILINE):
+        if command.startswith("trainc "):
+            done = run(*command.split()[1:])
+            out, code = done.out + done.err, done.code
+        else:
+            shell = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+            out, code = shell.stdout + shell.stderr, shell.returncode
+        shown += f"$ {command}\n{out}".replace(home, "/home/ada")
+    return shown, code
+
+
+@pytest.mark.parametrize("id", ["wrong-type", "managed-by-other", "output-not-ours"])
+def test_an_explanation(id: str, snapshot: SnapshotAssertion) -> None:
+    done = run("validate", "--explain", id)
+    assert (done.code, done.err) == (0, "")
+    assert done.out == snapshot
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        pytest.param(["wrong-typ"], 'No diagnostic "wrong-typ". Did you mean "wrong-type"?', id="a near miss"),
+        pytest.param(["xyz"], 'No diagnostic "xyz". A report has it in brackets', id="nothing near"),
+        pytest.param(["../README"], 'No diagnostic "../README".', id="a path"),
+        pytest.param(["yaml", "job.yaml"], "--explain prints a page and checks nothing", id="and a manifest"),
+    ],
+)
+def test_nothing_to_explain(arguments: list[str], said: str) -> None:
+    done = run("validate", "--explain", *arguments)
+    assert (done.code, done.out) == (2, "")
+    assert said in done.err
+
+
+def test_a_run_on_jobs_does_not_read_the_catalogue() -> None:
+    program = "import sys; from trainc.compilation import compile; compile(sys.argv[1:]); print(*sys.modules)"
+    arguments = [ROOT / "golden" / case / "input.yaml" for case in ("llm-finetune-4x8", "wrong-types")]
+    done = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=True)
+    assert "trainc.pipeline" in done.stdout.split()
+    assert "trainc.catalogue" not in done.stdout.split()
+
+
+def test_what_is_not_shown_cannot_be_shown() -> None:
+    schemas = [json.loads(path.read_text()) for path in (ROOT / "schemas").glob("*/*.json")]
+    patterns = [found for schema in schemas for found in subschemas(schema) if "pattern" in found]
+    assert patterns
+    assert [found for found in patterns if not found.get("x-kubernetes-int-or-string")] == []
+
+
+def subschemas(value: Any) -> Iterator[dict[str, Any]]:
+    children = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    if isinstance(value, dict):
+        yield value
+    for child in children:
+        yield from subschemas(child)
+
+
+def test_the_catalogue_has_the_ids_of_the_sources_and_no_other() -> None:
+    sources = (ROOT / "compiler").rglob("*.py")
+    assert {id for path in sources for id in ids_of(ast.parse(path.read_text()))} == set(ENTRIES)
+
+
+def ids_of(tree: ast.AST) -> Iterator[str]:
+    """What the calls of a module hand over as an `id` or a `rule`, by that name or in its place; and such defaults."""
+    places = {"check": 0}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            for index, argument in enumerate(node.args.args):
+                if argument.arg in ("id", "rule"):
+                    places[node.name] = index
+            yield from texts(
+                d for a, d in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True) if a.arg == "id"
+            )
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            yield from texts(keyword.value for keyword in node.keywords if keyword.arg in ("id", "rule"))
+            if isinstance(node.func, ast.Name) and node.func.id in places:
+                yield from texts(node.args[places[node.func.id] :][:1])
+
+
+def texts(nodes: Iterable[ast.AST | None]) -> Iterator[str]:
+    return (node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str))
+
+
+def test_an_id_is_declared_once() -> None:
+    checks = [value.id for name in MODULES for value in vars(import_module(name)).values() if isinstance(value, Check)]
+    assert sorted([*checks, *LOOSE, *violations.TITLES, *rules.TITLES]) == list(ENTRIES)
+
+
+def test_what_is_said_of_ids_is_said_of_ids_that_are_there() -> None:
+    assert {*OWN, *WARNINGS, *UNDECODABLE} <= ENTRIES.keys()
+
+
+def test_every_stage_has_its_words() -> None:
+    assert tuple(BY) == STAGES
+
+
+def test_the_documentation_is_current() -> None:
+    script = ROOT / "scripts" / "make_diagnostics.py"
+    done = subprocess.run([sys.executable, script, "--check"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")

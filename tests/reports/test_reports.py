@@ -1,0 +1,76 @@
+"""Whole reports of wrong inputs, as `trainc validate` prints them: one input a file, its report beside it.
+
+Every id has an input of its own on its page (tests/contracts/test_diagnostics.py); here are the wordings beyond. The
+first line of an input says what is wrong with it. Refresh the reports with `make snapshots`, and read each as whoever
+wrote the input would: does it name the line, the reason, and the way out?
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from running import run
+from syrupy.assertion import SnapshotAssertion
+from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
+from syrupy.location import PyTestLocation
+from syrupy.types import SnapshotIndex
+
+from trainc.catalogue import entries
+
+HERE = Path(__file__).parent
+ENTRIES = entries()
+CASES = sorted(path.stem for path in HERE.glob("*.yaml"))
+JOB = (HERE / "no-spec.yaml").read_bytes()
+ENCODED = {
+    "encoded-latin-1": JOB.replace(b"# A", "# Für einen A".encode("latin-1")),
+    "encoded-with-an-escape": JOB.replace(b"finetune", b"fine\x1b[31mtune"),
+    "encoded-json": b'{"apiVersion": "trainer.kubeflow.org/v1alpha1"\n "kind": "TrainJob"}',
+}
+"""What no editor would keep as it is."""
+
+
+class Beside(SingleFileSnapshotExtension):
+    """A report that stands beside its input."""
+
+    _write_mode = WriteMode.TEXT
+    file_extension = "txt"
+
+    @classmethod
+    def dirname(cls, *, test_location: PyTestLocation) -> str:
+        return str(HERE)
+
+    @classmethod
+    def get_snapshot_name(cls, *, test_location: PyTestLocation, index: SnapshotIndex = 0) -> str:
+        return test_location.snapshot_name.partition("[")[2].rstrip("]")
+
+    def serialize(self, data: Any, **_: Any) -> str:
+        return str(data)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_report(case: str, snapshot: SnapshotAssertion, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(HERE)
+    done = run("validate", f"{case}.yaml")
+    assert f"{done.out}exit {done.code}\n" == snapshot(extension_class=Beside)
+
+
+@pytest.mark.parametrize("case", ENCODED)
+def test_report_of_bytes(case: str, snapshot: SnapshotAssertion) -> None:
+    done = run("validate", "-", stdin=ENCODED[case])
+    assert f"{done.out}exit {done.code}\n" == snapshot(extension_class=Beside)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_catalogue_knows_what_is_reported(case: str) -> None:
+    for said in json.loads(run("validate", str(HERE / f"{case}.yaml"), "--format", "json").out):
+        entry = ENTRIES[said["id"]]
+        assert (said["severity"], said["stage"] in entry.stages) == (entry.severity, True), said
+
+
+def test_an_input_begins_with_what_is_wrong_with_it() -> None:
+    for case in CASES:
+        first = (HERE / f"{case}.yaml").read_text().partition("\n")[0]
+        assert (first[:2], first[-1]) == ("# ", "."), case
