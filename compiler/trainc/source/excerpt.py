@@ -22,7 +22,7 @@ WIDTH: Final = 120
 """As many columns of a line are shown."""
 _BEFORE: Final = 40
 """As many columns before the place, where the line is cut on the left."""
-_AROUND: Final = 4096
+_AROUND: Final = 1024
 """How far from the place secrets are looked for, in characters: one may begin outside of what is shown."""
 _CUT: Final = "..."
 _MASK: Final = "***"
@@ -64,9 +64,7 @@ def excerpt(at: Location) -> Excerpt | None:
     text = at.source.text
     begin, end = line(at.source, at.line)
     first, last = place(at)
-    low, high = max(begin, first - _AROUND), min(end, first + _AROUND)
-    hidden = secrets(text, low, high, parsed=at.source.value is not None)
-    cells = _cells(text, max(begin, first - WIDTH), min(end, first + 2 * WIDTH), hidden)
+    cells = _cells(text, max(begin, first - WIDTH), min(end, first + 2 * WIDTH), hidden(at))
     marked = [index for index, cell in enumerate(cells) if cell.begin < last and cell.end > first]
     inner = (marked[0], marked[-1] + 1) if marked else (len(cells), len(cells))
     return _cut(
@@ -76,6 +74,17 @@ def excerpt(at: Location) -> Excerpt | None:
         more=(bool(cells) and cells[0].begin > begin, bool(cells) and cells[-1].end < end),
         headless=at.line == at.source.line and at.source.column > 1,
     )
+
+
+def hidden(at: Location) -> list[Stretch]:
+    """The secrets of the line of a location, as far as it is shown."""
+    assert at.source is not None
+    begin, end = line(at.source, at.line)
+    first, _ = place(at)
+    step = (first - begin) // _AROUND  # the same for neighbours, for which the secrets are then known
+    low, high = begin + max(step - 1, 0) * _AROUND, min(end, begin + (step + 2) * _AROUND)
+    found = secrets(at.source.text, low, high, parsed=at.source.value is not None)
+    return [stretch for stretch in found if stretch[1] > first - WIDTH and stretch[0] < first + 2 * WIDTH]
 
 
 def line(document: Document, number: int) -> tuple[int, int]:
@@ -108,11 +117,11 @@ def place(at: Location) -> tuple[int, int]:
     return first, max(min(last, end), first + 1)
 
 
-def _cells(text: str, begin: int, end: int, hidden: list[Stretch]) -> list[_Cell]:
+def _cells(text: str, begin: int, end: int, secrets: list[Stretch]) -> list[_Cell]:
     """The line as it is shown; a secret is one cell, whatever its length."""
     cells: list[_Cell] = []
     at = begin
-    for low, high in hidden:
+    for low, high in secrets:
         if high <= at or low >= end:
             continue
         margin = len(text[at:end]) - len(text[at:end].lstrip(" \t")) if low < at else 0

@@ -8,21 +8,17 @@ from __future__ import annotations
 
 import json
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from trainc.diagnostics import Location
-from trainc.source.excerpt import place
+from trainc.source.excerpt import hidden
 from trainc.source.patterns import in_message, joined
-from trainc.source.secrets import secrets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from trainc.diagnostics import Diagnostic
 
 _MASK: Final = "***"
-_AROUND: Final = 4096
-"""How far from its place a message is thought to quote, in characters."""
 _SAYS_SOMETHING: Final = re.compile(r"\w")
 _QUOTED: Final = 50
 """A message quotes at least as many characters of a longer value."""
@@ -41,20 +37,16 @@ def _values(at: object) -> set[str]:
     """What is hidden around a place, as a message may spell it."""
     if not isinstance(at, Location) or at.source is None or not at.line:
         return set()
-    text = at.source.text
-    first, _ = place(at)
-    begin = max(text.rfind("\n", 0, first) + 1, first - _AROUND)
-    end = min(len(text), first + _AROUND)
-    stop = text.find("\n", first, end)
-    hidden = secrets(text, begin, end if stop < 0 else stop, parsed=at.source.value is not None)
-    return {spelling for a, b in hidden for spelling in _spellings(text[a:b]) if _SAYS_SOMETHING.search(spelling)}
+    values = {at.source.text[begin:end] for begin, end in hidden(at)}
+    return {spelling for value in values for spelling in _spellings(value)}
 
 
-def _spellings(literal: str) -> Iterator[str]:
+@lru_cache(maxsize=256)
+def _spellings(literal: str) -> tuple[str, ...]:
     """A value as it is written, as it is read, and as JSON has it; of a list or mapping, what is in it."""
     from trainc.kubernetes.documents import YamlError, parse
 
-    yield literal
+    found = {literal}
     for written in (literal, f'"{literal}"'):
         try:
             value = parse(written)
@@ -66,8 +58,8 @@ def _spellings(literal: str) -> Iterator[str]:
             if isinstance(value, dict | list):
                 waiting += value.values() if isinstance(value, dict) else value
             elif value is not None:
-                yield str(value)
-                yield json.dumps(value, ensure_ascii=False).strip('"')
+                found |= {str(value), json.dumps(value, ensure_ascii=False).strip('"')}
+    return tuple(spelling for spelling in found if _SAYS_SOMETHING.search(spelling))
 
 
 def _masked(text: str, values: list[str]) -> str:

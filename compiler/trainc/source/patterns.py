@@ -70,12 +70,12 @@ def value_at(line: str, index: int, *, in_json: bool = False) -> Iterator[Stretc
 
 def in_message(text: str) -> Iterator[Stretch]:
     """The secrets of a text that is no YAML, such as a sentence: those of commands and URIs."""
-    for pattern in (_FLAG, _VARIABLE):
-        for match in pattern.finditer(text):
+    for sign, named in (("-", _FLAG), ("=", _VARIABLE)):
+        for match in named.finditer(text) if sign in text else ():
             if is_secret(match[1]):
                 yield from hidden(text, *match.span(2))
-    for pattern in (_USER, _PASSWORD, _NO_SCHEME, _BEARER):
-        for match in pattern.finditer(text):
+    for sign, pattern in (("@", _USER), ("@", _PASSWORD), ("@", _NO_SCHEME), (" ", _BEARER)):
+        for match in pattern.finditer(text) if sign in text else ():
             yield from hidden(text, *match.span(1))
 
 

@@ -6,7 +6,6 @@ Aliases and merge keys are followed to where the value is written.
 
 from __future__ import annotations
 
-import gc
 import re
 from bisect import bisect_right
 from functools import lru_cache
@@ -24,6 +23,7 @@ from trainc.kubernetes.documents.events import (
     events,
     start,
 )
+from trainc.kubernetes.documents.jsontree import JsonField, JsonNode, root_of_json, uncollected
 from trainc.kubernetes.documents.quirks import rewritings, rewritten
 from trainc.kubernetes.documents.scalars import HINTS, MERGE_TAG, key_text, plain
 from trainc.kubernetes.documents.tags import TagError, tagged
@@ -145,12 +145,12 @@ _NO_NODES: Final[list[Node]] = []
 class Tree(NamedTuple):
     """The values of a text, as far as the text can be read."""
 
-    root: Node
+    root: Node | JsonNode
     read: int
     """The index up to which it can."""
 
 
-def _walk(text: str, path: tuple[str | int, ...]) -> tuple[Node, Field | None, bool]:
+def _walk(text: str, path: tuple[str | int, ...]) -> tuple[Node | JsonNode, Field | JsonField | None, bool]:
     """The deepest value on a path that exists, the field that it is the value of, and whether the path ends there."""
     node, field = tree(text).root, None
     for part in path:
@@ -164,27 +164,29 @@ def _walk(text: str, path: tuple[str | int, ...]) -> tuple[Node, Field | None, b
 @lru_cache(maxsize=4)
 def tree(text: str) -> Tree:
     """The values of a text's first document."""
+    if root := root_of_json(text):
+        return Tree(root, len(text))
     # JSON writes characters beyond U+FFFF as two escapes, which YAML refuses: a stand-in of the same length.
     text = _SURROGATE_ESCAPE.sub(r"\\u0020", text)
-    collecting = gc.isenabled()
-    gc.disable()  # so many small objects, none of them garbage
-    try:
-        for _ in rewritings(text):
-            root = Node(0, sequence=True)
-            try:
-                read = _fill(root, text)
-            except YAMLError as error:
-                read = root.end
-                again = rewritten(text, error, quote="''")  # as long as before: places stay
-                if again is not None:
-                    text = again
-                    continue
-            except UnicodeEncodeError:
-                read = 0
-            break
-    finally:
-        if collecting:
-            gc.enable()
+    with uncollected():
+        return _tree_of_yaml(text)
+
+
+def _tree_of_yaml(text: str) -> Tree:
+    root, read = Node(0, sequence=True), 0
+    for _ in rewritings(text):
+        root = Node(0, sequence=True)
+        try:
+            read = _fill(root, text)
+        except YAMLError as error:
+            read = root.end
+            again = rewritten(text, error, quote="''")  # as long as before: places stay
+            if again is not None:
+                text = again
+                continue
+        except UnicodeEncodeError:
+            read = 0
+        break
     return Tree(root.fields[0].value if root.fields else root, read)
 
 
