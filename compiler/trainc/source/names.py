@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import Final
 
 _WORDS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_LONGEST: Final = 256
 _WITHIN: Final = ("apikey", "credential", "passphrase", "passw", "secret")
 """A word with one of these in it says that its value is a secret, alone: dbpassword, clientsecrets."""
 _ENDS: Final = ("accesskey", "privatekey", "signingkey", "token", "tokens")
@@ -29,21 +30,7 @@ _ABOUT: Final = (
     "port", "provider", "ref", "refs", "seconds", "selector", "size", "timeout", "ttl", "type", "uri", "url", "version",
 )  # fmt: skip
 """A name that ends with one of these tells something about a secret, not the secret: secretName, TOKEN_FILE."""
-_KINDS: Final = (
-    "bos",
-    "cls",
-    "decoder",
-    "eos",
-    "image",
-    "mask",
-    "pad",
-    "padding",
-    "per",
-    "sep",
-    "special",
-    "unk",
-    "vocab",
-)
+_KINDS: Final = ("bos", "cls", "decoder", "eos", "mask", "pad", "padding", "per", "sep", "special", "unk", "vocab")
 _COUNTS: Final = (
     "batch", "budget", "count", "draft", "generated", "input", "max", "min", "new", "num", "number", "output", "prompt",
     "step", "total", "train",
@@ -51,21 +38,28 @@ _COUNTS: Final = (
 """Beside one of these a token is a piece of text, as language models have them: eos_token, and max_tokens."""
 
 
-@lru_cache(maxsize=4096)
+_HINT: Final = re.compile("|".join({*_WITHIN, *_ENDS, *_ALONE, *_LAST, "key", "pwd"}), re.IGNORECASE)
+"""Without one of these in it, a name need not be taken apart."""
+
+
 def is_secret(name: str) -> bool:
     """Whether a value of that name is a secret.
 
     >>> is_secret("HF_TOKEN"), is_secret("secretName"), is_secret("TOKENIZERS_PARALLELISM"), is_secret("max_tokens")
     (True, False, False, False)
     """
-    words = [word.lower() for word in _WORDS.findall(name[:256])]
+    return bool(_HINT.search(name)) and _is_secret(name[:_LONGEST])
+
+
+@lru_cache(maxsize=4096)
+def _is_secret(name: str) -> bool:
+    words = [word.lower() for word in _WORDS.findall(name)]
     if not words or words[-1] in _ABOUT:
         return False
     if words[-1] in _LAST or (words[-1] == "pwd" and len(words) > 1):  # PWD alone is the working directory
         return True
-    pairs = pairwise(words)
     return any(_is_secret_word(word, words) for word in words) or any(
-        second in {"key", "keys"} and first in _KEYS for first, second in pairs
+        second in {"key", "keys"} and first in _KEYS for first, second in pairwise(words)
     )
 
 
