@@ -159,17 +159,23 @@ def _cut(
     headless  whether the line begins with something that belongs to another document
     """
     first, end = 0, len(cells)
-    total = sum(cell.width for cell in cells)
-    if more[0] or (total > WIDTH and sum(cell.width for cell in cells[: marked[1]]) > WIDTH - len(_CUT)):
+    before, mark = _columns(cells[: marked[0]]), _columns(cells[marked[0] : marked[1]])
+    room = WIDTH - 2 * len(_CUT) - _BEFORE  # for a mark that is moved to the left
+    fits = not any(more) and _columns(cells) <= WIDTH
+    if not fits and (more[0] or before > room or (before + mark > WIDTH - len(_CUT) and mark <= room)):
         first = _fitting(cells, marked[0], _BEFORE, backwards=True)
-    if more[1] or sum(cell.width for cell in cells[first:]) > WIDTH:
-        end = _fitting(cells, first, WIDTH - 2 * len(_CUT), backwards=False)
     head = _CUT if first or more[0] or headless else ""
+    if more[1] or _columns(cells[first:]) > WIDTH - len(head):
+        end = _fitting(cells, first, WIDTH - len(head) - len(_CUT), backwards=False)
     tail = _CUT if end < len(cells) or more[1] else ""
-    column = len(head) + sum(cell.width for cell in cells[first : marked[0]])
-    width = sum(cell.width for cell in cells[marked[0] : min(marked[1], end)])
+    column = len(head) + _columns(cells[first : marked[0]])
+    width = _columns(cells[marked[0] : min(marked[1], end)])
     shown = "".join(cell.shown for cell in cells[first:end])
     return Excerpt(number, f"{head}{shown}{tail}".rstrip(), column, max(width, 1))
+
+
+def _columns(cells: list[_Cell]) -> int:
+    return sum(cell.width for cell in cells)
 
 
 def _fitting(cells: list[_Cell], index: int, columns: int, *, backwards: bool) -> int:
