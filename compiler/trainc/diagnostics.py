@@ -148,9 +148,11 @@ def failed(diagnostics: Iterable[Diagnostic]) -> bool:
 
 def in_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     """By place: file, then line and column; ready to be shown: located, and without the values of secrets."""
+    located = [d._replace(place=d.locate(), related=tuple(_located(r) for r in d.related)) for d in diagnostics]
+    if not located:
+        return []
     from trainc.source.messages import without_secrets
 
-    located = [d._replace(place=d.locate(), related=tuple(_located(r) for r in d.related)) for d in diagnostics]
     return sorted(map(without_secrets, located), key=_sort_key)
 
 

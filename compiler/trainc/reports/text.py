@@ -9,10 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.diagnostics import Diagnostic, Location, in_order
-from trainc.source.excerpt import Excerpt, escape, excerpt
+from trainc.source.printable import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+
+    from trainc.source.excerpt import Excerpt
 
 __all__ = ["escape", "position", "render"]
 
@@ -63,6 +65,8 @@ def _excerpt(shown: Excerpt, digits: int, mark: str, color: str, paint: Callable
 
 
 def _shown(place: object) -> Excerpt | None:
+    from trainc.source.excerpt import excerpt
+
     return excerpt(place) if isinstance(place, Location) else None
 
 

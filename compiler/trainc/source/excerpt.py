@@ -12,6 +12,7 @@ import unicodedata
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from trainc.kubernetes.documents.positions import line_starts
+from trainc.source.printable import escape
 from trainc.source.secrets import secrets
 
 if TYPE_CHECKING:
@@ -48,13 +49,6 @@ class _Cell(NamedTuple):
     end: int
     shown: str
     width: int
-
-
-def escape(text: str) -> str:
-    """Text that a terminal cannot be taken over with: what does not print is shown as its code."""
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def excerpt(at: Location) -> Excerpt | None:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _MASK: Final = "***"
 _SAYS_SOMETHING: Final = re.compile(r"\w")
+_PROPERTIES: Final = re.compile(r"\A(?:[!&]\S*\s+)+")
+"""A tag and an anchor before a value."""
 _QUOTED: Final = 50
 """A message quotes at least as many characters of a longer value."""
 
@@ -46,7 +48,8 @@ def _spellings(literal: str) -> tuple[str, ...]:
     """A value as it is written, as it is read, and as JSON has it; of a list or mapping, what is in it."""
     from trainc.kubernetes.documents import YamlError, parse
 
-    found = {literal}
+    bare = _PROPERTIES.sub("", literal)
+    found = {literal, bare, bare.strip("\"'")}
     for written in (literal, f'"{literal}"'):
         try:
             value = parse(written)

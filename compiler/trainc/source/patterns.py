@@ -18,7 +18,7 @@ Stretch = tuple[int, int]
 """From the index of the first character to behind the last one."""
 
 _NAME: Final = r"[A-Za-z_][\w./-]{0,252}"
-_WORD: Final = r"""(?:"(?:[^"\\\n]|\\.)*"?|'(?:[^'\n]|'')*'?|(?:\$\([^()\s]*\)|[^\s"',;&|(){}\[\]])+)"""
+_WORD: Final = r"""(?:"(?:[^"\\\n]|\\.)*"?|'(?:[^'\n]|'')*'?|(?:\$\([^()\s]*\)|\$\{[^{}\s]*\}|[^\s"',;&|(){}\[\]])+)"""
 _FLAG: Final = re.compile(rf"""(?<![\w-])--?({_NAME})(?:["']?(?:[ \t]*,[ \t]*|[ \t]+)|=)(?!-)({_WORD})""")
 _VARIABLE: Final = re.compile(rf"(?<![\w./-])({_NAME})=({_WORD})")
 _FIELD: Final = re.compile(rf"""(?<![\w./-])(["']?)({_NAME})\1[ \t]*:[ \t]+|"({_NAME})":[ \t]*""")

@@ -42,6 +42,8 @@ _ROLES: Final[dict[str, _Role]] = {
 _MISSPELT: Final[dict[str, _Role]] = {"value": "value", "name": "name"}
 """What was meant to be one of these is no reason to show the other."""
 _ALIKE: Final = 0.7
+_LARGE: Final = 2**20
+"""A text of as many characters that cannot be parsed is not parsed again."""
 _LONGEST: Final = 256
 """No name of a variable, a field or a flag is as long."""
 
@@ -52,15 +54,15 @@ def secrets(text: str, begin: int, end: int, *, parsed: bool) -> tuple[Stretch, 
 
     parsed    whether the text is a document without errors: only then its structure says all
     """
-    root = tree(text).root
-    known = list(joined(_within(text, root, begin, end))) if isinstance(root, JsonNode) else _in_structure(text)
-    first = bisect_left(known, begin, key=lambda stretch: stretch[1])
     found = [(begin + a, begin + b) for a, b in in_line(text[begin:end])]
-    for stretch in known[first:]:
-        if stretch[0] >= end:
-            break
-        found.append(stretch)
-    if not parsed or end > tree(text).read:
+    whole = parsed
+    if parsed or len(text) < _LARGE:
+        root, read = tree(text)
+        known = list(joined(_within(text, root, begin, end))) if isinstance(root, JsonNode) else _in_structure(text)
+        first = bisect_left(known, begin, key=lambda stretch: stretch[1])
+        found += known[first : bisect_left(known, end, key=lambda stretch: stretch[0])]
+        whole = parsed and end <= read
+    if not whole:
         from trainc.source.surroundings import in_broken_line
 
         found += in_broken_line(text, begin, end)

@@ -34,7 +34,7 @@ def in_broken_line(text: str, begin: int, end: int) -> Iterator[Stretch]:
     values = list(_VALUE.finditer(line))
     if values and _is_named_secret(line, above, below):
         for value in values:
-            yield from _moved(value_at(line, value.end()), begin)
+            yield from _moved(value_at(line, value.end(), in_json='"' in value[0]), begin)
     field = _FIELD.match(line)
     width = len(line) - len(line.lstrip(" \t-"))
     for number, around in enumerate(above):
