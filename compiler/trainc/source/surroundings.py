@@ -17,8 +17,11 @@ if TYPE_CHECKING:
 
     from trainc.source.patterns import Stretch
 
-_NAME: Final = re.compile(r"""(?<![\w.-])["']?(?:name|key)["']?[ \t]*:[ \t]*["']?([\w.-]{1,256})""")
-_VALUE: Final = re.compile(r"""(?<![\w.-])["']?value["']?[ \t]*:[ \t]*(?=\S)""")
+_NAME: Final = re.compile(r"\b(?:name|key)\b")
+_VALUE: Final = re.compile(r"""(?<![\w.-])["']?val(?!ueFrom)\w*[^\w\s]{0,2}[ \t]*:?[ \t]*(?=\S)""")
+_WORD: Final = re.compile(r"""[\w./-]{1,256}(?!["']?[ \t]*:)""")
+_FIRST: Final = re.compile(r"""[ \t]*(?:-[ \t]*)*["']?([A-Za-z_][\w./-]{0,255})["']?[ \t]*:?[ \t]*(?=\S)""")
+"""The first word of a line, which was meant to be a key."""
 _FIELD: Final = re.compile(r"""([ \t]*(?:-[ \t]+)*)(["']?)([^\s"'#][^"':\n]{0,255})\2[ \t]*:(?=[ \t\r]|$)[ \t]*""")
 _SECRET: Final = re.compile(r"""^["']?kind["']?[ \t]*:[ \t]*["']?Secret\b""", re.MULTILINE)
 _NEAR: Final = 10
@@ -35,6 +38,8 @@ def in_broken_line(text: str, begin: int, end: int) -> Iterator[Stretch]:
     if values and _is_named_secret(line, above, below):
         for value in values:
             yield from _moved(value_at(line, value.end(), in_json='"' in value[0]), begin)
+    if (first := _FIRST.match(line)) and (is_secret(first[1]) or first[1] == "stringData"):
+        yield from _moved(value_at(line, first.end()), begin)
     field = _FIELD.match(line)
     width = len(line) - len(line.lstrip(" \t-"))
     for number, around in enumerate(above):
@@ -63,20 +68,22 @@ def _hides_below(name: str, text: str) -> bool:
 
 
 def _is_named_secret(line: str, above: list[str], below: list[str]) -> bool:
-    """Whether a line with `value:` belongs to a secret: by the name on it, else by the nearest ones around."""
-    if own := _NAME.findall(line):
-        return any(map(is_secret, own))
-    return any(map(is_secret, (_nearest(above, upwards=True), _nearest(below, upwards=False))))
+    """Whether a line with `value:` belongs to a secret: by the words on it, else by those of its item of the list."""
+    if _NAME.search(line):
+        return _names_secret(line)
+    begins = line.lstrip().startswith("-")
+    around = ([] if begins else _of_item(above, upwards=True)) + _of_item(below, upwards=False)
+    return any(map(_names_secret, around))
 
 
-def _nearest(lines: list[str], *, upwards: bool) -> str:
-    """The name on the nearest line, up to where the item of the list begins or the next one does."""
-    for line in lines[:_NEAR]:
-        begins = line.lstrip().startswith("- ")
-        if begins and not upwards:
-            break
-        if name := _NAME.search(line):
-            return name[1]
-        if begins:
-            break
-    return ""
+def _of_item(lines: list[str], *, upwards: bool) -> list[str]:
+    """The nearest lines, up to where the item of the list begins or the next one does."""
+    for number, line in enumerate(lines[:_NEAR]):
+        if line.lstrip().startswith("-"):
+            return lines[: number + upwards]
+    return lines[:_NEAR]
+
+
+def _names_secret(line: str) -> bool:
+    """Whether a word of the line is the name of a secret; the keys do not count."""
+    return any(is_secret(word) for word in _WORD.findall(line))
