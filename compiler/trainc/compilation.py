@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from trainc import inputs
-from trainc.diagnostics import Diagnostic, Document, Location, ObjectId, Place, Related, failed
+from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, Related, failed
 from trainc.emit.order import objects_of_a_job
 from trainc.frontends import Role, sort
 from trainc.kubernetes.trees import Tree, get, put
@@ -191,6 +191,10 @@ def _documents(file: inputs.File) -> Iterator[tuple[Role, Document] | Diagnostic
     from trainc.kubernetes.documents import read_stream
 
     documents, errors = read_stream(file.data)
+    if errors:
+        from trainc.source.broken import BrokenFile
+
+        broken = BrokenFile(file)
     for error in errors:
         yield Diagnostic(
             id="yaml",
@@ -198,7 +202,8 @@ def _documents(file: inputs.File) -> Iterator[tuple[Role, Document] | Diagnostic
             stage="read",
             message=error.message,
             help=error.help,
-            place=Location(file=file.path, line=error.line, column=error.column),
+            place=broken.at(error.line, error.column),
+            related=broken.since(error),
         )
     for read in documents:
         yield from sort(

@@ -38,11 +38,26 @@ class Document(NamedTuple):
 
 
 class Location(NamedTuple):
-    """A place in a file: 1-based line and column; both 0 where the whole file is meant."""
+    """A place in a file: 1-based lines and columns; all 0 where the whole file is meant."""
 
     file: str
     line: int = 0
     column: int = 0
+    end_line: int = 0
+    """Where it ends; 0 where only its beginning is known."""
+    end_column: int = 0
+    """The column behind its last character."""
+    source: Document | None = None
+    """The text that it is a place of, for a report that shows the line."""
+
+    def __str__(self) -> str:
+        """`file:line:column`, as editors and terminals make links of."""
+        file = "<stdin>" if self.file == "-" else self.file
+        return f"{file}:{self.line}:{self.column}" if self.line else file
+
+    def __repr__(self) -> str:
+        """Without the text, which may be long, and secret."""
+        return f"Location({str(self)!r}, end={self.end_line}:{self.end_column})"
 
 
 class Place(NamedTuple):
@@ -54,13 +69,18 @@ class Place(NamedTuple):
 
     def locate(self) -> Location:
         """Read the document a second time, and find the field; a missing one is placed at its parent."""
-        from trainc.kubernetes.documents.positions import locate
+        from trainc.kubernetes.documents.positions import span
 
         document = self.document
-        line, column = locate(document.text, (*document.within, *self.path), key=self.key)
-        if line == 1:
-            column += document.column - 1
-        return Location(file=document.file, line=document.line + line - 1, column=column)
+        found = span(document.text, (*document.within, *self.path), key=self.key)
+        return Location(
+            file=document.file,
+            line=document.line + found.line - 1,
+            column=found.column + (document.column - 1 if found.line == 1 else 0),
+            end_line=document.line + found.end_line - 1,
+            end_column=found.end_column + (document.column - 1 if found.end_line == 1 else 0),
+            source=document,
+        )
 
 
 class ObjectId(NamedTuple):
@@ -127,9 +147,13 @@ def failed(diagnostics: Iterable[Diagnostic]) -> bool:
 
 
 def in_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """By place: file, then line and column; located ones are not located again."""
+    """By place: file, then line and column; ready to be shown: located, and without the values of secrets."""
     located = [d._replace(place=d.locate(), related=tuple(_located(r) for r in d.related)) for d in diagnostics]
-    return sorted(located, key=_sort_key)
+    if not located:
+        return []
+    from trainc.source.messages import without_secrets
+
+    return sorted(map(without_secrets, located), key=_sort_key)
 
 
 def _located(related: Related) -> Related:

@@ -111,6 +111,8 @@ def test_a_report_as_json() -> None:
         "file": str(GOLDEN / "wrong-reserved-variable" / "input.yaml"),
         "line": 13,
         "column": 13,
+        "endLine": 13,
+        "endColumn": 23,
         "related": [],
     }
 
@@ -123,7 +125,7 @@ def test_what_does_not_print_is_escaped() -> None:
 
 
 def test_no_secret_in_a_message() -> None:
-    env = "{name: API_TOKEN, value: 123456789}, {name: PASSWORD, value: [hunter2]}, {name: A, value: {hunter3: x}}"
+    env = "{name: API_TOKEN, value: 123456789}, {name: PASSWORD, value: [hunter2]}, {name: AUTH, value: {hunter3: x}}"
     job = JOB % f"runtimeRef: {{name: plain}}, trainer: {{env: [{env}]}}"
     done = run("validate", "-", stdin=job.encode())
     assert done.code == 1

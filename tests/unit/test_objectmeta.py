@@ -205,7 +205,7 @@ def test_the_place_is_finer_than_the_cluster_says() -> None:
         pytest.param(
             named(labels={"gpu": True}),
             "gpu is true, and must be a string",
-            'put it in quotes: "true"',
+            "put it in quotes: without them it is a boolean",
             id="label is a boolean",
         ),
     ],

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
 from trainc.kubernetes.documents import parse
-from trainc.kubernetes.documents.positions import locate
+from trainc.kubernetes.documents.jsontree import JsonNode
+from trainc.kubernetes.documents.positions import locate, span, tree
 
 MANIFEST = """\
 # A comment.
@@ -77,10 +79,23 @@ ELSEWHERE: list[tuple[str, tuple[str | int, ...], bool, tuple[int, int]]] = [
     (r'{"x": "\ud83d\ude00", "a": 1}', ("a",), False, (1, 28)),
     (' {"b":\n2}', ("b",), False, (2, 1)),
     (r'{"x": "\/", "a": 1}', ("a",), False, (1, 18)),
+    # The text of an item of a List is that of the whole list.
+    ("kind: List\nitems:\n- kind: A\n- {kind: B}", ("items", 1, "kind"), False, (4, 10)),
+    # A document may begin on the line of its separator, and with a comment.
+    ("--- {a: b}", ("a",), False, (1, 9)),
+    ("--- # why\na: b", ("a",), False, (2, 4)),
+    ("%YAML 1.1\n---\na: b", ("a",), False, (3, 4)),
+    # Keys as they are quoted, spelt or explicit.
+    ("'a b': 1\n\"c\\td\": 2\n? e\n: 3", ("c\td",), True, (2, 1)),
+    ("'a b': 1\n\"c\\td\": 2\n? e\n: 3", ("e",), False, (4, 3)),
+    ("'<<': {b: 1}", ("<<", "b"), False, (1, 11)),
+    ("a: !!str 1\nb: &x !!map {c: 1}", ("b", "c"), False, (2, 17)),
     # Byte order marks take no column; characters count, not bytes.
     ("\ufeffa: 1", ("a",), False, (1, 4)),
     ("é: 😀😀\nb: [é, x]", ("b", 1), False, (2, 8)),
+    ("\ufeff\na: 1", ("a",), True, (2, 1)),
     ("a: 1\r\nb: 2", ("b",), False, (2, 4)),
+    ("a:\r\n- |\r\n  b\r\n- c\r\n", ("a", 1), False, (4, 3)),
     (r"""a: {b: "it\'s", c: 1}""", ("a", "c"), False, (1, 20)),
     # What can be read of a broken text.
     ("a:\n  b: 1\n  c: [", ("a", "b"), False, (2, 6)),
@@ -90,6 +105,33 @@ ELSEWHERE: list[tuple[str, tuple[str | int, ...], bool, tuple[int, int]]] = [
     ("\ud800", ("a",), False, (1, 1)),
     ("? [a]\n: b\nc: d", ("c",), False, (3, 4)),
     ("[" * 2**16, (0, 0, 0), False, (1, 4)),
+]
+
+
+SPANS: list[tuple[str, tuple[str | int, ...], bool, tuple[int, int, int, int]]] = [
+    ("a: bc # d", ("a",), False, (1, 4, 1, 6)),
+    ("a: 'b c'\n", ("a",), False, (1, 4, 1, 9)),
+    ("ab : c", ("ab",), True, (1, 1, 1, 3)),
+    ("a: &x !!str b", ("a",), False, (1, 4, 1, 14)),
+    ("a:\nb: 1", ("a",), False, (1, 3, 1, 3)),
+    # A text of several lines, without the blank ones behind it.
+    ("a: b\n  c\n\nd: 1", ("a",), False, (1, 4, 2, 4)),
+    ("a: |\n  b\n  c\n\nd: 1", ("a",), False, (1, 4, 3, 4)),
+    ("a: |\r\n  b\r\nd: 1", ("a",), False, (1, 4, 2, 4)),
+    # Brackets and all; a block that begins below its key is its key, an item is all of it.
+    ("a: {b: [c,\n d]} # e", ("a",), False, (1, 4, 2, 5)),
+    ("a:\n  b: 1\n  c: 2", ("a",), False, (1, 1, 1, 2)),
+    ("a:\n- b\n", ("a",), False, (1, 1, 1, 2)),
+    ("a:\n- b: 1\n  c: 2 # d\n\n- e", ("a", 0), False, (2, 3, 3, 7)),
+    ("a:\n  b: 1\n  c: 2\n", (), False, (1, 1, 3, 7)),
+    ("a:\n  {b: 1}", ("a",), False, (2, 3, 2, 9)),
+    ("a: &x\n  b: 1\nc: *x", ("c",), False, (1, 4, 2, 7)),
+    # What is missing is where its parent is.
+    ("a:\n  b: 1", ("a", "c"), True, (1, 1, 1, 2)),
+    ("a: {b: 1}", ("a", "c"), True, (1, 4, 1, 10)),
+    ("a: 1\n", ("b",), False, (1, 1, 1, 5)),
+    ("", ("b",), False, (1, 1, 1, 1)),
+    ("\ufeff{a: 1}", ("a",), True, (1, 2, 1, 3)),
 ]
 
 
@@ -114,9 +156,45 @@ def test_elsewhere(text: str, path: tuple[str | int, ...], key: bool, place: tup
     assert locate(text, path, key=key) == place
 
 
+@pytest.mark.parametrize(("text", "path", "key", "place"), SPANS)
+def test_span(text: str, path: tuple[str | int, ...], key: bool, place: tuple[int, int, int, int]) -> None:
+    assert span(text, path, key=key) == place
+
+
+LARGE: list[str] = [
+    '{"a": {"b c": [1, "d", [], {}], "e\\"\\u00e9": null, "": -1.5e3}, "f": [[true], {"g": false}]}',
+    ' \n{\n  "a" : [\n 1 , 2\n] ,"b":{"c":\n{"d":"e"}}}\r\n',
+    '{"a": 1, "b": {"c": 2}, "a": {"d": 3}, "b": 4}',
+]
+
+
+@pytest.mark.parametrize("small", LARGE)
+def test_large_json_is_read_in_another_way_to_the_same_places(small: str) -> None:
+    large = small + " " * 2**16
+    assert isinstance(tree(large).root, JsonNode)
+    assert not isinstance(tree(small).root, JsonNode)
+    paths = [path for path in _places(json.loads(small), ()) for path in (path, (*path, "missing"), (*path, 7))]
+    for path in sorted(paths, key=lambda path: -len(path)):  # inner ones first: they are read before what is around
+        for key in (False, True):
+            assert span(large, path, key=key) == span(small, path, key=key), path
+            assert locate(large, path, key=key) == locate(small, path, key=key), path
+
+
+@pytest.mark.parametrize("text", ['{"a": [1, 2}', '{"a": 1} {"b": 2}', '{"a": tru}', "{a: 1}", '{"a":' * 10**5])
+def test_what_is_no_json_is_read_as_yaml(text: str) -> None:
+    large = text + " " * 2**16
+    assert not isinstance(tree(large).root, JsonNode)
+    assert span(large, ("a",), key=True) == span(text, ("a",), key=True)
+
+
 def test_every_field_of_a_manifest_is_found() -> None:
     fields = list(_scalars(parse(MANIFEST), ()))
     assert len({locate(MANIFEST, path) for path in fields}) == len(fields)
+
+
+def _places(value: Any, path: tuple[str | int, ...]) -> list[tuple[str | int, ...]]:
+    children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [path, *(place for key, child in children for place in _places(child, (*path, key)))]
 
 
 def _scalars(value: Any, path: tuple[str | int, ...]) -> list[tuple[str | int, ...]]:

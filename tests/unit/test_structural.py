@@ -229,7 +229,7 @@ def test_stage_at_which_the_server_refuses(spec: Any, stage: str) -> None:
         pytest.param(
             {"env": [{"name": "A", "value": True}]},
             "env[0].value is true, and must be a string",
-            'put it in quotes: "true"',
+            "put it in quotes: without them it is a boolean",
             id="boolean variable",
         ),
         pytest.param(

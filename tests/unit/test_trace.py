@@ -149,8 +149,8 @@ def where(place: Place | Location) -> str:
             "framework",
         ),
         # What nobody has said
-        ("llm-finetune-4x8", "spec.network.enableDNSHostnames", "torch-distributed.yaml:20", DEFAULT, "store"),
-        ("llm-finetune-4x8", f"{JOB}.completionMode", "torch-distributed.yaml:28", DEFAULT, "store"),
+        ("llm-finetune-4x8", "spec.network.enableDNSHostnames", "torch-distributed.yaml:19", DEFAULT, "store"),
+        ("llm-finetune-4x8", f"{JOB}.completionMode", "torch-distributed.yaml:26", DEFAULT, "store"),
         ("llm-finetune-4x8", f"{NODE}.ports[0].protocol", "torch-distributed.yaml:17", DEFAULT, "store"),
         (
             "llm-finetune-4x8",
@@ -159,8 +159,8 @@ def where(place: Place | Location) -> str:
             'a default of runtime "torch-distributed"',
             "override",
         ),
-        ("llm-finetune-4x8", "spec.suspend", "input.yaml:8", "a default of the TrainJob", "trainer"),
-        ("fetch-then-train", f"{JOB}.parallelism", "torch-with-initializers.yaml:37", "the controller", "trainer"),
+        ("llm-finetune-4x8", "spec.suspend", "input.yaml:7", "a default of the TrainJob", "trainer"),
+        ("fetch-then-train", f"{JOB}.parallelism", "torch-with-initializers.yaml:36", "the controller", "trainer"),
         ("llm-finetune-4x8", "kind", "input.yaml:2", "the controller", "conform"),
     ],
 )
@@ -200,7 +200,7 @@ def test_origin_of_a_field(case: str, path: str, line: str, by: str, stage: str)
         pytest.param(
             "llm-finetune-4x8",
             (*NODE.split("."), "resources", "limits"),
-            [("input.yaml:28", "the TrainJob", {"nvidia.com/gpu": "8"})],
+            [("input.yaml:27", "the TrainJob", {"nvidia.com/gpu": "8"})],
             id="a mapping that was copied",
         ),
         pytest.param(
@@ -212,7 +212,7 @@ def test_origin_of_a_field(case: str, path: str, line: str, by: str, stage: str)
         pytest.param(
             "llm-finetune-4x8",
             ("metadata", "labels", "team"),
-            [("input.yaml:5", "the TrainJob", {"name": "llama-finetune", "namespace": "research"})],
+            [("input.yaml:4", "the TrainJob", {"name": "llama-finetune", "namespace": "research"})],
             id="a field that is not there: what lacks it",
         ),
     ],
@@ -357,10 +357,10 @@ def test_items_are_followed_by_the_merge_keys_of_a_jobset() -> None:
     [
         pytest.param("llm-finetune-4x8", "image", ["input.yaml:12"], id="the TrainJob's line"),
         pytest.param(
-            "node-pool-patches", "image", ["input.yaml:9", "torch-distributed.yaml:33"], id="the runtime's, beside"
+            "node-pool-patches", "image", ["input.yaml:8", "torch-distributed.yaml:33"], id="the runtime's, beside"
         ),
-        pytest.param("node-pool-patches", "securityContext", ["input.yaml:60"], id="a mapping of a patch"),
-        pytest.param("sidecar-metrics", "lifecycle", ["input.yaml:69", "input.yaml:50"], id="a missing field"),
+        pytest.param("node-pool-patches", "securityContext", ["input.yaml:59"], id="a mapping of a patch"),
+        pytest.param("sidecar-metrics", "lifecycle", ["input.yaml:68", "input.yaml:50"], id="a missing field"),
     ],
 )
 def test_where_a_diagnostic_points(case: str, path: str, lines: list[str]) -> None:

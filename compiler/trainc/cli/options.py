@@ -39,8 +39,10 @@ def namespace(function: Decorated) -> Decorated:
 
 
 def colored(stream: TextIO) -> bool:
-    """Whether colours are wanted: on a terminal, unless NO_COLOR is set."""
-    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    """Whether colours are wanted: on a terminal that has some, unless NO_COLOR is set; anywhere, if FORCE_COLOR is."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    return bool(os.environ.get("FORCE_COLOR")) or (stream.isatty() and os.environ.get("TERM") != "dumb")
 
 
 def write(text: str) -> None:

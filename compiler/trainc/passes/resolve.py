@@ -86,8 +86,8 @@ def _way_out(plan: Plan, kind: str, name: str) -> str:
             return f"there is a {other} of that name: set `kind: {other}`; "
     import difflib
 
-    near = difflib.get_close_matches(name, dict.fromkeys(found for other, _, found in keys if other == kind))
+    near = difflib.get_close_matches(name, dict.fromkeys(found for other, _, found in keys if other == kind), n=1)
     if near:
-        return f"did you mean {' or '.join(near)}? "
+        return f"did you mean {near[0]}? "
     names = sorted({found for other, _, found in keys if other == kind})
     return f"there are {', '.join(names[:8])}{' ...' if len(names) > 8 else ''}; " if names else ""

@@ -1,8 +1,9 @@
 """JSON, for programs: a list of diagnostics, ordered by file and line.
 
 Each is `{"id", "severity", "stage", "message", "help", "object": {"apiVersion", "kind", "namespace", "name"}, "field",
-"file", "line", "column", "related": [{"message", "file", "line", "column"}]}`; line and column count from 1, and are 0
-where the whole file is meant.
+"file", "line", "column", "endLine", "endColumn", "related": [{"message", "file", "line", "column", "endLine",
+"endColumn"}]}`; lines and columns count from 1, and are 0 where the whole file is meant. The end is behind the last
+character, and 0 where only the beginning is known. Secrets are hidden.
 """
 
 from __future__ import annotations
@@ -43,4 +44,10 @@ def _entry(diagnostic: Diagnostic) -> dict[str, Any]:
 
 def _position(place: object) -> dict[str, Any]:
     at = place if isinstance(place, Location) else Location(file="")
-    return {"file": at.file, "line": at.line, "column": at.column}
+    return {
+        "file": at.file,
+        "line": at.line,
+        "column": at.column,
+        "endLine": at.end_line,
+        "endColumn": at.end_column,
+    }

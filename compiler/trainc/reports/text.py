@@ -1,6 +1,7 @@
-"""Text, for people: `file:line:column: error[id]: message`, then the way out.
+"""Text, for people: `file:line:column: error[id]: message`, the line with the place underlined, then the way out.
 
-Reads    diagnostics.  Returns  the report, ordered by file and line. Control characters of the input are escaped.
+Reads    diagnostics.  Returns  the report, ordered by file and line. Control characters of the input are escaped,
+         secrets are hidden.
 """
 
 from __future__ import annotations
@@ -8,45 +9,74 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.diagnostics import Diagnostic, Location, in_order
+from trainc.source.printable import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
+
+    from trainc.source.excerpt import Excerpt
+
+__all__ = ["escape", "position", "render"]
 
 COLORS: Final = {"error": "\x1b[1;31m", "warning": "\x1b[1;33m", "note": "\x1b[1;36m"}
 BOLD: Final = "\x1b[1m"
+BLUE: Final = "\x1b[34m"
+CYAN: Final = "\x1b[1;36m"
 PLAIN: Final = "\x1b[0m"
 
 
 def render(diagnostics: Sequence[Diagnostic], *, summary: str, color: bool) -> str:
-    """The report, and a line that sums it up."""
-    lines = [line for diagnostic in in_order(diagnostics) for line in _lines(diagnostic, color)]
+    """The report, and a line that sums it up; blank lines between them."""
+    paint = _painted if color else _plain
+    parts = ["\n".join(_lines(diagnostic, paint)) for diagnostic in in_order(diagnostics)]
     if summary:
-        lines.append(summary)
-    return "".join(f"{line}\n" for line in lines)
-
-
-def _lines(diagnostic: Diagnostic, color: bool) -> Iterator[str]:
-    severity = f"{diagnostic.severity}[{diagnostic.id}]"
-    where = position(diagnostic.place)
-    if color:
-        severity, where = COLORS[diagnostic.severity] + severity + PLAIN, BOLD + where + PLAIN if where else ""
-    yield f"{where}: {severity}: {escape(diagnostic.message)}" if where else f"{severity}: {escape(diagnostic.message)}"
-    for related in diagnostic.related:
-        yield f"  {position(related.place)}: {escape(related.message)}"
-    if diagnostic.help:
-        yield f"  help: {escape(diagnostic.help)}"
+        parts.append(summary)
+    return "\n\n".join(parts) + "\n" if parts else ""
 
 
 def position(place: object) -> str:
     """`file:line:column`, as editors and terminals make links of."""
-    if not isinstance(place, Location):
-        return ""
-    file = escape("<stdin>" if place.file == "-" else place.file)
-    return f"{file}:{place.line}:{place.column}" if place.line else file
+    return escape(str(place)) if isinstance(place, Location) else ""
 
 
-def escape(text: str) -> str:
-    """Text that a terminal cannot be taken over with: what does not print is shown as its code."""
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+def _lines(diagnostic: Diagnostic, paint: Callable[[str, str], str]) -> Iterator[str]:
+    at, severity = _shown(diagnostic.place), f"{diagnostic.severity}[{diagnostic.id}]"
+    color = COLORS[diagnostic.severity]
+    related = [(relation, _shown(relation.place)) for relation in diagnostic.related]
+    digits = max((len(str(shown.number)) for shown in (at, *(shown for _, shown in related)) if shown), default=0)
+    where = [paint(BOLD, position(diagnostic.place))] if diagnostic.place else []
+    yield ": ".join([*where, paint(color, severity), escape(diagnostic.message)])
+    if at:
+        yield from _excerpt(at, digits, "^", color, paint)
+    seen = {_line(diagnostic.place)}
+    for relation, shown in related:
+        yield f"  {paint(BOLD, position(relation.place))}: {escape(relation.message)}"
+        if shown and _line(relation.place) not in seen:
+            yield from _excerpt(shown, digits, "-", BLUE, paint)
+        seen.add(_line(relation.place))
+    if diagnostic.help:
+        yield f"  {paint(CYAN, 'help')}: {escape(diagnostic.help)}"
+
+
+def _excerpt(shown: Excerpt, digits: int, mark: str, color: str, paint: Callable[[str, str], str]) -> Iterator[str]:
+    """The line behind its number, and below it the underline."""
+    yield f"  {paint(BLUE, f'{shown.number:>{digits}} |')} {shown.text}".rstrip()
+    yield f"  {paint(BLUE, ' ' * digits + ' |')} {' ' * shown.column}{paint(color, mark * shown.width)}"
+
+
+def _shown(place: object) -> Excerpt | None:
+    from trainc.source.excerpt import excerpt
+
+    return excerpt(place) if isinstance(place, Location) else None
+
+
+def _line(place: object) -> tuple[str, int] | None:
+    return (place.file, place.line) if isinstance(place, Location) else None
+
+
+def _painted(color: str, text: str) -> str:
+    return f"{color}{text}{PLAIN}"
+
+
+def _plain(_: str, text: str) -> str:
+    return text

@@ -1,14 +1,15 @@
 """Where a field stands in a manifest's text. Read a second time, and only when a diagnostic is printed.
 
-Reads the text of one document (YAML or JSON) and a field path; returns a line and a column. Aliases and merge keys are
-followed to where the value is written.
+Reads the text of one document (YAML or JSON) and a field path; returns a line and a column, or a stretch of the text.
+Aliases and merge keys are followed to where the value is written.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from functools import lru_cache
-from typing import Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from trainc.kubernetes.documents.events import (
     AliasEvent,
@@ -22,14 +23,26 @@ from trainc.kubernetes.documents.events import (
     events,
     start,
 )
+from trainc.kubernetes.documents.jsontree import JsonField, JsonNode, root_of_json, uncollected
 from trainc.kubernetes.documents.quirks import rewritings, rewritten
-from trainc.kubernetes.documents.scalars import MERGE_TAG, key_text, plain
+from trainc.kubernetes.documents.scalars import HINTS, MERGE_TAG, key_text, plain
 from trainc.kubernetes.documents.tags import TagError, tagged
-from trainc.kubernetes.documents.yamlerror import place
+
+if TYPE_CHECKING:
+    from trainc.kubernetes.documents.events import Event
 
 _DEEPEST: Final = 1000
 """No document is nested as deep; libyaml takes very long over hostile texts that are."""
 _SURROGATE_ESCAPE: Final = re.compile(r"\\u[dD][89abcdefABCDEF][0-9a-fA-F]{2}")
+
+
+class Span(NamedTuple):
+    """A stretch of a text; lines and columns count from 1, and the end is the column behind the last character."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
 
 
 def locate(text: str, path: tuple[str | int, ...], *, key: bool = False) -> tuple[int, int]:
@@ -40,42 +53,78 @@ def locate(text: str, path: tuple[str | int, ...], *, key: bool = False) -> tupl
     >>> locate("spec:\\n  ports:\\n  - 80\\n  - 443", ("spec", "ports", 1)), locate("a: b", ("a",), key=True)
     ((4, 5), (1, 1))
     """
-    node = _tree(text)
-    index = node.index
-    for step, part in enumerate(path, 1):
-        field = node.find(part)
-        if field is None:
-            break
-        key_index, node = field
-        index = key_index if key and step == len(path) else node.index
-    return place(text, index)
+    node, field, found = _walk(text, path)
+    return place_of(text, field.begin if field is not None and key and found else node.index)
 
 
-class _Node:
-    """A value of the text: where it starts, and its fields or items, each with its key's place and its value."""
+def span(text: str, path: tuple[str | int, ...], *, key: bool = False) -> Span:
+    """From where to where that value reaches, or with `key` its key.
 
-    __slots__ = ("fields", "index", "key", "merges", "sequence")
+    A block that begins below its key, as most mappings do, is shown by the key: half a document is no place.
 
-    def __init__(self, index: int, *, sequence: bool = False) -> None:
+    >>> span("spec:\\n  ports: [80]", ("spec", "ports")), span("spec:\\n  ports: [80]", ("spec",))
+    (Span(line=2, column=10, end_line=2, end_column=14), Span(line=1, column=1, end_line=1, end_column=5))
+    """
+    node, field, found = _walk(text, path)
+    begin, end = node.index, node.end
+    if field is not None and field.end and ((key and found) or (node.block and "\n" in text[field.end : node.index])):
+        begin, end = field.begin, field.end
+    while end > begin and text[end - 1] in " \t\r\n":  # a block scalar ends where the next key begins
+        end -= 1
+    return Span(*place_of(text, begin), *place_of(text, end))
+
+
+def place_of(text: str, index: int) -> tuple[int, int]:
+    """1-based line and column of a character; a byte order mark takes no column."""
+    starts = line_starts(text)
+    line = bisect_right(starts, index)
+    invisible = line == 1 and index > 0 and text.startswith("\ufeff")
+    return line, index - starts[line - 1] + 1 - invisible
+
+
+@lru_cache(maxsize=4)
+def line_starts(text: str) -> list[int]:
+    """The indices at which the lines of a text begin."""
+    return [0, *(match.end() for match in re.finditer("\n", text))]
+
+
+class Field(NamedTuple):
+    """A field of a mapping or an item of a list: where its key stands, and its value. An item's key ends at 0."""
+
+    begin: int
+    end: int
+    value: Node
+
+
+class Node:
+    """A value of the text: from where to where it reaches, and its fields or items."""
+
+    __slots__ = ("block", "end", "fields", "index", "key", "merges", "sequence")
+
+    def __init__(self, index: int, end: int = 0, *, sequence: bool | None = None, block: bool = False) -> None:
         self.index = index
+        self.end = end
         self.sequence = sequence
-        self.fields: dict[str | int, tuple[int, _Node]] = {}
-        self.merges: list[_Node] = []
-        self.key: tuple[str | None, int] | None = None  # read already, while its value is still to come
+        """None for a scalar."""
+        self.block = block
+        """Whether it is a list or mapping without brackets."""
+        self.fields: dict[str | int, Field] = _NO_FIELDS if sequence is None else {}
+        self.merges: list[Node] = _NO_NODES
+        self.key: tuple[str | None, int, int] | None = None  # read already, while its value is still to come
 
-    def add(self, child: _Node) -> None:
+    def add(self, child: Node) -> None:
         """Take in the next value; of equal keys the first one counts."""
         if self.sequence:
-            self.fields[len(self.fields)] = (child.index, child)
+            self.fields[len(self.fields)] = Field(child.index, 0, child)
         elif self.key is not None:
-            name, index = self.key
+            name, begin, end = self.key
             if name is None:
-                self.merges.append(child)
+                self.merges = [*self.merges, child]
             else:
-                self.fields.setdefault(name, (index, child))
+                self.fields.setdefault(name, Field(begin, end, child))
             self.key = None
 
-    def find(self, part: str | int) -> tuple[int, _Node] | None:
+    def find(self, part: str | int) -> Field | None:
         """A field or an item; the mapping's own fields come first, then those of the first one merged."""
         waiting, seen = [self], set()
         while waiting:
@@ -84,42 +133,80 @@ class _Node:
                 return node.fields[part]
             if id(node) not in seen:
                 seen.add(id(node))
-                merged = [child for _, child in node.fields.values()] if node.sequence else node.merges
+                merged = [field.value for field in node.fields.values()] if node.sequence else node.merges
                 waiting.extend(reversed(merged if node is not self or not node.sequence else []))
         return None
 
 
+_NO_FIELDS: Final[dict[str | int, Field]] = {}
+_NO_NODES: Final[list[Node]] = []
+
+
+class Tree(NamedTuple):
+    """The values of a text, as far as the text can be read."""
+
+    root: Node | JsonNode
+    read: int
+    """The index up to which it can."""
+
+
+def _walk(text: str, path: tuple[str | int, ...]) -> tuple[Node | JsonNode, Field | JsonField | None, bool]:
+    """The deepest value on a path that exists, the field that it is the value of, and whether the path ends there."""
+    node, field = tree(text).root, None
+    for part in path:
+        below = node.find(part)
+        if below is None:
+            return node, field, False
+        field, node = below, below.value
+    return node, field, True
+
+
 @lru_cache(maxsize=4)
-def _tree(text: str) -> _Node:
-    """The root of a text's values, as far as the text can be read."""
+def tree(text: str) -> Tree:
+    """The values of a text's first document."""
+    if root := root_of_json(text):
+        return Tree(root, len(text))
     # JSON writes characters beyond U+FFFF as two escapes, which YAML refuses: a stand-in of the same length.
     text = _SURROGATE_ESCAPE.sub(r"\\u0020", text)
+    with uncollected():
+        return _tree_of_yaml(text)
+
+
+def _tree_of_yaml(text: str) -> Tree:
+    root, read = Node(0, sequence=True), 0
     for _ in rewritings(text):
-        root = _Node(0, sequence=True)
+        root = Node(0, sequence=True)
         try:
-            _fill(root, text)
+            read = _fill(root, text)
         except YAMLError as error:
+            read = root.end
             again = rewritten(text, error, quote="''")  # as long as before: places stay
             if again is not None:
                 text = again
                 continue
         except UnicodeEncodeError:
-            pass
+            read = 0
         break
-    _, first = root.fields.get(0, (0, root))
-    return first
+    return Tree(root.fields[0].value if root.fields else root, read)
 
 
-def _fill(root: _Node, text: str) -> None:
-    byte_order_mark = text.startswith("\ufeff")
-    anchors: dict[str | None, _Node] = {}
+def _fill(root: Node, text: str) -> int:
+    """Put the values of a text into its root; the root's end is how far that has come. Returns where they end."""
+    mark = text.startswith("\ufeff")
+    anchors: dict[str | None, Node] = {}
     names: dict[str | None, str] = {}
     stack = [root]
-    for event in iter(events(text[byte_order_mark:]), None):
-        if isinstance(event, NodeEvent):
-            node = stack[-1]
-            child = _Node(start(event) + byte_order_mark, sequence=isinstance(event, SequenceStartEvent))
-            index = child.index
+    for event in iter(events(text[mark:]), None):
+        node = stack[-1]
+        if isinstance(event, ScalarEvent) and event.anchor is None:  # nearly all of them
+            begin, root.end = start(event) + mark, _end(event) + mark
+            if node.sequence or node.key is not None:
+                node.add(Node(begin, root.end))
+            else:
+                node.key = _name(event), begin, root.end
+        elif isinstance(event, NodeEvent):
+            begin, root.end = start(event) + mark, _end(event) + mark
+            child = _node(event, begin, root.end)
             if isinstance(event, AliasEvent):
                 child = anchors.get(event.anchor, child)
             elif event.anchor is not None:
@@ -128,20 +215,37 @@ def _fill(root: _Node, text: str) -> None:
             if node.sequence or node.key is not None:
                 node.add(child)
             else:
-                node.key = (_name(event) if isinstance(event, ScalarEvent) else names.get(event.anchor, ""), index)
+                name = _name(event) if isinstance(event, ScalarEvent) else names.get(event.anchor, "")
+                node.key = name, begin, root.end
             if isinstance(event, CollectionStartEvent):
                 stack.append(child)
                 if len(stack) > _DEEPEST:
-                    return
+                    break
         elif isinstance(event, CollectionEndEvent):
+            # The end of a block is where the next key begins: its last value ends before.
+            node.end = root.end = root.end if node.block else _end(event) + mark
             stack.pop()
         elif isinstance(event, DocumentEndEvent):
-            return
+            return len(text) if not text[_end(event) + mark :].strip() else root.end
+    return root.end
+
+
+def _node(event: NodeEvent, begin: int, end: int) -> Node:
+    if isinstance(event, CollectionStartEvent):
+        return Node(begin, end, sequence=isinstance(event, SequenceStartEvent), block=not event.flow_style)
+    return Node(begin, end)
+
+
+def _end(event: Event) -> int:
+    mark = event.end_mark
+    return mark.index if mark is not None else 0
 
 
 def _name(event: ScalarEvent) -> str | None:
     """A key as JSON spells it; None for a merge."""
     text = event.value
+    if event.tag is None and (not event.implicit[0] or (text and text[0] not in HINTS and text != "<<")):
+        return text
     if text == "<<" and (event.implicit[0] or event.tag == MERGE_TAG):
         return None
     try:

@@ -96,9 +96,10 @@ def _string_meant(path: Path, value: Any, expected: str) -> str:
     match value:
         case bool() if expected != "string":
             return _A_QUANTITY if expected == "quantity" else "write a number or a string"
-        case bool() | int() | float():
-            hidden = path[-1:] == ("value",) and not isinstance(value, bool)
-            return "put it in quotes" if hidden else f'put it in quotes: "{shown(value)}"'
+        case bool():
+            return "put it in quotes: without them it is a boolean"
+        case int() | float():
+            return "put it in quotes" if path[-1:] == ("value",) else f'put it in quotes: "{shown(value)}"'
         case [str(one)]:
             return "write the string alone" + ("" if path[-1:] == ("value",) else f": {shown(one)}")
     return f"write {EXPECTED[expected]}"

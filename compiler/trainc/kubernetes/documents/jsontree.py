@@ -1,0 +1,153 @@
+"""Where the values of a JSON text stand, found as far as they are asked for, at the speed of Python's own JSON scanner.
+
+Reads a text; returns its root, or None for a text that does not look like JSON. `positions` reads YAML, and so can read
+all of JSON; but programs write JSON, which may be a single line of 16 MiB.
+"""
+
+from __future__ import annotations
+
+import gc
+import re
+from bisect import bisect_right
+from contextlib import contextmanager
+from json import JSONDecoder
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+_BLANK: Final = re.compile(r"[ \t\r\n]*")
+_SMALL: Final = 2**16
+"""Below this many characters, YAML's parser is fast enough."""
+_NEVER: Final = -1
+"""No item of a list has this number."""
+
+
+class JsonField(NamedTuple):
+    """A field or an item: where its key stands, and its value. An item's key ends at 0."""
+
+    begin: int
+    end: int
+    value: JsonNode
+
+
+class JsonNode:
+    """A value of a JSON text; what is in it is read when it is asked for."""
+
+    __slots__ = ("_end", "_ends", "_keys", "_nodes", "_scanning", "_starts", "_text", "index", "sequence")
+
+    block = False
+    merges: tuple[JsonNode, ...] = ()
+
+    def __init__(self, text: str, index: int, end: int = 0) -> None:
+        self.index = index
+        self.sequence = {"[": True, "{": False}.get(text[index : index + 1])
+        """None for a scalar."""
+        self._text = text
+        self._end = end
+        self._scanning: Iterator[str | int] | None = None
+        self._starts: list[int] = []  # of the values that have been read
+        self._ends: list[int] = []  # of those behind which somebody has read on
+        self._nodes: dict[int, JsonNode] = {}  # those of them that somebody asked for, by number
+        self._keys: dict[str | int, tuple[int, int, int]] = {}  # in a mapping: where a key stands, and its number
+
+    @property
+    def end(self) -> int:
+        """The index behind it."""
+        if not self._end:
+            _, self._end = _SCAN(self._text, self.index)
+        return self._end
+
+    @property
+    def fields(self) -> dict[str | int, JsonField]:
+        """All its fields or items; of equal keys the first one counts."""
+        self._read(_NEVER)
+        keys = range(len(self._starts)) if self.sequence else self._keys
+        return {key: self._field(key) for key in keys}
+
+    def find(self, part: str | int) -> JsonField | None:
+        """A field or an item; what stands behind it is not read."""
+        self._read(part)
+        return self._field(part) if self._has(part) else None
+
+    def near(self, begin: int, end: int) -> list[JsonField]:
+        """The items of a list between two indices, and the one before them."""
+        self._read(_NEVER, end)
+        first = max(bisect_right(self._starts, begin) - 2, 0)
+        return [self._field(number) for number in range(first, bisect_right(self._starts, end))]
+
+    def _has(self, part: str | int) -> bool:
+        if self.sequence and isinstance(part, int):
+            return 0 <= part < len(self._starts)
+        return part in self._keys
+
+    def _field(self, part: str | int) -> JsonField:
+        begin, end, number = self._keys[part] if not self.sequence else (self._starts[int(part)], 0, int(part))
+        if number not in self._nodes:
+            known = self._ends[number] if number < len(self._ends) else 0
+            self._nodes[number] = JsonNode(self._text, self._starts[number], known)
+        return JsonField(begin, end, self._nodes[number])
+
+    def _read(self, part: str | int, end: int = -1) -> None:
+        """Read on, up to the field or item, or the first one behind an index; to the end where there is no such one."""
+        if self.sequence is None or self._has(part) or (self._starts and 0 <= end < self._starts[-1]):
+            return
+        if self._scanning is None:
+            self._scanning = self._scan()
+        with uncollected():
+            for key in self._scanning:
+                if key == part or (0 <= end < self._starts[-1]):
+                    break
+
+    def _scan(self) -> Iterator[str | int]:
+        text, starts, ends, scan = self._text, self._starts, self._ends, _SCAN
+        at = _skip(text, self.index + 1)
+        while text[at] not in "]}":
+            number, key = len(starts), None
+            if not self.sequence:
+                begin, (key, behind) = at, scan(text, at)
+                at = _skip(text, _skip(text, behind) + 1)
+                self._keys.setdefault(key, (begin, behind, number))
+            starts.append(at)
+            yield number if key is None else key
+            at = self._nodes[number].end if number in self._nodes else scan(text, at)[1]
+            ends.append(at)
+            if text[at] not in ",]}":
+                at = _skip(text, at)
+            if text[at] == ",":
+                at = _skip(text, at + 1)
+        self._end = at + 1
+
+
+def root_of_json(text: str) -> JsonNode | None:
+    """The value of a large text that is one JSON object; None for any other text."""
+    if len(text) < _SMALL or text[(begin := _skip(text, 0)) : begin + 1] != "{":
+        return None
+    root = JsonNode(text, begin)
+    try:
+        with uncollected():
+            end = root.end
+    except (ValueError, StopIteration, RecursionError):
+        return None
+    return root if _skip(text, end) == len(text) else None
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Without the garbage collector, which would look through millions of small objects again and again."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def _skip(text: str, index: int) -> int:
+    match = _BLANK.match(text, index)
+    return match.end() if match else index
+
+
+_SCAN: Final[Callable[[str, int], tuple[Any, int]]] = JSONDecoder().scan_once  # type: ignore[attr-defined]
+"""The value that begins at an index, and the index behind it."""

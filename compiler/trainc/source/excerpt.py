@@ -1,0 +1,181 @@
+"""One line of the input as a terminal shows it, and which of its columns are underlined.
+
+Reads    a location, which knows the text that it is a place of.
+Returns  the line without its secrets, cut to a width, with control characters escaped, and the columns to underline:
+         tabs, wide characters and accents keep them where they belong.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from trainc.kubernetes.documents.positions import line_starts
+from trainc.source.printable import escape
+from trainc.source.secrets import secrets
+
+if TYPE_CHECKING:
+    from trainc.diagnostics import Document, Location
+    from trainc.source.patterns import Stretch
+
+WIDTH: Final = 120
+"""As many columns of a line are shown."""
+_BEFORE: Final = 40
+"""As many columns before the place, where the line is cut on the left."""
+_AROUND: Final = 1024
+"""How far from the place secrets are looked for, in characters: one may begin outside of what is shown."""
+_CUT: Final = "..."
+_MASK: Final = "***"
+_TAB: Final = "    "
+_TOKEN: Final = re.compile(r""""[^"\n]*"?|'[^'\n]*'?|[^\s"',:\[\]{}]+""")
+
+
+class Excerpt(NamedTuple):
+    """A line to show."""
+
+    number: int
+    text: str
+    column: int
+    """The first column of `text` to underline, from 0."""
+    width: int
+    """How many columns to underline."""
+
+
+class _Cell(NamedTuple):
+    """One character of the line, or one secret, as it is shown."""
+
+    begin: int
+    end: int
+    shown: str
+    width: int
+
+
+def excerpt(at: Location) -> Excerpt | None:
+    """The line of a location; None where a whole file is meant."""
+    if at.source is None or not at.line:
+        return None
+    text = at.source.text
+    begin, end = line(at.source, at.line)
+    first, last = place(at)
+    cells = _cells(text, max(begin, first - WIDTH), min(end, first + 2 * WIDTH), hidden(at))
+    marked = [index for index, cell in enumerate(cells) if cell.begin < last and cell.end > first]
+    inner = (marked[0], marked[-1] + 1) if marked else (len(cells), len(cells))
+    return _cut(
+        at.line,
+        cells,
+        inner,
+        more=(bool(cells) and cells[0].begin > begin, bool(cells) and cells[-1].end < end),
+        headless=at.line == at.source.line and at.source.column > 1,
+    )
+
+
+def hidden(at: Location) -> list[Stretch]:
+    """The secrets of the line of a location, as far as it is shown."""
+    assert at.source is not None
+    begin, end = line(at.source, at.line)
+    first, _ = place(at)
+    step = (first - begin) // _AROUND  # the same for neighbours, for which the secrets are then known
+    low, high = begin + max(step - 1, 0) * _AROUND, min(end, begin + (step + 2) * _AROUND)
+    found = secrets(at.source.text, low, high, parsed=at.source.value is not None)
+    return [stretch for stretch in found if stretch[1] > first - WIDTH and stretch[0] < first + 2 * WIDTH]
+
+
+def line(document: Document, number: int) -> tuple[int, int]:
+    """From which index of the document's text to which a line of its file reaches, without its line break."""
+    text, starts = document.text, line_starts(document.text)
+    index = min(max(number - document.line, 0), len(starts) - 1)
+    begin = starts[index]
+    end = starts[index + 1] - 1 if index + 1 < len(starts) else len(text)
+    if begin == 0 and text.startswith("\ufeff"):
+        begin = 1
+    if end > begin and text[end - 1] == "\r":
+        end -= 1
+    return begin, end
+
+
+def place(at: Location) -> tuple[int, int]:
+    """From which index of the text to which a location reaches on its first line."""
+    assert at.source is not None
+    text, document = at.source.text, at.source
+    begin, end = line(document, at.line)
+    shift = begin - 1 - (document.column - 1 if at.line == document.line else 0)
+    first = min(max(at.column + shift, begin), end)
+    if at.end_line == at.line:
+        last = min(at.end_column + shift, end)
+    elif at.end_line:
+        last = len(text[first : first + 4 * WIDTH].partition("\n")[0].rstrip()) + first
+    else:
+        token = _TOKEN.match(text, first, end)
+        last = token.end() if token else first + 1
+    return first, max(min(last, end), first + 1)
+
+
+def _cells(text: str, begin: int, end: int, secrets: list[Stretch]) -> list[_Cell]:
+    """The line as it is shown; a secret is one cell, whatever its length."""
+    cells: list[_Cell] = []
+    at = begin
+    for low, high in secrets:
+        if high <= at or low >= end:
+            continue
+        margin = len(text[at:end]) - len(text[at:end].lstrip(" \t")) if low < at else 0
+        cells += [_cell(text, index) for index in range(at, max(low, at + margin))]
+        at = max(low, at + margin)
+        cells.append(_Cell(at, high, _MASK, len(_MASK)))
+        at = high
+    cells += [_cell(text, index) for index in range(at, end)]
+    return cells
+
+
+def _cell(text: str, index: int) -> _Cell:
+    character = text[index]
+    if character == "\t":
+        return _Cell(index, index + 1, _TAB, len(_TAB))
+    shown = escape(character)
+    return _Cell(
+        index, index + 1, shown, len(shown) if shown != character or character.isascii() else _width(character)
+    )
+
+
+def _width(character: str) -> int:
+    """How many columns of a terminal a character takes."""
+    if unicodedata.combining(character) or unicodedata.category(character) in ("Mn", "Me"):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in ("W", "F") else 1
+
+
+def _cut(
+    number: int, cells: list[_Cell], marked: tuple[int, int], *, more: tuple[bool, bool], headless: bool
+) -> Excerpt:
+    """The excerpt of as many cells as fit, the marked ones among them.
+
+    more      whether the line goes on before and behind the cells
+    headless  whether the line begins with something that belongs to another document
+    """
+    first, end = 0, len(cells)
+    before, mark = _columns(cells[: marked[0]]), _columns(cells[marked[0] : marked[1]])
+    room = WIDTH - 2 * len(_CUT) - _BEFORE  # for a mark that is moved to the left
+    fits = not any(more) and _columns(cells) <= WIDTH
+    if not fits and (more[0] or before > room or (before + mark > WIDTH - len(_CUT) and mark <= room)):
+        first = _fitting(cells, marked[0], _BEFORE, backwards=True)
+    head = _CUT if first or more[0] or headless else ""
+    if more[1] or _columns(cells[first:]) > WIDTH - len(head):
+        end = _fitting(cells, first, WIDTH - len(head) - len(_CUT), backwards=False)
+    tail = _CUT if end < len(cells) or more[1] else ""
+    column = len(head) + _columns(cells[first : marked[0]])
+    width = _columns(cells[marked[0] : min(marked[1], end)])
+    shown = "".join(cell.shown for cell in cells[first:end])
+    return Excerpt(number, f"{head}{shown}{tail}".rstrip(), column, max(width, 1))
+
+
+def _columns(cells: list[_Cell]) -> int:
+    return sum(cell.width for cell in cells)
+
+
+def _fitting(cells: list[_Cell], index: int, columns: int, *, backwards: bool) -> int:
+    """How far one can go from a cell within so many columns."""
+    step = -1 if backwards else 1
+    while 0 <= (at := index - 1 if backwards else index) < len(cells) and cells[at].width <= columns:
+        columns -= cells[at].width
+        index += step
+    return index

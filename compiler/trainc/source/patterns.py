@@ -1,0 +1,87 @@
+"""Secrets as they are written in one line: behind a flag, behind the name of a variable, in a URI.
+
+Reads a line of the input, or a message that quotes one; returns the stretches of it that a report hides. It does not
+parse, so it works on what cannot be parsed, and on the scripts and commands that stand within a value.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from trainc.source.names import is_secret
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+Stretch = tuple[int, int]
+"""From the index of the first character to behind the last one."""
+
+_NAME: Final = r"[A-Za-z_][\w./-]{0,252}"
+_WORD: Final = r"""(?:"(?:[^"\\\n]|\\.)*"?|'(?:[^'\n]|'')*'?|(?:\$\([^()\s]*\)|\$\{[^{}\s]*\}|[^\s"',;&|(){}\[\]])+)"""
+_FLAG: Final = re.compile(rf"""(?<![\w-])--?({_NAME})(?:["']?(?:[ \t]*,[ \t]*|[ \t]+)|=)(?!-)({_WORD})""")
+_VARIABLE: Final = re.compile(rf"(?<![\w./-])({_NAME})=({_WORD})")
+_FIELD: Final = re.compile(rf"""(?<![\w./-])(["']?)({_NAME})\1[ \t]*:[ \t]+|"({_NAME})":[ \t]*""")
+_IN_FLOW: Final = re.compile(r"""["'][^"']*["']?|[^,}\]\n]+""")
+_TO_THE_END: Final = re.compile(
+    r"""(?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\n]|'')*')(?=[ \t\r]*(?:#|$))|[^\n]+?(?=[ \t\r]*(?:$|[ \t]#))"""
+)
+_NO_SCALAR: Final = ("", "{", "[", "&", "#")
+_USER: Final = re.compile(r"""://([^\s"'/:@]+)@""")
+_PASSWORD: Final = re.compile(r"""://[^\s"'/:@]*:(?![0-9]+/)([^\s"'@]+)@""")
+_NO_SCHEME: Final = re.compile(r"""(?<![\w./-])[\w.+-]+:([^\s"'/:@]+)@(?!sha[0-9])\w""")
+_BEARER: Final = re.compile(r"\b(?:[Bb]earer|[Bb]asic)[ \t]+([\w.~+/=-]{8,})")
+_HARMLESS: Final = re.compile(
+    r"""(?i:true|false|yes|no|on|off|null|none|~)|\$\([^()]*\)|\$\{[^{}]*\}|\$\w+|\{\{.*\}\}|[|>][-+0-9]*|\*\S+|"""
+)
+"""What is no secret whatever its name: a switch, and a reference to what stands elsewhere."""
+
+
+def joined(stretches: Iterable[Stretch]) -> Iterator[Stretch]:
+    """The stretches in order, with those that overlap made one."""
+    begin, end = -1, -1
+    for a, b in sorted(stretches):
+        if a < end:
+            end = max(end, b)
+            continue
+        if end > begin:
+            yield begin, end
+        begin, end = a, b
+    if end > begin:
+        yield begin, end
+
+
+def in_line(line: str) -> Iterator[Stretch]:
+    """The secrets of a line of YAML, JSON or a script."""
+    yield from in_message(line)
+    for match in _FIELD.finditer(line):
+        if is_secret(match[2] or match[3]):
+            yield from value_at(line, match.end(), in_json=bool(match[3]))
+
+
+def value_at(line: str, index: int, *, in_json: bool = False) -> Iterator[Stretch]:
+    """The scalar that begins at an index of a line, behind `key: `; nothing where a list or mapping does."""
+    before = line[:index]
+    in_flow = in_json or before.count("{") > before.count("}") or before.count("[") > before.count("]")
+    value = None if line[index : index + 1] in _NO_SCALAR else (_IN_FLOW if in_flow else _TO_THE_END).match(line, index)
+    if value:
+        yield from hidden(line, *value.span())
+
+
+def in_message(text: str) -> Iterator[Stretch]:
+    """The secrets of a text that is no YAML, such as a sentence: those of commands and URIs."""
+    for sign, named in (("-", _FLAG), ("=", _VARIABLE)):
+        for match in named.finditer(text) if sign in text else ():
+            if is_secret(match[1]):
+                yield from hidden(text, *match.span(2))
+    for sign, pattern in (("@", _USER), ("@", _PASSWORD), ("@", _NO_SCHEME), (" ", _BEARER)):
+        for match in pattern.finditer(text) if sign in text else ():
+            yield from hidden(text, *match.span(1))
+
+
+def hidden(text: str, begin: int, end: int) -> Iterator[Stretch]:
+    """What to hide of a value: all of it but its quotes, and nothing of what is harmless."""
+    if end - begin > 1 and text[begin] in "\"'" and text[end - 1] == text[begin]:
+        begin, end = begin + 1, end - 1
+    if begin < end and not (end - begin < 256 and _HARMLESS.fullmatch(text, begin, end)):
+        yield begin, end

@@ -1,0 +1,170 @@
+"""Where the secrets of a document stand: the values of variables, fields and flags whose names say so.
+
+Reads a document's text; returns the stretches of a part of it that a report hides. What can be parsed is known by its
+structure, however it is written; in the rest, by what stands around a line. `patterns` looks at the line itself.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from difflib import SequenceMatcher
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final, Literal
+
+from trainc.kubernetes.documents.jsontree import JsonNode, uncollected
+from trainc.kubernetes.documents.positions import tree
+from trainc.source.names import is_secret
+from trainc.source.patterns import hidden, in_line, joined
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from trainc.kubernetes.documents.jsontree import JsonField
+    from trainc.kubernetes.documents.positions import Field, Node
+    from trainc.source.patterns import Stretch
+
+    Value = Node | JsonNode
+
+LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
+"""The annotation in which kubectl keeps the whole object, secrets and all."""
+_Role = Literal["", "name", "value", "kind", "data", "fields", "whole", "secret", "address"]
+_ROLES: Final[dict[str, _Role]] = {
+    "name": "name",
+    "key": "name",
+    "value": "value",
+    "valueFrom": "",
+    "kind": "kind",
+    "data": "data",
+    "stringData": "fields",
+    LAST_APPLIED: "whole",
+}
+"""The fields by name: of a variable, of a Secret, of an annotation."""
+_MISSPELT: Final[dict[str, _Role]] = {"value": "value", "name": "name"}
+"""What was meant to be one of these is no reason to show the other."""
+_ALIKE: Final = 0.7
+_LARGE: Final = 2**20
+"""A text of as many characters that cannot be parsed is not parsed again."""
+_LONGEST: Final = 256
+"""No name of a variable, a field or a flag is as long."""
+
+
+@lru_cache(maxsize=64)
+def secrets(text: str, begin: int, end: int, *, parsed: bool) -> tuple[Stretch, ...]:
+    """What to hide of one line of a text, or of a part of it; in order, and none within another.
+
+    parsed    whether the text is a document without errors: only then its structure says all
+    """
+    found = [(begin + a, begin + b) for a, b in in_line(text[begin:end])]
+    whole = parsed
+    if parsed or len(text) < _LARGE:
+        root, read = tree(text)
+        known = list(joined(_within(text, root, begin, end))) if isinstance(root, JsonNode) else _in_structure(text)
+        first = bisect_left(known, begin, key=lambda stretch: stretch[1])
+        found += known[first : bisect_left(known, end, key=lambda stretch: stretch[0])]
+        whole = parsed and end <= read
+    if not whole:
+        from trainc.source.surroundings import in_broken_line
+
+        found += in_broken_line(text, begin, end)
+    return tuple(joined(found))
+
+
+def _within(text: str, node: JsonNode, begin: int, end: int) -> Iterator[Stretch]:
+    """The secrets between two indices by the structure: JSON is read only as far as that."""
+    fields = node.near(begin, end) if node.sequence else list(node.fields.values())
+    yield from _in_list(text, fields) if node.sequence else _in_mapping(text, node)
+    for _, _, value in fields:
+        if value.sequence is not None and value.index < end and value.end > begin:
+            yield from _within(text, value, begin, end)
+
+
+@lru_cache(maxsize=4)
+def _in_structure(text: str) -> list[Stretch]:
+    """The secrets of a text by its structure, as far as it can be parsed; in order, and none within another."""
+    with uncollected():
+        return list(joined(_everywhere(text)))
+
+
+def _everywhere(text: str) -> Iterator[Stretch]:
+    waiting = [tree(text).root]
+    seen = set()
+    while waiting:
+        node = waiting.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        yield from _in_list(text, list(node.fields.values())) if node.sequence else _in_mapping(text, node)
+        waiting += [value for _, _, value in node.fields.values() if value.sequence is not None]
+        waiting += node.merges
+
+
+def _in_list(text: str, items: Sequence[Field | JsonField]) -> Iterator[Stretch]:
+    """The word behind a flag: [--token, abc]."""
+    flag = False
+    for _, _, item in items:
+        word = _word(text, item)
+        if flag and not word.startswith("-"):
+            yield from _whole(text, item)
+        flag = word.startswith("-") and "=" not in word and is_secret(word)
+
+
+def _in_mapping(text: str, node: Value) -> Iterator[Stretch]:
+    roles = [(role, field.value) for key, field in node.fields.items() if (role := _role(str(key)))]
+    for role, value in roles:
+        if role == "whole" or (role == "value" and _says(text, roles, "name", is_secret)):
+            yield from _whole(text, value)
+        elif role == "fields" or (role == "data" and _says(text, roles, "kind", "Secret".__eq__)):
+            for field in value.fields.values():
+                yield from _whole(text, field.value)
+        elif role == "secret":
+            yield from _scalars(text, value)
+        elif role == "address":
+            yield from _user(text, value)
+
+
+def _says(text: str, roles: Sequence[tuple[_Role, Value]], role: _Role, test: Callable[[str], bool]) -> bool:
+    """Whether a field of that role has a value that passes a test."""
+    return any(test(_word(text, value)) for other, value in roles if other == role)
+
+
+@lru_cache(maxsize=4096)
+def _role(key: str) -> _Role:
+    """What a field means for itself or for its neighbours."""
+    for word, role in _ROLES.items():
+        if key == word:
+            return role
+    if is_secret(key):
+        return "secret"
+    if key.lower().endswith(("uri", "url")):
+        return "address"
+    return next((role for word, role in _MISSPELT.items() if _is_like(key, word)), "")
+
+
+def _is_like(key: str, word: str) -> bool:
+    return SequenceMatcher(None, key.lower(), word).ratio() > _ALIKE
+
+
+def _scalars(text: str, value: Value) -> Iterator[Stretch]:
+    """A scalar, or the scalars of a list; fields of a mapping have names of their own."""
+    for node in [field.value for field in value.fields.values()] if value.sequence else [value]:
+        if node.sequence is None:
+            yield from _whole(text, node)
+
+
+def _user(text: str, value: Value) -> Iterator[Stretch]:
+    """What stands before the @ of an address without a scheme: `patterns` knows those that have one."""
+    word = _word(text, value)
+    before, at, _ = word.rpartition("@")
+    if at and "://" not in word:
+        begin = text.index(word, value.index)
+        yield from hidden(text, begin, begin + len(before))
+
+
+def _whole(text: str, node: Value) -> Iterator[Stretch]:
+    return hidden(text, node.index, node.end)
+
+
+def _word(text: str, node: Value) -> str:
+    """A short scalar without its quotes."""
+    literal = text[node.index : node.end] if node.sequence is None and node.end - node.index < _LONGEST else ""
+    return literal.strip("\"'")

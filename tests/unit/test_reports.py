@@ -1,0 +1,361 @@
+"""The text report as a reader sees it: a job above, the whole report below."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from running import run
+from syrupy.assertion import SnapshotAssertion
+
+import trainc
+from trainc.cli.options import colored
+from trainc.diagnostics import Diagnostic, Document, Location, Place, Related
+from trainc.reports import json, text
+
+HEAD = "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\nmetadata: {name: a}\n"
+RUNTIME = "runtimeRef: {name: plain}"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def report(job: str, *, newline: str = "\n", name: str = "job.yaml") -> str:
+    Path(name).write_bytes(job.replace("\n", newline).encode("utf-8", "surrogateescape"))
+    return run("validate", name).out
+
+
+REPORTS: dict[str, tuple[str, str]] = {
+    "block style": (
+        f"spec:\n  {RUNTIME}\n  trainer:\n    numNodes: '4' # four\n",
+        """\
+job.yaml:7:15: error[wrong-type]: numNodes is the string "4", and must be a whole number
+  7 |     numNodes: '4' # four
+    |               ^^^
+  help: write it without quotes: 4
+""",
+    ),
+    "flow style": (
+        f'spec: {{{RUNTIME}, trainer: {{numNodes: "4", image: x}}}}\n',
+        """\
+job.yaml:4:55: error[wrong-type]: numNodes is the string "4", and must be a whole number
+  4 | spec: {runtimeRef: {name: plain}, trainer: {numNodes: "4", image: x}}
+    |                                                       ^^^
+  help: write it without quotes: 4
+""",
+    ),
+    "a field's name": (
+        f"spec:\n  {RUNTIME}\n  trainer: {{numnodes: 4}}\n",
+        """\
+job.yaml:6:13: warning[unknown-field]: TrainJob has no field spec.trainer.numnodes; it is dropped
+  6 |   trainer: {numnodes: 4}
+    |             ^^^^^^^^
+  help: did you mean numNodes?
+""",
+    ),
+    "a missing field is shown by the mapping that lacks it": (
+        f"spec:\n  {RUNTIME}\n  trainer:\n    env:\n    - value: x # no name\n      valueFrom:\n",
+        """\
+job.yaml:8:7: error[required]: env[0] has no name, which is required
+  8 |     - value: x # no name
+    |       ^^^^^^^^^^^^^^^^^^
+  help: add name, a string
+""",
+    ),
+    "a mapping in block style is shown by its key": (
+        f"spec:\n  {RUNTIME}\n  trainer:\n    command:\n      run: x\n",
+        """\
+job.yaml:7:5: error[wrong-type]: command is a mapping, and must be a list
+  7 |     command:
+    |     ^^^^^^^
+  help: begin each item with a dash
+""",
+    ),
+    "of a longer text the first line": (
+        f"spec:\n  {RUNTIME}\n  trainer:\n    args: |\n      one\n      two\n",
+        """\
+job.yaml:7:11: error[wrong-type]: args is the string "one\\\\ntwo\\\\n", and must be a list
+  7 |     args: |
+    |           ^
+  help: write a list, a word each; no shell expands them
+""",
+    ),
+    "no value at all": (
+        f"spec:\n  {RUNTIME}\n  trainer:\n    args: [a, , b]\n",
+        """\
+job.yaml:7:15: error[yaml]: a value cannot begin with `,`
+  7 |     args: [a, , b]
+    |               ^
+  help: put the value in quotes if these characters belong to it
+""",
+    ),
+    "wide characters and accents": (
+        f'spec: {{{RUNTIME}, trainer: {{image: 日本e\u0301, numNodes: "4"}}}}\n',
+        """\
+job.yaml:4:68: error[wrong-type]: numNodes is the string "4", and must be a whole number
+  4 | spec: {runtimeRef: {name: plain}, trainer: {image: 日本e\u0301, numNodes: "4"}}
+    |                                                                     ^^^
+  help: write it without quotes: 4
+""",
+    ),
+    "tabs": (
+        f'spec: {{{RUNTIME},\ttrainer:\t{{numNodes: "4"}}}}\n',
+        """\
+job.yaml:4:55: error[wrong-type]: numNodes is the string "4", and must be a whole number
+  4 | spec: {runtimeRef: {name: plain},    trainer:    {numNodes: "4"}}
+    |                                                             ^^^
+  help: write it without quotes: 4
+""",
+    ),
+    "what does not print": (
+        f'spec: {{{RUNTIME}, trainer: {{image: a\u202eb\xa0, numNodes: "4"}}}}\n',
+        """\
+job.yaml:4:68: error[wrong-type]: numNodes is the string "4", and must be a whole number
+  4 | spec: {runtimeRef: {name: plain}, trainer: {image: a\\u202eb\\xa0, numNodes: "4"}}
+    |                                                                            ^^^
+  help: write it without quotes: 4
+""",
+    ),
+    "no UTF-8": (
+        f"spec:\n  {RUNTIME}\n  trainer: {{image: a\udcffb}}\n",
+        """\
+job.yaml:6:21: error[yaml]: the byte 0xff is not UTF-8
+  6 |   trainer: {image: a\\udcffb}
+    |                     ^^^^^^^
+  help: save the file as UTF-8
+""",
+    ),
+    "a secret keeps the underline where it belongs": (
+        f'spec: {{{RUNTIME}, trainer: {{env: [{{name: HF_TOKEN, value: "hf_abcdef"}}], numNodes: "4"}}}}\n',
+        """\
+job.yaml:4:100: error[wrong-type]: numNodes is the string "4", and must be a whole number
+  4 | spec: {runtimeRef: {name: plain}, trainer: {env: [{name: HF_TOKEN, value: "***"}], numNodes: "4"}}
+    |                                                                                              ^^^
+  help: write it without quotes: 4
+""",
+    ),
+    "a secret is what is wrong": (
+        f"spec:\n  {RUNTIME}\n  trainer:\n    env:\n    - name: DB_PASSWORD\n      value: 123456\n",
+        """\
+job.yaml:9:14: error[wrong-type]: env[0].value is a number, and must be a string
+  9 |       value: ***
+    |              ^^^
+  help: put it in quotes
+""",
+    ),
+    "the first of two is in view": (
+        f"spec:\n  {RUNTIME}\n  suspend: true\n  suspend: false\n",
+        """\
+job.yaml:7:3: error[yaml]: the key "suspend" is already set on line 6
+  7 |   suspend: false
+    |   ^^^^^^^
+  job.yaml:6:3: set here
+  6 |   suspend: true
+    |   -------------
+  help: remove one of the two: kubectl would take the last without a word
+""",
+    ),
+    "both on one line": (
+        "spec: {suspend: true, suspend: true}\n",
+        """\
+job.yaml:4:23: error[yaml]: the key "suspend" is already set on line 4
+  4 | spec: {suspend: true, suspend: true}
+    |                       ^^^^^^^
+  help: remove one of the two: kubectl would take the last without a word
+""",
+    ),
+    "what begins elsewhere": (
+        f"spec:\n  {RUNTIME}\n  trainer:\n    args: [a,\n      b\n    image: x\n",
+        """\
+job.yaml:9:10: error[yaml]: a `,` or `]` is missing in the list opened with `[` on line 7
+  9 |     image: x
+    |          ^
+  job.yaml:7:5: opened here
+  7 |     args: [a,
+    |     ---------
+  help: separate the items with commas, close the list with `]`, and quote items that hold brackets, commas or `?`
+""",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_report(name: str) -> None:
+    job, expected = REPORTS[name]
+    errors = 0 if "warning" in expected else 1
+    counted = "1 error" if errors else "1 warning"
+    assert report(HEAD + job) == f"{expected.replace(chr(92) * 2, chr(92))}\n{counted} in 1 file\n"
+
+
+@pytest.mark.parametrize("name", ["block style", "wide characters and accents", "the first of two is in view"])
+def test_line_breaks_of_windows_and_a_byte_order_mark_change_nothing(name: str) -> None:
+    job, expected = REPORTS[name]
+    assert report("\ufeff" + HEAD + job, newline="\r\n") == f"{expected}\n1 error in 1 file\n"
+
+
+def test_a_byte_order_mark_takes_no_column() -> None:
+    assert report('\ufeff{kind: 1, apiVersion: "trainer.kubeflow.org/v1alpha1"}').splitlines()[:3] == [
+        'job.yaml:1:8: error[unknown-kind]: trainer.kubeflow.org has no kind "1"',
+        '  1 | {kind: 1, apiVersion: "trainer.kubeflow.org/v1alpha1"}',
+        "    |        ^",
+    ]
+
+
+LONG: list[tuple[str, str]] = [
+    # What stands behind is cut off,
+    (
+        f'spec: {{trainer: {{numNodes: "4", image: {"x" * 200}}}, {RUNTIME}}}',
+        f'  4 | spec: {{trainer: {{numNodes: "4", image: {"x" * 78}...\n' + "    |" + " " * 28 + "^^^",
+    ),
+    # what stands before it,
+    (
+        f'spec: {{{RUNTIME}, trainer: {{image: {"x" * 200}, numNodes: "4"}}}}',
+        f'  4 | ...{"x" * 28}, numNodes: "4"}}}}\n' + "    |" + " " * 44 + "^^^",
+    ),
+    # or both; a wide character takes two columns.
+    (
+        f'spec: {{{RUNTIME}, trainer: {{image: {"x" * 200}, numNodes: "4", args: [{"日" * 99}]}}}}',
+        f'  4 | ...{"x" * 28}, numNodes: "4", args: [{"日" * 31}...\n' + "    |" + " " * 44 + "^^^",
+    ),
+    # Of a value that is too long itself, the beginning.
+    (
+        f'spec: {{{RUNTIME}, trainer: {{numNodes: "{"4" * 300}"}}}}',
+        f'  4 | spec: {{{RUNTIME}, trainer: {{numNodes: "{"4" * 62}...\n' + "    |" + " " * 55 + "^" * 63,
+    ),
+]
+
+
+@pytest.mark.parametrize(("spec", "expected"), LONG)
+def test_a_long_line_is_cut_around_the_place(spec: str, expected: str) -> None:
+    assert "\n".join(report(f"{HEAD}{spec}\n").splitlines()[1:3]) == expected
+
+
+def test_several_files_and_a_related_place_in_another_one(snapshot: SnapshotAssertion) -> None:
+    Path("a.yaml").write_text(f"{HEAD}spec: {{{RUNTIME}}}\n---\n{HEAD}spec:\n  {RUNTIME}\n  trainer: {{numNodes: x}}\n")
+    Path("b.yaml").write_text("# The same one again.\n" * 8 + f"{HEAD}spec: {{{RUNTIME}}}\n")
+    assert run("validate", "b.yaml", "a.yaml", "missing.yaml").out == snapshot
+
+
+def test_standard_input() -> None:
+    done = run("validate", "-", stdin=f"{HEAD}spec: {{runtimeRef: {{name: plane}}}}\n".encode())
+    assert done.out.splitlines()[:3] == [
+        '<stdin>:4:27: error[runtime-not-found]: no ClusterTrainingRuntime "plane"',
+        "  4 | spec: {runtimeRef: {name: plane}}",
+        "    |                           ^^^^^",
+    ]
+
+
+def test_what_stands_before_a_document_on_its_line_belongs_to_another_one() -> None:
+    assert report('{"kind": "x"} {"kind": "TrainJob"}\n', name="x.json").splitlines()[:3] == [
+        "x.json:1:15: error[no-api-version]: a TrainJob without apiVersion",
+        '  1 | ... {"kind": "TrainJob"}',
+        "    |     ^^^^^^^^^^^^^^^^^^^^",
+    ]
+
+
+def test_colours(snapshot: SnapshotAssertion) -> None:
+    Path("a.yaml").write_text(f"{HEAD}spec: {{{RUNTIME}, trainer: {{numnodes: 4}}}}\n---\n{HEAD}spec: {{{RUNTIME}}}\n")
+    found = trainc.compile(["a.yaml"]).diagnostics
+    plain = text.render(found, summary="done", color=False)
+    painted = text.render(found, summary="done", color=True)
+    assert (
+        painted.replace("\x1b[0m", "")
+        .replace("\x1b[34m", "")
+        .replace("\x1b[1m", "")
+        .replace("\x1b[1;31m", "")
+        .replace("\x1b[1;33m", "")
+        .replace("\x1b[1;36m", "")
+        == plain
+    )
+    assert painted.replace("\x1b", "<esc>") == snapshot
+
+
+class Terminal:
+    """A stream that says whether it is a terminal."""
+
+    def __init__(self, answer: bool) -> None:
+        self.answer = answer
+
+    def isatty(self) -> bool:
+        return self.answer
+
+
+@pytest.mark.parametrize(
+    ("terminal", "environment", "wanted"),
+    [
+        (True, {}, True),
+        (False, {}, False),
+        (True, {"NO_COLOR": "1"}, False),
+        (True, {"NO_COLOR": ""}, True),
+        (True, {"TERM": "dumb"}, False),
+        (False, {"FORCE_COLOR": "1"}, True),
+        (False, {"FORCE_COLOR": ""}, False),
+        (True, {"TERM": "dumb", "FORCE_COLOR": "1"}, True),
+        (True, {"NO_COLOR": "1", "FORCE_COLOR": "1"}, False),
+    ],
+)
+def test_when_colours_are_wanted(
+    terminal: bool, environment: dict[str, str], wanted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("NO_COLOR", "FORCE_COLOR", "TERM"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert colored(Terminal(terminal)) is wanted  # type: ignore[arg-type]
+
+
+def diagnostic(**fields: object) -> Diagnostic:
+    return Diagnostic(id="x", severity="error", stage="read", message="m")._replace(**fields)  # type: ignore[arg-type]
+
+
+def test_nothing_to_say_is_nothing() -> None:
+    assert text.render([], summary="", color=False) == ""
+    assert text.render([], summary="done", color=False) == "done\n"
+    assert text.render([diagnostic()], summary="", color=False) == "error[x]: m\n"
+    assert text.render([diagnostic(place=Location("a\x1b"))], summary="", color=False) == "a\\x1b: error[x]: m\n"
+
+
+def test_the_line_of_the_place_is_not_shown_again_for_a_related_one() -> None:
+    document = Document(file="a", line=9, text="a: {b: c}\n", value={"a": {"b": "c"}})
+    related = (Related("r", Place(document, ("a", "b"))), Related("s", Place(document, ("a",), key=True)))
+    assert text.render([diagnostic(place=Place(document, ("a",)), related=related)], summary="", color=False) == (
+        "a:9:4: error[x]: m\n  9 | a: {b: c}\n    |    ^^^^^^\n  a:9:8: r\n  a:9:1: s\n"
+    )
+
+
+def test_json_says_where_a_place_ends() -> None:
+    document = Document(file="a", line=9, text="a: {b: c}\n", value={"a": {"b": "c"}}, column=3)
+    rendered = json.render([diagnostic(place=Place(document, ("a",)))], summary="", color=False)
+    assert [line.strip() for line in rendered.splitlines()[14:19]] == [
+        '"file": "a",',
+        '"line": 9,',
+        '"column": 6,',
+        '"endLine": 9,',
+        '"endColumn": 12,',
+    ]
+
+
+def test_a_location_prints_as_a_place_and_keeps_its_text_to_itself() -> None:
+    at = Place(Document(file="-", line=1, text="a: secret", value={"a": "secret"}), ("a",)).locate()
+    assert (str(at), repr(at)) == ("<stdin>:1:4", "Location('<stdin>:1:4', end=1:10)")
+
+
+@pytest.mark.parametrize(
+    "job",
+    [
+        pytest.param("".join(f"    - {{name: TOKEN_{i}, value: {i}}}\n" for i in range(1000)), id="many lines"),
+        pytest.param(f"      [{', '.join(f'{{name: TOKEN_{i}, value: {i}}}' for i in range(1000))}]\n", id="one line"),
+    ],
+)
+def test_a_thousand_diagnostics_take_no_time(job: str) -> None:
+    Path("job.yaml").write_text(f"{HEAD}spec:\n  {RUNTIME}\n  trainer:\n    env:\n{job}")
+    found = trainc.compile(["job.yaml"]).diagnostics
+    begin = time.process_time()
+    rendered = text.render(found, summary="", color=False)
+    assert time.process_time() - begin < 5  # a second on a busy machine, and minutes if a line were read each time
+    assert rendered.count("error[wrong-type]") == 1000
+    assert len(rendered) < 400_000

@@ -1,0 +1,258 @@
+"""What a report hides: names on the left and whether they are a secret's; lines above, what is shown of them below."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+from running import run
+
+from trainc.diagnostics import Diagnostic, Document, Place
+from trainc.reports import text
+from trainc.source.messages import without_secrets
+from trainc.source.names import is_secret
+from trainc.source.patterns import in_line, in_message, joined
+from trainc.source.secrets import LAST_APPLIED, secrets
+
+SECRET = """
+    HF_TOKEN TOKEN token apiToken github-token accesstoken authToken X-Auth-Token tokens NEW_TOKEN token2
+    DB_PASSWORD password dbpassword passwd PGPASSWORD user.password passphrase DB_PASS MYSQL_PWD
+    SECRET CLIENT_SECRET clientSecret secrets s3_secret secretKey AWS_SECRET_ACCESS_KEY
+    credentials AWS_CREDENTIALS creds WANDB_API_KEY apiKey api-key apikey X-API-Key private_key PRIVATE-KEY sshKey
+    AWS_ACCESS_KEY_ID accesskey AZURE_STORAGE_ACCOUNT_KEY encryptionKey auth BASIC_AUTH authorization JWT
+    .dockerconfigjson kubernetes.io/my-token --token --api-key --db.password AUTH_TOKEN_1
+"""
+HARMLESS = """
+    secretName secretKeyRef secretRef TOKEN_FILE token_path tokenUrl TOKEN_TTL tokenExpirationSeconds passwordPolicy
+    AUTH_URL AUTH_ENABLED authType SECRET_NAME credentialProvider
+    TOKENIZERS_PARALLELISM tokenizer TOKENIZER tokenizer_name AUTHOR authors
+    MAX_TOKENS max_new_tokens NUM_TOKENS total_tokens tokensPerBatch EOS_TOKEN pad_token_id TIME_PER_TOKEN
+    PWD OLDPWD PATH pattern pass_through forward_pass_count compass KEY key keys SORT_KEY primaryKey monkey
+    name value image command USER HOST NCCL_DEBUG x
+"""
+
+
+@pytest.mark.parametrize("name", SECRET.split())
+def test_a_secret_by_its_name(name: str) -> None:
+    assert is_secret(name)
+
+
+@pytest.mark.parametrize("name", HARMLESS.split())
+def test_no_secret_by_its_name(name: str) -> None:
+    assert not is_secret(name)
+
+
+def masked(line: str, stretches: Iterable[tuple[int, int]]) -> str:
+    for begin, end in reversed(list(joined(stretches))):
+        line = line[:begin] + "***" + line[end:]
+    return line
+
+
+LINES: list[tuple[str, str]] = [
+    # Flags.
+    ("--token=abc --lr 3", "--token=*** --lr 3"),
+    ("--api-key abc --lr 3", "--api-key *** --lr 3"),
+    ("train -password 'a b' c", "train -password '***' c"),
+    ("[--api-key, abc, --x]", "[--api-key, ***, --x]"),
+    ('["--api-key","abc"]', '["--api-key","***"]'),
+    ("--use-auth-token --x", "--use-auth-token --x"),
+    ("--tokenizer=gpt2 --max-tokens 5", "--tokenizer=gpt2 --max-tokens 5"),
+    # Variables.
+    ("export HF_TOKEN=abc; run", "export HF_TOKEN=***; run"),
+    ('- "DB_PASSWORD=a b"', '- "DB_PASSWORD=*** b"'),
+    ("x?user=a&token=b&c=d", "x?user=a&token=***&c=d"),
+    # References to what stands elsewhere, and switches.
+    ("--token=$(HF_TOKEN) --password=${PW} -secret $PW", "--token=$(HF_TOKEN) --password=${PW} -secret $PW"),
+    ("token: {{ .Values.token }}", "token: {{ .Values.token }}"),
+    ("automountServiceAccountToken: false", "automountServiceAccountToken: false"),
+    ('token: ""', 'token: ""'),
+    ("password: |", "password: |"),
+    # Fields.
+    ("  my-token: a b, c # why", "  my-token: *** # why"),
+    ("password: 'it''s' # why", "password: '***' # why"),
+    ('password: "a b', "password: ***"),
+    ("{password: a b, c: d}", "{password: ***, c: d}"),
+    ('{"token":"a,b","b":1}', '{"token":"***","b":1}'),
+    ("auth: {password: x}", "auth: {password: ***}"),
+    ("secretKeyRef: {name: a, key: token}", "secretKeyRef: {name: a, key: token}"),
+    # Addresses.
+    ("s3://user:pa/ss@host/path", "s3://user:***@host/path"),
+    ("git clone https://ghp_abc@github.com/a", "git clone https://***@github.com/a"),
+    ("user:pass@host", "user:***@host"),
+    ("hf://org/name@revision git@github.com:a/b", "hf://org/name@revision git@github.com:a/b"),
+    ("http://host:80/a@b ghcr.io/a/b:1@sha256:abc", "http://host:80/a@b ghcr.io/a/b:1@sha256:abc"),
+    ("-H Authorization=Bearer abcdefgh", "-H Authorization=*** ***"),
+]
+
+
+@pytest.mark.parametrize(("line", "shown"), LINES)
+def test_line(line: str, shown: str) -> None:
+    assert masked(line, in_line(line)) == shown
+
+
+def test_a_sentence_is_no_yaml() -> None:
+    sentence = "spec.token: did you mean password: secret? write --token=abc"
+    assert masked(sentence, in_message(sentence)) == "spec.token: did you mean password: secret? write --token=***"
+
+
+DOCUMENTS: dict[str, tuple[str, str]] = {
+    "a variable": ("- name: DB_PASSWORD\n  value: abc\n- value: x", "- name: DB_PASSWORD\n  value: ***\n- value: x"),
+    "in one line": ("- {name: HF_TOKEN, value: a b}", "- {name: HF_TOKEN, value: ***}"),
+    "the value first": ("- value: 'abc' # x\n  name: HF_TOKEN", "- value: '***' # x\n  name: HF_TOKEN"),
+    "other variables": ("- {name: A, value: b}\n- {name: B}", "- {name: A, value: b}\n- {name: B}"),
+    "of the wrong type": ("- {name: HF_TOKEN, value: [a, {b: c}]}", "- {name: HF_TOKEN, value: ***}"),
+    "misspelt": (
+        "- {name: HF_TOKEN, vlaue: a}\n- {nmae: X_TOKEN, value: b}",
+        "- {name: HF_TOKEN, vlaue: ***}\n- {nmae: X_TOKEN, value: ***}",
+    ),
+    "from elsewhere": (
+        "name: HF_TOKEN\nvalueFrom: {secretKeyRef: {name: a, key: token}}",
+        "name: HF_TOKEN\nvalueFrom: {secretKeyRef: {name: a, key: token}}",
+    ),
+    "by an anchor": ("- &x abc\n- {name: HF_TOKEN, value: *x}", "- ***\n- {name: HF_TOKEN, value: *x}"),
+    "by a merge": (
+        "a: &x {value: abc}\nb: {<<: *x, name: HF_TOKEN, value: d}",
+        "a: &x {value: abc}\nb: {<<: *x, name: HF_TOKEN, value: ***}",
+    ),
+    "a longer text": (
+        "- name: HF_TOKEN\n  value: |\n    a\n    b\n- c",
+        "- name: HF_TOKEN\n  value: ***\n    ***\n    ***\n- c",
+    ),
+    "flags in a list": ("args:\n- --api-key\n- abc\n- --lr\n- '3'", "args:\n- --api-key\n- ***\n- --lr\n- '3'"),
+    "flags without a value": ("[--auth-token, --lr, '3']", "[--auth-token, --lr, '3']"),
+    "a list": (
+        "passwords: [a, b]\nimagePullSecrets: [{name: a}]",
+        "passwords: [***, ***]\nimagePullSecrets: [{name: a}]",
+    ),
+    "a Secret": (
+        "kind: Secret\ndata: {a: b}\nstringData:\n  c: d",
+        "kind: Secret\ndata: {a: ***}\nstringData:\n  c: ***",
+    ),
+    "a ConfigMap": ("kind: ConfigMap\ndata: {a: b, token: c}", "kind: ConfigMap\ndata: {a: b, token: ***}"),
+    "what kubectl applied": (f"{LAST_APPLIED}: '{{a: b}}'", f"{LAST_APPLIED}: '***'"),
+    "an address without a scheme": ("storageUri: user@host", "storageUri: ***@host"),
+}
+
+
+def shown(document: str, *, parsed: bool) -> str:
+    lines, begin = [], 0
+    for line in document.splitlines():
+        found = secrets(document, begin, begin + len(line), parsed=parsed)
+        indented = begin + len(line) - len(line.lstrip())
+        lines.append(
+            masked(line, ((max(a, indented) - begin, min(b - begin, len(line))) for a, b in found)),
+        )
+        begin += len(line) + 1
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("case", DOCUMENTS)
+def test_document(case: str) -> None:
+    document, expected = DOCUMENTS[case]
+    assert shown(document, parsed=True) == expected
+
+
+BROKEN: dict[str, tuple[str, str]] = {
+    "a variable": ("- name: DB_TOKEN\n  value: a: b", "- name: DB_TOKEN\n  value: ***"),
+    "the value first": ("- value: a: b\n  name: DB_TOKEN", "- value: ***\n  name: DB_TOKEN"),
+    "another variable": (
+        "- name: DB_TOKEN\n  value: abc\n- name: A\n  value: a: b\n- name: X_TOKEN",
+        "- name: DB_TOKEN\n  value: ***\n- name: A\n  value: a: b\n- name: X_TOKEN",
+    ),
+    "a name without its colon": ("- name DB_TOKEN\n  value: abc", "- name DB_TOKEN\n  value: ***"),
+    "a name without its space": ("-name: DB_TOKEN\n  value: abc", "-name: DB_TOKEN\n  value: ***"),
+    "a value without its colon": ("- name: DB_TOKEN\n  value abc", "- name: DB_TOKEN\n  value ***"),
+    "a value without its space": ("password:abc", "password:***"),
+    "a Secret's name": ("- valueFrom: {key: X_TOKEN, name: ]}", "- valueFrom: {key: X_TOKEN, name: ]}"),
+    "in one line": ("{name: X_TOKEN, value: a, value: b}", "{name: X_TOKEN, value: ***, value: ***}"),
+    "a longer text": ("- name: X_TOKEN\n  value: |\n    abc\n  x: ]", "- name: X_TOKEN\n  value: ***\n    ***\n  x: ]"),
+    "a quoted text": ('password: "a\n  b c\n', "password: ***\n  ***"),
+    "a Secret": ("kind: Secret\ndata:\n  a: b: c\n", "kind: Secret\ndata:\n  a: ***"),
+    "a ConfigMap": ("kind: ConfigMap\ndata:\n  a: b: c\n", "kind: ConfigMap\ndata:\n  a: b: c"),
+    "what kubectl applied": (f"{LAST_APPLIED}: |\n  {{a: b}}\n]", f"{LAST_APPLIED}: ***\n  ***\n]"),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_what_cannot_be_parsed(case: str) -> None:
+    document, expected = BROKEN[case]
+    assert shown(document, parsed=False) == expected
+
+
+def test_large_json_hides_the_same() -> None:
+    items = '[{"name": "HF_TOKEN", "value": "x"}, {"args": ["--token", "y", "z"]}]'
+    small = f'{{"a": {items}, "kind": "Secret", "data": {{"b": "c"}}}}'
+    expected = small.replace('"x"', '"***"').replace('"y"', '"***"').replace('"c"', '"***"')
+    assert shown(small, parsed=True) == expected
+    assert shown(small + " " * 2**16, parsed=True).rstrip() == expected
+
+
+MESSAGES: list[tuple[str, str, str]] = [
+    # What a message quotes of the place that it points at, in whatever spelling.
+    ("my-token: a b", 'label "my-token" has the value "a b"', 'label "my-token" has the value "***"'),
+    ('my-token: "a\\"b"', r'it is "a\"b", or a"b', 'it is "***", or ***'),
+    ("my-token: 0x1F", "env[31].value is 31", "env[31].value is ***"),
+    ("my-token: [abc]", 'write "abc"', 'write "***"'),
+    (f"my-token: {'x' * 99}", f'it is "{"x" * 59}...', 'it is "***'),
+    ("my-token: 'true'", "it is true", "it is true"),
+    # What looks like a secret wherever it comes from.
+    ("args: x", 'args is "--token=abc"', 'args is "--token=***"'),
+]
+
+
+@pytest.mark.parametrize(("document", "message", "expected"), MESSAGES)
+def test_message(document: str, message: str, expected: str) -> None:
+    key = document.partition(":")[0]
+    place = Place(Document(file="a", line=1, text=document, value={key: None}), (key,)).locate()
+    found = Diagnostic(id="x", severity="error", stage="read", message=message, help=message, place=place)
+    assert (without_secrets(found).message, without_secrets(found).help) == (expected, expected)
+
+
+WRONG = f"""\
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainJob
+metadata:
+  name: a
+  labels: {{my-token: "hunter2 !"}}
+  annotations: {{my-password: 4815162342, {LAST_APPLIED}: [hunter2]}}
+spec:
+  runtimeRef: {{name: plain}}
+  initializer: {{dataset: {{storageUri: "hunter2@x"}}, model: {{storageUri: ["s3://user:hunter2@b/x"]}}}}
+  trainer:
+    args: --token=hunter2
+    command: "train --api-key hunter2 --lr 3"
+    env:
+    - {{name: HF_TOKEN, value: 4815162342, vale: hunter2}}
+    - WANDB_API_KEY=hunter2
+    - {{name: PASSWORD, value: [hunter2]}}
+    - {{name: PASSWORD, value: {{hunter2: hunter2}}}}
+---
+kind: Secret
+stringData:
+  a: hunter2: x
+---
+env:
+- name: DB_PASSWORD
+  value: "hunter2
+--- {{name: HF_TOKEN, value: hunter2}}
+{{name: X_TOKEN, value: hunter2, value: hunter2}}
+---
+env: {{my-token: !!int hunter2}}
+"""
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_no_report_shows_a_secret(form: str, tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text(WRONG)
+    out = run("validate", str(tmp_path / "a.yaml"), "--format", form).out
+    assert "***" in out
+    assert [line for line in out.splitlines() if "hunter" in line or "4815162342" in line] == []
+    assert out.count("error") >= 17
+
+
+def test_a_secret_that_begins_outside_of_what_is_shown() -> None:
+    line = f"a: --token={'x' * 500} b"
+    place = Place(Document("a", 1, line, {"a": ""}), ("a",)).locate()._replace(column=505, end_column=506)
+    found = Diagnostic(id="x", severity="error", stage="read", message="m", place=place)
+    assert "x" not in text.render([found], summary="", color=False).split("|")[1]
