@@ -184,9 +184,9 @@ def secret(plan: Plan) -> Iterator[Finding]:
     namespace = f" -n {plan.job.namespace}" if plan.job.namespace else ""
     yield Finding(
         message=f'the pods wait for a Secret "{name}" with a pair of SSH keys, which trainc does not write',
-        help="make it once: ssh-keygen -q -t ecdsa -b 521 -N '' -f ssh-privatekey && mv ssh-privatekey.pub ssh-publickey"
-        f" && kubectl create secret generic {name}{namespace} --type kubernetes.io/ssh-auth"
-        " --from-file ssh-privatekey --from-file ssh-publickey",
+        help="make it once: ssh-keygen -q -t ecdsa -b 521 -N '' -f ssh-privatekey && "
+        f"mv ssh-privatekey.pub ssh-publickey && kubectl create secret generic {name}{namespace} "
+        "--type kubernetes.io/ssh-auth --from-file ssh-privatekey --from-file ssh-publickey",
         field="metadata.name",
         place=plan.job.at("metadata", "name"),
     )
