@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import islice
 from typing import Final
 
 from trainc.kubernetes.documents.events import (
+    MOST_EVENTS,
     AliasEvent,
     CollectionEndEvent,
     CollectionStartEvent,
@@ -115,7 +117,7 @@ def _fill(root: _Node, text: str) -> None:
     anchors: dict[str | None, _Node] = {}
     names: dict[str | None, str] = {}
     stack = [root]
-    for event in iter(events(text[byte_order_mark:]), None):
+    for event in islice(iter(events(text[byte_order_mark:]), None), MOST_EVENTS):
         if isinstance(event, NodeEvent):
             node = stack[-1]
             child = _Node(start(event) + byte_order_mark, sequence=isinstance(event, SequenceStartEvent))
