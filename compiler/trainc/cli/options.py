@@ -10,14 +10,30 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from trainc.compilation import Compilation
 
 Decorated = Callable[..., Any]
 
 
+def file_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Leave it to the shell to complete the name of a file or folder."""
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(incomplete, type="file")]
+
+
+def folder_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Leave it to the shell to complete the name of a folder."""
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(incomplete, type="dir")]
+
+
 def paths(function: Decorated) -> Decorated:
     """PATH...: files, folders or `-`; the current folder where none is given."""
-    return click.argument("paths", nargs=-1, metavar="[PATH]...")(function)
+    return click.argument("paths", nargs=-1, metavar="[PATH]...", shell_complete=file_names)(function)
 
 
 def runtimes(function: Decorated) -> Decorated:
@@ -27,6 +43,7 @@ def runtimes(function: Decorated) -> Decorated:
         "--runtimes",
         multiple=True,
         metavar="PATH",
+        shell_complete=file_names,
         help="Look for runtimes here, too, before the stock ones; repeatable.",
     )(function)
 
