@@ -8,12 +8,12 @@ from trainc.cli import OK, cli, options
 
 SHELLS = ("bash", "zsh", "fish")
 EPILOG = """\b
-Where it goes:
-  bash  trainc completion bash > ~/.local/share/bash-completion/completions/trainc
-        (needs the package bash-completion; without it: eval "$(trainc completion bash)" in ~/.bashrc)
-  zsh   trainc completion zsh > ~/.zfunc/_trainc
-        with, in ~/.zshrc: fpath+=~/.zfunc; autoload -Uz compinit && compinit
-  fish  trainc completion fish > ~/.config/fish/completions/trainc.fish
+Examples:
+  trainc completion bash > ~/.local/share/bash-completion/completions/trainc
+      needs the package bash-completion; without it: eval "$(trainc completion bash)" in ~/.bashrc
+  trainc completion zsh > ~/.zfunc/_trainc
+      and in ~/.zshrc: fpath+=~/.zfunc; autoload -Uz compinit && compinit
+  trainc completion fish > ~/.config/fish/completions/trainc.fish
 """
 
 

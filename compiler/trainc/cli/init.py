@@ -64,4 +64,6 @@ def _change_to(folder: str) -> str:
     """The line that changes to the folder; none where it is the current one."""
     from shlex import quote
 
-    return "" if os.path.abspath(folder) == os.getcwd() else f"  cd {quote(folder)}\n"
+    from trainc.reports.text import escape
+
+    return "" if os.path.abspath(folder) == os.getcwd() else f"  cd {escape(quote(folder))}\n"
