@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import random
-import shutil
 import signal
 import subprocess
 import sys
@@ -74,7 +73,7 @@ def restore(folder: Path, wanted: Files) -> None:
         (folder / path).unlink()
     for path, data in wanted.items():
         if there.get(path) != data:
-            (folder / path).parent.mkdir(exist_ok=True)
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / path).write_bytes(data)
 
 
@@ -82,11 +81,10 @@ def restore(folder: Path, wanted: Files) -> None:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The inputs, old and new, and what they compile to: `old` and `new`."""
     folder = tmp_path_factory.mktemp("builds")
-    (folder / "old.yaml").write_text(jobs(range(KEPT + GONE), "old"))
-    (folder / "new.yaml").write_text(jobs(range(GONE, GONE + KEPT + ADDED), "new"))
+    (folder / "old.yaml").write_text(jobs(range(ADDED, ADDED + KEPT + GONE), "old"))
+    (folder / "new.yaml").write_text(jobs(range(ADDED + KEPT), "new"))
     for version in ("old", "new"):
         assert run("build", str(folder / f"{version}.yaml"), "-o", str(folder / version)).code == 0
-    shutil.copytree(folder / "old", folder / "out")
     return folder
 
 
@@ -96,6 +94,7 @@ class Rehearsal:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.old = files(folder / "old")
+        restore(folder / "out", self.old)
         self.process = subprocess.Popen(
             [sys.executable, "-c", PROGRAM, "build", "new.yaml", "-o", "out"],
             cwd=folder,
