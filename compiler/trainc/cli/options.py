@@ -31,6 +31,14 @@ def folder_names(ctx: click.Context, param: click.Parameter, incomplete: str) ->
     return [CompletionItem(incomplete, type="dir")]
 
 
+def data_names(folder: str, suffix: str, incomplete: str) -> list[str]:
+    """The files of a folder of trainc's own data, without their suffix, that begin like this."""
+    from trainc.data import data_path
+
+    names = (name.removesuffix(suffix) for name in sorted(os.listdir(data_path(folder))) if name.endswith(suffix))
+    return [name for name in names if name.startswith(incomplete)]
+
+
 def paths(function: Decorated) -> Decorated:
     """PATH...: files, folders or `-`; the current folder where none is given."""
     return click.argument("paths", nargs=-1, metavar="[PATH]...", shell_complete=file_names)(function)

@@ -34,14 +34,9 @@ WIDE = ("IMAGE", "RESOURCES")
 
 def names_or_files(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """The stock runtimes whose names begin like this; where there are none, files."""
-    import os
-
     from click.shell_completion import CompletionItem
 
-    from trainc.data import data_path
-
-    names = (name.removesuffix(".yaml") for name in sorted(os.listdir(data_path("runtimes"))))
-    items = [CompletionItem(name) for name in names if name.startswith(incomplete)]
+    items = [CompletionItem(name) for name in options.data_names("runtimes", ".yaml", incomplete)]
     return items or options.file_names(ctx, param, incomplete)
 
 
