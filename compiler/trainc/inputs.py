@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 SUFFIXES: Final = (".yaml", ".yml", ".json")
 LARGEST_FILE: Final = 256 * 1024 * 1024
 """Bytes. A file above this is refused unread."""
+DEEPEST: Final = 100
+"""How deep folders may be nested below a given one."""
 STDIN: Final = "-"
 
 
@@ -78,13 +80,13 @@ class _Walk:
         self.skip = skip
         self.seen: set[str] = set()
 
-    def path(self, path: str, *, given: bool = True) -> Iterator[File | Diagnostic]:
-        real = os.path.realpath(path)
+    def path(self, path: str, *, depth: int = 0) -> Iterator[File | Diagnostic]:
         try:
             status = os.stat(path)
         except OSError as error:
             yield self._missing(path, error)
             return
+        real = os.path.realpath(path)
         if not any(within(real, root) for root in self.roots):
             yield fault(
                 path,
@@ -97,13 +99,16 @@ class _Walk:
             return
         self.seen.add(real)
         if stat.S_ISDIR(status.st_mode):
-            yield from self._folder(path)
-        elif stat.S_ISREG(status.st_mode) or (given and path.startswith("/dev/")):
+            yield from self._folder(path, depth + 1)
+        elif stat.S_ISREG(status.st_mode) or (depth == 0 and path.startswith("/dev/")):
             yield _file(path, status.st_size)
         else:
             yield fault(path, "is not a regular file", "give a file, a folder, or - for standard input")
 
-    def _folder(self, path: str) -> Iterator[File | Diagnostic]:
+    def _folder(self, path: str, depth: int) -> Iterator[File | Diagnostic]:
+        if depth > DEEPEST:
+            yield fault(path, f"is a folder more than {DEEPEST} deep; it is not read", "give its path by itself")
+            return
         try:
             names = sorted(os.listdir(path))
         except OSError as error:
@@ -112,7 +117,7 @@ class _Walk:
         for name in names:
             below = name if path == "." else os.path.join(path, name)
             if not name.startswith(".") and (name.endswith(SUFFIXES) or os.path.isdir(below)):
-                yield from self.path(below, given=False)
+                yield from self.path(below, depth=depth)
 
     def _missing(self, path: str, error: OSError) -> Diagnostic:
         if os.path.islink(path):

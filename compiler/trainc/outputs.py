@@ -3,12 +3,16 @@
 Nothing is half-written: a file is written beside its place and renamed into it, and only when its bytes changed.
 Nothing of anybody else is touched: a file is replaced or removed only where it begins with trainc's mark, and no link
 is followed below the folder.
+
+A build may be killed at any moment. Whatever it has written is listed before it is written, and what it was writing
+has a hidden name, by which the next build finds and removes it. That needs no fsync: what a process has written
+outlives it; a machine that loses its power may lose outputs, which the next build makes anew.
 """
 
 from __future__ import annotations
 
 import os
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -20,6 +24,8 @@ if TYPE_CHECKING:
 MARK: Final = "# Compiled by trainc from the TrainJob of this name. Do not edit: it is written anew.\n"
 """The first line of every file that trainc writes into a folder."""
 LISTING: Final = ".trainc-outputs.json"
+PART: Final = ".trainc-part"
+"""How the name of a file ends, hidden by a `.` at its start, that is being written."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -28,6 +34,10 @@ class Changes:
 
     write: dict[str, bytes] = field(default_factory=dict, repr=False)
     remove: list[str] = field(default_factory=list)
+    listed: bytes | None = field(default=None, repr=False)
+    """The list for as long as files are written: of the old ones and the new ones. None where the old one will do."""
+    folders: set[str] = field(default_factory=set)
+    """All folders that hold outputs, old and new ones, also where none of these changes."""
     diagnostics: list[Diagnostic] = field(default_factory=list)
 
 
@@ -52,25 +62,73 @@ def plan(folder: str, files: Mapping[str, str], *, prune: bool) -> Changes:
     listing = _listing([*files, *kept])
     if _current(folder, LISTING) != listing and (files or listed):
         changes.write[LISTING] = listing
+    if not files.keys() <= set(listed):
+        changes.listed = _listing(list({*files, *listed}))
+    changes.folders = {path.rpartition("/")[0] for path in ("", *files, *listed)}
     return changes
 
 
 def apply(folder: str, changes: Changes) -> list[Diagnostic]:
-    """Write and remove; stop at the first thing that the system refuses, and say what it was."""
+    """Write and remove; stop at the first thing that the system refuses, and say what it was.
+
+    Builds of one folder wait for one another.
+    """
     path = ""
     try:
         os.makedirs(folder, exist_ok=True)
-        for path, data in changes.write.items():
-            if path != LISTING:
-                _write(folder, path, data)
-        for path in changes.remove:
-            _remove(folder, path)
-        if LISTING in changes.write:
-            path = LISTING
-            _write(folder, path, changes.write[path])
+        with _alone_in(folder):
+            for below in sorted(changes.folders):
+                _sweep(folder, below)
+            listing = changes.write.get(LISTING)
+            if changes.listed is not None:
+                path = LISTING
+                _write(folder, path, changes.listed)
+            for path, data in changes.write.items():
+                if path != LISTING:
+                    _write(folder, path, data)
+            for path in changes.remove:
+                _remove(folder, path)
+            if listing is not None and listing != changes.listed:
+                path = LISTING
+                _write(folder, path, listing)
     except OSError as error:
         return [_unwritable(folder, path, error)]
     return []
+
+
+@contextmanager
+def _alone_in(folder: str) -> Iterator[None]:
+    """Wait until no other build writes to the folder. The system ends the wait when that one is killed."""
+    import fcntl
+
+    at = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        with suppress(OSError):  # a file system without locks
+            fcntl.flock(at, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(at)
+
+
+def _sweep(folder: str, below: str) -> None:
+    """Remove what killed builds were writing in a folder."""
+    try:
+        at = _open_parent(folder, f"{below}/" if below else "")
+    except OSError:
+        return  # it is not there yet, or no folder, which writing to it will tell
+    try:
+        for name in os.listdir(at):
+            if name.startswith(".") and name.endswith(PART) and _is_part(_content(at, name)):
+                os.unlink(name, dir_fd=at)
+    finally:
+        os.close(at)
+
+
+def _is_part(content: bytes | str | None) -> bool:
+    """Whether a file holds what trainc writes, as far as it came."""
+    return isinstance(content, bytes) and any(
+        content.startswith(start) or start.startswith(content) for start in (MARK.encode(), _LISTING_BEGINS)
+    )
 
 
 def diff(folder: str, changes: Changes) -> Iterator[str]:
@@ -99,6 +157,9 @@ def _no_folder(folder: str) -> Diagnostic | None:
     except OSError as error:
         return _unwritable(folder, "", error)
     return None
+
+
+_LISTING_BEGINS: Final = b'{\n  "outputs": '
 
 
 def _listing(paths: list[str]) -> bytes:
@@ -163,13 +224,19 @@ def _current(folder: str, path: str) -> bytes | str | None:
     except OSError:
         return "its folder is a link or no folder"
     try:
-        opened = os.open(path.rpartition("/")[2], os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=at)
+        return _content(at, path.rpartition("/")[2])
+    finally:
+        os.close(at)
+
+
+def _content(at: int, name: str) -> bytes | str | None:
+    """As `_current`, of a file in the folder of a descriptor."""
+    try:
+        opened = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=at)
     except FileNotFoundError:
         return None
     except OSError:
         return "it is a link, or cannot be read"
-    finally:
-        os.close(at)
     import stat
 
     with os.fdopen(opened, "rb") as file:
@@ -181,10 +248,8 @@ def _current(folder: str, path: str) -> bytes | str | None:
 def _write(folder: str, path: str, data: bytes) -> None:
     at = _open_parent(folder, path, make=True)
     name = path.rpartition("/")[2]
-    part = f".{name}.{os.getpid()}.part"
+    part = f".{name}.{os.getpid()}{PART}"
     try:
-        with suppress(FileNotFoundError):
-            os.unlink(part, dir_fd=at)  # left by a build that was killed, in a container where process numbers repeat
         opened = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o666, dir_fd=at)
         try:
             with os.fdopen(opened, "wb") as file:

@@ -32,3 +32,5 @@ def test_the_wheel_works_from_anywhere(tmp_path: Path) -> None:
     explain: list[str | Path] = [home / "bin" / "trainc", "validate", "--explain", "wrong-type"]
     explained = subprocess.run(explain, cwd="/", capture_output=True, text=True, check=True, timeout=60)
     assert explained.stdout.endswith((ROOT / "diagnostics" / "wrong-type.md").read_text())
+    subprocess.run([home / "bin" / "trainc", "init", tmp_path / "new"], cwd="/", check=True, timeout=60)
+    assert (tmp_path / "new" / "README.md").read_text() == (ROOT / "templates" / "init" / "README.md").read_text()

@@ -83,6 +83,12 @@ def test_in_a_git_repository_links_may_lead_anywhere_in_it() -> None:
     assert read("team") == ["team/job.yaml", "team/r.yaml"]
 
 
+def test_folders_are_read_a_hundred_deep() -> None:
+    deep = "d/" * (inputs.DEEPEST - 1)
+    make(f"{deep}a.yaml", f"{deep}d/b.yaml")
+    assert read(".") == [f"{deep}a.yaml", f"unreadable {deep}d"]
+
+
 def test_a_pipe_is_refused_unread() -> None:
     os.mkdir("in")
     os.mkfifo("in/x.yaml")

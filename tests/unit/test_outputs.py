@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from running import run
 
-from trainc.outputs import LISTING, MARK
+from trainc.outputs import LISTING, MARK, PART
 
 JOB = """\
 apiVersion: trainer.kubeflow.org/v1alpha1
@@ -189,7 +189,39 @@ def test_a_folder_that_cannot_be_made_is_a_diagnostic() -> None:
     assert "error[output-unwritable]" in done.err
 
 
-def test_what_a_killed_build_left_is_not_in_the_way() -> None:
-    write(f"out/team/.a.yaml.{os.getpid()}.part", "half of a fi")
+def test_what_a_killed_build_was_writing_is_removed() -> None:
+    write(f"out/team/.a.yaml.{os.getpid()}{PART}", MARK[:20])
+    write(f"out/team/.gone.yaml.1{PART}", MARK + "apiVersion: jobs")
+    write(f"out/.{LISTING}.1{PART}", '{"')
+    assert build() == 0
+    assert tree() == {"team/a.yaml", "b.yaml", LISTING, f".{LISTING}.1{PART}"}  # trainc writes no such list
+    write(f"out/.{LISTING}.1{PART}", "{\n")
     assert build() == 0
     assert tree() == {"team/a.yaml", "b.yaml", LISTING}
+
+
+def test_a_hidden_file_of_somebody_else_is_kept() -> None:
+    write(f"out/.a.yaml.1{PART}", "by hand\n")
+    write("out/.a.yaml.1.part", MARK)
+    assert build() == 0
+    assert tree() == {"team/a.yaml", "b.yaml", LISTING, f".a.yaml.1{PART}", ".a.yaml.1.part"}
+
+
+def test_what_is_written_is_listed_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    build()
+    Path("jobs/a.yaml").unlink()
+    write("jobs/c.yaml", JOB.format(name="c", namespace="team"))
+    real = os.rename
+    renamed: list[tuple[str, set[str]]] = []
+
+    def rename(old: str, new: str, **folders: int) -> None:
+        renamed.append((new, set(json.loads(Path("out", LISTING).read_text())["outputs"])))
+        real(old, new, **folders)
+
+    monkeypatch.setattr(os, "rename", rename)
+    assert build() == 0
+    assert renamed == [
+        (LISTING, {"b.yaml", "team/a.yaml"}),
+        ("c.yaml", {"b.yaml", "team/a.yaml", "team/c.yaml"}),
+        (LISTING, {"b.yaml", "team/a.yaml", "team/c.yaml"}),
+    ]

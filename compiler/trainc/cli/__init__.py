@@ -15,7 +15,7 @@ import click
 
 from trainc.version import __version__
 
-COMMANDS: Final = ("build", "validate", "upgrade", "runtimes", "schema")
+COMMANDS: Final = ("build", "validate", "upgrade", "runtimes", "schema", "init", "completion")
 
 OK: Final = 0
 WRONG_INPUT: Final = 1
@@ -41,8 +41,8 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Name the nearest command where there is none of that name."""
-        if args and args[0] not in COMMANDS:
+        """Name the nearest command where there is none of that name; a shell that completes is told nothing."""
+        if args and args[0] not in COMMANDS and not ctx.resilient_parsing:
             import difflib
 
             near = difflib.get_close_matches(args[0], COMMANDS, n=1)

@@ -26,7 +26,14 @@ Examples:
 @click.command(epilog=EPILOG)
 @options.paths
 @options.runtimes
-@click.option("-o", "--output", default="-", metavar="DIR|-", help="Write to this folder; - is standard output.")
+@click.option(
+    "-o",
+    "--output",
+    default="-",
+    metavar="DIR|-",
+    help="Write to this folder; - is standard output.",
+    shell_complete=options.folder_names,
+)
 @click.option(
     "--format", "form", type=click.Choice(["yaml", "json"]), default="yaml", help="json: one list of objects."
 )

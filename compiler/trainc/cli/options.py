@@ -10,14 +10,38 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from trainc.compilation import Compilation
 
 Decorated = Callable[..., Any]
 
 
+def file_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Leave it to the shell to complete the name of a file or folder."""
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(incomplete, type="file")]
+
+
+def folder_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Leave it to the shell to complete the name of a folder."""
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(incomplete, type="dir")]
+
+
+def data_names(folder: str, suffix: str, incomplete: str) -> list[str]:
+    """The files of a folder of trainc's own data, without their suffix, that begin like this."""
+    from trainc.data import data_path
+
+    names = (name.removesuffix(suffix) for name in sorted(os.listdir(data_path(folder))) if name.endswith(suffix))
+    return [name for name in names if name.startswith(incomplete)]
+
+
 def paths(function: Decorated) -> Decorated:
     """PATH...: files, folders or `-`; the current folder where none is given."""
-    return click.argument("paths", nargs=-1, metavar="[PATH]...")(function)
+    return click.argument("paths", nargs=-1, metavar="[PATH]...", shell_complete=file_names)(function)
 
 
 def runtimes(function: Decorated) -> Decorated:
@@ -27,6 +51,7 @@ def runtimes(function: Decorated) -> Decorated:
         "--runtimes",
         multiple=True,
         metavar="PATH",
+        shell_complete=file_names,
         help="Look for runtimes here, too, before the stock ones; repeatable.",
     )(function)
 

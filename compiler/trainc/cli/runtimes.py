@@ -12,6 +12,8 @@ from trainc.cli import OK, WRONG_INPUT, options
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from click.shell_completion import CompletionItem
+
     from trainc.diagnostics import Diagnostic
     from trainc.kubernetes.trees import Tree
     from trainc.library import Entry
@@ -30,11 +32,24 @@ COLUMNS = ("NAME", "KIND", "FRAMEWORK", "NODES", "JOBS", "FROM")
 WIDE = ("IMAGE", "RESOURCES")
 
 
+def names_or_files(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The stock runtimes whose names begin like this; where there are none, files."""
+    from click.shell_completion import CompletionItem
+
+    items = [CompletionItem(name) for name in options.data_names("runtimes", ".yaml", incomplete)]
+    return items or options.file_names(ctx, param, incomplete)
+
+
 @click.command(epilog=EPILOG)
-@click.argument("arguments", nargs=-1, metavar="[NAME] [PATH]...")
+@click.argument("arguments", nargs=-1, metavar="[NAME] [PATH]...", shell_complete=names_or_files)
 @options.runtimes
 @click.option("--wide", is_flag=True, help="List also which image a node runs, and what it asks for.")
-@click.option("--export", metavar="DIR", help="Write each stock runtime to DIR/<name>.yaml; a file there is kept.")
+@click.option(
+    "--export",
+    metavar="DIR",
+    help="Write each stock runtime to DIR/<name>.yaml; a file there is kept.",
+    shell_complete=options.folder_names,
+)
 def command(arguments: tuple[str, ...], runtimes: tuple[str, ...], wide: bool, export: str | None) -> int:
     """List the runtimes found in PATH and the stock ones, or print the one called NAME."""
     paths = tuple(argument for argument in arguments if _is_path(argument))

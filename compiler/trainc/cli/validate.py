@@ -17,6 +17,11 @@ Examples:
 """
 
 
+def ids(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """The ids of diagnostics that begin like this."""
+    return options.data_names("diagnostics", ".md", incomplete)
+
+
 @click.command(epilog=EPILOG)
 @options.paths
 @options.runtimes
@@ -24,7 +29,12 @@ Examples:
     "--format", "form", type=click.Choice(["text", "json"]), default="text", help="json: a list, for programs."
 )
 @options.namespace
-@click.option("--explain", metavar="ID", help="Print what a diagnostic's ID means, with an example, and check nothing.")
+@click.option(
+    "--explain",
+    metavar="ID",
+    help="Print what a diagnostic's ID means, with an example, and check nothing.",
+    shell_complete=ids,
+)
 def command(
     paths: tuple[str, ...], runtimes: tuple[str, ...], form: str, namespace: str | None, explain: str | None
 ) -> int:

@@ -22,6 +22,7 @@ QUANTITY: Final = (
 _FRACTION_IN_EXPONENT: Final = re.compile(r"[eE][+-]?[0-9]*\.")
 _EXPONENT: Final = re.compile(r"[eE][+-]?([0-9]+)$")
 _GREATEST_EXPONENT: Final = 1000
+_LONGEST_QUANTITY: Final = 1000
 
 # The schema looks at the shape alone, in any case and with anything before a fraction; the decoder reads RFC 3339.
 _DATE: Final = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})\Z")
@@ -58,8 +59,11 @@ def go_pattern(pattern: str) -> re.Pattern[str]:
 def quantity(text: str) -> Refusal | None:
     """Whether a string that has the pattern of quantities is one.
 
-    Exponents beyond 1000 are refused as well: Go's parser needs very long for the greatest of them.
+    More than 1000 characters and exponents beyond 1000 are refused as well: Go's parser needs very long for the
+    greatest of them.
     """
+    if len(text) > _LONGEST_QUANTITY:
+        return "schema"
     if _FRACTION_IN_EXPONENT.search(text):
         return "read"
     exponent = _EXPONENT.search(text)

@@ -8,7 +8,7 @@ Returns  the object as it is stored: unknown fields pruned (a warning each), nul
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from trainc.checks import runtime as runtime_checks
 from trainc.checks.rules import broken_rules
@@ -76,23 +76,31 @@ def conform_older(plan: Plan, told: Told) -> Plan:
 
 def less(value: Tree, found: Iterable[Diagnostic]) -> Tree:
     """An object without the fields of which an error speaks."""
+    copies: dict[Path, dict[Any, Any]] = {}  # a mapping of a hundred thousand wrong fields is copied once
     for diagnostic in found:
         if diagnostic.severity == "error" and isinstance(diagnostic.place, Place):
-            value = without(value, diagnostic.place.path)
+            value = without(value, diagnostic.place.path, copies)
     return value
 
 
-def without(value: Tree, path: Path) -> Tree:
+def without(value: Tree, path: Path, copies: dict[Path, dict[Any, Any]] | None = None) -> Tree:
     """A copy without the field at a path, so that whoever reads it keeps silent.
 
     Of an item the whole list goes, and of a missing field what lacks it; apiVersion, kind, metadata and spec stay.
+
+    copies   mappings of `value` that are copies already: the field is taken out of these
     """
+    copies = {} if copies is None else copies
     while len(path) > 1:
-        parent = get(value, path[:-1])
-        if isinstance(parent, dict) and path[-1] in parent:
-            left: Tree = put(value, path[:-1], {key: field for key, field in parent.items() if key != path[-1]})
-            return left
-        path = path[:-1]
+        *above, key = path
+        path = tuple(above)
+        parent = get(value, path)
+        if isinstance(parent, dict) and key in parent:
+            if copies.get(path) is not parent:
+                copies[path] = dict(parent)
+                value = put(value, path, copies[path])
+            del copies[path][key]
+            break
     return value
 
 

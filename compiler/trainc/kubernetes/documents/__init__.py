@@ -11,13 +11,11 @@ from __future__ import annotations
 from typing import Any, Final, NamedTuple
 
 from trainc.kubernetes.documents.composer import compose
-from trainc.kubernetes.documents.streams import Chunk, decode, split
+from trainc.kubernetes.documents.streams import LARGEST, MOST, Chunk, decode, split, too_large, too_many
 from trainc.kubernetes.documents.yamlerror import YamlError
 
 __all__ = ["Chunk", "Document", "YamlError", "parse", "read_stream", "split"]
 
-LARGEST: Final = 16 * 2**20
-"""How many bytes a document may have."""
 DEEPEST: Final = 100
 """How deep the lists and mappings of a manifest may be nested, aliases followed."""
 _DEEPEST_IN_GO: Final = 10_000
@@ -47,21 +45,24 @@ def read_stream(data: bytes | str) -> tuple[list[Document], list[YamlError]]:
     """The documents of a file without the empty ones, and what is wrong with the others, with lines of the file.
 
     A document that begins with `{` is read as JSON if it is JSON, and several objects may then follow one another.
+    A file of more than 50,000 documents is not read at all.
     """
     documents: list[Document] = []
     try:
-        chunks, errors = split(decode(data) if isinstance(data, bytes) else data)
+        chunks, errors = split(data)
+        for chunk in chunks:
+            _read_chunk(chunk, documents, errors)
+            if len(documents) > MOST:  # JSON objects can stand behind one another without a separator
+                raise too_many()
     except YamlError as error:
         return [], [error]
-    for chunk in chunks:
-        _read_chunk(chunk, documents, errors)
     errors.sort(key=lambda error: (error.line, error.column))
     return documents, errors
 
 
 def _parse(text: str, *, deepest: int = DEEPEST, sole: bool = True) -> Any:
     if len(text) > LARGEST or (len(text) > LARGEST // 4 and len(text.encode(errors="surrogatepass")) > LARGEST):
-        raise YamlError("the document is larger than 16 MiB", line=1, column=1, help="split it")
+        raise too_large(1)
     text = text.removeprefix("\ufeff")
     if "\ufeff" in text:
         _refuse_byte_order_marks(text)
@@ -82,7 +83,7 @@ def _read_chunk(chunk: Chunk, documents: list[Document], errors: list[YamlError]
     if chunk.text.lstrip(_WHITE).startswith("{"):
         from trainc.kubernetes.documents.jsonobjects import leading_objects
 
-        objects, faults, rest, behind_json = leading_objects(chunk, deepest=DEEPEST, largest=LARGEST)
+        objects, faults, rest, behind_json = leading_objects(chunk, deepest=DEEPEST, most=MOST + 1)
         documents.extend(Document(part, value) for part, value in objects)
         errors.extend(faults)
     try:

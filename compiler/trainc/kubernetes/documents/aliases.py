@@ -23,6 +23,7 @@ class Anchor:
 
 
 _FEW: Final = 400_000
+_SHARE_OF_FEW: Final = 0.99
 _MANY: Final = 4_000_000
 
 
@@ -36,13 +37,15 @@ def is_bomb(aliased: int, first: int, last: int) -> bool:
     if aliased <= 100 or last <= 1000:
         return False
     first = min(max(first, 1001), last)
+    if last <= _FEW:
+        return aliased / first > _SHARE_OF_FEW
     return any(aliased / nodes > _allowed_share(nodes) for nodes in (first, min(max(first, _MANY), last), last))
 
 
 def _allowed_share(nodes: int) -> float:
     """99 %, of large documents less, and 10 % in the end."""
     if nodes <= _FEW:
-        return 0.99
+        return _SHARE_OF_FEW
     if nodes >= _MANY:
         return 0.10
-    return 0.99 - 0.89 * ((nodes - _FEW) / (_MANY - _FEW))
+    return _SHARE_OF_FEW - 0.89 * ((nodes - _FEW) / (_MANY - _FEW))

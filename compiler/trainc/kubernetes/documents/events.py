@@ -6,7 +6,7 @@ libyaml's parser is some thirty times faster than PyYAML's own one, which stands
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from yaml.error import MarkedYAMLError, YAMLError
 from yaml.events import (
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 __all__ = [
+    "MOST_EVENTS",
     "AliasEvent",
     "CollectionEndEvent",
     "CollectionStartEvent",
@@ -47,6 +48,10 @@ __all__ = [
     "events",
     "start",
 ]
+
+
+MOST_EVENTS: Final = 250_000
+"""How many keys and values a document may have, a list or mapping counting twice: at its start and at its end."""
 
 
 def events(text: str) -> Callable[[], Event | None]:

@@ -10,8 +10,10 @@ from __future__ import annotations
 import json
 import math
 import re
+from itertools import islice
 from typing import Any, Final, NamedTuple
 
+from trainc.kubernetes.documents.events import MOST_EVENTS
 from trainc.kubernetes.documents.scalars import json_number, shorten
 from trainc.kubernetes.documents.streams import Chunk, lost_on_separator
 from trainc.kubernetes.documents.yamlerror import YamlError
@@ -19,6 +21,9 @@ from trainc.kubernetes.documents.yamlerror import YamlError
 _BRACE: Final = re.compile(r"[ \t\r\n]*\{")
 _SEPARATOR: Final = re.compile(r"[ \t\r\n]*---([^\n]*)(?:\n|$)")
 _BLANK: Final = re.compile(r"[ \t\r\n]*")
+_OPENS_VALUE: Final = ",:[{"
+"""The characters one of which stands before each value but the outermost."""
+_STRING_OR_OPENING: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"|[,:\[{]', re.DOTALL)
 
 
 class Objects(NamedTuple):
@@ -31,18 +36,22 @@ class Objects(NamedTuple):
     """Whether the rest stands right behind an object, with no separator between them."""
 
 
-def leading_objects(chunk: Chunk, *, deepest: int, largest: int) -> Objects:
+def leading_objects(chunk: Chunk, *, deepest: int, most: int) -> Objects:
     """The JSON objects that a chunk begins with, one behind the other or with `---` between them.
 
     deepest   how deep an object may be nested
-    largest   how many bytes it may have
+    most      how many objects are read at most
     """
     objects: list[tuple[Chunk, Any]] = []
     errors: list[YamlError] = []
     begin, here, is_behind = 0, (chunk.line, chunk.column), False
-    while brace := _BRACE.match(chunk.text, begin):
+    readable, since = chunk.text[: _horizon(chunk.text, 0)], 0
+    while len(objects) < most and (brace := _BRACE.match(chunk.text, begin)):
         try:
-            found = _object(chunk.text, brace.end() - 1, deepest, largest)
+            found = _object(readable, brace.end() - 1, deepest)
+            if found is None and since < begin and len(readable) < len(chunk.text):
+                readable, since = chunk.text[: _horizon(chunk.text, begin)], begin
+                found = _object(readable, brace.end() - 1, deepest)
         except YamlError as error:
             return Objects(objects, [*errors, chunk.error_in_file(error)], Chunk(""), is_behind)
         if found is None:
@@ -60,21 +69,34 @@ def leading_objects(chunk: Chunk, *, deepest: int, largest: int) -> Objects:
     return Objects(objects, errors, Chunk(chunk.text[begin:], *here), is_behind)
 
 
-def _object(text: str, begin: int, deepest: int, largest: int) -> tuple[Any, int] | None:
+def _horizon(text: str, begin: int) -> int:
+    """Where an object that begins at a character must have ended, lest it hold more values than a document may."""
+    if len(text) - begin <= MOST_EVENTS or sum(text.count(char, begin) for char in _OPENS_VALUE) <= MOST_EVENTS:
+        return len(text)
+    left = MOST_EVENTS
+    # In JSON, no two strings follow one another: a text with more of them is refused where they do.
+    for token in islice(_STRING_OR_OPENING.finditer(text, begin), 2 * MOST_EVENTS):
+        left -= text[token.start()] != '"'
+        if not left:
+            return token.start()
+    return len(text)
+
+
+def _object(text: str, begin: int, deepest: int) -> tuple[Any, int] | None:
     """The object that begins at a character, and the index of its end; None when it is left to YAML."""
     try:
         value, end = _DECODER.raw_decode(text, begin)
         written = text[begin:end]
-        size = len(written.encode())
+        # Half characters, as they are and as escapes, are a ValueError; so is what is no JSON.
+        if not written.isascii():
+            written.encode()
         if "\\u" in written:
             json.dumps(value, ensure_ascii=False).encode()
     except _TooLargeError as error:
         number = str(error)
         what = f"the number {shorten(number)} is too large"
         raise YamlError.at(text, text.find(number, begin), what, help="write a smaller one") from None
-    except (ValueError, RecursionError):  # lone surrogates are a ValueError
-        return None
-    if size > largest:
+    except (ValueError, RecursionError):
         return None
     if written.count("[") + written.count("{") > deepest and _is_deeper(value, deepest):
         return None

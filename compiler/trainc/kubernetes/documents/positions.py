@@ -9,9 +9,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from functools import lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from trainc.kubernetes.documents.events import (
+    MOST_EVENTS,
     AliasEvent,
     CollectionEndEvent,
     CollectionStartEvent,
@@ -196,7 +198,7 @@ def _fill(root: Node, text: str) -> int:
     anchors: dict[str | None, Node] = {}
     names: dict[str | None, str] = {}
     stack = [root]
-    for event in iter(events(text[mark:]), None):
+    for event in islice(iter(events(text[mark:]), None), MOST_EVENTS):
         node = stack[-1]
         if isinstance(event, ScalarEvent) and event.anchor is None:  # nearly all of them
             begin, root.end = start(event) + mark, _end(event) + mark

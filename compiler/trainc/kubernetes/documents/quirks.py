@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 
 _TAG_AND_COMMA: Final = re.compile(r"(?:&[\w-]+\s+)?![^\s,\[\]{}]*,")
 _ESCAPED_SLASH: Final = re.compile(r"(?<!\\)(?:\\\\)*\\/")
-_DOUBLE_QUOTED: Final = re.compile(r'"(?:[^"\\]|\\.)*"?', re.DOTALL)
-_ESCAPE: Final = re.compile(r"\\(.)", re.DOTALL)
+_DOUBLE_QUOTED: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 _REWRITTEN: Final = 2**24
 """As many characters are read again for rewritten texts."""
 
@@ -54,5 +53,6 @@ def rewritten(text: str, error: YAMLError, quote: str = "'") -> str | None:
     string = _DOUBLE_QUOTED.match(text, begin)
     if string is None:
         return None
-    spelled = _ESCAPE.sub(lambda escape: quote if escape[1] == "'" else escape[0], string[0])
+    # Two backslashes are one that is escaped: what follows them is no escape of theirs.
+    spelled = r"\\".join(part.replace(r"\'", quote) for part in string[0].split(r"\\"))
     return text[:begin] + spelled + text[string.end() :] if spelled != string[0] else None

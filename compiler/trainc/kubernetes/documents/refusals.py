@@ -60,6 +60,11 @@ def too_deep(deepest: int) -> Refusal:
     return f"lists and mappings are nested more than {deepest} deep", ""
 
 
+def too_many(most: int) -> Refusal:
+    """A document that is short, and yet would take long."""
+    return f"the document holds more than {most} keys and values", "split it"
+
+
 def unspeakable_key(value: object) -> Refusal:
     """A key that JSON has no words for."""
     what = "a key is missing or null" if value is None else f"the integer {value} is too large for a key"

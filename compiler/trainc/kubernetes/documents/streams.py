@@ -1,6 +1,7 @@
 """A file cut into the chunks of its documents, where the API machinery's decoder cuts, but losing nothing.
 
-Reads the bytes or the text of a file; returns its chunks, each with its place in the file.
+Reads the bytes or the text of a file; returns its chunks, each with its place in the file. It is cut before it is
+decoded: a character of four bytes anywhere in a text would make all of it four times as large in memory.
 Source: k8s.io/apimachinery 0.36, util/yaml (documentDecoder). On purpose unlike there: a document keeps the newline
 before the separator, a text on the separator's line is an error, and the last document is never dropped.
 """
@@ -12,7 +13,14 @@ from typing import Final, NamedTuple
 from trainc.kubernetes.documents.scalars import shorten
 from trainc.kubernetes.documents.yamlerror import YamlError
 
-_SEPARATOR: Final = "\n---"
+LARGEST: Final = 16 * 2**20
+"""How many bytes a document may have, or the JSON objects that follow one another without a separator."""
+MOST: Final = 50_000
+"""How many documents a file may have."""
+_SEPARATOR: Final = b"\n---"
+_PIECE: Final = 2**20
+_ANY: Final = ("utf-8", "surrogatepass")
+"""UTF-8 that also holds lone surrogates."""
 
 
 class Chunk(NamedTuple):
@@ -44,36 +52,74 @@ def decode(data: bytes) -> str:
     What is no UTF-8 becomes lone surrogates, which are refused where they stand: the other documents can be read.
     Raises YamlError.
     """
+    return str(*_in_utf8(data))
+
+
+def split(data: bytes | str) -> tuple[list[Chunk], list[YamlError]]:
+    """The chunks of a file, and what is wrong with those left out and with the lines between them. Raises YamlError.
+
+    A separator is a line break, `---`, and the rest of that line. `---` on the first line separates nothing.
+    """
+    text, *codec = (data.encode(*_ANY), *_ANY) if isinstance(data, str) else _in_utf8(data)
+    chunks: list[Chunk] = []
+    errors: list[YamlError] = []
+    begin, line = 0, 1
+    for _ in range(MOST + 1):
+        separator = text.find(_SEPARATOR, begin)
+        if separator < 0:
+            break
+        behind = separator + len(_SEPARATOR)
+        end = text.find(b"\n", behind) + 1 or len(text)
+        _add(chunks, errors, text[begin : separator + 1], line, codec)
+        line += text.count(b"\n", begin, separator + 1)
+        if end - separator > LARGEST:
+            errors.append(too_large(line))
+        else:
+            errors.extend(lost_on_separator(str(text[behind:end], *codec), line, 1))
+        begin = end
+        line += 1
+    else:
+        raise too_many()
+    if begin < len(text):
+        _add(chunks, errors, text[begin:], line, codec)
+    return chunks, errors
+
+
+def _in_utf8(data: bytes) -> tuple[bytes, str, str]:
+    """The bytes of a file in UTF-8, and how these are decoded. UTF-16 is recoded in pieces, to save memory."""
     encoding = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}.get(data[:2])
     if encoding is None:
-        return data.decode("utf-8", "surrogateescape")
+        return data, "utf-8", "surrogateescape"
+    import codecs
+    from io import BytesIO
+
+    decoder, recoded = codecs.getincrementaldecoder(encoding)("surrogatepass"), BytesIO()
     try:
-        return data[2:].decode(encoding, "surrogatepass")
+        for at in range(2, len(data), _PIECE):
+            recoded.write(decoder.decode(data[at : at + _PIECE], at + _PIECE >= len(data)).encode(*_ANY))
+        return recoded.getvalue(), *_ANY
     except UnicodeDecodeError:
         raise YamlError(
             "the file begins as UTF-16, but is none", line=1, column=1, help="save the file as UTF-8"
         ) from None
 
 
-def split(text: str) -> tuple[list[Chunk], list[YamlError]]:
-    """The chunks of a file's text, and what is wrong with the lines between them.
+def _add(chunks: list[Chunk], errors: list[YamlError], text: bytes, line: int, codec: list[str]) -> None:
+    """Add a chunk, or the error of one that is too large to look at."""
+    if len(text) > LARGEST:
+        errors.append(too_large(line))
+    else:
+        chunks.append(Chunk(str(text, *codec), line))
 
-    A separator is a line break, `---`, and the rest of that line. `---` on the first line separates nothing.
-    """
-    chunks: list[Chunk] = []
-    errors: list[YamlError] = []
-    begin, line = 0, 1
-    while (found := text.find(_SEPARATOR, begin)) >= 0:
-        chunk = Chunk(text[begin : found + 1], line)
-        chunks.append(chunk)
-        end_of_line = text.find("\n", found + 1)
-        begin = end_of_line + 1 if end_of_line >= 0 else len(text)
-        line += chunk.text.count("\n")
-        errors.extend(lost_on_separator(text[found + len(_SEPARATOR) : begin], line, 1))
-        line += 1
-    if begin < len(text):
-        chunks.append(Chunk(text[begin:], line))
-    return chunks, errors
+
+def too_large(line: int) -> YamlError:
+    """The error of a document with more bytes than are read."""
+    return YamlError("the document is larger than 16 MiB", line=line, column=1, help="split it")
+
+
+def too_many() -> YamlError:
+    """The error of a file with more documents than are read."""
+    return YamlError(f"the file has more than {MOST} documents", line=1, column=1, help="split it")
 
 
 def lost_on_separator(text: str, line: int, column: int) -> list[YamlError]:

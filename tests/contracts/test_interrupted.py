@@ -1,0 +1,159 @@
+"""A build that is killed while it writes: every output is whole, old or new, and the next build puts all in order."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from running import run
+
+from trainc import outputs
+from trainc.outputs import LISTING, MARK, PART
+
+ROOT = Path(__file__).parents[2]
+KEPT, GONE, ADDED = 160, 20, 20
+"""How many jobs have an output before and after, only before, and only after."""
+MOMENTS = int(os.environ.get("MOMENTS", "50"))
+JOB = """\
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainJob
+metadata: {{name: job-{number}, namespace: team-{team}}}
+spec:
+  runtimeRef: {{name: plain}}
+  trainer: {{image: "registry.example.com/train:{version}"}}
+"""
+# `trainc build` that has compiled, and is about to write: for each line that it reads, a copy of the process writes,
+# and is killed after that many seconds ("never" lets it finish). Answers with how the copy ended, and after how long.
+PROGRAM = """
+import os, signal, sys, time
+from trainc import outputs
+from trainc.cli import main
+
+write = outputs.apply
+
+def rehearse(folder, changes):
+    for line in sys.stdin:
+        began = time.perf_counter()
+        copy = os.fork()
+        if copy == 0:
+            os._exit(bool(write(folder, changes)))
+        if line != "never\\n":
+            time.sleep(float(line))
+            os.kill(copy, signal.SIGKILL)
+        _, status = os.waitpid(copy, 0)
+        print(os.waitstatus_to_exitcode(status), time.perf_counter() - began, flush=True)
+    return []
+
+outputs.apply = rehearse
+main()
+"""
+
+Files = dict[str, bytes]
+
+
+def jobs(numbers: range, version: str) -> str:
+    return "---\n".join(JOB.format(number=number, team=number // 60, version=version) for number in numbers)
+
+
+def files(folder: Path) -> Files:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def restore(folder: Path, wanted: Files) -> None:
+    """Make a folder hold these files; what is right already is left as it is, which takes far less time."""
+    there = files(folder)
+    for path in there.keys() - wanted.keys():
+        (folder / path).unlink()
+    for path, data in wanted.items():
+        if there.get(path) != data:
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_bytes(data)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The inputs, old and new, and what they compile to: `old` and `new`."""
+    folder = tmp_path_factory.mktemp("builds")
+    (folder / "old.yaml").write_text(jobs(range(ADDED, ADDED + KEPT + GONE), "old"))
+    (folder / "new.yaml").write_text(jobs(range(ADDED + KEPT), "new"))
+    for version in ("old", "new"):
+        assert run("build", str(folder / f"{version}.yaml"), "-o", str(folder / version)).code == 0
+    return folder
+
+
+class Rehearsal:
+    """A build from the old outputs to the new ones, done as often as one likes."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.old = files(folder / "old")
+        restore(folder / "out", self.old)
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", PROGRAM, "build", "new.yaml", "-o", "out"],
+            cwd=folder,
+            env={**os.environ, "PYTHONPATH": str(ROOT / "compiler")},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def once(self, until: str) -> tuple[int, float]:
+        """Exit code and seconds of one build of the old folder, killed after so many seconds."""
+        restore(self.folder / "out", self.old)
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(f"{until}\n")
+        self.process.stdin.flush()
+        code, seconds = self.process.stdout.readline().split()
+        return int(code), float(seconds)
+
+
+@pytest.fixture
+def rehearsal(folder: Path) -> Iterator[Rehearsal]:
+    rehearsal = Rehearsal(folder)
+    yield rehearsal
+    rehearsal.process.communicate(timeout=60)
+
+
+def test_a_build_that_is_killed_leaves_whole_files_which_the_next_one_completes(
+    folder: Path, rehearsal: Rehearsal
+) -> None:
+    old, new = files(folder / "old"), files(folder / "new")
+    wanted = {path: data.decode().removeprefix(MARK) for path, data in new.items() if path != LISTING}
+    done = [rehearsal.once("never") for _ in range(3)]
+    assert [code for code, _ in done] == [0, 0, 0]
+    assert files(folder / "out") == new
+    chance, whole = random.Random(1), min(seconds for _, seconds in done)
+    killed = 0
+    for _ in range(MOMENTS):
+        code, _ = rehearsal.once(str(chance.uniform(0, whole)))
+        left = files(folder / "out")
+        parts = {path for path in left if path.endswith(PART)}
+        made = left.keys() - parts - {LISTING}
+        assert len(parts) <= 1
+        assert all(Path(path).name.startswith(".") for path in parts)
+        assert [path for path in made if left[path] not in (old.get(path), new.get(path))] == []
+        assert made <= set(json.loads(left[LISTING])["outputs"])  # nothing is lost sight of
+        killed += code == -signal.SIGKILL
+        changes = outputs.plan(str(folder / "out"), wanted, prune=True)
+        assert changes.diagnostics == []
+        assert outputs.apply(str(folder / "out"), changes) == []
+        assert files(folder / "out") == new
+    assert killed > MOMENTS // 5
+
+
+def test_the_next_build_may_be_another_one(folder: Path, rehearsal: Rehearsal) -> None:
+    """The outputs of jobs that were new to the killed build, and are gone again, are removed."""
+    chance = random.Random(2)
+    _, whole = rehearsal.once("never")
+    for _ in range(5):
+        rehearsal.once(str(chance.uniform(0, whole)))
+        assert run("build", str(folder / "old.yaml"), "-o", str(folder / "out")).code == 0
+        assert files(folder / "out") == files(folder / "old")

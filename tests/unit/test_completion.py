@@ -1,0 +1,95 @@
+"""`trainc completion`: the scripts, and what they are told when somebody presses TAB."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from running import run
+
+from trainc.cli import COMMANDS
+from trainc.cli.completion import SHELLS
+
+ROOT = Path(__file__).parents[2]
+CHECKED_BY = {"bash": ["bash", "-n"], "zsh": ["zsh", "-n"], "fish": ["fish", "--no-execute"]}
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_the_script_is_for_the_installed_command(shell: str) -> None:
+    done = run("completion", shell)
+    assert (done.code, done.err) == (0, "")
+    assert f"_TRAINC_COMPLETE={shell}_complete" in done.out
+    assert done.out.endswith("\n")
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_the_shell_accepts_its_script(shell: str, tmp_path: Path) -> None:
+    if shutil.which(shell) is None:
+        pytest.skip(f"no {shell} here")
+    (tmp_path / "script").write_text(run("completion", shell).out)
+    subprocess.run([*CHECKED_BY[shell], tmp_path / "script"], check=True, timeout=60)
+
+
+def test_an_unknown_shell_is_named_with_those_that_are_known() -> None:
+    done = run("completion", "tcsh")
+    assert (done.code, done.out) == (2, "")
+    assert all(shell in done.err for shell in SHELLS)
+
+
+STOCK = {path.stem for path in ROOT.glob("runtimes/*.yaml")}
+
+
+def completed(words: str, monkeypatch: pytest.MonkeyPatch) -> set[str]:
+    """What bash's script is told of a line that ends in its last word: `type,value`."""
+    monkeypatch.setenv("_TRAINC_COMPLETE", "bash_complete")
+    monkeypatch.setenv("COMP_WORDS", words)
+    monkeypatch.setenv("COMP_CWORD", str(len(words.split(" ")) - 1))
+    done = run()
+    assert (done.code, done.err) == (0, "")
+    return set(done.out.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        ("trainc ", {f"plain,{command}" for command in COMMANDS}),
+        ("trainc va", {"plain,validate"}),
+        ("trainc build --f", {"plain,--format"}),
+        ("trainc build --format ", {"plain,yaml", "plain,json"}),
+        ("trainc build jo", {"file,jo"}),
+        ("trainc build -r run", {"file,run"}),
+        ("trainc build -o ren", {"dir,ren"}),
+        ("trainc validate jobs/", {"file,jobs/"}),
+        ("trainc runtimes ", {f"plain,{name}" for name in STOCK}),
+        ("trainc runtimes torch-d", {"plain,torch-distributed"}),
+        ("trainc runtimes ./", {"file,./"}),
+        ("trainc runtimes --export ", {"dir,"}),
+        ("trainc validate --explain unknown-", {f"plain,unknown-{what}" for what in ("field", "kind", "version")}),
+        ("trainc init ne", {"dir,ne"}),
+        ("trainc completion ", {f"plain,{shell}" for shell in SHELLS}),
+        ("trainc nonsense ", {f"plain,{command}" for command in COMMANDS}),
+    ],
+)
+def test_what_is_offered(words: str, offered: set[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    assert completed(words, monkeypatch) == offered
+
+
+def test_no_compiler_is_imported_for_a_completion() -> None:
+    """Somebody waits for it."""
+    program = (
+        "import os, sys\n"
+        "os.environ |= {'_TRAINC_COMPLETE': 'bash_complete', 'COMP_WORDS': 'trainc ', 'COMP_CWORD': '1'}\n"
+        "sys.argv = ['trainc']\n"
+        "from trainc.cli import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "print(*(name for name in sys.modules if name.startswith(('trainc.', 'yaml', 'json'))))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT / "compiler", capture_output=True, text=True, check=True, timeout=60
+    )
+    loaded = done.stdout.splitlines()[-1].split()
+    assert {name for name in loaded if not name.startswith("trainc.cli")} == {"trainc.version"}

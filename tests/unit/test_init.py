@@ -1,0 +1,100 @@
+"""`trainc init`: what it writes works at once, and what is there is kept."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+import yaml
+from running import run
+
+from trainc.cli.init import FILES
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_the_repository_works(monkeypatch: pytest.MonkeyPatch) -> None:
+    done = run("init", "new/jobs of ours")
+    assert (done.code, done.err) == (0, "")
+    assert done.out == (
+        "".join(f"new/jobs of ours/{name}: written\n" for name in FILES)
+        + "\nNext:\n  cd 'new/jobs of ours'\n  trainc validate\n  trainc build -o rendered\n"
+    )
+    monkeypatch.chdir("new/jobs of ours")
+    checked = run("validate")
+    assert (checked.code, checked.out) == (0, "no faults found: 1 TrainJob, 1 runtime\n")
+    assert run("build", "-o", "rendered", "--check").code == 3
+    assert run("build", "-o", "rendered").code == 0
+    assert run("build", "-o", "rendered", "--check").code == 0
+    assert run("validate").code == 0
+    assert "kind: JobSet" in Path("rendered/first-job.yaml").read_text()
+
+
+def test_the_hooks_are_commands_that_work() -> None:
+    run("init")
+    run("build", "-o", "rendered")
+    (repository,) = yaml.safe_load(Path(".pre-commit-config.yaml").read_text())["repos"]
+    entries = [hook["entry"].split() for hook in repository["hooks"]]
+    assert [name for name, *_ in entries] == ["trainc", "trainc"]
+    assert [run(*arguments).code for _, *arguments in entries] == [0, 0]
+
+
+def test_the_commands_of_the_readme_work() -> None:
+    run("init", ".")
+    shown = [
+        line.split("  ")[0].split() for line in Path("README.md").read_text().split("    ") if "trainc " in line[:7]
+    ]
+    assert len(shown) == 3
+    assert [run(*arguments).code for _, *arguments in shown] == [0, 0, 0]
+
+
+def test_a_file_that_is_there_is_kept() -> None:
+    Path("README.md").write_text("ours\n")
+    os.symlink("nowhere", ".gitattributes")
+    done = run("init", ".")
+    assert done.code == 0
+    assert "README.md: kept as it is\n" in done.out
+    assert ".gitattributes: kept as it is\n" in done.out
+    assert "jobs/first-job.yaml: written\n" in done.out
+    assert "cd " not in done.out
+    assert Path("README.md").read_text() == "ours\n"
+    assert not Path("nowhere").exists()
+    again = run("init", ".").out
+    assert again.count("kept as it is") == len(FILES)
+
+
+@pytest.mark.parametrize(
+    ("folder", "complaint"),
+    [
+        pytest.param("file", "file is in the way: it is no folder", id="a file"),
+        pytest.param("file/below", "file/below/README.md cannot be written: Not a directory", id="below a file"),
+        pytest.param("/proc/new", "/proc/new/README.md cannot be written", id="where nobody may write"),
+        pytest.param("nowhere", "nowhere is in the way: it is no folder", id="a link to nowhere"),
+        pytest.param("x" * 300, "cannot be written: File name too long", id="a name that is too long"),
+    ],
+)
+def test_a_folder_that_cannot_be_written_to(folder: str, complaint: str) -> None:
+    Path("file").write_text("")
+    if folder == "nowhere":
+        os.symlink("gone", "nowhere")
+    done = run("init", folder)
+    assert (done.code, done.out) == (1, "")
+    assert complaint in done.err
+
+
+def test_a_file_in_the_way_of_a_folder() -> None:
+    Path("jobs").write_text("")
+    done = run("init", ".")
+    assert done.code == 1
+    assert "Error: jobs is in the way: it is no folder" in done.err
+
+
+def test_names_are_shown_without_their_effect() -> None:
+    done = run("init", "a\x1b[31m")
+    assert "\x1b" not in done.out
+    assert r"a\x1b[31m/README.md: written" in done.out
