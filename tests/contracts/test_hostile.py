@@ -147,6 +147,7 @@ LONG: dict[str, tuple[Callable[[], str | bytes], str]] = {
     "JSON lists": (lambda: '{"a":[' + "[]," * 5 * MB + "[]]}", FULL),
     "anchors": (lambda: "- &a\n" * 3 * MB, FULL),
     "equal keys": (lambda: "a: 1\n" * 3 * MB, 'the key "a" is already set on line 1'),
+    "directives": (lambda: "".join(f"%TAG !a{i}! x\n" for i in range(MB // 2)) + "---\na\n", "1001:1: error[yaml]"),
     "newlines": (lambda: "\n" * 15 * MB, FINE),
     "newlines before a fault": (lambda: "\n" * 6 * MB + "a", "6000001:1: error[not-an-object]"),
     "comments": (lambda: "#\n" * 7 * MB, FINE),

@@ -19,7 +19,10 @@ __all__ = ["Chunk", "Document", "YamlError", "parse", "read_stream", "split"]
 DEEPEST: Final = 100
 """How deep the lists and mappings of a manifest may be nested, aliases followed."""
 _DEEPEST_IN_GO: Final = 10_000
+_MOST_DIRECTIVES: Final = 1000
+"""How many %TAG a document may have: libyaml compares each of them with all before it."""
 _MARK_WITHIN: Final = "(?<=[\n\r\x85\u2028\u2029])\ufeff"
+_DIRECTIVE: Final = "(?:^|(?<=[\n\r\x85\u2028\u2029]))%TAG"
 _WHITE: Final = " \t\r\n"
 
 
@@ -66,6 +69,8 @@ def _parse(text: str, *, deepest: int = DEEPEST, sole: bool = True) -> Any:
     text = text.removeprefix("\ufeff")
     if "\ufeff" in text:
         _refuse_byte_order_marks(text)
+    if text.count("%TAG") > _MOST_DIRECTIVES:
+        _refuse_directives(text)
     return compose(text, deepest=deepest, sole=sole)
 
 
@@ -75,6 +80,15 @@ def _refuse_byte_order_marks(text: str) -> None:
 
     if mark := re.search(_MARK_WITHIN, text):
         raise YamlError.at(text, mark.start(), "a byte order mark stands at the start of a line", help="remove it")
+
+
+def _refuse_directives(text: str) -> None:
+    import re
+    from itertools import islice
+
+    for directive in islice(re.finditer(_DIRECTIVE, text), _MOST_DIRECTIVES, None):
+        what = f"the document has more than {_MOST_DIRECTIVES} %TAG directives"
+        raise YamlError.at(text, directive.start(), what, help="write the tags out")
 
 
 def _read_chunk(chunk: Chunk, documents: list[Document], errors: list[YamlError]) -> None:
