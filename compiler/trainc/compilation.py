@@ -238,13 +238,13 @@ def _twice(job: TrainJob, first: TrainJob) -> Diagnostic:
 
 
 def _none_of_that_name(only: str, names: list[str]) -> Diagnostic:
-    import difflib
+    from trainc.nearest import nearest
 
-    near = difflib.get_close_matches(only, names)
+    near = nearest(only, names)
     return Diagnostic(
         id="only-not-found",
         severity="error",
         stage="read",
         message=f"--only {only}: no TrainJob of that name in the given paths",
-        help=f"did you mean {', '.join(near)}?" if near else f"there are {', '.join(sorted(names)) or 'none'}",
+        help=f"did you mean {near}?" if near else f"there are {', '.join(sorted(names)) or 'none'}",
     )

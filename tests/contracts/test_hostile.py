@@ -105,7 +105,7 @@ BOMBS: dict[str, tuple[str, str]] = {
         + "kind: List\nitems: [*a39]\n",
         "aliases make this document",
     ),
-    "many aliases of one scalar": ("- &a x\n" + "- *a\n" * 300_000, FULL),
+    "many aliases of one scalar": ("- &a x\n" + "- *a\n" * 300_000, "more than 50000 aliases"),
 }
 
 DEEP: dict[str, tuple[str, str]] = {

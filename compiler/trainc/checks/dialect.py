@@ -135,12 +135,12 @@ KINDS: Final = ("initContainers", "containers")
 
 
 def _missing(plan: Plan, path: Path, what: str, known: list[str]) -> Finding:
-    import difflib
+    from trainc.nearest import nearest
 
-    near = difflib.get_close_matches(str(path and get(plan.job.value, path, "")), known, n=1)
+    near = nearest(str(get(plan.job.value, path)), known)
     return Finding(
         message=f'the override is for {what}, and runtime "{plan.runtime.id.name}" has none of that name',
-        help=f"did you mean {near[0]}?" if near else f"it has {', '.join(known)}",
+        help=f"did you mean {near}?" if near else f"it has {', '.join(known)}",
         field=field(plan.job.written(path)[:2]),
         place=plan.job.at(*path),
     )

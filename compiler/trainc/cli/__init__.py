@@ -43,10 +43,10 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Name the nearest command where there is none of that name; a shell that completes is told nothing."""
         if args and args[0] not in COMMANDS and not ctx.resilient_parsing:
-            import difflib
+            from trainc.nearest import nearest
 
-            near = difflib.get_close_matches(args[0], COMMANDS, n=1)
-            hint = f' Did you mean "{near[0]}"?' if near else f" There are: {', '.join(COMMANDS)}."
+            near = nearest(args[0], COMMANDS)
+            hint = f' Did you mean "{near}"?' if near else f" There are: {', '.join(COMMANDS)}."
             ctx.fail(f'No command "{args[0]}".{hint}')
         return super().resolve_command(ctx, args)
 

@@ -135,12 +135,11 @@ def _node(runtime: Runtime) -> tuple[str, ...]:
 
 
 def _missing(name: str, names: set[str]) -> Diagnostic:
-    import difflib
-
     from trainc.diagnostics import Diagnostic
+    from trainc.nearest import nearest
 
-    near = difflib.get_close_matches(name, sorted(names))
-    help = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(sorted(names))}"
+    near = nearest(name, sorted(names))
+    help = f"did you mean {near}?" if near else f"there are {', '.join(sorted(names))}"
     return Diagnostic(id="runtime-not-found", severity="error", stage="read", message=f'no runtime "{name}"', help=help)
 
 

@@ -64,10 +64,10 @@ def _explain(id: str) -> int:
 
     known = catalogue.entries()
     if id not in known:
-        import difflib
+        from trainc.nearest import nearest
 
-        near = difflib.get_close_matches(id, known, n=1)
-        hint = f' Did you mean "{near[0]}"?' if near else " A report has it in brackets, as in error[wrong-type]."
+        near = nearest(id, known)
+        hint = f' Did you mean "{near}"?' if near else " A report has it in brackets, as in error[wrong-type]."
         raise click.UsageError(f'No diagnostic "{id}".{hint}')
     options.write(catalogue.explained(known[id]))
     return OK

@@ -55,10 +55,10 @@ def _ours(document: Document, kind: object, version: str) -> Iterator[tuple[Role
             document, "unknown-version", message, f"the version of Trainer v2 is {VERSION}", ("apiVersion",)
         )
     elif not isinstance(kind, str) or kind not in ROLES:
-        import difflib
+        from trainc.nearest import nearest
 
-        near = difflib.get_close_matches(str(kind), ROLES, n=1)
-        help = f"did you mean {near[0]}?" if near else f"it has {', '.join(ROLES)}"
+        near = nearest(str(kind), ROLES)
+        help = f"did you mean {near}?" if near else f"it has {', '.join(ROLES)}"
         message = f'{GROUP} has no kind "{kind}"' if kind else f"an object of {GROUP} without kind"
         yield _diagnostic(document, "unknown-kind", message, help, ("kind",))
     else:

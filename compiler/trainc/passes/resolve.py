@@ -84,10 +84,10 @@ def _way_out(plan: Plan, kind: str, name: str) -> str:
             return f'there is one in namespace "{namespace}", and a TrainJob finds only those of its own; '
         if found == name:
             return f"there is a {other} of that name: set `kind: {other}`; "
-    import difflib
+    from trainc.nearest import nearest
 
-    near = difflib.get_close_matches(name, dict.fromkeys(found for other, _, found in keys if other == kind), n=1)
+    near = nearest(name, dict.fromkeys(found for other, _, found in keys if other == kind))
     if near:
-        return f"did you mean {near[0]}? "
+        return f"did you mean {near}? "
     names = sorted({found for other, _, found in keys if other == kind})
     return f"there are {', '.join(names[:8])}{' ...' if len(names) > 8 else ''}; " if names else ""

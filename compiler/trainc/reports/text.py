@@ -25,10 +25,17 @@ CYAN: Final = "\x1b[1;36m"
 PLAIN: Final = "\x1b[0m"
 
 
+EXCERPTS: Final = 500
+"""So many diagnostics are shown with their lines: nobody reads as many, and each takes a millisecond."""
+
+
 def render(diagnostics: Sequence[Diagnostic], *, summary: str, color: bool) -> str:
     """The report, and a line that sums it up; blank lines between them."""
     paint = _painted if color else _plain
-    parts = ["\n".join(_lines(diagnostic, paint)) for diagnostic in in_order(diagnostics)]
+    parts = [
+        "\n".join(_lines(diagnostic, paint, shown=number < EXCERPTS))
+        for number, diagnostic in enumerate(in_order(diagnostics))
+    ]
     if summary:
         parts.append(summary)
     return "\n\n".join(parts) + "\n" if parts else ""
@@ -39,20 +46,21 @@ def position(place: object) -> str:
     return escape(str(place)) if isinstance(place, Location) else ""
 
 
-def _lines(diagnostic: Diagnostic, paint: Callable[[str, str], str]) -> Iterator[str]:
-    at, severity = _shown(diagnostic.place), f"{diagnostic.severity}[{diagnostic.id}]"
-    color = COLORS[diagnostic.severity]
-    related = [(relation, _shown(relation.place)) for relation in diagnostic.related]
-    digits = max((len(str(shown.number)) for shown in (at, *(shown for _, shown in related)) if shown), default=0)
+def _lines(diagnostic: Diagnostic, paint: Callable[[str, str], str], *, shown: bool) -> Iterator[str]:
+    severity, color = f"{diagnostic.severity}[{diagnostic.id}]", COLORS[diagnostic.severity]
+    at = _shown(diagnostic.place) if shown else None
+    related = [(relation, _shown(relation.place) if shown else None) for relation in diagnostic.related]
+    excerpts = (at, *(excerpt for _, excerpt in related))
+    digits = max((len(str(excerpt.number)) for excerpt in excerpts if excerpt), default=0)
     where = [paint(BOLD, position(diagnostic.place))] if diagnostic.place else []
     yield ": ".join([*where, paint(color, severity), escape(diagnostic.message)])
     if at:
         yield from _excerpt(at, digits, "^", color, paint)
     seen = {_line(diagnostic.place)}
-    for relation, shown in related:
+    for relation, excerpt in related:
         yield f"  {paint(BOLD, position(relation.place))}: {escape(relation.message)}"
-        if shown and _line(relation.place) not in seen:
-            yield from _excerpt(shown, digits, "-", BLUE, paint)
+        if excerpt and _line(relation.place) not in seen:
+            yield from _excerpt(excerpt, digits, "-", BLUE, paint)
         seen.add(_line(relation.place))
     if diagnostic.help:
         yield f"  {paint(CYAN, 'help')}: {escape(diagnostic.help)}"

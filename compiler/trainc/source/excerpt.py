@@ -11,7 +11,7 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from trainc.kubernetes.documents.positions import line_starts
+from trainc.kubernetes.documents.lines import lines
 from trainc.source.printable import escape
 from trainc.source.secrets import secrets
 
@@ -83,10 +83,12 @@ def hidden(at: Location) -> list[Stretch]:
 
 def line(document: Document, number: int) -> tuple[int, int]:
     """From which index of the document's text to which a line of its file reaches, without its line break."""
-    text, starts = document.text, line_starts(document.text)
-    index = min(max(number - document.line, 0), len(starts) - 1)
-    begin = starts[index]
-    end = starts[index + 1] - 1 if index + 1 < len(starts) else len(text)
+    text, known = document.text, lines(document.text)
+    wanted = min(max(number - document.line, 0) + 1, len(known))
+    begin = known.begin(wanted)
+    end = text.find("\n", begin)
+    if end < 0:
+        end = len(text)
     if begin == 0 and text.startswith("\ufeff"):
         begin = 1
     if end > begin and text[end - 1] == "\r":
@@ -119,12 +121,19 @@ def _cells(text: str, begin: int, end: int, secrets: list[Stretch]) -> list[_Cel
         if high <= at or low >= end:
             continue
         margin = len(text[at:end]) - len(text[at:end].lstrip(" \t")) if low < at else 0
-        cells += [_cell(text, index) for index in range(at, max(low, at + margin))]
+        cells += _plain(text, at, max(low, at + margin))
         at = max(low, at + margin)
         cells.append(_Cell(at, high, _MASK, len(_MASK)))
         at = high
-    cells += [_cell(text, index) for index in range(at, end)]
-    return cells
+    return cells + _plain(text, at, end)
+
+
+def _plain(text: str, begin: int, end: int) -> list[_Cell]:
+    """The characters of a stretch without secrets."""
+    stretch = text[begin:end]
+    if stretch.isascii() and stretch.isprintable():
+        return [_Cell(index, index + 1, character, 1) for index, character in enumerate(stretch, begin)]
+    return [_cell(text, index) for index in range(begin, end)]
 
 
 def _cell(text: str, index: int) -> _Cell:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from trainc.kubernetes.documents import refusals
 from trainc.kubernetes.documents.aliases import Anchor, is_bomb
 from trainc.kubernetes.documents.events import (
+    MOST_ALIASES,
     MOST_EVENTS,
     AliasEvent,
     DocumentStartEvent,
@@ -114,6 +115,7 @@ class _Composer:
         self.anchors: dict[str, Anchor] = {}
         # Events that are no nodes to Go's decoder, less the document, which is one, and the nodes behind aliases.
         self.uncounted = -1
+        self.aliases = 0
         self.aliased = 0  # nodes that aliases stand for
         self.checked = 0  # the count of nodes up to which the share of aliases has been found small enough
 
@@ -242,6 +244,9 @@ class _Composer:
         return outer
 
     def _alias(self, frame: _Frame, event: AliasEvent, number: int) -> Any:
+        self.aliases += 1
+        if self.aliases > MOST_ALIASES:
+            raise self._error(event, refusals.too_many_aliases(MOST_ALIASES))
         anchor = self.anchors.get(event.anchor or "")
         if anchor is None:
             raise self._error(event, refusals.unknown_alias(event.anchor or ""))

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 __all__ = [
+    "MOST_ALIASES",
     "MOST_EVENTS",
     "AliasEvent",
     "CollectionEndEvent",
@@ -50,6 +51,8 @@ __all__ = [
 ]
 
 
+MOST_ALIASES: Final = 50_000
+"""How many aliases a document may have: each takes as long as ten keys."""
 MOST_EVENTS: Final = 250_000
 """How many keys and values a document may have, a list or mapping counting twice: at its start and at its end."""
 

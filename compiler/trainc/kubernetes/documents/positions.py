@@ -7,7 +7,6 @@ Aliases and merge keys are followed to where the value is written.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -26,6 +25,7 @@ from trainc.kubernetes.documents.events import (
     start,
 )
 from trainc.kubernetes.documents.jsontree import JsonField, JsonNode, root_of_json, uncollected
+from trainc.kubernetes.documents.lines import lines
 from trainc.kubernetes.documents.quirks import rewritings, rewritten
 from trainc.kubernetes.documents.scalars import HINTS, MERGE_TAG, key_text, plain
 from trainc.kubernetes.documents.tags import TagError, tagged
@@ -78,16 +78,9 @@ def span(text: str, path: tuple[str | int, ...], *, key: bool = False) -> Span:
 
 def place_of(text: str, index: int) -> tuple[int, int]:
     """1-based line and column of a character; a byte order mark takes no column."""
-    starts = line_starts(text)
-    line = bisect_right(starts, index)
+    line, begin = lines(text).of(index)
     invisible = line == 1 and index > 0 and text.startswith("\ufeff")
-    return line, index - starts[line - 1] + 1 - invisible
-
-
-@lru_cache(maxsize=4)
-def line_starts(text: str) -> list[int]:
-    """The indices at which the lines of a text begin."""
-    return [0, *(match.end() for match in re.finditer("\n", text))]
+    return line, index - begin + 1 - invisible
 
 
 class Field(NamedTuple):

@@ -65,6 +65,11 @@ def too_many(most: int) -> Refusal:
     return f"the document holds more than {most} keys and values", "split it"
 
 
+def too_many_aliases(most: int) -> Refusal:
+    """The same, of aliases alone."""
+    return f"the document holds more than {most} aliases", "split it"
+
+
 def unspeakable_key(value: object) -> Refusal:
     """A key that JSON has no words for."""
     what = "a key is missing or null" if value is None else f"the integer {value} is too large for a key"

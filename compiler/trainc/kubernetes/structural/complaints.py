@@ -10,19 +10,22 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from trainc.kubernetes.structural.remedies import (
     EXPECTED,
-    closest,
     known_fields,
     listed,
     quantity_meant,
     remedy,
+    shortened,
     shown,
     subject,
 )
 from trainc.kubernetes.violations import Violation, field
+from trainc.nearest import nearest
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import Path, Tree
 
+_ALIKE: Final = 0.75
+"""How alike two names of fields are before one is taken for the other."""
 _DEEP: Final = 4
 """How far below the top a misplaced field's home is looked for."""
 
@@ -130,7 +133,7 @@ def out_of_range(
 
 def not_allowed(path: Path, value: str, allowed: list[str]) -> Violation:
     """A string that is none of the allowed ones."""
-    meant = closest(value, [a for a in allowed if a]) if value else None
+    meant = nearest(value, [a for a in allowed if a], likeness=_ALIKE) if value else None
     choices = listed([shown(a) for a in allowed], "or")
     return Violation(
         path=path,
@@ -198,7 +201,7 @@ def unknown_field(path: Path, schema: Tree, root: Tree) -> Violation:
     """A field that the kind does not have; `schema` is its parent's, `root` the whole kind's."""
     name, kind = str(path[-1]), root.get("title", "the kind")
     known = list(schema.get("properties", {}))
-    meant = closest(name, known)
+    meant = nearest(name, known, likeness=_ALIKE)
     if meant:
         help = f"did you mean {meant}?"
     elif home := _home(name, root):
@@ -209,7 +212,7 @@ def unknown_field(path: Path, schema: Tree, root: Tree) -> Violation:
         path=path,
         field=field(path),
         rule="unknown-field",
-        message=f"{kind} has no field {field(path)}; it is dropped",
+        message=f"{kind} has no field {field((*path[:-1], shortened(name)))}; it is dropped",
         help=help,
         key=True,
     )

@@ -6,7 +6,6 @@ Returns  half sentences. Imported when there is something to say.
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 from typing import TYPE_CHECKING, Any, Final
@@ -14,8 +13,6 @@ from typing import TYPE_CHECKING, Any, Final
 from trainc.kubernetes.violations import field
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from trainc.kubernetes.trees import Path, Tree
 
 EXPECTED: Final = {
@@ -49,19 +46,17 @@ def shown(value: Any) -> str:
     return text if len(text) <= _LONG else f"{text[:_LONG]}..."
 
 
+def shortened(name: str) -> str:
+    """A name in a sentence, however long."""
+    return name if len(name) <= _LONG else f"{name[:_LONG]}..."
+
+
 def subject(path: Path) -> str:
     """What a sentence calls a field: `numNodes`, `args[1]` for an item, `env[0].value` for a field of one."""
     names = [i for i, step in enumerate(path) if isinstance(step, str)]
     if len(names) > 1 and names[-1] == len(path) - 1 and isinstance(path[-2], int):
         return field(path[names[-2] :])
     return field(path[names[-1] :]) if names else "the object"
-
-
-def closest(name: str, names: Iterable[str]) -> str | None:
-    """The name that was probably meant: another case, or nearly the same letters."""
-    known = list(names)
-    folded = next((k for k in known if k.lower() == name.lower()), None)
-    return folded or next(iter(difflib.get_close_matches(name, known, 1, 0.75)), None)
 
 
 def known_fields(subject: str, names: list[str]) -> str:
