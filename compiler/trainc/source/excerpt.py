@@ -108,7 +108,7 @@ def place(at: Location) -> tuple[int, int]:
     elif at.end_line:
         last = len(text[first : first + 4 * WIDTH].partition("\n")[0].rstrip()) + first
     else:
-        token = _TOKEN.match(text, first, end)
+        token = _TOKEN.match(text, first, min(end, first + 4 * WIDTH))
         last = token.end() if token else first + 1
     return first, max(min(last, end), first + 1)
 

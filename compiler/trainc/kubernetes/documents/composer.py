@@ -33,7 +33,6 @@ from trainc.kubernetes.documents.scalars import HINTS, MERGE_TAG, json_number, k
 from trainc.kubernetes.documents.yamlerror import YamlError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
 
     from trainc.kubernetes.documents.refusals import Refusal
 
@@ -108,7 +107,7 @@ class _Composer:
     def __init__(self, text: str, deepest: int) -> None:
         self.text = text
         self.deepest = deepest
-        self.next_event = events(text) if len(text) <= MOST_EVENTS else self._counted(events(text))
+        self.next_event = events(text)
         self.odd = "?" in text or "!" in text or "\\/" in text  # whether Go may refuse what libyaml accepts
         self.special = self.odd or "&" in text  # whether a scalar may have an anchor or a tag, or be refused by Go
         self.stack: list[_Frame] = []  # the collections around the innermost one
@@ -118,20 +117,6 @@ class _Composer:
         self.aliases = 0
         self.aliased = 0  # nodes that aliases stand for
         self.checked = 0  # the count of nodes up to which the share of aliases has been found small enough
-
-    def _counted(self, next_event: Callable[[], Event | None]) -> Callable[[], Event | None]:
-        """The events of a text that is long enough to have too many."""
-        count = 0
-
-        def counted() -> Event | None:
-            nonlocal count
-            count += 1
-            event = next_event()
-            if count > MOST_EVENTS and event is not None:
-                raise self._error(event, refusals.too_many(MOST_EVENTS))
-            return event
-
-        return counted
 
     def document(self) -> Any:
         """The next document's value; None at the stream's end."""
@@ -160,6 +145,8 @@ class _Composer:
         event: Any
         special = self.special
         for number, event in enumerate(iter(self.next_event, None)):
+            if number == MOST_EVENTS:
+                raise self._error(event, refusals.too_many(MOST_EVENTS))
             kind = event.__class__
             if kind is ScalarEvent:
                 value = event.value
