@@ -18,7 +18,7 @@ from trainc.version import __version__
 
 if TYPE_CHECKING:
     from trainc.compilation import Compilation, Compiled, compile
-    from trainc.diagnostics import Diagnostic, Location, ObjectId
+    from trainc.diagnostics import Diagnostic, Document, Location, ObjectId, Place
     from trainc.emit.yaml import render
     from trainc.tracing import Origin, Trace
 
@@ -26,9 +26,11 @@ __all__ = [
     "Compilation",
     "Compiled",
     "Diagnostic",
+    "Document",
     "Location",
     "ObjectId",
     "Origin",
+    "Place",
     "Trace",
     "__version__",
     "compile",
@@ -40,8 +42,10 @@ _HOME = {
     "Compiled": "trainc.compilation",
     "compile": "trainc.compilation",
     "Diagnostic": "trainc.diagnostics",
+    "Document": "trainc.diagnostics",
     "Location": "trainc.diagnostics",
     "ObjectId": "trainc.diagnostics",
+    "Place": "trainc.diagnostics",
     "Origin": "trainc.tracing",
     "Trace": "trainc.tracing",
     "render": "trainc.emit.yaml",

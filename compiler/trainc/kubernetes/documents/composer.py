@@ -33,7 +33,6 @@ from trainc.kubernetes.documents.scalars import HINTS, MERGE_TAG, json_number, k
 from trainc.kubernetes.documents.yamlerror import YamlError
 
 if TYPE_CHECKING:
-
     from trainc.kubernetes.documents.refusals import Refusal
 
 _KEY: Final = object()
