@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from trainc.plan import Plan
 
 STAGES: Final[tuple[Callable[[Plan], Plan], ...]] = (
-    conform,  # what the CRD's schema and rules would refuse; its defaults filled in
+    conform,  # what the CRD's schema and rules would refuse, and the webhook whatever the runtime; defaults filled in
     resolve,  # runtimeRef -> the runtime's template
     override,  # runtimePatches, merged as Kubernetes merges
     admit,  # what the webhook would refuse: it looks at the patched runtime

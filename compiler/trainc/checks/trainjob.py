@@ -156,4 +156,7 @@ def unsupported(plan: Plan) -> Iterator[Finding]:
             )
 
 
-CHECKS: Final[tuple[Check[[Plan]], ...]] = (initializers, manager, env, reserved, managed_by, unsupported)
+OF_ITSELF: Final[tuple[Check[[Plan]], ...]] = (manager, env, managed_by)
+"""What is wrong whatever the runtime is, be it there or not."""
+CHECKS: Final[tuple[Check[[Plan]], ...]] = (initializers, reserved, unsupported)
+"""What is wrong with the TrainJob and its runtime together."""

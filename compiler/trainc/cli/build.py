@@ -23,7 +23,7 @@ Examples:
 """
 
 
-@click.command(epilog=EPILOG)
+@click.command(short_help="Compile TrainJobs to JobSets.", epilog=EPILOG)
 @options.paths
 @options.runtimes
 @click.option(

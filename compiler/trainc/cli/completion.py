@@ -17,7 +17,7 @@ Examples:
 """
 
 
-@click.command(epilog=EPILOG)
+@click.command(short_help="Print a shell's completion script.", epilog=EPILOG)
 @click.argument("shell", type=click.Choice(SHELLS))
 def command(shell: str) -> int:
     """Print the completion script of SHELL."""

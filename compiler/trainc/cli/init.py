@@ -24,7 +24,7 @@ FILES = {
 """What is written, from which template; hidden files would have an effect where the templates are."""
 
 
-@click.command(epilog=EPILOG)
+@click.command(short_help="Write a small repository to begin with.", epilog=EPILOG)
 @click.argument("folder", metavar="[DIR]", default=".", shell_complete=options.folder_names)
 def command(folder: str) -> int:
     """Write a repository to begin with to DIR: a runtime, a job, checks for pre-commit, a README.

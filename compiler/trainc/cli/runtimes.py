@@ -40,7 +40,7 @@ def names_or_files(ctx: click.Context, param: click.Parameter, incomplete: str) 
     return items or options.file_names(ctx, param, incomplete)
 
 
-@click.command(epilog=EPILOG)
+@click.command(short_help="List the runtimes, or print one.", epilog=EPILOG)
 @click.argument("arguments", nargs=-1, metavar="[NAME] [PATH]...", shell_complete=names_or_files)
 @options.runtimes
 @click.option("--wide", is_flag=True, help="List also which image a node runs, and what it asks for.")

@@ -18,7 +18,7 @@ Examples:
 """
 
 
-@click.command(epilog=EPILOG)
+@click.command(short_help="Print the JSON Schema of a kind.", epilog=EPILOG)
 @click.argument("kind", type=click.Choice(KINDS, case_sensitive=False))
 @click.option("--dialect", type=click.Choice(DIALECTS), help="Of which Trainer; by default v2.3.")
 def command(kind: str, dialect: str | None) -> int:

@@ -24,7 +24,7 @@ Examples:
 """
 
 
-@click.command(epilog=EPILOG)
+@click.command(short_help="Rewrite TrainJobs of older Trainers for v2.3.", epilog=EPILOG)
 @options.paths
 @options.runtimes
 @click.option("--write", is_flag=True, help="Rewrite the files in place.")

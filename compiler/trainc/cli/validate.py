@@ -22,7 +22,7 @@ def ids(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str
     return options.data_names("diagnostics", ".md", incomplete)
 
 
-@click.command(epilog=EPILOG)
+@click.command(short_help="Check TrainJobs and runtimes as the cluster would.", epilog=EPILOG)
 @options.paths
 @options.runtimes
 @click.option(

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trainc.checks import trainjob
+from trainc.diagnostics import failed
 from trainc.passes.frameworks import load
 
 if TYPE_CHECKING:
@@ -22,4 +23,8 @@ def admit(plan: Plan) -> Plan:
         from trainc.checks import dialect
 
         checks = (*checks, *dialect.CHECKS)
-    return plan.report(found for check in checks for found in check(plan.job.id, plan))
+    found = [diagnostic for check in checks for diagnostic in check(plan.job.id, plan)]
+    if plan.failed or failed(found):
+        # Notes tell what to do with the output, and there will be none.
+        found = [diagnostic for diagnostic in found if diagnostic.severity != "note"]
+    return plan.report(found)

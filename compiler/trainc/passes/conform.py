@@ -2,8 +2,8 @@
 
 Reads    a document as it was written, in whichever dialect.
 Returns  the object as it is stored: unknown fields pruned (a warning each), nulls dropped, defaults filled in, and
-         then in the form of v2.3; or the diagnostics of its CRD's schema and rules, of its metadata, and for a runtime
-         of its webhook.
+         then in the form of v2.3; or the diagnostics of its CRD's schema and rules, of its metadata, and of its
+         webhook: of a TrainJob's as far as it does not look at the runtime.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.checks import runtime as runtime_checks
+from trainc.checks import trainjob as trainjob_checks
 from trainc.checks.rules import broken_rules
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, failed
 from trainc.frontends import CLUSTER, OLD_VERSION
@@ -37,7 +38,10 @@ PROCESSES: Final = ("spec", "mlPolicy", "torch", "numProcPerNode")
 def conform(plan: Plan) -> Plan:
     """The plan with its TrainJob as the API server would store it, less what it would refuse, in the form of v2.3."""
     told = tell(plan.job.document.value)
-    return conform_v2_3(plan) if told is V2_3 else conform_older(plan, told)
+    plan = conform_v2_3(plan) if told is V2_3 else conform_older(plan, told)
+    if plan.stopped:
+        return plan
+    return plan.report(found for check in trainjob_checks.OF_ITSELF for found in check(plan.job.id, plan))
 
 
 def conform_v2_3(plan: Plan) -> Plan:
