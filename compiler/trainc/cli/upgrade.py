@@ -89,7 +89,7 @@ def _replace(file: Upgraded) -> None:
     import tempfile
 
     path = os.path.realpath(file.path)
-    data = file.new.encode("utf-8", "surrogateescape")
+    data = file.new.encode(file.encoding, "surrogateescape")
     try:
         with tempfile.NamedTemporaryFile(dir=os.path.dirname(path), prefix=".trainc-", delete=False) as written:
             written.write(data)

@@ -7,6 +7,7 @@ Returns  for each file that changes its old and its new text, with what was move
 
 from __future__ import annotations
 
+import codecs
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from trainc import inputs
@@ -50,6 +51,8 @@ class Upgraded(NamedTuple):
     old: str
     new: str
     changed: tuple[Changed, ...]
+    encoding: str = "utf-8"
+    """In which the file is written, and `new` has to be."""
 
 
 class _Job(NamedTuple):
@@ -86,7 +89,7 @@ def upgrade(
         if document.value["kind"] != "TrainJob":
             todo += _runtime(document)
         elif (key := _key(document)) in compiled:
-            todo += _job(document, compiled[key])
+            todo += _job(document, compiled.pop(key))  # a second one of the same name does not compile
         elif tell(document.value) is not V2_3:
             # Of a document that does not compile nothing can be proved.
             found = [diagnostic for diagnostic in before.diagnostics if diagnostic.severity == "error"]
@@ -253,7 +256,10 @@ def _file(file: inputs.File, jobs: list[_Job], new: Texts) -> Upgraded:
         begin = starts[document.line - 1] + document.column - 1
         assert old.startswith(document.text, begin), "a document stands where it was read"
         text = text[:begin] + new[_where(document)] + text[begin + len(document.text) :]
-    return Upgraded(file.path, old, text, tuple(_changed(job) for job in jobs))
+    changed = tuple(_changed(job) for job in jobs)
+    if file.data[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+        return Upgraded(file.path, old, text, changed, "utf-16")  # with a byte order mark of its own
+    return Upgraded(file.path, old, text, changed)
 
 
 def _changed(job: _Job) -> Changed:
