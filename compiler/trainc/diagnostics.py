@@ -146,34 +146,5 @@ def failed(diagnostics: Iterable[Diagnostic]) -> bool:
     return any(d.severity == "error" for d in diagnostics)
 
 
-def in_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """By place: file, then line and column; ready to be shown: located, and without the values of secrets."""
-    located = [d._replace(place=d.locate(), related=tuple(_located(r) for r in d.related)) for d in diagnostics]
-    if not located:
-        return []
-    from trainc.source.messages import without_secrets
-
-    return sorted(map(without_secrets, located), key=_sort_key)
-
-
-def _located(related: Related) -> Related:
-    place = related.place
-    return related._replace(place=place.locate()) if isinstance(place, Place) else related
-
-
-def _sort_key(diagnostic: Diagnostic) -> tuple[Any, ...]:
-    at = diagnostic.place
-    location = at if isinstance(at, Location) else Location(file="")
-    return (
-        location.file,
-        location.line,
-        location.column,
-        STAGES.index(diagnostic.stage),
-        diagnostic.id,
-        diagnostic.field,
-        diagnostic.message,
-    )
-
-
 def _text(value: object) -> str:
     return value if isinstance(value, str) else ""

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import trainc
-from trainc.diagnostics import in_order
 from trainc.kubernetes.documents import read_stream
+from trainc.reports import in_order
 
 JOB = "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\nmetadata: {%s}\nspec: {runtimeRef: {%s}}\n"
 RUNTIME = """\

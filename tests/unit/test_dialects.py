@@ -251,6 +251,7 @@ def test_every_dialect_has_a_schema() -> None:
     assert OFFERED == DIALECTS
     for dialect in DIALECTS:
         assert '"title": "TrainJob"' in run("schema", "TrainJob", "--dialect", dialect).out
+    assert run("schema", "TrainJob", "--dialect", "2.0").out == run("schema", "TrainJob", "--dialect", "v2.0").out
     assert run("schema", "TrainJob").out == run("schema", "TrainJob", "--dialect", "v2.3").out
     assert run("schema", "JobSet", "--dialect", "v2.3").code == 2
     assert run("schema", "TrainingRuntime", "--dialect", "kep-2170").code == 2

@@ -11,9 +11,9 @@ from running import run
 from trainc.diagnostics import Diagnostic, Document, Place
 from trainc.reports import text
 from trainc.source.messages import without_secrets
-from trainc.source.names import is_secret
+from trainc.source.names import LAST_APPLIED, is_secret
 from trainc.source.patterns import in_line, in_message, joined
-from trainc.source.secrets import LAST_APPLIED, secrets
+from trainc.source.secrets import secrets
 
 SECRET = """
     HF_TOKEN TOKEN token apiToken github-token accesstoken authToken X-Auth-Token tokens NEW_TOKEN token2

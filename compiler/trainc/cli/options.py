@@ -77,6 +77,13 @@ def write(text: str) -> None:
     sys.stdout.buffer.flush()
 
 
+def write_bytes(data: bytes) -> None:
+    """Write to standard output what was read, byte for byte."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
+
+
 def complain(text: str) -> None:
     """Write to standard error, with what its encoding cannot say escaped."""
     sys.stderr.write(text)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from trainc.cli import OK, options
@@ -9,6 +11,18 @@ from trainc.cli import OK, options
 JOBSET = "jobset-0.12"
 KINDS = ("TrainJob", "TrainingRuntime", "ClusterTrainingRuntime", "JobSet")
 DIALECTS = ("v2.3", "v2.1", "v2.0", "kep-2170")
+ALIASES = {"2.3": "v2.3", "2.2": "v2.3", "v2.2": "v2.3", "2.1": "v2.1", "2.0": "v2.0", "kep": "kep-2170"}
+"""What people may call them."""
+
+
+class Dialect(click.Choice[str]):
+    """A dialect by its key, or by what it may be called."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The key."""
+        return super().convert(ALIASES.get(value, value), param, ctx)
+
+
 EPILOG = """\b
 Examples:
   trainc schema TrainJob > .schemas/trainjob.json
@@ -20,7 +34,7 @@ Examples:
 
 @click.command(short_help="Print the JSON Schema of a kind.", epilog=EPILOG)
 @click.argument("kind", type=click.Choice(KINDS, case_sensitive=False))
-@click.option("--dialect", type=click.Choice(DIALECTS), help="Of which Trainer; by default v2.3.")
+@click.option("--dialect", type=Dialect(DIALECTS), help="Of which Trainer; by default v2.3.")
 def command(kind: str, dialect: str | None) -> int:
     """Print the JSON Schema of KIND."""
     from trainc.data import data_path

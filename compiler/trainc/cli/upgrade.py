@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 EPILOG = """\b
 Examples:
-  trainc upgrade jobs/                    show what would change, as a diff
+  trainc upgrade job.yaml                 print it as it would be
+  trainc upgrade jobs/ --diff             show what would change
   trainc upgrade jobs/ --write            rewrite the files
-  trainc upgrade jobs/ --check            exit 3 when a file is written for an older Trainer
-  trainc upgrade - < old.yaml > new.yaml
+  trainc upgrade jobs/ --check            exit 3 with a diff when a file is written for an older Trainer
 """
 
 
@@ -28,14 +28,15 @@ Examples:
 @options.paths
 @options.runtimes
 @click.option("--write", is_flag=True, help="Rewrite the files in place.")
-@click.option("--check", is_flag=True, help="Write nothing; exit 3 when something would change.")
-def command(paths: tuple[str, ...], runtimes: tuple[str, ...], write: bool, check: bool) -> int:
-    """Rewrite the TrainJobs and runtimes found in PATH as Trainer v2.3 writes them; by default, show a diff.
+@click.option("--diff", is_flag=True, help="Write nothing; show what would change.")
+@click.option("--check", is_flag=True, help="As --diff, and exit 3 when something would change.")
+def command(paths: tuple[str, ...], runtimes: tuple[str, ...], write: bool, diff: bool, check: bool) -> int:
+    """Rewrite the TrainJobs and runtimes found in PATH as Trainer v2.3 writes them, and print the result.
 
     Comments, order and quoting are kept. Every upgrade is proved: the new document compiles to the same bytes.
     """
-    if write and check:
-        raise click.UsageError("--write changes files, --check does not: give one of them.")
+    if write and (check or diff):
+        raise click.UsageError("--write changes files, --check and --diff do not: give one of them.")
     if "-" in paths and (write or len(paths) > 1):
         raise click.UsageError("- is rewritten to standard output: give it alone, without --write.")
     from trainc.diagnostics import failed
@@ -49,15 +50,26 @@ def command(paths: tuple[str, ...], runtimes: tuple[str, ...], write: bool, chec
             _replace(file)
     told = "".join(line for file in upgraded for line in _told(file, done=write))
     options.complain(text.render(diagnostics, summary="", color=options.colored(sys.stderr)) + told)
-    if "-" in paths and not check:
-        options.write(upgraded[0].new if upgraded else stdin.decode("utf-8", "surrogateescape"))
-    elif not write:
+    if check or diff:
         options.write("".join(line for file in upgraded for line in _diff(file)))
+    elif not write and not failed(diagnostics):
+        _print(upgraded, paths, stdin)
     if not told and not diagnostics:
         options.complain("nothing to upgrade\n")
     if failed(diagnostics):
         return WRONG_INPUT
     return DIFFERENT if check and upgraded else OK
+
+
+def _print(upgraded: list[Upgraded], paths: tuple[str, ...], stdin: bytes) -> None:
+    """The new texts in one stream; what need not change is printed where it is all that was asked for."""
+    if upgraded:
+        options.write("---\n".join(file.new if file.new.endswith("\n") else f"{file.new}\n" for file in upgraded))
+    elif paths == ("-",):
+        options.write_bytes(stdin)
+    elif len(paths) == 1 and os.path.isfile(paths[0]):
+        with open(paths[0], "rb") as file:
+            options.write_bytes(file.read())
 
 
 def _told(file: Upgraded, *, done: bool) -> Iterator[str]:

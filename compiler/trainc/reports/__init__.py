@@ -6,12 +6,14 @@ A format has `render(diagnostics, *, summary, color) -> str`; it escapes what co
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Final, Protocol, cast
+from typing import TYPE_CHECKING, Any, Final, Protocol, cast
+
+from trainc.diagnostics import STAGES, Location, Place
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
-    from trainc.diagnostics import Diagnostic
+    from trainc.diagnostics import Diagnostic, Related
 
 FORMATS: Final = ("text", "json")
 
@@ -27,3 +29,32 @@ class Report(Protocol):
 def load(format: str) -> Report:
     """The report of that name."""
     return cast("Report", import_module(f"{__name__}.{format}"))
+
+
+def in_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """By place: file, then line and column; ready to be shown: located, and without the values of secrets."""
+    located = [d._replace(place=d.locate(), related=tuple(_located(r) for r in d.related)) for d in diagnostics]
+    if not located:
+        return []
+    from trainc.source.messages import without_secrets
+
+    return sorted(map(without_secrets, located), key=_sort_key)
+
+
+def _located(related: Related) -> Related:
+    place = related.place
+    return related._replace(place=place.locate()) if isinstance(place, Place) else related
+
+
+def _sort_key(diagnostic: Diagnostic) -> tuple[Any, ...]:
+    at = diagnostic.place
+    location = at if isinstance(at, Location) else Location(file="")
+    return (
+        location.file,
+        location.line,
+        location.column,
+        STAGES.index(diagnostic.stage),
+        diagnostic.id,
+        diagnostic.field,
+        diagnostic.message,
+    )

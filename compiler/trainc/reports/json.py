@@ -11,7 +11,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from trainc.diagnostics import Diagnostic, Location, in_order
+from trainc.diagnostics import Diagnostic, Location
+from trainc.reports import in_order
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

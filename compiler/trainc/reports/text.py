@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.diagnostics import Diagnostic, Location, in_order
+from trainc.diagnostics import Diagnostic, Location
+from trainc.reports import in_order
 from trainc.source.printable import escape
 
 if TYPE_CHECKING:

@@ -11,6 +11,8 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
+LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
+"""kubectl's copy of the whole manifest, secrets and all."""
 _WORDS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _LONGEST: Final = 256
 _WITHIN: Final = ("apikey", "credential", "passphrase", "passw", "secret")

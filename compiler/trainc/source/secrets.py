@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from trainc.kubernetes.documents.jsontree import JsonNode, uncollected
 from trainc.kubernetes.documents.positions import tree
-from trainc.source.names import is_secret
+from trainc.source.names import LAST_APPLIED, is_secret
 from trainc.source.patterns import hidden, in_line, joined
 
 if TYPE_CHECKING:
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     Value = Node | JsonNode
 
-LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
-"""The annotation in which kubectl keeps the whole object, secrets and all."""
 _Role = Literal["", "name", "value", "kind", "data", "fields", "whole", "secret", "address"]
 _ROLES: Final[dict[str, _Role]] = {
     "name": "name",

@@ -8,9 +8,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from trainc.source.names import is_secret
+from trainc.source.names import LAST_APPLIED, is_secret
 from trainc.source.patterns import hidden, value_at
-from trainc.source.secrets import LAST_APPLIED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
