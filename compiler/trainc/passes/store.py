@@ -81,7 +81,10 @@ def worded(plan: Plan, violation: Violation) -> tuple[str, str]:
         name = plan.jobs[int(path[2])].get("name")
         if name not in known:
             message = f'the runtime has no job "{name}", so the patch makes a new one: {violation.message}'
-            return message, f"patch a job of the runtime: {', '.join(known)}"
+            from trainc.nearest import nearest
+
+            near = nearest(str(name), known)
+            return message, f"did you mean {near}?" if near else f"patch a job of the runtime: {', '.join(known)}"
     return violation.message, violation.help
 
 
