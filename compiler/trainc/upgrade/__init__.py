@@ -23,7 +23,8 @@ from trainc.kubernetes.documents.streams import decode
 from trainc.kubernetes.structural import field
 from trainc.kubernetes.trees import Tree, get
 from trainc.passes.conform import PROCESSES, without
-from trainc.upgrade.rewrite import NotRewritableError, rewrite, rewrite_json
+from trainc.upgrade.edits import NotRewritableError
+from trainc.upgrade.rewrite import rewrite, rewrite_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -10,27 +10,22 @@ from __future__ import annotations
 import json
 from collections import Counter
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ruamel.yaml.error import YAMLError
 from ruamel.yaml.nodes import MappingNode, SequenceNode
 
 from trainc.emit.yaml import render
-from trainc.frontends.moves import AS_IS, Move
+from trainc.frontends.moves import AS_IS
 from trainc.kubernetes.trees import get, put
+from trainc.upgrade.edits import STEP, NotRewritableError, edited, field_lines, is_structural, opened, tail_of
 from trainc.upgrade.text import Comment, Field, Text, indentation, shifted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from trainc.frontends.moves import Move
     from trainc.kubernetes.trees import Path, Tree
-
-STEP: Final = 2
-"""Spaces of indentation that a mapping takes."""
-
-
-class NotRewritableError(ValueError):
-    """The text is written in a way that cannot be kept."""
 
 
 class Part(NamedTuple):
@@ -48,10 +43,10 @@ def rewrite(text: str, at: Path, job: Tree, moves: Sequence[Move], gone: Sequenc
     newline = "\r\n" if "\r\n" in text else "\n"
     plain = text.replace("\r\n", "\n")
     try:
-        for level in (at, (*at, "spec")) if any(map(_is_structural, moves)) else ():
-            plain = _opened(plain, level)
-        plain = _edited(plain, at, moves)
-        structural = [move for move in moves if _is_structural(move)]
+        for level in (at, (*at, "spec")) if any(map(is_structural, moves)) else ():
+            plain = opened(plain, level)
+        plain = edited(plain, at, moves)
+        structural = [move for move in moves if is_structural(move)]
         try:
             new = _with_lost_comments(text, _restructured(plain, at, job, structural, gone))
         except YAMLError:  # an alias may have come to stand before what it refers to: write out what it stands for
@@ -68,75 +63,6 @@ def _with_lost_comments(old: str, new: str) -> str:
         c.text for c in Text(new).comments
     )
     return "".join(f"{comment}\n" for comment in lost.elements()) + new
-
-
-def _is_structural(move: Move) -> bool:
-    return bool(move.target) and (move.value is AS_IS or move.target[1:2] == ("runtimePatches",))
-
-
-def _opened(text: str, at: Path) -> str:
-    """The mapping at a path, if it is written between braces, a field a line."""
-    read = Text(text)
-    found = read.field(at)
-    if found is None or not isinstance(found.value, MappingNode) or not found.value.flow_style:
-        return text
-    if not found.value.value:
-        return text
-    start, end = found.value.start_mark.index, found.value.end_mark.index
-    depth = 0 if found.key is None else indentation(read.lines[found.key.start_mark.line]) + STEP
-    if found.key is not None and found.flow:
-        raise NotRewritableError("it stands between braces; write it a field a line")
-    lines: list[str] = []
-    for key, value in found.value.value:
-        lines += _field_lines(read, Field(key, value, flow=True), str(key.value), depth)
-    behind = text[end:].partition("\n")
-    tail = behind[0].strip()
-    if tail and not tail.startswith("#"):
-        raise NotRewritableError("it stands between braces; write it a field a line")
-    if found.key is None:
-        return text[:start] + "\n".join(lines) + (f"\n{tail}" if tail else "") + behind[1] + behind[2]
-    return text[:start].rstrip(" ") + (f" {tail}\n" if tail else "\n") + "\n".join(lines) + behind[1] + behind[2]
-
-
-def _edited(text: str, at: Path, moves: Sequence[Move]) -> str:
-    """Scalars with new values, and fields that go, where they stand."""
-    for move in moves:
-        if _is_structural(move):
-            continue
-        read = Text(text)
-        field = read.field((*at, *move.source))
-        if field is None or field.key is None or read.is_alias(field):
-            raise NotRewritableError(f"{'.'.join(map(str, move.source))} is written elsewhere, and referred to")
-        if move.target:
-            start, end = field.value.start_mark.index, field.value.end_mark.index
-            text = text[:start] + _scalar(move.value) + text[end:]
-        else:
-            text = _without(read, field, (*at, *move.source))
-    return text
-
-
-def _without(read: Text, field: Field, path: Path) -> str:
-    """The text without a field."""
-    assert field.key is not None
-    parent = read.field(path[:-1])
-    assert parent is not None
-    pairs = parent.value.value
-    if len(pairs) == 1:
-        start, end = parent.value.start_mark.index, parent.value.end_mark.index
-        if field.flow or parent.key is None:
-            return read.text[:start] + "{}" + read.text[end:]
-        region = read.region(field)
-        kept = read.lines[: region.start] + read.lines[region.stop :]
-        line = int(parent.key.end_mark.line)
-        kept[line] = kept[line].replace(":", ": {}", 1)
-        return "\n".join(kept)
-    if not field.flow:
-        region = read.region(field)
-        return "\n".join(read.lines[: region.start] + read.lines[region.stop :])
-    index = next(i for i, (key, _) in enumerate(pairs) if key is field.key)
-    if index:
-        return read.text[: pairs[index - 1][1].end_mark.index] + read.text[field.value.end_mark.index :]
-    return read.text[: field.key.start_mark.index] + read.text[pairs[1][0].start_mark.index :]
 
 
 def _restructured(
@@ -233,14 +159,7 @@ def _own_lines(read: Text, field: Field) -> range:
     if field.key is not None and not field.flow:
         return read.region(field)
     first, last = int(field.value.start_mark.line), int(field.value.end_mark.line)
-    return range(first, last + 1 if _tail(read, field) else last)
-
-
-def _tail(read: Text, field: Field) -> str:
-    """The comment behind a value on its last line."""
-    line = read.lines[field.value.end_mark.line]
-    rest = line[field.value.end_mark.column :].strip()
-    return rest if rest.startswith("#") else ""
+    return range(first, last + 1 if tail_of(read, field) else last)
 
 
 def _lines(read: Text, tree: Any, depth: int, offset: int) -> list[str]:
@@ -269,26 +188,7 @@ def _with_dash(lines: list[str], depth: int) -> list[str]:
 def _part_lines(read: Text, part: Part, key: str, depth: int) -> list[str]:
     if part.field is None:
         return shifted(render([{key: part.value}]).rstrip("\n").split("\n"), depth)
-    return _field_lines(read, part.field, key, depth)
-
-
-def _field_lines(read: Text, field: Field, key: str, depth: int) -> list[str]:
-    """A field under a new name and at another indentation."""
-    margin = " " * depth
-    if field.key is not None and not field.flow:
-        region = read.region(field)
-        first, column = int(field.key.start_mark.line), int(field.key.start_mark.column)
-        by = depth - column
-        head = margin + key + read.lines[first][field.key.end_mark.column :]
-        above, below = read.lines[region.start : first], read.lines[first + 1 : region.stop]
-        return [*shifted(above, by), head, *shifted(below, by)]
-    if field.key is not None and read.is_alias(field):
-        raise NotRewritableError("an alias stands between braces; write it a field a line")
-    value = read.text[field.value.start_mark.index : field.value.end_mark.index].split("\n")
-    least = min((indentation(line) for line in value[1:] if line.strip()), default=0)
-    tail = _tail(read, field) if not field.flow else ""
-    value[-1] += f"  {tail}" if tail else ""
-    return [f"{margin}{key}: {value[0]}".rstrip(), *shifted(value[1:], depth + STEP - least)]
+    return field_lines(read, part.field, key, depth)
 
 
 def _offset(read: Text) -> int:
@@ -304,11 +204,6 @@ def _offset(read: Text) -> int:
         elif isinstance(node, SequenceNode) and not node.flow_style:
             waiting += node.value
     return 0
-
-
-def _scalar(value: Any) -> str:
-    """A scalar as YAML writes it."""
-    return render([{"v": value}]).removeprefix("v: ").rstrip("\n")
 
 
 def rewrite_json(text: str, at: Path, new: Tree) -> str:
