@@ -1,4 +1,4 @@
-"""The framework passes. A policy's key in `mlPolicy` is the name of its file; `plain` is what has no key.
+"""The framework passes. A policy's key in `mlPolicy` is the name of its file or folder; `plain` is what has no key.
 
 A framework has `apply`, which takes a sized plan and returns one with its variables and ports; `RESERVED`, the
 variables that a TrainJob may not set because the framework does, and `RESERVED_AT`, where the webhook says so; and
