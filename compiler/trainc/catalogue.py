@@ -28,6 +28,8 @@ MODULES: Final = (
     "trainc.passes.override",
     "trainc.passes.resolve",
     *(f"trainc.passes.frameworks.{key}" for key in FRAMEWORKS),
+    "trainc.passes.frameworks.torch.torchrun",
+    "trainc.passes.frameworks.torch.torchtune",
 )
 """Where checks are declared."""
 
@@ -77,7 +79,6 @@ OWN: Final = frozenset(
         "output-left-alone",
         "output-not-ours",
         "output-unwritable",
-        "torchtune-unsupported",
         "unreadable",
     }
 )

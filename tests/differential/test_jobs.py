@@ -241,6 +241,41 @@ trainers = fields(
         "resourcesPerNode": resources,
     },
 )
+runtime_names = st.sampled_from(
+    [
+        *("torchtune-llama3.2-1b", "torchtune-llama3.2-3b", "torchtune-llama3.3-70b", "torchtune-qwen2.5-1.5b"),
+        *("x-llama3.3-70b", "torchtune-gemma2-2b", "torchtune-llama3.2", "a-torchtune-llama3.2-1b"),
+    ]
+)
+managed = ["output_dir=/o", "tokenizer.path=/t=1", "tokenizer.merges_file", "checkpointer.checkpoint_dir=/c"]
+tuning = st.lists(
+    st.sampled_from(
+        [
+            *("model.lora_attn_modules=[q_proj]", "model.lora_attn_modules", "xmodel.lora_attn_modulesx"),
+            *("model.quantize_base=True", "model.quantize_base=true ", "my.model.quantize_base=TRUE"),
+            *("model.quantize_base=False", "model.quantize_base", "model.use_dora=True", "model.use_dora=1"),
+            *("epochs=2", "--x", "", "=", "output_dir", "tokenizer.path=/t", "a=output_dir", "my.output_dir=/o"),
+        ]
+    ),
+    max_size=3,
+)
+
+
+@st.composite
+def made_torchtune(draw: st.DrawFn, replicated: list[dict[str, Any]], trainer: dict[str, Any]) -> str:
+    """Change every other job into one of torchtune; the name of its runtime."""
+    if not draw(st.booleans()):
+        return "r"
+    trainer["command"] = draw(st.sampled_from([["tune", "run"], ["tune", "run"], ["tune", "run", "x"]]))
+    if draw(st.booleans()):
+        trainer["args"] = draw(tuning)
+    if draw(st.booleans()):
+        gpus = draw(st.sampled_from([0, 1, 2, 8, "1", "1500m"]))
+        trainer["resourcesPerNode"] = {draw(st.sampled_from(["limits", "requests"])): {"nvidia.com/gpu": gpus}}
+    for job in replicated:
+        for container in job["template"]["spec"]["template"]["spec"]["containers"]:
+            container["command"] = draw(st.permutations([*managed, "tune", "a=output_dir"]))[:3]
+    return draw(runtime_names)
 
 
 @st.composite
@@ -265,7 +300,8 @@ def cases(draw: st.DrawFn) -> list[dict[str, Any]]:
     if policy is not None:
         spec["mlPolicy"] = policy
     kind = draw(st.sampled_from(["ClusterTrainingRuntime", "TrainingRuntime"]))
-    identity = {"name": "r"}
+    trainer = draw(trainers)
+    identity = {"name": draw(made_torchtune(replicated, trainer)) if "torch" in (policy or {}) else "r"}
     if kind == "TrainingRuntime":
         identity["namespace"] = draw(st.sampled_from(["ns", "ns", "other"]))
     runtime = {"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": kind, "metadata": identity, "spec": spec}
@@ -274,8 +310,8 @@ def cases(draw: st.DrawFn) -> list[dict[str, Any]]:
         "kind": "TrainJob",
         "metadata": {"name": draw(st.sampled_from(["j", "job-2", "a" * 40])), "namespace": "ns"},
         "spec": {
-            "runtimeRef": {"name": "r", "kind": kind},
-            "trainer": draw(trainers),
+            "runtimeRef": {"name": identity["name"], "kind": kind},
+            "trainer": trainer,
             **draw(
                 fields(
                     {},

@@ -12,13 +12,14 @@ from trainc.diagnostics import failed
 from trainc.passes.frameworks import load
 
 if TYPE_CHECKING:
+    from trainc.passes.frameworks import Asked
     from trainc.plan import Plan
 
 
 def admit(plan: Plan) -> Plan:
     """Run the webhook's checks, the framework's among them."""
     framework = load(plan.runtime.framework)
-    checks = (*trainjob.CHECKS, *(framework.CHECKS if framework else ()))
+    checks: tuple[Asked, ...] = (*trainjob.CHECKS, *(framework.CHECKS if framework else ()))
     if plan.job.dialect != "v2.3":
         from trainc.checks import dialect
 

@@ -1,4 +1,4 @@
-"""The framework passes. A policy's key in `mlPolicy` is the name of its file; `plain` is what has no key.
+"""The framework passes. A policy's key in `mlPolicy` is the name of its file or folder; `plain` is what has no key.
 
 A framework has `apply`, which takes a sized plan and returns one with its variables and ports; `RESERVED`, the
 variables that a TrainJob may not set because the framework does, and `RESERVED_AT`, where the webhook says so; and
@@ -11,10 +11,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final, Protocol, cast
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from trainc.checks import Check
+    from trainc.diagnostics import Diagnostic, ObjectId
     from trainc.plan import Plan
+
+    Asked = Check[[Plan]] | Callable[[ObjectId, Plan], Iterator[Diagnostic]]
+    """A check, or what asks more of them about a plan that has to do with them."""
 
 FRAMEWORKS: Final = ("jax", "mpi", "plain", "torch", "xgboost")
 
@@ -25,7 +29,7 @@ class Framework(Protocol):
     RESERVED: frozenset[str]
     RESERVED_AT: str
     """How its webhook spells the field of a reserved variable; `{index}` is the variable's place in the list."""
-    CHECKS: tuple[Check[[Plan]], ...]
+    CHECKS: tuple[Asked, ...]
     apply: Callable[[Plan], Plan]
 
 

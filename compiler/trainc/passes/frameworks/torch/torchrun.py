@@ -1,10 +1,8 @@
-"""Torch: what torchrun reads to bring its processes together.
+"""Torchrun's variables: which node of how many this is, how many processes it runs, and where they all meet.
 
-Reads    trainer.numNodes, .numProcPerNode, .resourcesPerNode, .env; mlPolicy.torch.envInjection.
-Adds     PET_NNODES, PET_NPROC_PER_NODE, PET_NODE_RANK, PET_MASTER_ADDR, PET_MASTER_PORT and container port 29500 to
-         the `node` container of the trainer job; the variables alone to the containers that envInjection lists.
-Source   kubeflow/trainer v2.3.0, runtime plugin torch. The TrainJob's own variables stand before torch's, so a
-         `$(PET_NNODES)` in them is not expanded.
+Reads    the pod count, trainer.numProcPerNode, .resourcesPerNode; mlPolicy.torch.envInjection.
+Returns  the variables, and the containers they go to beside `node`.
+Source   kubeflow/trainer v2.3.0, runtime plugin torch.
 """
 
 from __future__ import annotations
@@ -15,32 +13,31 @@ from trainc.checks import check
 from trainc.diagnostics import Finding
 from trainc.kubernetes.quantity import Quantity
 from trainc.kubernetes.trees import Tree, get
-from trainc.plan import COMPLETION_INDEX, NODE, Plan, Slot, copied, from_field, gpus, value
+from trainc.plan import COMPLETION_INDEX, NODE, Plan, Slot, from_field, gpus, value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PORT: Final = 29500
-RESERVED: Final = frozenset({"PET_NNODES", "PET_NPROC_PER_NODE", "PET_NODE_RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT"})
-RESERVED_AT: Final = "spec.trainer.env"
 
 
-def apply(plan: Plan) -> Plan:
-    """Put the rendezvous on the trainer's node container and on the containers of envInjection."""
-    plan = plan.with_nodes_of_job()
-    rendezvous = (
+def ranks(plan: Plan) -> tuple[Tree, ...]:
+    """Nodes, processes per node, and which node this is."""
+    return (
         value("PET_NNODES", plan.nodes),
         value("PET_NPROC_PER_NODE", processes(plan)),
         from_field("PET_NODE_RANK", COMPLETION_INDEX),
-        value("PET_MASTER_ADDR", plan.endpoint()),
-        value("PET_MASTER_PORT", PORT),
     )
-    node = plan.find(plan.trainer, NODE)
-    own = map(copied, plan.job.trainer.get("env") or [])
-    plan = plan.on(node, env=(*own, *rendezvous), ports=[{"containerPort": PORT}])
-    for _, _, slot in injected(plan):
-        plan = plan.on(slot, env=rendezvous)
-    return plan
+
+
+def master(plan: Plan) -> tuple[Tree, ...]:
+    """Where the processes meet."""
+    return (value("PET_MASTER_ADDR", plan.endpoint()), value("PET_MASTER_PORT", PORT))
+
+
+def said(plan: Plan) -> str:
+    """Processes per node in the words of the TrainJob, or in those of an older runtime; else `auto`."""
+    return str(plan.job.trainer.get("numProcPerNode", plan.runtime.settings.get("numProcPerNode", "auto")))
 
 
 def processes(plan: Plan) -> str:
@@ -48,11 +45,11 @@ def processes(plan: Plan) -> str:
 
     Older TrainJobs and runtimes also say it in words: `cpu` is one a CPU, `gpu` is torchrun's own.
     """
-    said = str(plan.job.trainer.get("numProcPerNode", plan.runtime.settings.get("numProcPerNode", "auto")))
-    if said not in ("auto", "cpu"):
-        return said
+    word = said(plan)
+    if word not in ("auto", "cpu"):
+        return word
     resources = plan.node_resources()
-    return "auto" if said == "auto" and gpus(resources) else str(max(1, cpus(resources)))
+    return "auto" if word == "auto" and gpus(resources) else str(max(1, cpus(resources)))
 
 
 def cpus(resources: Tree) -> int:
@@ -100,16 +97,4 @@ def names(plan: Plan, job: str) -> list[str]:
     return [c.get("name", "") for key in ("containers", "initContainers") for c in pod.get(key) or []]
 
 
-@check("torchtune-unsupported", stage="build", title="torchtune is not compiled yet")
-def torchtune(plan: Plan) -> Iterator[Finding]:
-    """`tune run` is another launcher, with arguments of its own."""
-    if plan.job.trainer.get("command") == ["tune", "run"]:
-        yield Finding(
-            message="this release does not compile torchtune jobs (`command: [tune, run]`)",
-            help="start the job with torchrun",
-            field="spec.trainer.command",
-            place=plan.job.at("spec", "trainer", "command"),
-        )
-
-
-CHECKS: Final = (missing_targets, torchtune)
+CHECKS: Final = (missing_targets,)

@@ -1,0 +1,64 @@
+"""Torch: what torchrun, or torchtune in its place, reads to bring its processes together.
+
+Reads    trainer.numNodes, .numProcPerNode, .resourcesPerNode, .env, .command; mlPolicy.torch.envInjection.
+Adds     PET_NNODES, PET_NPROC_PER_NODE, PET_NODE_RANK, PET_MASTER_ADDR, PET_MASTER_PORT and container port 29500 to
+         the `node` container of the trainer job; the variables alone to the containers that envInjection lists. With
+         the command `tune run`, `node` has no PET_MASTER_*, and the command is completed instead (torchtune.py).
+Source   kubeflow/trainer v2.3.0, runtime plugin torch. The TrainJob's own variables stand before torch's, so a
+         `$(PET_NNODES)` in them is not expanded.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from trainc.passes.frameworks.torch import torchrun
+from trainc.passes.frameworks.torch.torchrun import PORT, injected, master, ranks
+from trainc.plan import NODE, Plan, copied
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trainc.diagnostics import Diagnostic, ObjectId
+
+TUNE_RUN: Final = ["tune", "run"]
+"""The command, word for word, that makes a job one of torchtune: with another word behind it, it is one like any."""
+RESERVED: Final = frozenset({"PET_NNODES", "PET_NPROC_PER_NODE", "PET_NODE_RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT"})
+RESERVED_AT: Final = "spec.trainer.env"
+
+
+def apply(plan: Plan) -> Plan:
+    """Put the rendezvous on the trainer's node container and on the containers of envInjection."""
+    plan = plan.with_nodes_of_job()
+    node = plan.find(plan.trainer, NODE)
+    rendezvous = (*ranks(plan), *master(plan))
+    own = map(copied, plan.job.trainer.get("env") or [])
+    if is_torchtune(plan):
+        plan = plan.on(node, env=(*own, *ranks(plan)))
+        if node is not None:
+            from trainc.passes.frameworks.torch.torchtune import command
+
+            plan = plan._replace(command=command(plan))
+    else:
+        plan = plan.on(node, env=(*own, *rendezvous))
+    plan = plan.on(node, ports=[{"containerPort": PORT}])
+    for _, _, slot in injected(plan):
+        plan = plan.on(slot, env=rendezvous)
+    return plan
+
+
+def is_torchtune(plan: Plan) -> bool:
+    """Whether torchtune starts the processes."""
+    return plan.job.trainer.get("command") == TUNE_RUN
+
+
+def of_torchtune(subject: ObjectId, plan: Plan) -> Iterator[Diagnostic]:
+    """What torchtune's own checks find; no other job loads them."""
+    if is_torchtune(plan):
+        from trainc.passes.frameworks.torch import torchtune
+
+        for check in torchtune.CHECKS:
+            yield from check(subject, plan)
+
+
+CHECKS: Final = (*torchrun.CHECKS, of_torchtune)
