@@ -15,6 +15,7 @@ from trainc.checks import Check, rules
 from trainc.data import data_path
 from trainc.kubernetes import violations
 from trainc.passes.frameworks import FRAMEWORKS
+from trainc.passes.schedulers import SCHEDULERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 MODULES: Final = (
     "trainc.checks.dialect",
+    "trainc.checks.gang",
     "trainc.checks.runtime",
     "trainc.checks.trainjob",
     "trainc.passes.override",
@@ -30,6 +32,7 @@ MODULES: Final = (
     *(f"trainc.passes.frameworks.{key}" for key in FRAMEWORKS),
     "trainc.passes.frameworks.torch.torchrun",
     "trainc.passes.frameworks.torch.torchtune",
+    *(f"trainc.passes.schedulers.{key}" for key in SCHEDULERS),
 )
 """Where checks are declared."""
 
@@ -66,10 +69,13 @@ OWN: Final = frozenset(
         "duplicate-runtime",
         "duplicate-trainjob",
         "framework-unsupported",
+        "gang-asks-for-nothing",
+        "gang-waits-for-itself",
         "link-out",
         "managed-by-other",
         "mixed-dialects",
         "no-counterpart",
+        "no-gang",
         "not-upgradable",
         "older-dialect",
         "older-runtime",

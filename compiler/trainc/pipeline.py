@@ -13,7 +13,9 @@ from trainc.passes.admit import admit
 from trainc.passes.carry import carry
 from trainc.passes.conform import conform
 from trainc.passes.framework import framework
+from trainc.passes.gang import gang
 from trainc.passes.initialize import initialize
+from trainc.passes.lint import lint
 from trainc.passes.override import override
 from trainc.passes.resolve import resolve
 from trainc.passes.size import size
@@ -32,10 +34,12 @@ STAGES: Final[tuple[Callable[[Plan], Plan], ...]] = (
     admit,  # what the webhook would refuse: it looks at the patched runtime
     size,  # resourcesPerNode, pod counts
     framework,  # the runtime's one policy: rendezvous, variables
+    gang,  # the runtime's podGroupPolicy: pods that start together, and their PodGroups
     initialize,  # dataset and model
     trainer,  # what spec.trainer says itself: image, command, args, env
     carry,  # the TrainJob's labels and annotations, its deadline
     store,  # the JobSet in the form in which the cluster stores it, and what its schema would refuse
+    lint,  # what nobody refuses, and its user would regret
 )
 
 

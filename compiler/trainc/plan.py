@@ -113,6 +113,10 @@ class Plan(NamedTuple):
             for pod in range(self.counts[job]):
                 yield self._host(job, replica, pod)
 
+    def named_like_the_job(self) -> Tree:
+        """The metadata of an object with the TrainJob's own name, in its namespace."""
+        return {"name": self.job.name} | ({"namespace": self.job.namespace} if self.job.namespace else {})
+
     def _host(self, job: int, replica: int, pod: int) -> str:
         subdomain = get(self.spec, ("network", "subdomain"), self.job.name)
         return f"{self.job.name}-{self.jobs[job].get('name')}-{replica}-{pod}.{subdomain}"

@@ -16,6 +16,7 @@ from trainc.checks import Check
 from trainc.cli import COMMANDS
 from trainc.frontends.dialects import DIALECTS
 from trainc.passes.frameworks import FRAMEWORKS
+from trainc.passes.schedulers import SCHEDULERS
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "compiler" / "trainc"
@@ -51,6 +52,7 @@ def module_of(dialect: str) -> str:
     ("folder", "keys"),
     [
         pytest.param("passes/frameworks", FRAMEWORKS, id="frameworks"),
+        pytest.param("passes/schedulers", SCHEDULERS, id="schedulers"),
         pytest.param("cli", COMMANDS, id="commands"),
         pytest.param("reports", reports.FORMATS, id="reports"),
         pytest.param("frontends", tuple(map(module_of, DIALECTS)), id="dialects"),
@@ -73,10 +75,17 @@ def test_a_framework_has_a_golden_case(key: str) -> None:
     assert key in used
 
 
+@pytest.mark.parametrize("key", SCHEDULERS)
+def test_a_scheduler_has_a_golden_case(key: str) -> None:
+    documents = [d for path in ROOT.glob("golden/gang-*/input.yaml") for d in yaml.safe_load_all(path.read_text())]
+    assert any(key in (document["spec"].get("podGroupPolicy") or {}) for document in documents)
+
+
 @pytest.mark.parametrize(
     ("page", "keys"),
     [
         pytest.param("docs/frameworks.md", FRAMEWORKS, id="frameworks"),
+        pytest.param("docs/scheduling.md", SCHEDULERS, id="schedulers"),
         pytest.param("docs/dialects.md", DIALECTS, id="dialects"),
         pytest.param("docs/commands.md", COMMANDS, id="commands"),
         pytest.param("docs/commands.md", reports.FORMATS, id="reports"),

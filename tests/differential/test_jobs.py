@@ -26,10 +26,12 @@ from hypothesis import HealthCheck, Phase, given, note, settings
 from hypothesis import strategies as st
 
 import trainc
+from trainc.emit.order import objects_of_a_job
 
 CRDS = os.environ.get("CRDS")
 BATCH = 25
 LATER = {"job", "jobset"}
+QUEUE_NAME = "scheduling.volcano.sh/queue-name"
 ANCESTOR = "trainer.kubeflow.org/trainjob-ancestor-step"
 
 words = st.sampled_from(["a", "b", "data", "x-1", "gpu", "c2", "true", "zz"])
@@ -136,6 +138,9 @@ pods = fields(
         "hostNetwork": st.booleans(),
         "shareProcessNamespace": st.booleans(),
         "priority": counts,
+        "priorityClassName": st.sampled_from(["system-node-critical", "system-cluster-critical"]),
+        "overhead": asked,
+        "resources": resources,
         "dnsConfig": st.sampled_from([{}, {"options": [{"name": "ndots", "value": ""}]}]),
         "topologySpreadConstraints": st.just([]),
     },
@@ -201,6 +206,23 @@ policies = st.one_of(
         {"numNodes": counts},
     ),
 )
+gangs = fields(
+    {},
+    {
+        "coscheduling": fields({}, {"scheduleTimeoutSeconds": counts}),
+        "volcano": fields(
+            {},
+            {
+                "networkTopology": fields(
+                    {}, {"mode": st.sampled_from(["hard", "soft", "near"]), "highestTierAllowed": counts}
+                )
+            },
+        ),
+    },
+)
+queued = fields(
+    {}, {"labels": strings, "annotations": st.sampled_from(["a", "b", ""]).map(lambda queue: {QUEUE_NAME: queue})}
+)
 patched_mounts = items(fields({"name": names, "mountPath": words}, {}), 2, "name")
 patched_containers = items(
     fields({"name": names}, {"env": variables, "volumeMounts": patched_mounts, "securityContext": security}), 2, "name"
@@ -211,7 +233,9 @@ patched_pods = fields(
 patched_pod_templates = fields({}, {"metadata": metadata, "spec": patched_pods})
 patched_job_templates = fields({}, {"metadata": metadata, "spec": fields({}, {"template": patched_pod_templates})})
 patched_jobs = items(fields({"name": names}, {"template": patched_job_templates}), 2, "name")
-patched_templates = fields({}, {"metadata": metadata, "spec": fields({}, {"replicatedJobs": patched_jobs})})
+patched_templates = fields(
+    {}, {"metadata": st.one_of(metadata, queued), "spec": fields({}, {"replicatedJobs": patched_jobs})}
+)
 patches = items(
     fields(
         {"manager": st.sampled_from(["a.io/b", "c.io/d", "e.io/f", "g.io/h", "bad"])},
@@ -295,8 +319,8 @@ def cases(draw: st.DrawFn) -> list[dict[str, Any]]:
             if draw(st.booleans()):
                 step_job["metadata"] = {"labels": {ANCESTOR: step}}
             replicated.insert(0, {"name": step, "template": step_job})
-    template = {"spec": {"replicatedJobs": replicated}, **draw(fields({}, {"metadata": metadata}))}
-    spec: dict[str, Any] = {"template": template}
+    template = {"spec": {"replicatedJobs": replicated}, **draw(fields({}, {"metadata": st.one_of(metadata, queued)}))}
+    spec: dict[str, Any] = {"template": template, **draw(fields({}, {"podGroupPolicy": gangs}))}
     if policy is not None:
         spec["mlPolicy"] = policy
     kind = draw(st.sampled_from(["ClusterTrainingRuntime", "TrainingRuntime"]))
@@ -368,7 +392,7 @@ def compare(want: dict[str, Any], got: trainc.Compilation) -> None:
     errors = [d for d in got.diagnostics if d.severity == "error"]
     if want["verdict"] == "accepted":
         assert [(d.id, d.field, d.message) for d in errors] == []
-        others = [made for made in want["objects"] if made["kind"] == "ConfigMap"]
+        others = objects_of_a_job(made for made in want["objects"] if made["kind"] in {"ConfigMap", "PodGroup"})
         mine = [by_variable(meaning(made)) for made in got.objects]
         theirs = [by_variable(meaning(made)) for made in (want["admittedJobSet"], *others)]
         if not same(mine, theirs):

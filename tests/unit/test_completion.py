@@ -64,7 +64,7 @@ def completed(words: str, monkeypatch: pytest.MonkeyPatch) -> set[str]:
         ("trainc build -o ren", {"dir,ren"}),
         ("trainc validate jobs/", {"file,jobs/"}),
         ("trainc runtimes ", {f"plain,{name}" for name in STOCK}),
-        ("trainc runtimes torch-d", {"plain,torch-distributed"}),
+        ("trainc runtimes torch-d", {f"plain,torch-distributed{which}" for which in ("", "-coscheduling", "-volcano")}),
         ("trainc runtimes ./", {"file,./"}),
         ("trainc runtimes --export ", {"dir,"}),
         ("trainc validate --explain unknown-", {f"plain,unknown-{what}" for what in ("field", "kind", "version")}),

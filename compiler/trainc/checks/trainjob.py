@@ -137,23 +137,15 @@ def managed_by(plan: Plan) -> Iterator[Finding]:
 @check("framework-unsupported", stage="build", title="This release does not compile the runtime's policy")
 def unsupported(plan: Plan) -> Iterator[Finding]:
     """Nothing is compiled by halves: a policy that trainc does not know is an error, not a job without it."""
-    policies = ", ".join(key for key in FRAMEWORKS if key != "plain")
-    parts = [
-        (
-            load(plan.runtime.framework) is None,
-            ("spec", "mlPolicy", plan.runtime.framework),
-            f"with {policies} or no policy",
-        ),
-        (bool(plan.runtime.gang), ("spec", "podGroupPolicy"), "without it"),
-    ]
-    for wanted, path, other in parts:
-        if wanted:
-            yield Finding(
-                message=f"this release does not compile {'.'.join(path)}",
-                help=f"use a runtime {other}, or leave the TrainJob to the controller",
-                field=".".join(path),
-                place=plan.runtime.at(*path, key=True),
-            )
+    if load(plan.runtime.framework) is None:
+        policies = ", ".join(key for key in FRAMEWORKS if key != "plain")
+        path = ("spec", "mlPolicy", plan.runtime.framework)
+        yield Finding(
+            message=f"this release does not compile {'.'.join(path)}",
+            help=f"use a runtime with {policies} or no policy, or leave the TrainJob to the controller",
+            field=".".join(path),
+            place=plan.runtime.at(*path, key=True),
+        )
 
 
 OF_ITSELF: Final[tuple[Check[[Plan]], ...]] = (manager, env, managed_by)

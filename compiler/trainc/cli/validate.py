@@ -45,8 +45,13 @@ def command(
         return _explain(explain)
     from trainc import reports
     from trainc.compilation import compile
+    from trainc.passes.lint import scattered
 
     result = compile(paths or (".",), runtimes=runtimes, namespace=namespace)
+    if not result.failed and (plans := [job.plan for job in result.jobs if scattered(job.plan)]):
+        from trainc.checks import gang
+
+        result = result._replace(diagnostics=(*result.diagnostics, *gang.notes(plans)))
     seen = f"{options.plural(len(result.jobs), 'TrainJob')}, {options.plural(result.runtimes, 'runtime')}"
     counted = options.summary(result)
     report = reports.load(form).render(

@@ -1,6 +1,6 @@
 """Admit: what the webhook of TrainJobs would refuse; it looks at the patched runtime.
 
-Reads    the plan.  Returns  it with diagnostics. The framework adds its own checks.
+Reads    the plan.  Returns  it with diagnostics. The framework and the gang's schedulers add their own checks.
 """
 
 from __future__ import annotations
@@ -17,9 +17,13 @@ if TYPE_CHECKING:
 
 
 def admit(plan: Plan) -> Plan:
-    """Run the webhook's checks, the framework's among them."""
+    """Run the webhook's checks, those of the framework and the schedulers among them."""
     framework = load(plan.runtime.framework)
     checks: tuple[Asked, ...] = (*trainjob.CHECKS, *(framework.CHECKS if framework else ()))
+    if plan.runtime.gang:
+        from trainc.passes import schedulers
+
+        checks = (*checks, *(check for scheduler in schedulers.of(plan.runtime.gang) for check in scheduler.CHECKS))
     if plan.job.dialect != "v2.3":
         from trainc.checks import dialect
 

@@ -1,0 +1,52 @@
+"""Gang: pods that start together, or not at all.
+
+Reads    the runtime's podGroupPolicy; the pod counts, and what the pods ask for.
+Changes  the pods' labels and annotations; a PodGroup for each scheduler of the policy (`passes/schedulers/<key>.py`).
+Source   kubeflow/trainer v2.3.0, the plugins of the schedulers. The gang is all jobs, each with its count once, also
+         where JobSet makes several replicas; resources are requests as they are given, so limits alone count nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trainc.kubernetes.trees import edit, get
+from trainc.plan import pod_spec
+
+if TYPE_CHECKING:
+    from trainc.passes.schedulers import Gang, Mark
+    from trainc.plan import Plan
+
+
+def gang(plan: Plan) -> Plan:
+    """Put every pod into the gang, and make its PodGroups."""
+    if not plan.runtime.gang:
+        return plan
+    from trainc.passes import schedulers
+
+    members = gathered(plan)
+    for scheduler in schedulers.of(plan.runtime.gang):
+        plan = marked(plan, scheduler.MARK)
+        plan = plan._replace(others=(*plan.others, scheduler.group(plan, members)))
+    return plan
+
+
+def gathered(plan: Plan) -> Gang:
+    """How many pods there are, and what they ask for together."""
+    from trainc.kubernetes.pods import Amounts, requests, total
+    from trainc.passes.schedulers import Gang
+
+    needs: Amounts = {}
+    for job, count in enumerate(plan.counts):
+        one = requests(get(plan.spec, pod_spec(job), {}))
+        needs = total(needs, {name: quantity.mul(count) for name, quantity in one.items()})
+    return Gang(sum(plan.counts), {name: str(quantity) for name, quantity in needs.items()})
+
+
+def marked(plan: Plan, mark: Mark) -> Plan:
+    """Let every pod name the gang."""
+    spec = plan.spec
+    for job in range(len(plan.jobs)):
+        path = (*pod_spec(job)[:-1], "metadata", mark.field)
+        spec = edit(spec, path, lambda there: (there or {}) | {mark.key: plan.job.name})
+    return plan._replace(spec=spec)

@@ -1,0 +1,28 @@
+"""Coscheduling: the plugin of that name in the scheduler that runs the cluster, or in a second one beside it.
+
+Reads    podGroupPolicy.coscheduling.scheduleTimeoutSeconds.
+Adds     a label to every pod, and a PodGroup of scheduling.x-k8s.io.
+Source   kubeflow/trainer v2.3.0, runtime plugin coscheduling.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from trainc.passes.schedulers import Gang, Mark
+
+if TYPE_CHECKING:
+    from trainc.checks import Check
+    from trainc.kubernetes.trees import Tree
+    from trainc.plan import Plan
+
+VERSION: Final = "scheduling.x-k8s.io/v1alpha1"
+MARK: Final = Mark("labels", "scheduling.x-k8s.io/pod-group")
+CHECKS: Final[tuple[Check[[Plan]], ...]] = ()
+
+
+def group(plan: Plan, gang: Gang) -> Tree:
+    """The PodGroup, and how long its pods wait for one another."""
+    timeout = (plan.runtime.gang or {})["coscheduling"]["scheduleTimeoutSeconds"]
+    spec = {"minMember": gang.members, "minResources": gang.resources, "scheduleTimeoutSeconds": timeout}
+    return {"apiVersion": VERSION, "kind": "PodGroup", "metadata": plan.named_like_the_job(), "spec": spec}

@@ -1,0 +1,64 @@
+"""Volcano: a batch scheduler of its own, with queues.
+
+Reads    podGroupPolicy.volcano.networkTopology; the JobSet's annotation scheduling.volcano.sh/queue-name, from the
+         runtime's template or a patch; the pods' priorityClassName, of which the last job's counts.
+Adds     an annotation to every pod, and a PodGroup of scheduling.volcano.sh.
+Source   kubeflow/trainer v2.3.0, runtime plugin volcano. Its webhook also wants the priority class to exist, which
+         nobody can know offline.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from trainc.checks import Check, check
+from trainc.diagnostics import Finding, Place
+from trainc.kubernetes.trees import Tree, get
+from trainc.passes.schedulers import Gang, Mark
+from trainc.plan import pod_spec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trainc.plan import Plan
+
+VERSION: Final = "scheduling.volcano.sh/v1beta1"
+MARK: Final = Mark("annotations", "scheduling.k8s.io/group-name")
+QUEUE: Final = "scheduling.volcano.sh/queue-name"
+
+
+def group(plan: Plan, gang: Gang) -> Tree:
+    """The PodGroup, with its queue, its priority and how far apart its pods may be."""
+    spec: Tree = {"minMember": gang.members, "minResources": gang.resources}
+    if QUEUE in plan.annotations:
+        spec["queue"] = plan.annotations[QUEUE]
+    classes = (get(plan.spec, (*pod_spec(job), "priorityClassName")) for job in range(len(plan.jobs)))
+    if named := [name for name in classes if name]:
+        spec["priorityClassName"] = named[-1]
+    if topology := (plan.runtime.gang or {})["volcano"].get("networkTopology"):
+        spec["networkTopology"] = topology
+    return {"apiVersion": VERSION, "kind": "PodGroup", "metadata": plan.named_like_the_job(), "spec": spec}
+
+
+@check("volcano-queue", stage="trainjob", title="The Volcano queue has no name")
+def queue(plan: Plan) -> Iterator[Finding]:
+    """An annotation names the queue; without it, Volcano takes its default queue."""
+    if plan.annotations.get(QUEUE) == "":
+        yield Finding(
+            message=f"{QUEUE} is empty, and a queue has a name",
+            help="name a queue of the cluster (kubectl get queues.scheduling.volcano.sh), or leave the annotation out",
+            field=f"spec.annotations[{QUEUE}]",
+            place=_annotated(plan),
+        )
+
+
+def _annotated(plan: Plan) -> Place:
+    """Where the queue is named: in the last patch that does, else in the runtime."""
+    for index in reversed(range(len(plan.job.patches))):
+        path = ("spec", "runtimePatches", index, "trainingRuntimeSpec", "template", "metadata", "annotations", QUEUE)
+        if get(plan.job.value, path) is not None:
+            return plan.job.at(*path)
+    return plan.runtime.at("spec", "template", "metadata", "annotations", QUEUE)
+
+
+CHECKS: Final[tuple[Check[[Plan]], ...]] = (queue,)

@@ -1,0 +1,38 @@
+"""What a pod asks for, as the scheduler adds it up: of the pod spec as given, and after the API server's defaults."""
+
+from typing import Any
+
+import pytest
+from conformance.recordings import lines, same
+
+from trainc.kubernetes import pods
+from trainc.kubernetes.quantity import Quantity
+
+
+@pytest.mark.parametrize("case", lines("podrequests"))
+def test_podrequests(case: dict[str, Any]) -> None:
+    pod = case["input"]["podSpec"]
+    stored = pods.defaulted(pod)
+    answer = {
+        "asGiven": sums(pod),
+        "defaulted": sums(stored),
+        "defaultedSpec": {
+            **{
+                key: [{"name": c["name"], "resources": printed(c["resources"])} for c in stored.get(key) or []]
+                for key in pods.CONTAINERS
+            },
+            "overhead": printed(stored.get("overhead")),
+            "resources": printed(stored.get("resources")),
+        },
+    }
+    assert same(answer, case["output"]), answer
+
+
+def sums(pod: dict[str, Any]) -> Any:
+    return printed({"requests": pods.requests(pod), "limits": pods.limits(pod)})
+
+
+def printed(node: Any) -> Any:
+    if isinstance(node, dict):
+        return {key: printed(value) for key, value in node.items()}
+    return str(node) if isinstance(node, Quantity) else node

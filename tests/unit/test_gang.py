@@ -1,0 +1,173 @@
+"""Gangs: who is in one, what it needs, and what is said of one that cannot start, row by row."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from running import run
+
+import trainc
+
+HEAD = {"apiVersion": "trainer.kubeflow.org/v1alpha1"}
+ANCESTOR = {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}
+ONE_CPU = {"requests": {"cpu": 1}}
+
+
+def replicated(name: str, *, pod: Any = None, resources: Any = ONE_CPU, **fields: Any) -> dict[str, Any]:
+    """A replicated job of one container; the one called `node` is the trainer."""
+    containers = [{"name": name, "image": "i:1", "resources": resources}]
+    template: dict[str, Any] = {"spec": {"template": {"spec": {"containers": containers, **(pod or {})}}}}
+    if name == "node":
+        template["metadata"] = {"labels": ANCESTOR}
+    return {"name": name, "template": template, **fields}
+
+
+def written(
+    tmp_path: Path, *jobs: Any, trainer: Any = None, labels: Any = None, of_jobset: Any = None, **spec: Any
+) -> str:
+    """A file with a runtime of these jobs, and a TrainJob of it: two nodes in a gang, if nothing else is said."""
+    usual = {"mlPolicy": {"numNodes": 2, "torch": {}}, "podGroupPolicy": {"coscheduling": {}}}
+    template = {"spec": {"replicatedJobs": jobs or [replicated("node")], **(of_jobset or {})}}
+    ref = {"runtimeRef": {"name": "r"}}
+    documents = [
+        {
+            **HEAD,
+            "kind": "ClusterTrainingRuntime",
+            "metadata": {"name": "r"},
+            "spec": {**usual, "template": template, **spec},
+        },
+        {
+            **HEAD,
+            "kind": "TrainJob",
+            "metadata": {"name": "j", "labels": labels or {}},
+            "spec": {**ref, "trainer": trainer or {}},
+        },
+    ]
+    file = tmp_path / "x.json"
+    file.write_text("\n".join(map(json.dumps, documents)))
+    return str(file)
+
+
+def group(file: str) -> dict[str, Any]:
+    compilation = trainc.compile([file])
+    assert [d.message for d in compilation.diagnostics if d.severity == "error"] == []
+    (found,) = (made["spec"] for made in compilation.objects if made["kind"] == "PodGroup")
+    return dict(found)
+
+
+@pytest.mark.parametrize(
+    ("jobs", "trainer", "members", "resources"),
+    [
+        pytest.param([replicated("node")], {}, 2, {"cpu": "2"}, id="the runtime's nodes"),
+        pytest.param([replicated("node")], {"numNodes": 3}, 3, {"cpu": "3"}, id="the TrainJob's"),
+        pytest.param([replicated("node")], {"numNodes": 0}, 0, {"cpu": "0"}, id="no nodes"),
+        pytest.param([replicated("node"), replicated("ps", replicas=4)], {}, 3, {"cpu": "3"}, id="replicas count once"),
+        pytest.param(
+            [replicated("node")], {"resourcesPerNode": {"requests": {"cpu": "1500m"}}}, 2, {"cpu": "3"}, id="resources"
+        ),
+        pytest.param([replicated("node", resources={"limits": {"cpu": 1}})], {}, 2, {}, id="limits alone"),
+        pytest.param(
+            [replicated("node", pod={"overhead": {"cpu": "250m"}})], {}, 2, {"cpu": "2500m"}, id="with overhead"
+        ),
+    ],
+)
+def test_what_a_gang_needs(tmp_path: Path, jobs: Any, trainer: Any, members: int, resources: Any) -> None:
+    found = group(written(tmp_path, *jobs, trainer=trainer))
+    assert (found["minMember"], found["minResources"]) == (members, resources)
+
+
+@pytest.mark.parametrize(
+    ("classes", "priority"),
+    [
+        pytest.param([None, None], None, id="nobody's"),
+        pytest.param(["low", None], "low", id="the only one's"),
+        pytest.param(["low", "high"], "high", id="the last one's"),
+    ],
+)
+def test_the_priority(tmp_path: Path, classes: list[Any], priority: Any) -> None:
+    pods = [{"priorityClassName": name} if name else {} for name in classes]
+    jobs = [replicated(name, pod=pod) for name, pod in zip(("node", "b"), pods, strict=True)]
+    found = group(written(tmp_path, *jobs, podGroupPolicy={"volcano": {}}))
+    assert found.get("priorityClassName") == priority
+
+
+WAITS = {"dependsOn": [{"name": "fetch", "status": "Complete"}]}
+IN_ORDER = {"startupPolicy": {"startupPolicyOrder": "InOrder"}}
+
+
+@pytest.mark.parametrize(
+    ("file", "said"),
+    [
+        pytest.param({}, [], id="nothing"),
+        pytest.param({"jobs": [replicated("fetch"), replicated("node")]}, [], id="side by side"),
+        pytest.param(
+            {"jobs": [replicated("fetch"), replicated("node", **WAITS)]}, ["gang-waits-for-itself"], id="dependsOn"
+        ),
+        pytest.param(
+            {"jobs": [replicated("fetch"), replicated("node", **WAITS)], "trainer": {"numNodes": 0}},
+            [],
+            id="nobody waits",
+        ),
+        pytest.param(
+            {"jobs": [replicated("fetch"), replicated("node", **WAITS)], "podGroupPolicy": None}, [], id="in no gang"
+        ),
+        pytest.param(
+            {"jobs": [replicated("a"), replicated("node")], "of_jobset": IN_ORDER},
+            ["gang-waits-for-itself"],
+            id="order",
+        ),
+        pytest.param({"of_jobset": IN_ORDER}, [], id="one job in order"),
+        pytest.param({"jobs": [replicated("node", resources={})]}, ["gang-asks-for-nothing"], id="asks for nothing"),
+        pytest.param(
+            {"jobs": [replicated("node", resources={"requests": {"cpu": 0}})]}, ["gang-asks-for-nothing"], id="a zero"
+        ),
+        pytest.param(
+            {"jobs": [replicated("node", resources={}, pod={"resources": ONE_CPU})]}, [], id="the pod as a whole asks"
+        ),
+    ],
+)
+def test_what_is_said_of_a_gang(tmp_path: Path, file: dict[str, Any], said: list[str]) -> None:
+    jobs = file.pop("jobs", [])
+    diagnostics = trainc.compile([written(tmp_path, *jobs, **file)]).diagnostics
+    assert [(d.id, d.severity) for d in diagnostics] == [(id, "warning") for id in said]
+
+
+QUEUED = {"kueue.x-k8s.io/queue-name": "q"}
+
+
+@pytest.mark.parametrize(
+    ("file", "said"),
+    [
+        pytest.param({"podGroupPolicy": None}, 1, id="two nodes"),
+        pytest.param({"podGroupPolicy": {}}, 1, id="an empty policy"),
+        pytest.param({}, 0, id="in a gang"),
+        pytest.param({"podGroupPolicy": None, "trainer": {"numNodes": 1}}, 0, id="one node"),
+        pytest.param({"podGroupPolicy": None, "mlPolicy": {"numNodes": 2}}, 0, id="nodes that need not meet"),
+        pytest.param({"podGroupPolicy": None, "labels": QUEUED}, 0, id="Kueue admits it as a whole"),
+    ],
+)
+def test_a_note_that_there_is_no_gang(tmp_path: Path, file: dict[str, Any], said: int) -> None:
+    path = written(tmp_path, **file)
+    checked = run("validate", path)
+    assert (checked.code, checked.out.count("note[no-gang]")) == (0, said)
+    assert "no-gang" not in run("build", path).err
+
+
+def test_one_note_for_all_jobs_of_a_runtime(tmp_path: Path) -> None:
+    jobs = [
+        {
+            **HEAD,
+            "kind": "TrainJob",
+            "metadata": {"name": name},
+            "spec": {"runtimeRef": {"name": runtime}, "trainer": {}},
+        }
+        for name, runtime in (("a", "r"), ("b", "r"), ("c", "r"))
+    ]
+    path = Path(written(tmp_path, podGroupPolicy=None))
+    path.write_text("\n".join([path.read_text(), *map(json.dumps, jobs)]))
+    said = run("validate", str(path)).out
+    assert said.count("note[no-gang]") == 1
+    assert 'TrainJob "a" (and 3 more of this runtime) has 2 nodes' in said
