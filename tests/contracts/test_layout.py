@@ -19,12 +19,12 @@ from trainc.passes.frameworks import FRAMEWORKS
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "compiler" / "trainc"
-FURNITURE = {"__init__", "options", "dialects", "moves"}
-"""Files beside the commands and the dialects that are none."""
+FURNITURE = {"__init__", "options", "dialects", "moves", "frameworks"}
+"""Files and folders beside the commands, the dialects and the passes that are none."""
 
 
 DECLARING = {
-    f"trainc.{'.'.join(path.relative_to(PACKAGE).with_suffix('').parts)}": path
+    f"trainc.{'.'.join(path.relative_to(PACKAGE).with_suffix('').parts)}".removesuffix(".__init__"): path
     for path in sorted(PACKAGE.rglob("*.py"))
     if "\n@check(" in path.read_text()
 }
@@ -38,7 +38,8 @@ CHECKS = {
 
 
 def modules(folder: Path) -> set[str]:
-    return {path.stem for path in folder.glob("*.py")} - FURNITURE
+    files = {path.stem for path in folder.glob("*.py")}
+    return files.union(path.parent.name for path in folder.glob("*/__init__.py")) - FURNITURE
 
 
 def module_of(dialect: str) -> str:
