@@ -44,7 +44,7 @@ LOOSE: Final[dict[str, tuple[Stage, Severity, str]]] = {
     "no-trainjob": ("read", "error", "There is nothing to compile"),
     "not-upgradable": ("read", "error", "A document of an older Trainer cannot be rewritten for v2.3"),
     "not-an-object": ("read", "error", "A document is no Kubernetes object"),
-    "only-not-found": ("read", "error", "--only names a TrainJob that is not there"),
+    "only-not-found": ("read", "error", "The TrainJob asked for by name is not there"),
     "output-left-alone": ("build", "warning", "A file that was to be removed is not trainc's"),
     "output-not-ours": ("build", "error", "An output would replace a file that is not trainc's"),
     "output-unwritable": ("build", "error", "An output cannot be written"),
@@ -68,7 +68,7 @@ OWN: Final = frozenset(
     {
         "duplicate-runtime",
         "duplicate-trainjob",
-        "framework-unsupported",
+        "flux-job-name",
         "gang-asks-for-nothing",
         "gang-waits-for-itself",
         "link-out",

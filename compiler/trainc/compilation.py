@@ -245,6 +245,6 @@ def _none_of_that_name(only: str, names: list[str]) -> Diagnostic:
         id="only-not-found",
         severity="error",
         stage="read",
-        message=f"--only {only}: no TrainJob of that name in the given paths",
+        message=f'no TrainJob "{only}" in the given paths',
         help=f"did you mean {near}?" if near else f"there are {', '.join(sorted(names)) or 'none'}",
     )

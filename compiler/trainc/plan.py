@@ -55,8 +55,8 @@ class Plan(NamedTuple):
     """The JobSet's annotations so far."""
     counts: tuple[int, ...] = ()
     """How many pods each replicated job runs, in the order of the spec's list."""
-    command: tuple[str, ...] = ()
-    """The trainer's command where a framework has completed it; empty where it stays what was written."""
+    entry: Tree | None = None
+    """The `command` and `args` of the trainers' containers where the framework makes them; else spec.trainer's."""
     others: tuple[Tree, ...] = ()
     """ConfigMaps, PodGroups."""
     objects: tuple[Tree, ...] = ()

@@ -29,6 +29,10 @@ def test_the_wheel_works_from_anywhere(tmp_path: Path) -> None:
             timeout=60,
         )
         assert built.stdout == (job / "expected.yaml").read_text()
+    scripts = ROOT / "golden" / "flux-lammps"
+    flux: list[str | Path] = [home / "bin" / "trainc", "build", scripts / "input.yaml"]
+    built = subprocess.run(flux, cwd="/", capture_output=True, text=True, check=True, timeout=60)
+    assert built.stdout == (scripts / "expected.yaml").read_text()
     explain: list[str | Path] = [home / "bin" / "trainc", "validate", "--explain", "wrong-type"]
     explained = subprocess.run(explain, cwd="/", capture_output=True, text=True, check=True, timeout=60)
     assert explained.stdout.endswith((ROOT / "diagnostics" / "wrong-type.md").read_text())

@@ -12,7 +12,7 @@ from trainc.diagnostics import Finding
 from trainc.frontends import CLUSTER
 from trainc.kubernetes.names import is_domain_prefixed_path
 from trainc.kubernetes.trees import Tree, get
-from trainc.passes.frameworks import FRAMEWORKS, load
+from trainc.passes.frameworks import expected_secrets, load
 from trainc.passes.initialize import STEPS
 
 if TYPE_CHECKING:
@@ -134,21 +134,22 @@ def managed_by(plan: Plan) -> Iterator[Finding]:
         )
 
 
-@check("framework-unsupported", stage="build", title="This release does not compile the runtime's policy")
-def unsupported(plan: Plan) -> Iterator[Finding]:
-    """Nothing is compiled by halves: a policy that trainc does not know is an error, not a job without it."""
-    if load(plan.runtime.framework) is None:
-        policies = ", ".join(key for key in FRAMEWORKS if key != "plain")
-        path = ("spec", "mlPolicy", plan.runtime.framework)
+@check("secret-expected", stage="build", severity="note", title="The pods need a Secret that is not in the output")
+def secret(plan: Plan) -> Iterator[Finding]:
+    """The controller makes new keys for every TrainJob; a manifest is no place for a private key."""
+    for expected in expected_secrets(plan):
+        import shlex
+
+        file = shlex.quote(plan.job.document.file)
         yield Finding(
-            message=f"this release does not compile {'.'.join(path)}",
-            help=f"use a runtime with {policies} or no policy, or leave the TrainJob to the controller",
-            field=".".join(path),
-            place=plan.runtime.at(*path, key=True),
+            message=f'the pods wait for a Secret "{expected.name}" with {expected.holds}, which is not in the output',
+            help=f"make it once: trainc secret {plan.job.name} {file} | kubectl apply -f -",
+            field="metadata.name",
+            place=plan.job.at("metadata", "name"),
         )
 
 
 OF_ITSELF: Final[tuple[Check[[Plan]], ...]] = (manager, env, managed_by)
 """What is wrong whatever the runtime is, be it there or not."""
-CHECKS: Final[tuple[Check[[Plan]], ...]] = (initializers, reserved, unsupported)
+CHECKS: Final[tuple[Check[[Plan]], ...]] = (initializers, reserved, secret)
 """What is wrong with the TrainJob and its runtime together."""

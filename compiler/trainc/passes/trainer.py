@@ -1,6 +1,6 @@
 """Trainer: what spec.trainer says itself, and the counts written into the jobs.
 
-Reads    trainer.image, .command (or what a framework has made of it), .args, .env; the pod counts; spec.suspend.
+Reads    trainer.image, .command, .args, .env; what the framework starts instead; the pod counts; spec.suspend.
 Changes  the `node` container of every trainer job; replicas, parallelism and completions of the jobs; suspend.
 Source   kubeflow/trainer v2.3.0, the JobSet builder. `trainer.env` is put on once more after the framework's
          variables, so it wins over one of the same name. An empty command replaces the runtime's: it is given.
@@ -20,9 +20,9 @@ ONE_REPLICA: Final = frozenset({"trainer", "dataset-initializer", "model-initial
 
 def trainer(plan: Plan) -> Plan:
     """Write spec.trainer into every trainer job, and the counts into all jobs."""
-    said = {key: plan.job.trainer[key] for key in ("image", "command", "args") if key in plan.job.trainer}
-    if plan.command:
-        said["command"] = list(plan.command)
+    start = plan.job.trainer if plan.entry is None else plan.entry
+    written = (("image", plan.job.trainer), ("command", start), ("args", start))
+    said = {key: source[key] for key, source in written if key in source}
     env = plan.job.trainer.get("env") or []
     if said or env:
         for job in plan.trainers():

@@ -2,13 +2,13 @@
 
 A framework has `apply`, which takes a sized plan and returns one with its variables and ports; `RESERVED`, the
 variables that a TrainJob may not set because the framework does, and `RESERVED_AT`, where the webhook says so; and
-`CHECKS`, what else its part of the webhook refuses.
+`CHECKS`, what else its part of the webhook refuses. One whose pods wait for a Secret has `secrets`, too.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Final, Protocol, cast
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol, cast
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -20,7 +20,18 @@ if TYPE_CHECKING:
     Asked = Check[[Plan]] | Callable[[ObjectId, Plan], Iterator[Diagnostic]]
     """A check, or what asks more of them about a plan that has to do with them."""
 
-FRAMEWORKS: Final = ("jax", "mpi", "plain", "torch", "xgboost")
+
+FRAMEWORKS: Final = ("flux", "jax", "mpi", "plain", "torch", "xgboost")
+
+
+class Secret(NamedTuple):
+    """A Secret that the pods wait for, which the controller would have made and trainc does not write."""
+
+    name: str
+    kind: Literal["ssh", "curve"]
+    """What is in it: a pair of SSH keys, or a CURVE certificate."""
+    holds: str
+    """The same in words."""
 
 
 class Framework(Protocol):
@@ -38,3 +49,9 @@ def load(key: str) -> Framework | None:
     if key not in FRAMEWORKS:
         return None
     return cast("Framework", import_module(f"{__name__}.{key}"))
+
+
+def expected_secrets(plan: Plan) -> tuple[Secret, ...]:
+    """The Secrets that the pods of a job wait for."""
+    secrets: Callable[[Plan], tuple[Secret, ...]] | None = getattr(load(plan.runtime.framework), "secrets", None)
+    return secrets(plan) if secrets else ()

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Final
 from trainc.checks import Check, check
 from trainc.diagnostics import Finding
 from trainc.kubernetes.trees import Tree, get
+from trainc.passes.frameworks import Secret
 from trainc.plan import NODE, Plan, Slot, copied, gpus, value
 
 if TYPE_CHECKING:
@@ -143,6 +144,13 @@ def hostfile(plan: Plan) -> Tree:
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"hostfile": lines}}
 
 
+def secrets(plan: Plan) -> tuple[Secret, ...]:
+    """The keys by which the launcher gets in, where there is a pod that they are mounted in."""
+    if plan.named(NODE) is None and plan.named(LAUNCHER) is None:
+        return ()
+    return (Secret(name=f"{plan.job.name}-{SSH}", kind="ssh", holds="a pair of SSH keys"),)
+
+
 def implementation(plan: Plan) -> str:
     """The implementation of MPI; the schema's default is Open MPI."""
     return str(plan.runtime.settings["mpiImplementation"])
@@ -175,21 +183,4 @@ def unknown_implementation(plan: Plan) -> Iterator[Finding]:
         )
 
 
-@check("secret-expected", stage="build", severity="note", title="The pods need a Secret that is not in the output")
-def secret(plan: Plan) -> Iterator[Finding]:
-    """The controller makes a new pair of keys for every TrainJob; a manifest is no place for a private key."""
-    if plan.named(NODE) is None and plan.named(LAUNCHER) is None:
-        return
-    name = f"{plan.job.name}-{SSH}"
-    namespace = f" -n {plan.job.namespace}" if plan.job.namespace else ""
-    yield Finding(
-        message=f'the pods wait for a Secret "{name}" with a pair of SSH keys, which trainc does not write',
-        help="make it once: ssh-keygen -q -t ecdsa -b 521 -N '' -f ssh-privatekey && "
-        f"mv ssh-privatekey.pub ssh-publickey && kubectl create secret generic {name}{namespace} "
-        "--type kubernetes.io/ssh-auth --from-file ssh-privatekey --from-file ssh-publickey",
-        field="metadata.name",
-        place=plan.job.at("metadata", "name"),
-    )
-
-
-CHECKS: Final[tuple[Check[[Plan]], ...]] = (missing_jobs, unknown_implementation, secret)
+CHECKS: Final[tuple[Check[[Plan]], ...]] = (missing_jobs, unknown_implementation)

@@ -38,7 +38,7 @@ def apply(plan: Plan) -> Plan:
         if node is not None:
             from trainc.passes.frameworks.torch.torchtune import command
 
-            plan = plan._replace(command=command(plan))
+            plan = plan._replace(entry=plan.job.trainer | {"command": list(command(plan))})
     else:
         plan = plan.on(node, env=(*own, *rendezvous))
     plan = plan.on(node, ports=[{"containerPort": PORT}])

@@ -1,0 +1,94 @@
+"""`trainc secret`: the Secrets that a TrainJob's pods wait for, with new keys: the one command that uses randomness."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from trainc.cli import OK, WRONG_INPUT, options
+
+if TYPE_CHECKING:
+    from trainc.compilation import Compilation
+    from trainc.kubernetes.trees import Tree
+
+EPILOG = """\b
+Examples:
+  trainc secret solve jobs/ | kubectl apply -f -
+  trainc secret solve job.yaml -r platform/runtimes | kubeseal --format yaml > sealed.yaml
+"""
+
+
+@click.command(short_help="Make the Secrets that a TrainJob expects.", epilog=EPILOG)
+@click.argument("job")
+@options.paths
+@options.runtimes
+@options.namespace
+def command(job: str, paths: tuple[str, ...], runtimes: tuple[str, ...], namespace: str | None) -> int:
+    """Print every Secret that the pods of TrainJob JOB wait for, with new random keys.
+
+    JOB is the TrainJob's name; it is looked for in PATH (files, folders, or -; by default the current folder).
+    """
+    from trainc.compilation import compile
+
+    result = compile(paths or (".",), runtimes=runtimes, only=job, namespace=namespace)
+    # The note on Secrets says to do what is being done.
+    result = result._replace(diagnostics=tuple(d for d in result.diagnostics if d.id != "secret-expected"))
+    _report(result)
+    if result.failed:
+        return WRONG_INPUT
+    manifests = _manifests(result)
+    if not manifests:
+        options.complain(f'TrainJob "{job}" expects no Secret\n')
+        return OK
+    if where := _work_tree():
+        options.complain(
+            f"warning: this goes into the git work tree {where!r}: do not commit it; pipe it to kubectl apply -f -\n"
+        )
+    from trainc.emit import yaml
+
+    options.write(yaml.render(manifests))
+    return OK
+
+
+def _report(result: Compilation) -> None:
+    if result.diagnostics:
+        from trainc.reports import text
+
+        options.complain(
+            text.render(result.diagnostics, summary=options.summary(result), color=options.colored(sys.stderr))
+        )
+
+
+def _manifests(result: Compilation) -> list[Tree]:
+    """The Secrets of every TrainJob of that name: one, but for namespaces."""
+    from trainc import keys
+    from trainc.passes.frameworks import expected_secrets
+
+    try:
+        return [keys.make(secret, job.namespace) for job in result.jobs for secret in expected_secrets(job.plan)]
+    except ImportError as error:
+        raise click.UsageError(
+            f"making keys needs the package {error.name or 'cryptography'}: pip install 'trainc[secret]'."
+        ) from None
+
+
+def _work_tree() -> str:
+    """The git work tree of the file that standard output is; of the current folder where the file has no name."""
+    from trainc.inputs import root_of
+
+    try:
+        descriptor = sys.stdout.fileno()
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return ""
+    except OSError:
+        return ""  # not even a descriptor
+    try:
+        folder = os.path.dirname(os.readlink(f"/proc/self/fd/{descriptor}"))
+    except OSError:  # only Linux tells
+        folder = os.getcwd()
+    root = root_of(folder)
+    return root if os.path.lexists(os.path.join(root, ".git")) else ""

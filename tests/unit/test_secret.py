@@ -1,0 +1,184 @@
+"""`trainc secret`: keys that others can read, for the jobs that need them, and never silently into git."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from base64 import b64decode
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pytest
+import yaml
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ec, x25519
+from running import run
+
+from trainc.keys import Z85, z85
+
+JOB = """\
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainJob
+metadata: {name: solve, namespace: physics}
+spec:
+  runtimeRef: {name: RUNTIME}
+  trainer: {numNodes: 2, command: [/opt/solver]}
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def write(runtime: str) -> None:
+    Path("job.yaml").write_text(JOB.replace("RUNTIME", runtime))
+
+
+def secret(*arguments: str) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """The one Secret that is printed, without its data, and the data."""
+    done = run("secret", *arguments)
+    assert (done.code, done.err) == (0, "")
+    manifest = yaml.safe_load(done.out)
+    return manifest, {key: b64decode(value) for key, value in manifest.pop("data").items()}
+
+
+def test_the_keys_of_an_mpi_job() -> None:
+    write("openmpi-distributed")
+    manifest, data = secret("solve")
+    assert manifest == {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {"name": "solve-mpi-ssh-auth", "namespace": "physics"},
+        "type": "kubernetes.io/ssh-auth",
+        "immutable": True,
+    }
+    private = serialization.load_pem_private_key(data["ssh-privatekey"], None)
+    public = serialization.load_ssh_public_key(data["ssh-publickey"])
+    assert isinstance(private, ec.EllipticCurvePrivateKey)
+    assert private.curve.name == "secp521r1"
+    assert private.public_key() == public
+    assert data["ssh-publickey"].startswith(b"ecdsa-sha2-nistp521 ")
+
+
+def test_ssh_reads_them(folder: Path) -> None:
+    write("openmpi-distributed")
+    _, data = secret("solve", "job.yaml")
+    key = folder / "id_ecdsa"
+    key.touch(0o600)
+    key.write_bytes(data["ssh-privatekey"])
+    try:
+        shown = subprocess.run(["ssh-keygen", "-y", "-f", key], capture_output=True, check=True).stdout
+    except FileNotFoundError:
+        pytest.skip("there is no ssh-keygen")
+    assert shown.split()[:2] == data["ssh-publickey"].split()
+
+
+def test_the_key_of_a_flux_job() -> None:
+    write("flux-distributed")
+    manifest, data = secret("solve")
+    assert (manifest["metadata"]["name"], manifest["type"]) == ("solve-flux-curve", "Opaque")
+    lines = [line for line in data["curve.cert"].decode().splitlines() if not line.startswith("#")]
+    assert [line.partition(" = ")[0] for line in lines] == [
+        "metadata",
+        "    name",
+        "curve",
+        "    public-key",
+        "    secret-key",
+    ]
+    public, private = (bytes_of(line.partition(' = "')[2].rstrip('"')) for line in lines[3:])
+    assert x25519.X25519PrivateKey.from_private_bytes(private).public_key().public_bytes_raw() == public
+
+
+def bytes_of(text: str) -> bytes:
+    """Z85, read."""
+    groups = [text[at : at + 5] for at in range(0, len(text), 5)]
+    return b"".join(sum(Z85.index(c) * 85 ** (4 - i) for i, c in enumerate(group)).to_bytes(4) for group in groups)
+
+
+def test_z85_as_its_specification_shows_it() -> None:
+    assert z85(bytes.fromhex("864fd26fb559f75b")) == "HelloWorld"
+    assert bytes_of(z85(bytes(range(32)))) == bytes(range(32))
+
+
+def test_keys_are_new_each_time() -> None:
+    write("openmpi-distributed")
+    assert secret("solve")[1] != secret("solve")[1]
+
+
+def test_a_namespace_of_the_command_line() -> None:
+    Path("job.yaml").write_text(JOB.replace("RUNTIME", "flux-distributed").replace(", namespace: physics", ""))
+    assert "namespace" not in secret("solve")[0]["metadata"]
+    assert secret("solve", "-n", "chemistry")[0]["metadata"]["namespace"] == "chemistry"
+
+
+@pytest.mark.parametrize(
+    ("runtime", "job", "code", "said"),
+    [
+        pytest.param("torch-distributed", "solve", 0, 'TrainJob "solve" expects no Secret\n', id="none is needed"),
+        pytest.param("torch-distributed", "solv", 1, 'no TrainJob "solv" in the given paths', id="no such job"),
+        pytest.param("none-distributed", "solve", 1, "error[runtime-not-found]", id="a wrong job"),
+    ],
+)
+def test_nothing_is_printed(runtime: str, job: str, code: int, said: str) -> None:
+    write(runtime)
+    done = run("secret", job)
+    assert (done.code, done.out) == (code, "")
+    assert said in done.err
+
+
+@pytest.mark.parametrize("runtime", ["openmpi-distributed", "flux-distributed"])
+def test_the_note_of_a_build_says_the_command_that_works(runtime: str) -> None:
+    write(runtime)
+    (line,) = [line for line in run("build", "job.yaml").err.splitlines() if "help: make it once: " in line]
+    command, _, rest = line.partition("make it once: trainc ")[2].partition(" | ")
+    assert rest == "kubectl apply -f -"
+    assert secret(*command.split()[1:])[1]
+
+
+def test_without_the_library_it_says_what_to_install() -> None:
+    write("openmpi-distributed")
+    with mock.patch.dict(sys.modules, {"cryptography.hazmat.primitives": None}):
+        done = run("secret", "solve")
+    assert (done.code, done.out) == (2, "")
+    assert "pip install 'trainc[secret]'" in done.err
+
+
+@pytest.mark.parametrize(
+    ("tree", "target", "warned"),
+    [
+        pytest.param(True, "secret.yaml", True, id="a file in a work tree"),
+        pytest.param(False, "secret.yaml", False, id="a file elsewhere"),
+        pytest.param(True, "/dev/null", False, id="no regular file"),
+        pytest.param(True, "../outside.yaml", False, id="a file outside of the current work tree"),
+    ],
+)
+def test_a_file_in_git(folder: Path, tree: bool, target: str, warned: bool) -> None:
+    work = folder / "work"
+    work.mkdir()
+    (work / "job.yaml").write_text(JOB.replace("RUNTIME", "flux-distributed"))
+    if tree:
+        (work / ".git").mkdir()
+    with (work / target).open("w") as out:
+        done = subprocess.run(
+            [sys.executable, "-m", "trainc", "secret", "solve"],
+            cwd=work,
+            stdout=out,
+            stderr=subprocess.PIPE,
+            check=True,
+        )
+    assert (b"do not commit it; pipe it to kubectl apply -f -" in done.stderr) is warned
+
+
+def test_where_the_file_cannot_be_told_the_current_folder_counts(folder: Path) -> None:
+    from trainc.cli.secret import _work_tree
+
+    (folder / ".git").mkdir()
+    with (
+        open(folder / "out", "w") as out,
+        mock.patch.object(sys, "stdout", out),
+        mock.patch("os.readlink", side_effect=OSError),
+    ):
+        assert _work_tree() == str(folder.resolve())
