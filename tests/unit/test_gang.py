@@ -152,7 +152,7 @@ QUEUED = {"kueue.x-k8s.io/queue-name": "q"}
 def test_a_note_that_there_is_no_gang(tmp_path: Path, file: dict[str, Any], said: int) -> None:
     path = written(tmp_path, **file)
     checked = run("validate", path)
-    assert (checked.code, checked.out.count("note[no-gang]")) == (0, said)
+    assert (checked.code, checked.out.count("warning[no-gang]")) == (0, said)
     assert "no-gang" not in run("build", path).err
 
 
@@ -169,5 +169,5 @@ def test_one_note_for_all_jobs_of_a_runtime(tmp_path: Path) -> None:
     path = Path(written(tmp_path, podGroupPolicy=None))
     path.write_text("\n".join([path.read_text(), *map(json.dumps, jobs)]))
     said = run("validate", str(path)).out
-    assert said.count("note[no-gang]") == 1
+    assert said.count("warning[no-gang]") == 1
     assert 'TrainJob "a" (and 3 more of this runtime) has 2 nodes' in said

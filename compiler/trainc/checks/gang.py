@@ -89,7 +89,7 @@ def asks_for_nothing(plan: Plan) -> Iterator[Finding]:
         )
 
 
-@check("no-gang", stage="lint", severity="note", title="Several nodes start together, and nothing places them together")
+@check("no-gang", stage="lint", severity="warning", title="Several nodes start together, and nothing places them so")
 def no_gang(plan: Plan, nodes: int, others: int) -> Iterator[Finding]:
     """Without a PodGroup or a queue, some nodes may hold their GPUs and wait for ever for the others."""
     more = f" (and {others} more of this runtime)" if others else ""
@@ -103,8 +103,8 @@ def no_gang(plan: Plan, nodes: int, others: int) -> Iterator[Finding]:
     )
 
 
-def notes(plans: Sequence[Plan]) -> Iterator[Diagnostic]:
-    """One note for each runtime of the plans, at its first TrainJob: a thousand jobs get one."""
+def scattered_warnings(plans: Sequence[Plan]) -> Iterator[Diagnostic]:
+    """One warning for each runtime of the plans, at its first TrainJob: a thousand jobs get one."""
     by_runtime: dict[ObjectId, list[Plan]] = {}
     for plan in plans:
         by_runtime.setdefault(plan.runtime.id, []).append(plan)

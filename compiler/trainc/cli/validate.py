@@ -51,7 +51,7 @@ def command(
     if not result.failed and (plans := [job.plan for job in result.jobs if scattered(job.plan)]):
         from trainc.checks import gang
 
-        result = result._replace(diagnostics=(*result.diagnostics, *gang.notes(plans)))
+        result = result._replace(diagnostics=(*result.diagnostics, *gang.scattered_warnings(plans)))
     seen = f"{options.plural(len(result.jobs), 'TrainJob')}, {options.plural(result.runtimes, 'runtime')}"
     counted = options.summary(result)
     report = reports.load(form).render(
