@@ -169,7 +169,18 @@ def test_a_file_in_git(folder: Path, tree: bool, target: str, warned: bool) -> N
             stderr=subprocess.PIPE,
             check=True,
         )
-    assert (b"do not commit it; pipe it to kubectl apply -f -" in done.stderr) is warned
+    assert (b"do not commit them; pipe them to kubectl apply -f -" in done.stderr) is warned
+
+
+@pytest.mark.parametrize("tree", [True, False])
+def test_of_a_pipe_the_current_folder_counts(folder: Path, tree: bool) -> None:
+    (folder / "job.yaml").write_text(JOB.replace("RUNTIME", "flux-distributed"))
+    if tree:
+        (folder / ".git").mkdir()
+    done = subprocess.run(
+        [sys.executable, "-m", "trainc", "secret", "solve"], cwd=folder, capture_output=True, check=True
+    )
+    assert (b"made in the git work tree" in done.stderr) is tree
 
 
 def test_where_the_file_cannot_be_told_the_current_folder_counts(folder: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from running import run
@@ -136,6 +137,15 @@ def test_files_are_rewritten_on_request_only(tmp_path: Path, monkeypatch: pytest
     assert file.stat().st_mode & 0o777 == 0o640
     assert os.listdir(tmp_path) == ["job.yaml"]
     assert run("upgrade", "--check").code == 0
+
+
+def test_a_rewriting_that_fails_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "job.yaml").write_text(OLD)
+    monkeypatch.setattr(os, "replace", mock.Mock(side_effect=OSError(28, "No space left on device")))
+    done = run("upgrade", "--write", str(tmp_path))
+    assert (done.code, "cannot be written: No space left on device" in done.err) == (1, True)
+    assert os.listdir(tmp_path) == ["job.yaml"]
+    assert (tmp_path / "job.yaml").read_text() == OLD
 
 
 def test_a_file_with_something_unprovable_stays_and_the_others_do_not(tmp_path: Path) -> None:

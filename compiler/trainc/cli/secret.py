@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import click
@@ -46,7 +47,8 @@ def command(job: str, paths: tuple[str, ...], runtimes: tuple[str, ...], namespa
         return OK
     if where := _work_tree():
         options.complain(
-            f"warning: this goes into the git work tree {where!r}: do not commit it; pipe it to kubectl apply -f -\n"
+            f"warning: these keys are made in the git work tree {where!r}: do not commit them; "
+            "pipe them to kubectl apply -f -\n"
         )
     from trainc.emit import yaml
 
@@ -77,18 +79,19 @@ def _manifests(result: Compilation) -> list[Tree]:
 
 
 def _work_tree() -> str:
-    """The git work tree of the file that standard output is; of the current folder where the file has no name."""
+    """The git work tree of the file that standard output is; of the current folder where nobody sees where it leads."""
     from trainc.inputs import root_of
 
     try:
         descriptor = sys.stdout.fileno()
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            return ""
+        mode = os.fstat(descriptor).st_mode
     except OSError:
         return ""  # not even a descriptor
-    try:
-        folder = os.path.dirname(os.readlink(f"/proc/self/fd/{descriptor}"))
-    except OSError:  # only Linux tells
-        folder = os.getcwd()
+    if stat.S_ISCHR(mode) and not os.isatty(descriptor):
+        return ""  # /dev/null
+    folder = os.getcwd()
+    if stat.S_ISREG(mode):
+        with suppress(OSError):  # only Linux tells
+            folder = os.path.dirname(os.readlink(f"/proc/self/fd/{descriptor}"))
     root = root_of(folder)
     return root if os.path.lexists(os.path.join(root, ".git")) else ""

@@ -99,13 +99,17 @@ def _diff(file: Upgraded) -> Iterator[str]:
 def _replace(file: Upgraded) -> None:
     """Write the new text beside the old file, then put it in its place."""
     import tempfile
+    from contextlib import ExitStack
 
     path = os.path.realpath(file.path)
     data = file.new.encode(file.encoding, "surrogateescape")
     try:
-        with tempfile.NamedTemporaryFile(dir=os.path.dirname(path), prefix=".trainc-", delete=False) as written:
-            written.write(data)
-        os.chmod(written.name, os.stat(path).st_mode & 0o7777)
-        os.replace(written.name, path)
+        with ExitStack() as on_failure:
+            with tempfile.NamedTemporaryFile(dir=os.path.dirname(path), prefix=".trainc-", delete=False) as written:
+                on_failure.callback(os.unlink, written.name)
+                written.write(data)
+            os.chmod(written.name, os.stat(path).st_mode & 0o7777)
+            os.replace(written.name, path)
+            on_failure.pop_all()
     except OSError as error:
         raise click.ClickException(f"{file.path} cannot be written: {error.strerror}") from None
