@@ -54,6 +54,8 @@ class Violation(NamedTuple):
     """`read` where the server cannot even decode the object, and so names no field."""
     key: bool = False
     """Whether the name of the field is meant, not its value."""
+    related: tuple[tuple[str, Path], ...] = ()
+    """Other places in the object without which this one would be right: what each is, in words, and its path."""
 
 
 class Admitted(NamedTuple):

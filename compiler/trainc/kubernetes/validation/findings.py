@@ -1,0 +1,182 @@
+"""How the rules of this room are written: what they are given, and the ones that every table needs.
+
+A rule is a function of (findings, where, value). It is called when the field is there, and complains when it must; what
+a table of rules does not name is not looked at. `fields` makes a rule for a mapping of a table, `each` one for a list.
+Names and words for what is wrong are made by `complaints`, which is imported with the first complaint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from trainc.kubernetes.trees import Path, Tree
+    from trainc.kubernetes.violations import Violation
+
+Step = tuple[Any, str | int]
+"""The way to a value, innermost step first: (the way to its parent or None, its key or index). Cheap to extend."""
+At = Step | None
+Rule = Callable[["Findings", At, Any], None]
+
+
+class Findings:
+    """What is found in one Job or Pod, and what rules need to know of the whole of it."""
+
+    __slots__ = ("metadata", "of_job", "pod", "violations", "volumes")
+
+    def __init__(self, template: Tree, *, of_job: bool = True) -> None:
+        self.violations: list[Violation] = []
+        self.metadata: Tree = template.get("metadata") or {}
+        """Of the pod template, or the Pod."""
+        self.pod: Tree = template.get("spec") or {}
+        """The pod's spec."""
+        self.volumes: dict[str, Tree | None] = {}
+        """The pod's volumes by name: its source, or None for one that does not count because it is refused itself."""
+        self.of_job = of_job
+        """Whether the template of a Job is looked at, which is forgiven some of what a Pod is not."""
+
+    def complain(
+        self,
+        rule: str,
+        at: At,
+        message: str,
+        help: str = "",
+        *,
+        field: str = "",
+        related: tuple[tuple[str, At], ...] = (),
+        key: bool = False,
+    ) -> None:
+        """Add a violation: `at` is the precise place; `field` is given where the cluster spells it otherwise."""
+        from trainc.kubernetes import violations
+
+        path = path_of(at)
+        self.violations.append(
+            violations.Violation(
+                path=path,
+                field=field or violations.field(path),
+                rule=rule,
+                message=message,
+                help=help,
+                key=key,
+                related=tuple((words, path_of(there)) for words, there in related),
+            )
+        )
+
+
+def path_of(at: At) -> Path:
+    """The path that a chain of steps stands for."""
+    steps = []
+    while at is not None:
+        at, step = at
+        steps.append(step)
+    return tuple(reversed(steps))
+
+
+def fields(table: Mapping[str, Rule]) -> Rule:
+    """The rule of a mapping: that of each field that it has."""
+
+    def rule(found: Findings, at: At, value: Tree) -> None:
+        for key, inner in value.items():
+            if key in table:
+                table[key](found, (at, key), inner)
+
+    return rule
+
+
+def each(inner: Rule) -> Rule:
+    """The rule of a list: that of its items."""
+
+    def rule(found: Findings, at: At, value: list[Any]) -> None:
+        for index, item in enumerate(value):
+            inner(found, (at, index), item)
+
+    return rule
+
+
+def late(module: str, name: str) -> Rule:
+    """A rule of another module of this room, imported when the field is first met: most pods have few fields."""
+    loaded: list[Rule] = []
+
+    def rule(found: Findings, at: At, value: Any) -> None:
+        if not loaded:
+            loaded.append(getattr(import_module(f"{__package__}.{module}"), name))
+        loaded[0](found, at, value)
+
+    return rule
+
+
+def one_of(*allowed: str) -> Rule:
+    """The rule of a word of which there are only a few."""
+
+    def rule(found: Findings, at: At, value: str) -> None:
+        if value not in allowed:
+            from trainc.kubernetes.validation import complaints
+
+            complaints.not_allowed(found, at, value, allowed)
+
+    return rule
+
+
+def between(least: int, most: int) -> Rule:
+    """The rule of a whole number, both ends included."""
+
+    def rule(found: Findings, at: At, value: int) -> None:
+        if not least <= value <= most:
+            from trainc.kubernetes.validation import complaints
+
+            complaints.out_of_range(found, at, value, least, most)
+
+    return rule
+
+
+def at_least(least: int) -> Rule:
+    """The rule of a whole number that has no upper bound but its type's."""
+
+    def rule(found: Findings, at: At, value: int) -> None:
+        if value < least:
+            from trainc.kubernetes.validation import complaints
+
+            complaints.out_of_range(found, at, value, least, None)
+
+    return rule
+
+
+def label(found: Findings, at: At, value: str) -> None:
+    """The rule of a name that is a DNS label."""
+    from trainc.kubernetes import names
+
+    if names.is_dns1123_label(value):
+        from trainc.kubernetes.validation import complaints
+
+        complaints.bad_name(found, at, value, "label")
+
+
+def subdomain(found: Findings, at: At, value: str) -> None:
+    """The rule of the name of another object."""
+    from trainc.kubernetes import names
+
+    if names.is_dns1123_subdomain(value):
+        from trainc.kubernetes.validation import complaints
+
+        complaints.bad_name(found, at, value, "subdomain")
+
+
+def qualified(found: Findings, at: At, value: str) -> None:
+    """The rule of a name that may have a domain and a slash before it."""
+    from trainc.kubernetes import names
+
+    if names.is_qualified_name(value):
+        from trainc.kubernetes.validation import complaints
+
+        complaints.bad_key(found, at, value)
+
+
+def required(found: Findings, at: At, value: Tree, *keys: str) -> None:
+    """Complain of each of the fields that a mapping lacks, or that are empty."""
+    for key in keys:
+        if not value.get(key):
+            from trainc.kubernetes.validation import complaints
+
+            complaints.missing(found, (at, key))

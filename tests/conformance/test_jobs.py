@@ -1,0 +1,47 @@
+"""Jobs as JobSet makes them of a replicated job's template: what the API server refuses in them and in their first pod.
+
+Each template goes into a JobSet `js` in `default`, as replicated job `node` with one replica.
+"""
+
+from typing import Any
+
+import pytest
+from conformance.recordings import lines
+from conformance.test_trainer import spelling
+
+from trainc.checks import job
+from trainc.kubernetes.gotypes import typed
+from trainc.kubernetes.structural import load
+from trainc.passes.store import RELEASE, with_defaults
+
+
+@pytest.mark.parametrize("case", [*lines("job"), *lines("job_more")])
+def test_jobs(case: dict[str, Any]) -> None:
+    jobset = {
+        "apiVersion": "jobset.x-k8s.io/v1alpha2",
+        "kind": "JobSet",
+        "metadata": {"name": "js", "namespace": "default"},
+        "spec": {
+            "replicatedJobs": [{"name": "node", "replicas": 1, "template": case["input"]}],
+            **case.get("jobsetSpec", {}),
+        },
+    }
+    admitted = load("JobSet", RELEASE).admit(jobset)
+    refused = case.get("jobset")
+    if refused and refused["stage"] == "schema":
+        missing = wanted(refused["errors"]) - {spelling(violation.field) for violation in admitted.violations}
+        assert not missing
+        return
+    assert not admitted.violations
+    stored = jobset | {"spec": typed(with_defaults(admitted.value["spec"]))}
+    faults = list(job.faults(stored))
+    for kind, key in (("Job", "errors"), ("Pod", "podErrors")):
+        recorded = case.get(key) or []
+        found = {spelling(fault.violation.field): fault for fault in faults if fault.object.kind == kind}
+        assert not wanted(recorded) - found.keys(), found
+        if not recorded and (kind == "Job" or not case["errors"]):
+            assert not found
+
+
+def wanted(errors: list[dict[str, str]]) -> set[str]:
+    return {spelling(error["field"]) for error in errors if error.get("field") not in (None, "", "<nil>")}
