@@ -13,6 +13,7 @@ from typing import IO, Any, Final
 import pytest
 
 PROGRAM: Final = os.environ.get("ORACLE", "")
+CRDS: Final = os.environ.get("CRDS")
 EXAMPLES: Final = int(os.environ.get("EXAMPLES") or 500)
 
 needs_oracle = pytest.mark.skipif(not PROGRAM, reason="ORACLE does not name the program to compare with")

@@ -24,10 +24,12 @@ Rule = Callable[["Findings", At, Any], None]
 class Findings:
     """What is found in one Job or Pod, and what rules need to know of the whole of it."""
 
-    __slots__ = ("metadata", "of_job", "pod", "violations", "volumes")
+    __slots__ = ("job", "metadata", "of_job", "pod", "violations", "volumes")
 
     def __init__(self, template: Tree, *, of_job: bool = True) -> None:
         self.violations: list[Violation] = []
+        self.job: Tree = {}
+        """The Job's spec."""
         self.metadata: Tree = template.get("metadata") or {}
         """Of the pod template, or the Pod."""
         self.pod: Tree = template.get("spec") or {}

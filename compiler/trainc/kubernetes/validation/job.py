@@ -1,23 +1,162 @@
-"""The Job itself: how many pods, when it has failed or succeeded, and the labels that it gives its pods."""
+"""The Job itself: how many pods, when it has failed, and the name and labels that it and its pods have.
+
+Its policies (`policies`) and a selector of its own (`selector`) are looked at where it has them.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
 from trainc.kubernetes.validation import pod
-from trainc.kubernetes.validation.findings import At, Findings, Rule, at_least, fields
+from trainc.kubernetes.validation.findings import At, Findings, Rule, at_least, fields, late, one_of
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree
 
-FIELDS: Final[dict[str, Rule]] = {
-    "backoffLimit": at_least(0),
+TITLES: Final = {
+    "backoff-limit-per-index": "A limit of failures per index does not fit the Job",
+    "indexed-only": "Only a Job of indexed pods can have this",
+    "pod-host-name": "A Job's pods would have host names that are not valid",
 }
-_fields: Final = fields(FIELDS)
+
+MOST_PODS_AT_ONCE: Final = 100_000
+"""Of an indexed Job."""
+MANY: Final = 100_000
+"""So many completions change what is allowed besides a limit per index."""
+MOST_WITH_MANY: Final = 10_000
+MOST_FAILED: Final = 100_000
+
+SPEC: Final[dict[str, Rule]] = {
+    "activeDeadlineSeconds": at_least(0),
+    "backoffLimit": at_least(0),
+    "backoffLimitPerIndex": at_least(0),
+    "completionMode": one_of("Indexed", "NonIndexed"),
+    "completions": at_least(0),
+    "managedBy": late("policies", "managed_by"),
+    "maxFailedIndexes": at_least(0),
+    "parallelism": at_least(0),
+    "podFailurePolicy": late("policies", "pod_failure_policy"),
+    "podReplacementPolicy": late("policies", "pod_replacement_policy"),
+    "successPolicy": late("policies", "success_policy"),
+    "ttlSecondsAfterFinished": at_least(0),
+}
+"""The fields that can be looked at one by one."""
+_spec: Final = fields(SPEC)
+GENERATED: Final = ("batch.kubernetes.io/controller-uid", "batch.kubernetes.io/job-name", "controller-uid", "job-name")
+"""The labels that the API server gives the pods of a Job, to find them again."""
 
 
 def job(found: Findings, at: At, job: Tree) -> None:
     """A whole Job."""
-    spec = (at, "spec")
-    _fields(found, spec, job["spec"])
-    pod.template(found, (spec, "template"), job["spec"]["template"])
+    spec, place = job["spec"], (at, "spec")
+    found.job = spec
+    metadata = job["metadata"]
+    if "labels" in metadata or "annotations" in metadata:
+        from trainc.kubernetes import objectmeta
+
+        found.violations += objectmeta.check(metadata, namespaced=True)
+    _spec(found, place, spec)
+    if spec.get("completionMode") == "Indexed":
+        indexed(found, at, job)
+    elif "backoffLimitPerIndex" in spec or "maxFailedIndexes" in spec:
+        for key in ("backoffLimitPerIndex", "maxFailedIndexes"):
+            if key in spec:
+                only_indexed(found, (place, key))
+    if "maxFailedIndexes" in spec and "backoffLimitPerIndex" not in spec:
+        found.complain(
+            "backoff-limit-per-index",
+            (place, "backoffLimitPerIndex"),
+            "maxFailedIndexes says how many indexes may fail, and no backoffLimitPerIndex when one has failed",
+            "add backoffLimitPerIndex, or remove maxFailedIndexes",
+            related=(("the limit of failed indexes", (place, "maxFailedIndexes")),),
+        )
+    labels = found.metadata.get("labels") or {}
+    if spec.get("manualSelector") or "selector" in spec or any(key in labels for key in GENERATED):
+        from trainc.kubernetes.validation import selector
+
+        selector.selector(found, place, job)
+    pod.template(found, (place, "template"), spec["template"])
+
+
+def indexed(found: Findings, at: At, job: Tree) -> None:
+    """What holds of a Job whose pods have an index."""
+    spec, place = job["spec"], (at, "spec")
+    parallelism, completions = spec.get("parallelism"), spec.get("completions")
+    if completions is None:
+        if parallelism is not None:  # else both are 1
+            found.complain(
+                "required",
+                (place, "completions"),
+                f"the Job has parallelism {parallelism} and no completions, which an indexed Job needs",
+                f"add `completions: {parallelism}`, or remove parallelism where one pod is meant",
+            )
+        completions = 1 if parallelism is None else None
+    if parallelism is not None and parallelism > MOST_PODS_AT_ONCE:
+        from trainc.kubernetes.validation import complaints
+
+        complaints.out_of_range(found, (place, "parallelism"), parallelism, 0, MOST_PODS_AT_ONCE)
+    if completions:
+        host_names(found, at, job["metadata"]["name"], completions)
+    if "maxFailedIndexes" in spec or "backoffLimitPerIndex" in spec:
+        failed_indexes(found, place, spec, completions)
+
+
+def host_names(found: Findings, at: At, name: str, completions: int) -> None:
+    """Each pod has its Job's name and its index as its host name."""
+    last = f"{name}-{completions - 1}"
+    if len(last) <= 63 and "." not in last:
+        return
+    found.complain(
+        "pod-host-name",
+        ((at, "metadata"), "name"),
+        f'the last of the {completions} pods would have the host name "{last}", which '
+        + (f"has {len(last)} characters, and may have 63" if len(last) > 63 else 'has "." in it'),
+        f"shorten the name of the TrainJob by {len(last) - 63}" if len(last) > 63 else "use a name without dots",
+    )
+
+
+def failed_indexes(found: Findings, at: At, spec: Tree, completions: int | None) -> None:
+    """How many indexes may fail, and what that asks of a very large Job."""
+    most, limit = spec.get("maxFailedIndexes"), "backoffLimitPerIndex" in spec
+    place = (at, "maxFailedIndexes")
+    large = completions is not None and completions > MANY and limit
+    if most is not None:
+        for bound, why in (
+            (completions, "completions"),
+            (MOST_FAILED, "the most of any Job"),
+            (MOST_WITH_MANY if large else None, f"the most of a Job with more than {MANY} completions"),
+        ):
+            if bound is not None and most > bound:
+                found.complain(
+                    "backoff-limit-per-index", place, f"maxFailedIndexes is {most}, above {why}, {bound}", "lower it"
+                )
+                break
+    elif large:
+        found.complain(
+            "backoff-limit-per-index",
+            place,
+            f"a Job of {completions} completions with a limit per index needs maxFailedIndexes",
+            f"add maxFailedIndexes, at most {MOST_WITH_MANY}",
+            related=(("its completions", (at, "completions")),),
+        )
+    if large and spec.get("parallelism", 1) > MOST_WITH_MANY:
+        found.complain(
+            "backoff-limit-per-index",
+            (at, "parallelism"),
+            f"parallelism is {spec['parallelism']}, and a Job of more than {MANY} completions with a limit per index "
+            f"may run {MOST_WITH_MANY} pods at once",
+            f"lower it to {MOST_WITH_MANY}",
+            related=(("its completions", (at, "completions")),),
+        )
+
+
+def only_indexed(found: Findings, at: At) -> None:
+    """A field that a Job of pods without indexes cannot have."""
+    assert at is not None
+    found.complain(
+        "indexed-only",
+        at,
+        f"{at[1]} counts by index, and the pods of a NonIndexed Job have none",
+        f"remove {at[1]}, or set completionMode to Indexed",
+        related=(("the Job's completion mode", (at[0], "completionMode")),),
+    )
