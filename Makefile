@@ -9,7 +9,7 @@ BIN    := $(VENV)/bin
 # As an installer does for a package; an editable install leaves it to the first run, which may not be allowed to write.
 COMPILE = $(BIN)/python -m compileall -q compiler
 
-.PHONY: demo test lint install snapshots differential bench clean
+.PHONY: demo test lint install snapshots differential fuzz bench clean
 
 demo: $(VENV)/.installed
 	$(BIN)/trainc build golden/llm-finetune-4x8/input.yaml
@@ -30,6 +30,11 @@ snapshots: $(VENV)/.dev-installed
 # Ask the real code: make differential ORACLE=/path/to/oracle [EXAMPLES=20000] [CRDS=DIR]
 differential: $(VENV)/.dev-installed
 	ORACLE=$(ORACLE) EXAMPLES=$(EXAMPLES) $(if $(CRDS),CRDS=$(CRDS)) $(BIN)/pytest -s tests/differential
+
+# Golden inputs after accidents: make fuzz [EXAMPLES=20000]
+fuzz: EXAMPLES ?= 20000
+fuzz: $(VENV)/.dev-installed
+	EXAMPLES=$(EXAMPLES) $(BIN)/pytest -n auto tests/fuzz tests/contracts/test_hostile.py -k "golden or mutated"
 
 bench: $(VENV)/.dev-installed
 	$(COMPILE)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from trainc import inputs
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, Related, failed
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from trainc.tracing import Trace
+
+MANY: Final = 100
+"""With fewer diagnostics there is no crowd among them."""
 
 
 class Compiled(NamedTuple):
@@ -130,8 +133,17 @@ def compile_documents(
         others=tuple(read.documents["other"]),
         runtimes=len(read.documents["runtime"]),
         files=read.files,
-        diagnostics=tuple(found),
+        diagnostics=tuple(_thinned(found)),
     )
+
+
+def _thinned(found: list[Diagnostic]) -> list[Diagnostic]:
+    """What a run has to say, without the mass of what is said over and over."""
+    if len(found) < MANY:
+        return found
+    from trainc.crowds import thinned
+
+    return thinned(found)
 
 
 def library(

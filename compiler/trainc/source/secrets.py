@@ -125,7 +125,7 @@ def _says(text: str, roles: Sequence[tuple[_Role, Value]], role: _Role, test: Ca
     return any(test(_word(text, value)) for other, value in roles if other == role)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=2**16)
 def _role(key: str) -> _Role:
     """What a field means for itself or for its neighbours."""
     for word, role in _ROLES.items():

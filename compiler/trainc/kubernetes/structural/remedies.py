@@ -29,6 +29,8 @@ _MANY: Final = 8
 """As many names fit into a sentence."""
 _LONG: Final = 60
 """As many characters of a value are shown."""
+_LONGEST_COMMAND: Final = 10_000
+"""A longer line is not split into words: that takes its time, and nobody typed it."""
 _SECONDS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _DURATION: Final = re.compile(r"([0-9]{1,9})\s*([smhd])")
 _SHELL: Final = frozenset("|&;<>$`*?~\n")
@@ -133,7 +135,7 @@ def _words_meant(line: str, *, script: bool) -> str:
     import shlex
 
     try:
-        words = shlex.split(line)
+        words = shlex.split(line) if len(line) <= _LONGEST_COMMAND else []
     except ValueError:
         words = []
     if not words or _SHELL & set(line):
