@@ -8,6 +8,7 @@ Writes   each file whole: beside its place, then renamed into it; a pipe or devi
 from __future__ import annotations
 
 import os
+import sys
 from typing import TYPE_CHECKING, Final
 
 import click
@@ -33,11 +34,11 @@ def check(wanted: Sequence[tuple[str, str]], *, inputs: Sequence[str], stdout: s
         if real in seen:
             raise _refused(file, "is given twice: a file holds one report")
         seen.add(real)
-        if file == STDOUT and stdout:
+        if stdout and (file == STDOUT or _holds_standard_output(file)):
             raise _refused(file, f"is standard output, which carries {stdout}; ./- is a file of that name")
         if real in given or (file != STDOUT and _may_be_input(real)):
             raise _refused(file, "is no report, and may be an input: choose another file")
-        if file != STDOUT and (why := _unwritable(real)):
+        if file != STDOUT and (why := _unwritable(file)):
             raise _refused(file, f"cannot be written: {why}")
 
 
@@ -51,7 +52,7 @@ def write(wanted: Sequence[tuple[str, str]], result: Compilation) -> None:
             options.write(text)
             continue
         try:
-            _write(os.path.realpath(file), text.encode("utf-8", "surrogatepass"))
+            _write(file, text.encode("utf-8", "surrogatepass"))
         except OSError as error:
             raise _refused(file, f"cannot be written: {error.strerror}") from None
 
@@ -81,9 +82,9 @@ def _unwritable(file: str) -> str:
     """Why a file cannot be written; empty where nothing is known that stands against it."""
     if os.path.isdir(file):
         return "it is a folder"
-    if os.path.exists(file) and not os.path.isfile(file):
+    if _is_stream(file):
         return "" if os.access(file, os.W_OK) else "permission denied"
-    folder = os.path.dirname(file)
+    folder = os.path.dirname(os.path.realpath(file))
     while not os.path.lexists(folder):
         folder = os.path.dirname(folder)
     if not os.path.isdir(folder):
@@ -91,14 +92,27 @@ def _unwritable(file: str) -> str:
     return "" if os.access(folder, os.W_OK | os.X_OK) else "permission denied"
 
 
+def _is_stream(file: str) -> bool:
+    """Whether a path is a pipe or a device: what no file can be renamed into."""
+    return os.path.exists(file) and not os.path.isfile(file)
+
+
+def _holds_standard_output(file: str) -> bool:
+    """Whether the shell has sent standard output into this file."""
+    try:
+        return os.path.isfile(file) and os.path.samestat(os.stat(file), os.fstat(sys.stdout.fileno()))
+    except OSError:
+        return False  # there is no descriptor
+
+
 def _write(file: str, data: bytes) -> None:
     """Write a file, its folders made where they are missing."""
-    if os.path.exists(file) and not os.path.isfile(file):
+    if _is_stream(file):
         with open(file, "wb") as opened:
             opened.write(data)
         return
     from trainc import outputs
 
-    folder, name = os.path.split(file)
+    folder, name = os.path.split(os.path.realpath(file))
     os.makedirs(folder, exist_ok=True)
     outputs.replace(folder, name, data)

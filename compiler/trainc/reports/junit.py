@@ -24,6 +24,10 @@ SUITE: Final = "trainc"
 SKIPPED: Final = "nothing was made of it: what it refers to is wrong"
 
 
+ATTACHMENT: Final = "[[ATTACHMENT|"
+"""What GitLab and a plug-in of Jenkins take for the path of a file to publish."""
+
+
 class Case(NamedTuple):
     """What a test is of; as Jenkins has it, `suite.class` and a name."""
 
@@ -41,7 +45,8 @@ def render(diagnostics: Sequence[Diagnostic], *, summary: str, color: bool, chec
     skipped = {_case(one) for one in checked if one.skipped}
     said: dict[Case, list[tuple[Diagnostic, str]]] = {_case(one): [] for one in checked}
     for number, diagnostic in enumerate(in_order(diagnostics)):
-        said.setdefault(_case(diagnostic), []).append((diagnostic, block(diagnostic, shown=number < EXCERPTS)))
+        text = block(diagnostic, shown=number < EXCERPTS).replace(ATTACHMENT, ATTACHMENT.replace("|", r"\x7c"))
+        said.setdefault(_case(diagnostic), []).append((diagnostic, text))
     suites = ElementTree.Element("testsuites")
     suite = ElementTree.SubElement(suites, "testsuite")
     for case, blocks in said.items():

@@ -31,6 +31,8 @@ PROBLEMS: Final = {"error": "error", "warning": "warning", "note": "recommendati
 """GitHub's own word for a rule's severity."""
 FINGERPRINT: Final = "primaryLocationLineHash"
 """The one that GitHub looks at."""
+MOST: Final = 25_000
+"""A run with more results is refused by GitHub; it shows 5,000, the errors first."""
 _PLACEHOLDER: Final = re.compile(r"\{(\d+)\}")
 _LINK: Final = "]("
 
@@ -40,12 +42,13 @@ def render(diagnostics: Sequence[Diagnostic], *, summary: str, color: bool, chec
     repository = Repository()
     ordered = in_order(diagnostics)
     rules = {id: index for index, id in enumerate(sorted({diagnostic.id for diagnostic in ordered}))}
-    placed = [diagnostic for diagnostic in ordered if diagnostic.place]
+    placed = _most([diagnostic for diagnostic in ordered if diagnostic.place])
     results = [
         _result(diagnostic, rules, fingerprint, repository)
         for diagnostic, fingerprint in zip(placed, repository.fingerprints(placed), strict=True)
     ]
     notifications = [_notification(diagnostic, rules) for diagnostic in ordered if not diagnostic.place]
+    left_out = len(ordered) - len(placed) - len(notifications)
     files = dict.fromkeys(_uri(one.file, repository) for one in checked)
     run = {
         "tool": {"driver": {"name": "trainc", "version": __version__, "rules": _rules(rules)}},
@@ -53,6 +56,7 @@ def render(diagnostics: Sequence[Diagnostic], *, summary: str, color: bool, chec
             {
                 "executionSuccessful": all(notification["level"] != "error" for notification in notifications),
                 "toolConfigurationNotifications": notifications,
+                **({"toolExecutionNotifications": [_left_out(left_out)]} if left_out else {}),
             }
         ],
         "columnKind": "unicodeCodePoints",
@@ -99,6 +103,18 @@ def _result(diagnostic: Diagnostic, rules: dict[str, int], fingerprint: str, rep
         **({"relatedLocations": related} if related else {}),
         "partialFingerprints": {FINGERPRINT: fingerprint},
     }
+
+
+def _most(diagnostics: list[Diagnostic]) -> list[Diagnostic]:
+    """As many as GitHub takes, of the severest."""
+    if len(diagnostics) <= MOST:
+        return diagnostics
+    severest = sorted(range(len(diagnostics)), key=lambda number: list(PROBLEMS).index(diagnostics[number].severity))
+    return [diagnostics[number] for number in sorted(severest[:MOST])]
+
+
+def _left_out(count: int) -> dict[str, Any]:
+    return {"level": "warning", "message": {"text": f"{count} more are left out: a run holds at most {MOST} results"}}
 
 
 def _notification(diagnostic: Diagnostic, rules: dict[str, int]) -> dict[str, Any]:
