@@ -24,8 +24,7 @@ from syrupy.types import SnapshotIndex
 import trainc
 from trainc import catalogue
 from trainc.diagnostics import Checked, Diagnostic, Location, ObjectId, Related
-from trainc.reports import FORMATS, load
-from trainc.reports.sarif import MOST
+from trainc.reports import FORMATS, load, sarif
 from trainc.reports.text import escape
 
 HERE = Path(__file__).parent
@@ -150,6 +149,23 @@ def test_a_reader_sees_every_diagnostic_once(form: str) -> None:
         assert (shown.severity, max(shown.line, 1) if at.file != "-" else 4) == (one.severity, max(at.line, 1))
 
 
+INPUTS = sorted([*HERE.glob("*.yaml"), *HERE.parents[1].glob("golden/*/input.yaml")])
+
+
+@pytest.mark.parametrize("path", INPUTS, ids=[path.parent.name + "/" + path.name for path in INPUTS])
+def test_every_format_tells_of_the_same_faults(path: Path) -> None:
+    result = trainc.compile([str(path)])
+    expected = sorted(
+        (one["severity"], max(one["line"], 1)) for one in json.loads(render("json", [*result.diagnostics]))
+    )
+    for form, reader in READERS.items():
+        seen = reader(render(form, [*result.diagnostics], checked=[*result.checked]))
+        assert sorted((shown.severity, max(shown.line, 1)) for shown in seen) == expected, form
+    cases = consumers.junit(render("junit", [*result.diagnostics], checked=[*result.checked]))
+    assert any(case.status == "failed" for case in cases) == result.failed
+    assert sum(case.status == "passed" for case in cases if case.classname == "trainc.TrainJob") <= len(result.jobs)
+
+
 @pytest.mark.parametrize(
     ("form", "input", "stock", "nothing"),
     [
@@ -171,11 +187,13 @@ def test_what_is_in_no_file_of_the_repository(form: str, input: str, stock: str,
         pytest.param("./x/../a.yaml", "jobs/a.yaml", id="in a roundabout way"),
         pytest.param("../a.yaml", "a.yaml", id="above"),
         pytest.param("{root}/b/a.yaml", "b/a.yaml", id="whole"),
+        pytest.param("link/a.yaml", "a.yaml", id="through a link"),
         pytest.param("../../a.yaml", "{outside}/a.yaml", id="outside"),
     ],
 )
 def test_a_path_is_the_repositorys(form: str, given: str, known: str, repository: Path) -> None:
     root = os.path.realpath(repository)
+    os.symlink("..", "link")
     at = Location(given.format(root=root), 1, 1)
     (shown,) = READERS[form](render(form, [diagnostic(place=at)]))
     assert shown.file.removeprefix("file://") == known.format(outside=os.path.dirname(root))
@@ -301,16 +319,15 @@ def test_columns_are_code_points() -> None:
     assert line[region["startColumn"] - 1 : region["endColumn"] - 1] == '"4"'
 
 
-def test_a_log_holds_as_many_results_as_github_takes() -> None:
-    notes = [
-        diagnostic(f"note {number}", severity="note", place=Location("a.yaml", number)) for number in range(1, MOST)
-    ]
-    errors = [diagnostic(f"error {number}", place=Location("b.yaml", number)) for number in range(1, 5)]
-    (run_,) = json.loads(render("sarif", [*notes, *errors]))["runs"]
-    seen = [result["message"]["text"] for result in run_["results"]]
-    assert seen == [f"note {number}" for number in range(1, MOST - 3)] + [f"error {number}" for number in range(1, 5)]
-    (said,) = run_["invocations"][0]["toolExecutionNotifications"]
-    assert said["message"]["text"] == "3 more are left out: a run holds at most 25000 results"
+def test_a_log_holds_as_many_results_as_github_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert sarif.MOST == 25_000
+    monkeypatch.setattr(sarif, "MOST", 3)
+    notes = [diagnostic(f"note {number}", severity="note", place=Location("a.yaml", number, 1)) for number in (1, 2, 3)]
+    errors = [diagnostic(f"error {number}", place=Location("b.yaml", number, 1)) for number in (1, 2)]
+    report = render("sarif", [*notes, *errors])
+    assert [shown.text for shown in consumers.sarif(report)] == ["note 1", "error 1", "error 2"]
+    (said,) = json.loads(report)["runs"][0]["invocations"][0]["toolExecutionNotifications"]
+    assert said["message"]["text"] == "2 more are left out: a run holds at most 3 results"
 
 
 def test_every_page_makes_a_rule_that_github_takes() -> None:

@@ -126,6 +126,9 @@ REFUSED = [
     pytest.param(
         ["validate", "--report", "json=-"], "- is standard output, which carries the report", id="validate, -"
     ),
+    pytest.param(
+        ["validate", "--explain", "yaml", "--report", "json=a"], "leave PATH and --report out", id="--explain"
+    ),
     pytest.param(["build", "--report", "json=-"], "- is standard output, which carries the manifests", id="build, -"),
     pytest.param(
         ["build", "--report", "json=-", "-o", "o", "--check"], "which carries the diff", id="build --check, -"

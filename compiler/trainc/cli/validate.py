@@ -51,8 +51,8 @@ def command(
 ) -> int:
     """Check the TrainJobs and runtimes found in PATH (files, folders, or -; by default the current folder)."""
     if explain is not None:
-        if paths:
-            raise click.UsageError("--explain prints a page and checks nothing: leave PATH out.")
+        if paths or reports:
+            raise click.UsageError("--explain prints a page and checks nothing: leave PATH and --report out.")
         return _explain(explain)
     if reports:
         from trainc.cli import reporting

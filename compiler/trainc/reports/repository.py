@@ -29,14 +29,13 @@ class Repository:
     """The repository that the current folder belongs to."""
 
     def __init__(self) -> None:
-        self.here = os.path.realpath(".")
-        self.root = root_of(self.here)
+        self.root = root_of(".")
 
     def path(self, file: str) -> str:
-        """A file's path from the root, `/` between its parts; the whole path where it is outside."""
+        """A file's path from the root, without links, for git has no lines of theirs; outside of it the whole path."""
         if file in _NO_FILES or file.startswith(_STOCK):
             return _NO_FILES.get(file, file)
-        full = os.path.normpath(os.path.join(self.here, file))
+        full = os.path.realpath(file)
         return os.path.relpath(full, self.root) if within(full, self.root) else full
 
     def fingerprints(self, diagnostics: Sequence[Diagnostic]) -> Iterator[str]:
