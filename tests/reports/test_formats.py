@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -317,6 +318,10 @@ def test_columns_are_code_points() -> None:
     region = run_["results"][0]["locations"][0]["physicalLocation"]["region"]
     assert run_["columnKind"] == "unicodeCodePoints"
     assert line[region["startColumn"] - 1 : region["endColumn"] - 1] == '"4"'
+
+
+def test_the_schema_is_the_official_one() -> None:
+    assert sha256(consumers.SARIF_SCHEMA_FILE.read_bytes()).hexdigest() == consumers.SARIF_SCHEMA_DIGEST
 
 
 def test_a_log_holds_as_many_results_as_github_takes(monkeypatch: pytest.MonkeyPatch) -> None:
