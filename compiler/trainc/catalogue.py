@@ -2,8 +2,8 @@
 
 Reads    the checks and the tables of rules, where each id is declared, the table `LOOSE` of the ids that are made where
          they are found, and diagnostics/<id>.md.
-Returns  entries, and pages as text. For `validate --explain`, docs/diagnostics.md and the tests: a run on jobs never
-         imports this.
+Returns  entries, and pages as text. For `validate --explain`, docs/diagnostics.md, the sarif report and the tests: no
+         stage imports this.
 """
 
 from __future__ import annotations

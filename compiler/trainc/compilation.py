@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from trainc import inputs
-from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, Related, failed
+from trainc.diagnostics import Checked, Diagnostic, Document, ObjectId, Place, Related, failed
 from trainc.emit.order import objects_of_a_job
 from trainc.frontends import Role, sort
 from trainc.kubernetes.trees import Tree, get, put
@@ -51,6 +51,8 @@ class Compilation(NamedTuple):
     files: int = 0
     """How many files were read."""
     diagnostics: tuple[Diagnostic, ...] = ()
+    checked: tuple[Checked, ...] = ()
+    """The TrainJobs in the order of (namespace, name), then the runtimes of the given paths in file order."""
 
     @property
     def objects(self) -> tuple[Tree, ...]:
@@ -88,7 +90,7 @@ def compile(
     runtimes: Sequence[str] = (),
     only: str | None = None,
     namespace: str | None = None,
-    skip: str | None = None,
+    skip: Sequence[str] = (),
 ) -> Compilation:
     """Compile every TrainJob found in `paths`.
 
@@ -97,20 +99,25 @@ def compile(
         runtimes: further paths to look for runtimes in, after `paths` and before the stock ones.
         only: compile only the TrainJobs of this name.
         namespace: the namespace of TrainJobs and TrainingRuntimes that name none.
-        skip: a folder left out where it lies below one of the paths: an output folder.
+        skip: folders and files left out where they lie below one of the paths: what is written.
 
     Returns:
         The objects, and the diagnostics of all stages. User faults are diagnostics, never exceptions.
     """
     read = _read(paths, namespace=namespace, skip=skip)
-    return compile_documents(read, runtimes=runtimes, only=only, namespace=namespace)
+    return compile_documents(read, runtimes=runtimes, only=only, namespace=namespace, skip=skip)
 
 
 def compile_documents(
-    read: Read, *, runtimes: Sequence[str] = (), only: str | None = None, namespace: str | None = None
+    read: Read,
+    *,
+    runtimes: Sequence[str] = (),
+    only: str | None = None,
+    namespace: str | None = None,
+    skip: Sequence[str] = (),
 ) -> Compilation:
     """Compile every TrainJob among documents that have been read."""
-    searched, of_runtimes = library(runtimes, given=read.documents["runtime"], namespace=namespace)
+    searched, of_runtimes = library(runtimes, given=read.documents["runtime"], namespace=namespace, skip=skip)
     found = read.diagnostics + of_runtimes
     for entry in searched.levels[0].entries.values():
         found += entry.conform()[1]
@@ -134,6 +141,7 @@ def compile_documents(
         runtimes=len(read.documents["runtime"]),
         files=read.files,
         diagnostics=tuple(_thinned(found)),
+        checked=tuple(_checked(plans, read.documents["runtime"])),
     )
 
 
@@ -146,8 +154,19 @@ def _thinned(found: list[Diagnostic]) -> list[Diagnostic]:
     return thinned(found)
 
 
+def _checked(plans: Iterable[Plan], runtimes: Iterable[Document]) -> Iterator[Checked]:
+    for plan in plans:
+        yield Checked(plan.job.id, plan.job.document.file, skipped=not plan.objects)
+    for document in runtimes:
+        yield Checked(ObjectId.of(document.value), document.file)
+
+
 def library(
-    runtimes: Sequence[str], *, given: Sequence[Document] | None = None, namespace: str | None = None
+    runtimes: Sequence[str],
+    *,
+    given: Sequence[Document] | None = None,
+    namespace: str | None = None,
+    skip: Sequence[str] = (),
 ) -> tuple[Library, list[Diagnostic]]:
     """The runtimes by level, in the order in which they are searched: the given ones, each path, the stock ones."""
     from trainc.passes.conform import conform_runtime
@@ -159,7 +178,7 @@ def library(
         found += twice
         levels.append(level)
     for path in runtimes:
-        more = _read([path], namespace=namespace)
+        more = _read([path], namespace=namespace, skip=skip)
         level, twice = Level.of(f"--runtimes {path}", more.documents["runtime"], conform_runtime)
         found += [*more.diagnostics, *twice]
         levels.append(level)
@@ -187,7 +206,7 @@ def _plans(documents: Iterable[Document], library: Library, *, only: str | None,
     return plans
 
 
-def _read(paths: Iterable[str], *, namespace: str | None, skip: str | None = None) -> Read:
+def _read(paths: Iterable[str], *, namespace: str | None, skip: Sequence[str] = ()) -> Read:
     """Read and sort the documents of the paths."""
     result = Read()
     for file in inputs.read(paths, skip=skip):

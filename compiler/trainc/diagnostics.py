@@ -141,6 +141,16 @@ class Finding(NamedTuple):
     related: tuple[Related, ...] = ()
 
 
+class Checked(NamedTuple):
+    """A TrainJob or runtime that was looked at, whatever was found."""
+
+    object: ObjectId
+    file: str
+    """As a document's."""
+    skipped: bool = False
+    """Whether nothing was made of a TrainJob."""
+
+
 def failed(diagnostics: Iterable[Diagnostic]) -> bool:
     """Whether any of them is an error."""
     return any(d.severity == "error" for d in diagnostics)

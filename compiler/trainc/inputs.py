@@ -33,13 +33,13 @@ class File(NamedTuple):
     data: bytes
 
 
-def read(paths: Iterable[str], *, skip: str | None = None) -> Iterator[File | Diagnostic]:
-    """Every file of the paths, each once; `skip` is a folder (the output's) that is left out below another."""
+def read(paths: Iterable[str], *, skip: Iterable[str] = ()) -> Iterator[File | Diagnostic]:
+    """Every file of the paths, each once; `skip` are folders and files (outputs) that are left out below another."""
     paths = list(paths)
     roots = tuple(dict.fromkeys(root_of(path) for path in paths if path != STDIN))
-    left_out = os.path.realpath(skip) if skip else None
-    if left_out and any(within(os.path.realpath(path), left_out) for path in paths):
-        left_out = None  # what is asked for by name is read
+    written = [os.path.realpath(path) for path in skip]
+    # What is asked for by name is read.
+    left_out = tuple(out for out in written if not any(within(os.path.realpath(path), out) for path in paths))
     walk = _Walk(roots=roots, skip=left_out)
     for path in paths:
         if path == STDIN:
@@ -75,7 +75,7 @@ def fault(path: str, message: str, help: str = "", *, id: str = "unreadable") ->
 class _Walk:
     """One walk over all given paths; remembers what it has read, so that nothing is read twice."""
 
-    def __init__(self, *, roots: tuple[str, ...], skip: str | None) -> None:
+    def __init__(self, *, roots: tuple[str, ...], skip: tuple[str, ...]) -> None:
         self.roots = roots
         self.skip = skip
         self.seen: set[str] = set()
@@ -95,7 +95,7 @@ class _Walk:
                 id="link-out",
             )
             return
-        if real in self.seen or (self.skip and within(real, self.skip)):
+        if real in self.seen or any(within(real, path) for path in self.skip):
             return
         self.seen.add(real)
         if stat.S_ISDIR(status.st_mode):

@@ -82,15 +82,15 @@ def apply(folder: str, changes: Changes) -> list[Diagnostic]:
             listing = changes.write.get(LISTING)
             if changes.listed is not None:
                 path = LISTING
-                _write(folder, path, changes.listed)
+                replace(folder, path, changes.listed)
             for path, data in changes.write.items():
                 if path != LISTING:
-                    _write(folder, path, data)
+                    replace(folder, path, data)
             for path in changes.remove:
                 _remove(folder, path)
             if listing is not None and listing != changes.listed:
                 path = LISTING
-                _write(folder, path, listing)
+                replace(folder, path, listing)
     except OSError as error:
         return [_unwritable(folder, path, error)]
     return []
@@ -245,7 +245,8 @@ def _content(at: int, name: str) -> bytes | str | None:
         return file.read()
 
 
-def _write(folder: str, path: str, data: bytes) -> None:
+def replace(folder: str, path: str, data: bytes) -> None:
+    """Write a file below a folder, whole or not at all. Raises OSError."""
     at = _open_parent(folder, path, make=True)
     name = path.rpartition("/")[2]
     part = f".{name}.{os.getpid()}{PART}"

@@ -20,8 +20,8 @@ from trainc.passes.schedulers import SCHEDULERS
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "compiler" / "trainc"
-FURNITURE = {"__init__", "options", "dialects", "moves", "frameworks", "schedulers"}
-"""Files and folders beside the commands, the dialects and the passes that are none."""
+FURNITURE = {"__init__", "options", "reporting", "repository", "dialects", "moves", "frameworks", "schedulers"}
+"""Files and folders beside the commands, the reports, the dialects and the passes that are none."""
 
 
 DECLARING = {
@@ -89,11 +89,18 @@ def test_a_scheduler_has_a_golden_case(key: str) -> None:
         pytest.param("docs/dialects.md", DIALECTS, id="dialects"),
         pytest.param("docs/commands.md", COMMANDS, id="commands"),
         pytest.param("docs/commands.md", reports.FORMATS, id="reports"),
+        pytest.param("docs/reports.md", reports.FORMATS, id="reports in full"),
     ],
 )
 def test_each_has_an_entry_in_the_documentation(page: str, keys: tuple[str, ...]) -> None:
     text = (ROOT / page).read_text()
     assert [key for key in keys if f"`{key}`" not in text] == []
+
+
+@pytest.mark.parametrize("key", reports.FORMATS)
+def test_a_report_has_its_outputs_beside_their_inputs(key: str) -> None:
+    outputs = {path.stem for path in (ROOT / "tests" / "reports" / "formats").glob("*.txt")}
+    assert {f"{key}-faults", f"{key}-what-is-in-order", f"{key}-attacks"} <= outputs
 
 
 @pytest.mark.parametrize("key", DIALECTS[1:])

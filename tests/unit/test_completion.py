@@ -12,6 +12,7 @@ from running import run
 
 from trainc.cli import COMMANDS
 from trainc.cli.completion import SHELLS
+from trainc.reports import FORMATS
 
 ROOT = Path(__file__).parents[2]
 CHECKED_BY = {"bash": ["bash", "-n"], "zsh": ["zsh", "-n"], "fish": ["fish", "--no-execute"]}
@@ -67,6 +68,10 @@ def completed(words: str, monkeypatch: pytest.MonkeyPatch) -> set[str]:
         ("trainc runtimes torch-d", {f"plain,torch-distributed{which}" for which in ("", "-coscheduling", "-volcano")}),
         ("trainc runtimes ./", {"file,./"}),
         ("trainc runtimes --export ", {"dir,"}),
+        ("trainc validate --format ", {f"plain,{form}" for form in FORMATS}),
+        ("trainc validate --report ", {f"plain,{form}=" for form in FORMATS}),
+        ("trainc build --report g", {"plain,github=", "plain,gitlab="}),
+        ("trainc build --report junit=re", {"file,junit=re"}),
         ("trainc validate --explain unknown-", {f"plain,unknown-{what}" for what in ("field", "kind", "version")}),
         ("trainc init ne", {"dir,ne"}),
         ("trainc completion ", {f"plain,{shell}" for shell in SHELLS}),

@@ -26,7 +26,7 @@ def make(*paths: str) -> None:
         Path(path).write_text("a: 1\n")
 
 
-def read(*paths: str, skip: str | None = None) -> list[str]:
+def read(*paths: str, skip: tuple[str, ...] = ()) -> list[str]:
     """The paths read; an error as `id path`."""
     found = inputs.read(paths, skip=skip)
     return [f"{f.id} {getattr(f.place, 'file', '')}" if isinstance(f, Diagnostic) else f.path for f in found]
@@ -49,8 +49,14 @@ def test_nothing_is_read_twice() -> None:
 
 def test_a_folder_can_be_left_out() -> None:
     make("a.yaml", "out/a.yaml")
-    assert read(".", skip="out") == ["a.yaml"]
-    assert read("out", skip="out") == ["out/a.yaml"]
+    assert read(".", skip=("out",)) == ["a.yaml"]
+    assert read("out", skip=("out",)) == ["out/a.yaml"]
+
+
+def test_files_can_be_left_out() -> None:
+    make("a.yaml", "report.json", "out/a.yaml")
+    assert read(".", skip=("report.json", "out")) == ["a.yaml"]
+    assert read(".", "report.json", skip=("report.json", "out")) == ["a.yaml", "report.json"]
 
 
 def test_links_inside_the_root_are_followed_once() -> None:

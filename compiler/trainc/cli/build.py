@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -10,6 +11,8 @@ import click
 from trainc.cli import DIFFERENT, OK, WRONG_INPUT, options
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from trainc.compilation import Compilation
     from trainc.diagnostics import Document
 
@@ -19,6 +22,7 @@ Examples:
   trainc build job.yaml -r platform/runtimes  with runtimes from another folder
   trainc build jobs/ -o rendered/             write rendered/<namespace>/<trainjob>.yaml
   trainc build jobs/ -o rendered/ --check     exit 3 with a diff when rendered/ is not current
+  trainc build jobs/ -o rendered/ --report junit=junit.xml
   helm template chart | trainc build - --passthrough | kubectl apply -f -
 """
 
@@ -41,7 +45,8 @@ Examples:
 @options.namespace
 @click.option("--passthrough", is_flag=True, help="Add the documents of other kinds, as read, after the objects.")
 @click.option("--check", is_flag=True, help="With -o: write nothing; exit 3 with a diff when DIR is not current.")
-def command(
+@options.reports
+def command(  # noqa: PLR0913, PLR0917 (an option each)
     paths: tuple[str, ...],
     runtimes: tuple[str, ...],
     output: str,
@@ -50,29 +55,37 @@ def command(
     namespace: str | None,
     passthrough: bool,
     check: bool,
+    reports: tuple[tuple[str, str], ...],
 ) -> int:
     """Compile the TrainJobs found in PATH (files, folders, or -; by default the current folder)."""
     if check and output == "-":
         raise click.UsageError("--check compares a folder: give it with -o DIR.")
     if form == "json" and output != "-":
         raise click.UsageError("--format json goes to standard output; files in a folder are YAML.")
+    folder = None if output == "-" else output
+    if reports:
+        from trainc.cli import reporting
+
+        carries = "the diff" if check else "the manifests" if folder is None else ""
+        reporting.check(reports, inputs=(*paths, *runtimes), stdout=carries)
     from trainc.compilation import compile
 
-    folder = None if output == "-" else output
-    result = compile(paths or (".",), runtimes=runtimes, only=only, namespace=namespace, skip=folder)
+    written = (*(file for _, file in reports), *([folder] if folder else []))
+    result = compile(paths or (".",), runtimes=runtimes, only=only, namespace=namespace, skip=written)
+    report = partial(_report, reports)
     if result.failed:
-        _report(result)
+        report(result)
         return WRONG_INPUT
     if not result.jobs and folder is None:
-        return _nothing(result)
+        return _nothing(result, report)
     if folder is not None:
-        return _to_folder(result, folder, passthrough=passthrough, prune=only is None, check=check)
-    _report(result, _left_out(result, passthrough))
+        return _to_folder(result, folder, report, passthrough=passthrough, prune=only is None, check=check)
+    report(result, _left_out(result, passthrough))
     options.write(_manifest(result, form, passthrough=passthrough))
     return OK
 
 
-def _nothing(result: Compilation) -> int:
+def _nothing(result: Compilation, report: Callable[..., None]) -> int:
     """Refuse to print an empty manifest: it would let a GitOps tool remove everything."""
     from trainc.diagnostics import Diagnostic
 
@@ -83,17 +96,20 @@ def _nothing(result: Compilation) -> int:
         message=f"no TrainJob in the given paths ({options.plural(result.files, 'file')} read)",
         help="give the folder that holds them; `trainc validate` checks runtimes alone",
     )
-    _report(result._replace(diagnostics=(*result.diagnostics, nothing)))
+    report(result._replace(diagnostics=(*result.diagnostics, nothing)))
     return WRONG_INPUT
 
 
-def _report(result: Compilation, note: str = "") -> None:
+def _report(reports: tuple[tuple[str, str], ...], result: Compilation, note: str = "") -> None:
+    if reports:
+        from trainc.cli import reporting
+
+        reporting.write(reports, result)
     if result.diagnostics or note:
         from trainc.reports import text
 
         lines = [line for line in (options.summary(result), note) if line]
-        report = text.render(result.diagnostics, summary="\n".join(lines), color=options.colored(sys.stderr))
-        options.complain(report)
+        options.complain(text.render(result.diagnostics, summary="\n".join(lines), color=options.colored(sys.stderr)))
 
 
 def _left_out(result: Compilation, passthrough: bool) -> str:
@@ -128,7 +144,9 @@ def as_read(document: Document) -> str:
     return text if text.endswith("\n") else text + "\n"
 
 
-def _to_folder(result: Compilation, folder: str, *, passthrough: bool, prune: bool, check: bool) -> int:
+def _to_folder(
+    result: Compilation, folder: str, report: Callable[..., None], *, passthrough: bool, prune: bool, check: bool
+) -> int:
     from trainc import outputs
     from trainc.diagnostics import failed
     from trainc.emit import yaml
@@ -147,18 +165,18 @@ def _to_folder(result: Compilation, folder: str, *, passthrough: bool, prune: bo
     changes = outputs.plan(folder, files, prune=prune)
     result = result._replace(diagnostics=(*result.diagnostics, *changes.diagnostics))
     if failed(changes.diagnostics):
-        _report(result)
+        report(result)
         return WRONG_INPUT
     if check:
         difference = "".join(outputs.diff(folder, changes))
-        _report(result, f"{folder} is not current: run trainc build without --check" if difference else "")
+        report(result, f"{folder} is not current: run trainc build without --check" if difference else "")
         options.write(difference)
         return DIFFERENT if difference else OK
     if refused := outputs.apply(folder, changes):
-        _report(result._replace(diagnostics=(*result.diagnostics, *refused)))
+        report(result._replace(diagnostics=(*result.diagnostics, *refused)))
         return WRONG_INPUT
     written = [path for path in changes.write if path != outputs.LISTING]
     done = f"{folder}: {len(written)} written, {len(changes.remove)} removed, {len(files) - len(written)} unchanged"
     left = _left_out(result, passthrough)
-    _report(result, "\n".join(line for line in (done, left) if line))
+    report(result, "\n".join(line for line in (done, left) if line))
     return OK

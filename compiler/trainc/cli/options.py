@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 Decorated = Callable[..., Any]
 
+REPORTS = ("text", "json", "junit", "sarif", "github", "gitlab")
+"""The formats of a report, without loading them."""
+
 
 def file_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Leave it to the shell to complete the name of a file or folder."""
@@ -63,6 +66,43 @@ def namespace(function: Decorated) -> Decorated:
     )(function)
 
 
+def formats_and_files(
+    ctx: click.Context, param: click.Parameter, given: tuple[str, ...]
+) -> tuple[tuple[str, str], ...]:
+    """Each `FORMAT=FILE` as a pair."""
+    pairs = []
+    for value in given:
+        form, _, file = value.partition("=")
+        if form not in REPORTS:
+            raise click.BadParameter(f'"{form}" is no format: give one of {", ".join(REPORTS)}, then = and a file.')
+        if not file:
+            raise click.BadParameter(f"there is no file: {form}=FILE.")
+        pairs.append((form, file))
+    return tuple(pairs)
+
+
+def report_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The formats of reports; behind one, leave it to the shell to complete the name of a file."""
+    from click.shell_completion import CompletionItem
+
+    if "=" in incomplete:
+        return [CompletionItem(incomplete, type="file")]
+    return [CompletionItem(f"{form}=") for form in REPORTS if form.startswith(incomplete)]
+
+
+def reports(function: Decorated) -> Decorated:
+    """--report."""
+    return click.option(
+        "--report",
+        "reports",
+        multiple=True,
+        callback=formats_and_files,
+        shell_complete=report_names,
+        metavar="FORMAT=FILE",
+        help=f"Write a report to a file, too: {', '.join(REPORTS)}; repeatable.",
+    )(function)
+
+
 def colored(stream: TextIO) -> bool:
     """Whether colours are wanted: on a terminal that has some, unless NO_COLOR is set; anywhere, if FORCE_COLOR is."""
     if os.environ.get("NO_COLOR"):
@@ -94,6 +134,14 @@ def summary(compilation: Compilation) -> str:
     """How many errors and warnings there are."""
     counted = [(sum(d.severity == s for d in compilation.diagnostics), s) for s in ("error", "warning", "note")]
     return ", ".join(plural(count, word) for count, word in counted if count)
+
+
+def verdict(compilation: Compilation) -> str:
+    """The same with the number of files; where there is nothing to count, what was looked at."""
+    if counted := summary(compilation):
+        return f"{counted} in {plural(compilation.files, 'file')}"
+    jobs, runtimes = plural(len(compilation.jobs), "TrainJob"), plural(compilation.runtimes, "runtime")
+    return f"no faults found: {jobs}, {runtimes}"
 
 
 def plural(count: int, word: str) -> str:

@@ -13,6 +13,7 @@ Examples:
   trainc validate                     check every TrainJob and runtime below the current folder
   trainc validate job.yaml -r platform/runtimes
   trainc validate --format json | jq '.[] | select(.severity == "error")'
+  trainc validate --report junit=reports/junit.xml --report sarif=trainc.sarif
   trainc validate --explain wrong-type
 """
 
@@ -26,8 +27,13 @@ def ids(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str
 @options.paths
 @options.runtimes
 @click.option(
-    "--format", "form", type=click.Choice(["text", "json"]), default="text", help="json: a list, for programs."
+    "--format",
+    "form",
+    type=click.Choice(options.REPORTS),
+    default="text",
+    help="Of the report on standard output; by default text.",
 )
+@options.reports
 @options.namespace
 @click.option(
     "--explain",
@@ -36,28 +42,39 @@ def ids(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str
     shell_complete=ids,
 )
 def command(
-    paths: tuple[str, ...], runtimes: tuple[str, ...], form: str, namespace: str | None, explain: str | None
+    paths: tuple[str, ...],
+    runtimes: tuple[str, ...],
+    form: str,
+    reports: tuple[tuple[str, str], ...],
+    namespace: str | None,
+    explain: str | None,
 ) -> int:
     """Check the TrainJobs and runtimes found in PATH (files, folders, or -; by default the current folder)."""
     if explain is not None:
-        if paths:
-            raise click.UsageError("--explain prints a page and checks nothing: leave PATH out.")
+        if paths or reports:
+            raise click.UsageError("--explain prints a page and checks nothing: leave PATH and --report out.")
         return _explain(explain)
-    from trainc import reports
+    if reports:
+        from trainc.cli import reporting
+
+        reporting.check(reports, inputs=(*paths, *runtimes), stdout="the report of --format")
     from trainc.compilation import compile
     from trainc.passes.lint import scattered
+    from trainc.reports import load
 
-    result = compile(paths or (".",), runtimes=runtimes, namespace=namespace)
+    written = tuple(file for _, file in reports)
+    result = compile(paths or (".",), runtimes=runtimes, namespace=namespace, skip=written)
     if not result.failed and (plans := [job.plan for job in result.jobs if scattered(job.plan)]):
         from trainc.checks import gang
 
         result = result._replace(diagnostics=(*result.diagnostics, *gang.scattered_warnings(plans)))
-    seen = f"{options.plural(len(result.jobs), 'TrainJob')}, {options.plural(result.runtimes, 'runtime')}"
-    counted = options.summary(result)
-    report = reports.load(form).render(
+    if reports:
+        reporting.write(reports, result)
+    report = load(form).render(
         result.diagnostics,
-        summary=f"{counted} in {options.plural(result.files, 'file')}" if counted else f"no faults found: {seen}",
+        summary=options.verdict(result),
         color=form == "text" and options.colored(sys.stdout),
+        checked=result.checked,
     )
     options.write(report)
     return WRONG_INPUT if result.failed else OK

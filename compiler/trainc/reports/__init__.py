@@ -1,6 +1,7 @@
 """The reports: diagnostics as text or data. A format's key is the name of its file.
 
-A format has `render(diagnostics, *, summary, color) -> str`; it escapes what comes from the input for its own medium.
+A format has `render(diagnostics, *, summary, color, checked) -> str`; it escapes what comes from the input for its own
+medium.
 """
 
 from __future__ import annotations
@@ -13,16 +14,25 @@ from trainc.diagnostics import STAGES, Location, Place
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from trainc.diagnostics import Diagnostic, Related
+    from trainc.diagnostics import Checked, Diagnostic, Related
 
-FORMATS: Final = ("text", "json")
+FORMATS: Final = ("text", "json", "junit", "sarif", "github", "gitlab")
 
 
 class Report(Protocol):
     """What a module in this folder offers."""
 
-    def render(self, diagnostics: Sequence[Diagnostic], *, summary: str, color: bool) -> str:
-        """The whole report; an empty string where there is nothing to say."""
+    def render(
+        self, diagnostics: Sequence[Diagnostic], *, summary: str, color: bool, checked: Sequence[Checked] = ()
+    ) -> str:
+        """The whole report.
+
+        Args:
+            diagnostics: in any order.
+            summary: a line for people.
+            color: whether they see colours.
+            checked: the TrainJobs and runtimes that were looked at, for a format that tells of those without faults.
+        """
         ...
 
 

@@ -17,8 +17,10 @@ from trainc.reports import in_order
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from trainc.diagnostics import Checked
 
-def render(diagnostics: Sequence[Diagnostic], *, summary: str, color: bool) -> str:
+
+def render(diagnostics: Sequence[Diagnostic], *, summary: str, color: bool, checked: Sequence[Checked] = ()) -> str:
     """The list; the summary is for people."""
     return json.dumps([_entry(diagnostic) for diagnostic in in_order(diagnostics)], indent=2) + "\n"
 

@@ -15,9 +15,10 @@ from trainc.source.printable import escape
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from trainc.diagnostics import Checked
     from trainc.source.excerpt import Excerpt
 
-__all__ = ["escape", "position", "render"]
+__all__ = ["block", "escape", "position", "render"]
 
 COLORS: Final = {"error": "\x1b[1;31m", "warning": "\x1b[1;33m", "note": "\x1b[1;36m"}
 BOLD: Final = "\x1b[1m"
@@ -30,7 +31,7 @@ EXCERPTS: Final = 500
 """So many diagnostics are shown with their lines: nobody reads as many, and each takes a millisecond."""
 
 
-def render(diagnostics: Sequence[Diagnostic], *, summary: str, color: bool) -> str:
+def render(diagnostics: Sequence[Diagnostic], *, summary: str, color: bool, checked: Sequence[Checked] = ()) -> str:
     """The report, and a line that sums it up; blank lines between them."""
     paint = _painted if color else _plain
     parts = [
@@ -40,6 +41,11 @@ def render(diagnostics: Sequence[Diagnostic], *, summary: str, color: bool) -> s
     if summary:
         parts.append(summary)
     return "\n\n".join(parts) + "\n" if parts else ""
+
+
+def block(diagnostic: Diagnostic, *, shown: bool) -> str:
+    """One diagnostic of those in order, without colours; `shown` with its lines."""
+    return "\n".join(_lines(diagnostic, _plain, shown=shown))
 
 
 def position(place: object) -> str:

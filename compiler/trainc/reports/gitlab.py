@@ -1,0 +1,51 @@
+"""GitLab: a Code Quality report, which a merge request shows beside its changes.
+
+Reads    diagnostics.
+Returns  a JSON list of `{"description", "check_name", "fingerprint", "severity", "location": {"path", "lines":
+         {"begin"}}}`. Paths are from the repository's root. What does not print is escaped, secrets are hidden.
+Source   GitLab: codeclimate.json (types, what is required), CodequalityReports (entries with the same fingerprint are
+         one, and the first wrong entry ends the reading).
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+from trainc.diagnostics import Diagnostic, Location
+from trainc.reports import in_order
+from trainc.reports.repository import Repository
+from trainc.source.printable import escape
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from trainc.diagnostics import Checked
+
+SEVERITIES: Final = {"error": "critical", "warning": "minor", "note": "info"}
+WHOLE: Final = "."
+"""The path of what is wrong with no file."""
+
+
+def render(diagnostics: Sequence[Diagnostic], *, summary: str, color: bool, checked: Sequence[Checked] = ()) -> str:
+    """The list; the summary is for people."""
+    repository = Repository()
+    ordered = in_order(diagnostics)
+    names = repository.fingerprints(ordered)
+    entries = [_entry(diagnostic, name, repository) for diagnostic, name in zip(ordered, names, strict=True)]
+    return json.dumps(entries, indent=2) + "\n"
+
+
+def _entry(diagnostic: Diagnostic, fingerprint: str, repository: Repository) -> dict[str, Any]:
+    at = diagnostic.place
+    help = f" (help: {diagnostic.help})" if diagnostic.help else ""
+    return {
+        "description": escape(diagnostic.message + help),
+        "check_name": diagnostic.id,
+        "fingerprint": fingerprint,
+        "severity": SEVERITIES[diagnostic.severity],
+        "location": {
+            "path": escape(repository.path(at.file)) if isinstance(at, Location) else WHOLE,
+            "lines": {"begin": at.line or 1 if isinstance(at, Location) else 1},
+        },
+    }

@@ -1,0 +1,175 @@
+"""`--report FORMAT=FILE`: which files are written, which are refused, and what the command does besides."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from running import run
+
+from trainc.cli.options import REPORTS
+from trainc.reports import FORMATS
+
+HEAD = "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\nmetadata: {name: a}\n"
+GOOD = HEAD + "spec: {runtimeRef: {name: plain}}\n"
+WRONG = HEAD + 'spec: {runtimeRef: {name: plain}, trainer: {numNodes: "4"}}\n'
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("job.yaml").write_text(GOOD)
+    return tmp_path
+
+
+def test_the_command_line_knows_the_formats() -> None:
+    assert REPORTS == FORMATS
+
+
+@pytest.mark.parametrize("text", [GOOD, WRONG], ids=["good", "wrong"])
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_file_holds_what_standard_output_would(form: str, text: str) -> None:
+    Path("job.yaml").write_text(text)
+    printed = run("validate", "job.yaml", "--format", form)
+    done = run("validate", "job.yaml", "--report", f"{form}=report")
+    assert Path("report").read_text() == printed.out
+    assert (done.code, done.out, done.err) == (printed.code, run("validate", "job.yaml").out, "")
+
+
+def test_several_reports_of_one_run(folder: Path) -> None:
+    reports = [option for form in FORMATS for option in ("--report", f"{form}=new/folder/{form}")]
+    assert run("validate", *reports).code == 0
+    assert sorted(os.listdir("new/folder")) == sorted(FORMATS)
+    assert sorted(os.listdir(folder)) == ["job.yaml", "new"]
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "code", "failures"),
+    [
+        pytest.param(GOOD, [], 0, 0, id="to standard output"),
+        pytest.param(GOOD, ["-o", "out"], 0, 0, id="into a folder"),
+        pytest.param(GOOD, ["-o", "out", "--check"], 3, 0, id="not current"),
+        pytest.param(GOOD, ["--only", "b"], 1, 1, id="no such job"),
+        pytest.param("kind: ConfigMap\napiVersion: v1\n", [], 1, 1, id="no job at all"),
+        pytest.param(WRONG, ["-o", "out"], 1, 1, id="wrong"),
+        pytest.param(GOOD, ["-o", "job.yaml/out"], 1, 1, id="a folder that cannot be written"),
+    ],
+)
+def test_build_writes_its_report_whatever_the_end(text: str, options: list[str], code: int, failures: int) -> None:
+    Path("job.yaml").write_text(text)
+    plain, done = run("build", *options), run("build", *options, "--report", "junit=../junit.xml")
+    if "out" in options and not code:
+        assert "1 written" in plain.err
+        assert "1 unchanged" in done.err
+    else:
+        assert done == plain
+    assert done.code == code
+    assert f' failures="{failures}" ' in Path("../junit.xml").read_text()
+
+
+def test_a_report_of_an_earlier_run_is_no_input() -> None:
+    for form in ("json", "gitlab", "sarif"):
+        for _ in range(2):
+            done = run("validate", "--report", f"{form}={form}.json", "-r", ".")
+            assert (done.code, done.out) == (0, "no faults found: 1 TrainJob, 0 runtimes\n")
+        os.unlink(f"{form}.json")
+
+
+def test_what_is_there_is_replaced_and_a_link_kept() -> None:
+    Path("real.xml").write_text("an older one")
+    os.symlink("real.xml", "link.xml")
+    assert run("validate", "job.yaml", "--report", "junit=link.xml").code == 0
+    assert Path("link.xml").is_symlink()
+    assert Path("real.xml").read_text().startswith("<?xml")
+
+
+def test_a_pipe_is_written_to() -> None:
+    read, write = os.pipe()
+    assert run("validate", "job.yaml", "--report", f"gitlab=/dev/fd/{write}", "--report", "sarif=/dev/null").code == 0
+    os.close(write)
+    with os.fdopen(read) as pipe:
+        assert pipe.read() == "[]\n"
+
+
+def test_standard_output_carries_a_report_where_it_is_free() -> None:
+    done = run("build", "-o", "out", "--report", "gitlab=-")
+    assert (done.code, done.out) == (0, "[]\n")
+
+
+def test_the_file_that_standard_output_goes_to_is_no_other_file() -> None:
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2] / "compiler")}
+    command = [sys.executable, "-m", "trainc", "validate", "job.yaml", "--report", "json=/dev/stdout"]
+    with open("out", "wb") as out:
+        done = subprocess.run(command, env=environment, stdout=out, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, Path("out").read_text()) == (2, "")
+    assert "is standard output" in done.stderr
+
+
+REFUSED = [
+    pytest.param(["validate", "--report", "junit"], "there is no file: junit=FILE", id="no file"),
+    pytest.param(["validate", "--report", "junit="], "there is no file: junit=FILE", id="an empty file"),
+    pytest.param(
+        ["validate", "--report", "xml=a"], '"xml" is no format: give one of text, json, junit', id="no format"
+    ),
+    pytest.param(["validate", "--report", "junit=job.yaml", "job.yaml"], "job.yaml is no report", id="a given path"),
+    pytest.param(["validate", "--report", "json=./job.yaml"], "job.yaml is no report", id="an input"),
+    pytest.param(["validate", "--report", "json=objects.json"], "objects.json is no report", id="a manifest in JSON"),
+    pytest.param(["build", "--report", "json=text", "-r", "text"], "text is no report", id="a runtime"),
+    pytest.param(["validate", "--report", "json=a", "--report", "junit=./a"], "./a is given twice", id="twice"),
+    pytest.param(["validate", "--report", "json=."], ". cannot be written: it is a folder", id="a folder"),
+    pytest.param(["validate", "--report", "json=text/a"], "text/a cannot be written: ", id="below a file"),
+    pytest.param(["validate", "--report", "json=\x1b[31m/\n"], r"\x1b[31m/\n cannot", id="a hostile name"),
+    pytest.param(
+        ["validate", "--report", "json=-"], "- is standard output, which carries the report", id="validate, -"
+    ),
+    pytest.param(
+        ["validate", "--explain", "yaml", "--report", "json=a"], "leave PATH and --report out", id="--explain"
+    ),
+    pytest.param(["build", "--report", "json=-"], "- is standard output, which carries the manifests", id="build, -"),
+    pytest.param(
+        ["build", "--report", "json=-", "-o", "o", "--check"], "which carries the diff", id="build --check, -"
+    ),
+]
+
+
+@pytest.mark.parametrize(("arguments", "why"), REFUSED)
+def test_a_file_that_cannot_be_written_is_told_before_the_work(arguments: list[str], why: str, folder: Path) -> None:
+    Path("text").write_text("text")
+    Path("objects.json").write_text('{"apiVersion": "v1", "kind": "ConfigMap"}')
+    Path("\x1b[31m").write_text("")
+    before = {path: path.read_text() for path in folder.iterdir()}
+    done = run(*arguments)
+    assert (done.code, done.out) == (2, "")
+    assert why in " ".join(done.err.split())
+    assert {path: path.read_text() for path in folder.iterdir()} == before
+
+
+def test_a_file_that_the_system_refuses_in_the_end_is_2() -> None:
+    done = run("validate", "job.yaml", "--report", f"json={'x' * 300}")
+    assert (done.code, done.out) == (2, "")
+    assert "cannot be written: File name too long" in " ".join(done.err.split())
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is refused to root")
+def test_a_folder_where_nobody_may_write() -> None:
+    os.mkdir("locked", 0o500)
+    done = run("validate", "job.yaml", "--report", "json=locked/a")
+    assert (done.code, done.out) == (2, "")
+
+
+def test_no_report_is_loaded_that_nobody_wants() -> None:
+    program = (
+        "import sys\n"
+        "sys.argv = ['trainc', 'build', 'job.yaml']\n"
+        "from trainc.cli import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "print([name for name in sys.modules if 'report' in name], file=sys.stderr)\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2] / "compiler")}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+    assert json.loads(done.stderr.replace("'", '"')) == []
