@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 TITLES: Final[dict[str, str]] = {
     "env-field": "A variable reads a field of the pod that cannot be read",
-    "env-file": "A variable reads a file that cannot be read",
+    "env-file": "A variable reads a file of a volume that is no emptyDir",
     "env-resource": "A variable reads a resource that cannot be read",
     "env-source": "A variable has no value, or two",
 }
@@ -210,7 +210,7 @@ def _file_ref(found: Findings, at: At, ref: Tree) -> None:
         complaints.missing(found, (at, "path"), "say which file of the volume has the variable")
     elif ".." in ref["path"].split("/"):
         found.complain(
-            "env-file",
+            "sub-path",
             (at, "path"),
             f'path is {ref["path"]}, and ".." leads out of the volume',
             "write the path inside the volume, without ..",
@@ -271,7 +271,7 @@ def _no_field(found: Findings, at: At, path: str, readable: Collection[str]) -> 
 
     if path in _KEYED:
         help = f"a variable can have one of them: {path}['KEY']"
-    elif near := nearest(path, readable):
+    elif near := nearest(path, readable, likeness=0.8):
         help = f"did you mean {near}?"
     else:
         help = f"what can be read is {listed(sorted(readable))}, and one label or annotation: metadata.labels['KEY']"
@@ -286,15 +286,13 @@ def _no_resource(found: Findings, at: At, resource: str) -> None:
     if not resource:
         complaints.missing(found, at, "say which one: resource: limits.cpu")
         return
-    near = nearest(resource, RESOURCES, likeness=0.75)
-    found.complain(
-        "env-resource",
-        at,
-        f"resource is {shown(resource)}, which no variable can have",
-        f"did you mean {near}?"
-        if near
-        else f"what can be read is {listed(list(RESOURCES))}, and huge pages; write other numbers as a value",
-    )
+    if "gpu" in resource.lower():
+        help = "a number of GPUs cannot be read: write it as the value"
+    elif near := nearest(resource, RESOURCES, likeness=0.75):
+        help = f"did you mean {near}?"
+    else:
+        help = f"what can be read is {listed(list(RESOURCES))}, and huge pages; write another number as the value"
+    found.complain("env-resource", at, f"resource is {shown(resource)}, which no variable can have", help)
 
 
 def _divisor(found: Findings, at: At, divisor: Any, allowed: tuple[str, ...]) -> None:

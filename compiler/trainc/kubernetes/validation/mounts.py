@@ -15,9 +15,8 @@ if TYPE_CHECKING:
 TITLES: Final[dict[str, str]] = {
     "block-device": "A volume cannot be used as a block device",
     "mount-path-taken": "Two volumes are at the same path of a container",
-    "mount-propagation": "A mount is shared with the node, and cannot be",
-    "recursive-read-only": "A mount cannot be read-only with all that is mounted below it",
-    "sub-path": "A mount leads out of its volume",
+    "mount-mode": "A mount is shared or read-only in a way that it cannot be",
+    "sub-path": "A path leads out of its volume",
     "volume-missing": "A container uses a volume that the pod does not have",
 }
 PROPAGATIONS: Final = ("None", "HostToContainer", "Bidirectional")
@@ -59,7 +58,9 @@ def no_volume(found: Findings, at: At, name: str) -> None:
         "volume-missing",
         at,
         f"no volume of the pod is called {shown(name)}",
-        f"did you mean {near}?" if near else f"add it to the volumes of the pod, with its source: `- name: {name}`",
+        f"did you mean {near}?"
+        if near
+        else f"add it to the volumes of the pod, with its source: `- {{name: {name}, emptyDir: {{}}}}`",
     )
 
 
@@ -147,7 +148,7 @@ def _propagation(found: Findings, at: At, propagation: str, container: Tree) -> 
         complaints.not_allowed(found, (at, "mountPropagation"), propagation, PROPAGATIONS, field=field)
     elif propagation == "Bidirectional" and not (container.get("securityContext") or {}).get("privileged"):
         found.complain(
-            "mount-propagation",
+            "mount-mode",
             (at, "mountPropagation"),
             "mountPropagation is Bidirectional, and the container is not privileged",
             "write HostToContainer, which any container may; or securityContext: {privileged: true}",
@@ -166,7 +167,7 @@ def _recursive(found: Findings, at: At, mount: Tree) -> None:
         complaints.not_allowed(found, here, value, RECURSIVE, field=field)
     elif value != "Disabled" and not mount.get("readOnly"):
         found.complain(
-            "recursive-read-only",
+            "mount-mode",
             here,
             f"recursiveReadOnly is {value}, and the mount is not read-only",
             "write readOnly: true as well",
@@ -174,7 +175,7 @@ def _recursive(found: Findings, at: At, mount: Tree) -> None:
         )
     if value in RECURSIVE[1:] and propagation not in (None, "None"):
         found.complain(
-            "recursive-read-only",
+            "mount-mode",
             here,
             f"recursiveReadOnly is {value}, and mountPropagation lets mounts in",
             "remove one of the two",
@@ -248,9 +249,9 @@ def _both(found: Findings, at: At, container: Tree) -> None:
         paths = {theirs[step[1]].get(other_path, ""): step for step in there.values()}
         for index, item in enumerate(mine):
             here, name, place = ((at, one), index), item.get("name", ""), item.get(path, "")
-            if name in there:
+            if name and name in there:
                 _mount_and_device(found, (here, "name"), name, (there[name], "name"))
-            if place in paths:
+            if place and place in paths:
                 _taken(found, (here, path), place, (paths[place], other_path))
 
 
