@@ -54,7 +54,12 @@ def _not_in_init(found: Findings, at: At, value: Tree) -> None:
 
 _fields: Final = fields(FIELDS)
 _fields_of_running: Final = fields(FIELDS | _RESTARTED | _RUNNING)
-_fields_of_init: Final = fields(FIELDS | _RESTARTED | dict.fromkeys(_RUNNING, _not_in_init))
+_fields_of_init: Final = fields(
+    FIELDS
+    | _RESTARTED
+    | dict.fromkeys(_RUNNING, _not_in_init)
+    | {"resizePolicy": late("restarts", "resize_policy_of_init")}
+)
 _ephemeral: Final = late("ephemeral", "ephemeral")
 _mounts: Final = late("mounts", "of_container")
 _on_the_host: Final = late("ports", "on_the_host")

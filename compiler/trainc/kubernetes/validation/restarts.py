@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree
 
 TITLES: Final[dict[str, str]] = {
-    "resize-restart": "A container is to be restarted in a pod that restarts none",
+    "resize-restart": "A container that is resized cannot be restarted",
     "restart-rules": "A container's rules of restarting are incomplete",
 }
 ACTIONS: Final = ("Restart", "RestartAllContainers")
@@ -24,7 +24,8 @@ RESIZES: Final = ("NotRequired", "RestartContainer")
 
 
 def rules(found: Findings, at: At, container: Tree) -> None:
-    """The rules by exit code, of a container that has some. Which codes they name is not looked at."""
+    """The rules by exit code, of a container that has some. Which codes they name is not looked at; nor are those of an
+    init container without a policy."""
     from trainc.kubernetes.validation import complaints
 
     here, given = (at, "restartPolicyRules"), container["restartPolicyRules"]
@@ -36,6 +37,8 @@ def rules(found: Findings, at: At, container: Tree) -> None:
             "add the container's own restartPolicy, such as Never",
             field=field_of((at, "restartPolicy")),
         )
+        if at is not None and at[0] is not None and at[0][1] == "initContainers":
+            return
     _not_too_many(found, here, given, MOST_RULES)
     for index, rule in enumerate(given):
         _word(found, ((here, index), "action"), rule.get("action"), ACTIONS)
@@ -53,17 +56,16 @@ def resize_policy(found: Findings, at: At, policies: list[Tree]) -> None:
     """What a change of resources does to the container. The cluster says no index, but of a resource named twice."""
     field, named = field_of(at), dict[str, At]()
     for index, policy in enumerate(policies):
-        here, resource, restart = (at, index), policy.get("resourceName"), policy.get("restartPolicy")
+        here, resource, restart = (at, index), policy.get("resourceName", ""), policy.get("restartPolicy")
         if resource in named:
             found.complain(
                 "duplicate-item",
                 here,
-                f"resizePolicy says twice what a change of {resource} does",
+                f"resizePolicy says twice what a change of {resource or 'nothing'} does",
                 "keep one of the two",
                 related=(("the first one", named[resource]),),
             )
-        elif resource:
-            named[resource] = here
+        named.setdefault(resource, here)
         _word(found, (here, "resourceName"), resource, RESIZED, field)
         _word(found, (here, "restartPolicy"), restart, RESIZES, field)
         if restart == "RestartContainer" and found.pod.get("restartPolicy") == "Never":
@@ -73,6 +75,19 @@ def resize_policy(found: Findings, at: At, policies: list[Tree]) -> None:
                 "restartPolicy is RestartContainer, in a pod whose restartPolicy is Never",
                 "write NotRequired; or let the pod have restartPolicy: OnFailure",
                 field=field,
+            )
+
+
+def resize_policy_of_init(found: Findings, at: At, policies: list[Tree]) -> None:
+    """The same for an init container that is no sidecar, which is not restarted once it is resized."""
+    resize_policy(found, at, policies)
+    for index, policy in enumerate(policies):
+        if policy.get("restartPolicy") == "RestartContainer":
+            found.complain(
+                "resize-restart",
+                ((at, index), "restartPolicy"),
+                "restartPolicy is RestartContainer, in an init container that is no sidecar",
+                "write NotRequired",
             )
 
 

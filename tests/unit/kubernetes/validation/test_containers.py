@@ -113,6 +113,11 @@ RULE = {"action": "Restart", "exitCodes": {"operator": "In", "values": [42]}}
             id="a resource is resized twice",
         ),
         pytest.param(
+            init(resizePolicy=[{"resourceName": "cpu", "restartPolicy": "RestartContainer"}]),
+            [("resize-restart", "initContainers[0].resizePolicy[0].restartPolicy")],
+            id="an init container is restarted",
+        ),
+        pytest.param(
             main(resizePolicy=[{}]), [("required", f"{HERE}.resizePolicy")] * 2, id="nothing is resized, somehow"
         ),
         pytest.param(
