@@ -182,3 +182,10 @@ def required(found: Findings, at: At, value: Tree, *keys: str) -> None:
             from trainc.kubernetes.validation import complaints
 
             complaints.missing(found, (at, key))
+
+
+def field_of(at: At) -> str:
+    """How the cluster spells a place, for a rule that spells another place than the one it looks at."""
+    from trainc.kubernetes import violations
+
+    return violations.field(path_of(at))
