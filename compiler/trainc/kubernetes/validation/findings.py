@@ -180,3 +180,15 @@ def required(found: Findings, at: At, value: Tree, *keys: str) -> None:
             from trainc.kubernetes.validation import complaints
 
             complaints.missing(found, (at, key))
+
+
+def spelled(at: At, *steps: str | int) -> str:
+    """The field of another place than the one that is meant, where the cluster names that; "" for no place.
+
+    `steps` are what the field has behind it.
+    """
+    if at is None:
+        return ""
+    from trainc.kubernetes import violations
+
+    return violations.field((*path_of(at), *steps))
