@@ -25,7 +25,6 @@ TITLES: Final[dict[str, str]] = {
     "claim-template-metadata": "A claim template has metadata that it cannot have",
     "access-modes": "Access modes of a claim exclude each other",
     "data-source": "The source of a claim's data is not valid",
-    "label-selector": "A label selector does not make sense",
 }
 
 ALONE: Final = "ReadWriteOncePod"
@@ -36,14 +35,14 @@ _mode: Final = one_of("Block", "Filesystem")
 
 def ephemeral(found: Findings, at: At, value: Tree) -> None:
     """An ephemeral volume."""
-    required_template = value.get("volumeClaimTemplate")
+    template = value.get("volumeClaimTemplate")
     here = (at, "volumeClaimTemplate")
-    if required_template is None:
+    if template is None:
         required(found, at, value, "volumeClaimTemplate")
         return
-    if metadata := required_template.get("metadata"):
+    if metadata := template.get("metadata"):
         _metadata(found, (here, "metadata"), metadata)
-    _spec(found, (here, "spec"), required_template.get("spec") or {})
+    _spec(found, (here, "spec"), template.get("spec") or {})
 
 
 def _metadata(found: Findings, at: At, metadata: Tree) -> None:
@@ -175,7 +174,7 @@ def _expression(found: Findings, at: At, expression: Tree) -> None:
     elif operator in ("Exists", "DoesNotExist"):
         if values:
             message = f"operator is {operator}, which takes no values"
-            found.complain("label-selector", (at, "values"), message, "remove the values, or write In")
+            found.complain("selector-values", (at, "values"), message, "remove the values, or write In")
     else:
         from trainc.kubernetes.validation import complaints
 

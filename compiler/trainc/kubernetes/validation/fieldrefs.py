@@ -1,8 +1,7 @@
-"""References to a field of the pod, or to a resource of one of its containers, as files and variables have them.
+"""What files about the pod refer to: a field of it, or a resource of one of its containers.
 
-Reads    the reference, and which fields may be meant where it stands. `named` is the place that the cluster's error
-         names for the reference, where it is another one.
-Source   Kubernetes 1.36: the fields that a pod's API gives to its containers.
+`named` is the place that the cluster's error names for the reference: its fields lack the item.
+Source   Kubernetes 1.36: the fields that a pod's API gives to files.
 """
 
 from __future__ import annotations
@@ -17,11 +16,11 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree
 
 TITLES: Final[dict[str, str]] = {
-    "field-path": "A field of the pod cannot be read there",
-    "resource-divisor": "A divisor does not fit the resource",
+    "file-field": "A file is about a field of the pod that no file can have",
+    "file-resource": "A file is about a resource that no file can have, or in a unit that it does not have",
 }
 
-OF_FILES: Final = (
+FIELDS: Final = (
     "metadata.annotations",
     "metadata.labels",
     "metadata.name",
@@ -29,7 +28,7 @@ OF_FILES: Final = (
     "metadata.uid",
 )
 KNOWN: Final = {
-    *OF_FILES,
+    *FIELDS,
     *("spec.host", "spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName"),
     "spec.terminationGracePeriodSeconds",
     *("status.hostIP", "status.hostIPs", "status.phase", "status.podIP", "status.podIPs"),
@@ -42,10 +41,10 @@ OF_CPU: Final = ("1", "1m")
 OF_BYTES: Final = ("1", *(f"1{prefix}" for prefix in "kMGTPE"), *(f"1{prefix}i" for prefix in "KMGTPE"))
 
 
-def pod_field(found: Findings, at: At, ref: Tree, allowed: tuple[str, ...], what: str, *, named: At = None) -> None:
-    """A field of the pod, one of `allowed`; `what` is what it is for, in words."""
+def pod_field(found: Findings, at: At, ref: Tree, named: At) -> None:
+    """A field of the pod, or a single label or annotation."""
     path = ref.get("fieldPath")
-    here, field = (at, "fieldPath"), (named or at, "fieldPath")
+    here, field = (at, "fieldPath"), (named, "fieldPath")
     if not path:
         from trainc.kubernetes.validation import complaints
 
@@ -56,7 +55,7 @@ def pod_field(found: Findings, at: At, ref: Tree, allowed: tuple[str, ...], what
         from trainc.kubernetes.structural.remedies import shown
 
         message = f"apiVersion is {shown(ref['apiVersion'])}, and pods have v1 alone"
-        found.complain("field-path", (at, "apiVersion"), message, "remove it", field=spelled(field))
+        found.complain("file-field", (at, "apiVersion"), message, "remove it", field=spelled(field))
     elif subscript is not None and name in ("metadata.annotations", "metadata.labels"):
         if names.is_qualified_name(subscript.lower() if name == "metadata.annotations" else subscript):
             from trainc.kubernetes import misnamed
@@ -64,10 +63,10 @@ def pod_field(found: Findings, at: At, ref: Tree, allowed: tuple[str, ...], what
 
             message = f"fieldPath is {shown(path)}, and the key {misnamed.fault_of_key(subscript)}"
             found.complain(
-                "field-path", here, message, "write the key of a label or an annotation", field=spelled(named or at)
+                "file-field", here, message, "write the key of a label or an annotation", field=spelled(named)
             )
-    elif path not in allowed:
-        _unreadable(found, here, path, allowed, what, spelled(field))
+    elif path not in FIELDS:
+        _unreadable(found, here, path, spelled(field))
 
 
 def split(path: str) -> tuple[str, str | None]:
@@ -76,37 +75,36 @@ def split(path: str) -> tuple[str, str | None]:
     return (name, rest[:-2]) if name and bracket and rest.endswith("']") else (path, None)
 
 
-def _unreadable(found: Findings, at: At, path: str, allowed: tuple[str, ...], what: str, field: str) -> None:
+def _unreadable(found: Findings, at: At, path: str, field: str) -> None:
     from trainc.kubernetes.structural.remedies import listed, shown
     from trainc.nearest import nearest
 
-    why = f"which {what} cannot have" if path in KNOWN else "which is no field that a pod lets its containers read"
-    near = None if path in KNOWN else nearest(path, allowed)
+    why = "which a file cannot have" if path in KNOWN else "which is no field that a pod lets its containers read"
+    near = None if path in KNOWN else nearest(path, FIELDS)
     found.complain(
-        "field-path",
+        "file-field",
         at,
         f"fieldPath is {shown(path)}, {why}",
-        f"did you mean {near}?" if near else f"write {listed([*allowed], 'or')}",
+        f"did you mean {near}?" if near else f"write {listed([*FIELDS], 'or')}",
         field=field,
     )
 
 
-def resource_field(found: Findings, at: At, ref: Tree, *, of_file: bool, named: At = None) -> None:
-    """A resource of a container, which a file must name: a variable has its own one."""
-    base = named or at
+def resource_field(found: Findings, at: At, ref: Tree, named: At) -> None:
+    """A resource of a container, which must be named: files belong to no container."""
     resource = ref.get("resource") or ""
-    unnamed = of_file and not ref.get("containerName")
+    unnamed = not ref.get("containerName")
     if unnamed or (resource not in RESOURCES and not resource.startswith(PAGES)):
         from trainc.kubernetes.validation import complaints
 
         if unnamed:
-            complaints.missing(found, (at, "containerName"), field=spelled(base, "containerName"))
+            complaints.missing(found, (at, "containerName"), field=spelled(named, "containerName"))
         elif not resource:
-            complaints.missing(found, (at, "resource"), "for example limits.memory", field=spelled(base, "resource"))
+            complaints.missing(found, (at, "resource"), "for example limits.memory", field=spelled(named, "resource"))
         else:
-            complaints.not_allowed(found, (at, "resource"), resource, RESOURCES, field=spelled(base, "resource"))
+            complaints.not_allowed(found, (at, "resource"), resource, RESOURCES, field=spelled(named, "resource"))
     if "divisor" in ref:
-        _divisor(found, at, resource, Quantity.from_json(ref["divisor"]), base)
+        _divisor(found, at, resource, Quantity.from_json(ref["divisor"]), named)
 
 
 def _divisor(found: Findings, at: At, resource: str, divisor: Quantity, named: At) -> None:
@@ -117,7 +115,7 @@ def _divisor(found: Findings, at: At, resource: str, divisor: Quantity, named: A
         from trainc.kubernetes.structural.remedies import listed
 
         found.complain(
-            "resource-divisor",
+            "file-resource",
             (at, "divisor"),
             f"divisor is {divisor}, which {resource} cannot be divided by",
             f"write {listed([*allowed], 'or')}",

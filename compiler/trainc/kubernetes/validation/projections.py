@@ -84,10 +84,10 @@ def _about_pod(found: Findings, at: At, value: Tree) -> None:
         ref, resource = item.get("fieldRef"), item.get("resourceFieldRef")
         if ref is not None:
             place = (at, "fieldRef")
-            fieldrefs.pod_field(found, (here, "fieldRef"), ref, fieldrefs.OF_FILES, "a file", named=place)
+            fieldrefs.pod_field(found, (here, "fieldRef"), ref, place)
         elif resource is not None:
             place = (at, "resourceFieldRef")
-            fieldrefs.resource_field(found, (here, "resourceFieldRef"), resource, of_file=True, named=place)
+            fieldrefs.resource_field(found, (here, "resourceFieldRef"), resource, place)
         if (ref is None) == (resource is None):
             has = "neither fieldRef nor" if ref is None else "fieldRef and"
             found.complain(

@@ -5,11 +5,13 @@ The sources that people use are here; `volumedrivers`, `projections` and `claimt
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
-from trainc.kubernetes.quantity import Quantity
+from trainc.kubernetes import names
 from trainc.kubernetes.validation import files
 from trainc.kubernetes.validation.findings import At, Findings, Rule, label, late, one_of, required, spelled
+from trainc.kubernetes.validation.resources import thousandths
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree
@@ -39,13 +41,11 @@ def volumes(found: Findings, at: At, volumes: list[Tree]) -> None:
     for index, volume in enumerate(volumes):
         here = (at, index)
         before = len(found.violations)
-        sources = (
-            [source for source in SOURCES if source in volume] if len(volume) != 2 else [*volume.keys() - {"name"}]
-        )
-        for source in sources[:1]:
-            SOURCES[source](found, (here, source), volume[source])
-        for source in sources[1:]:
-            _one_too_many(found, here, volume, sources[0], source)
+        sources = [source for source in volume if source != "name"]
+        if len(sources) == 1:
+            SOURCES[sources[0]](found, (here, sources[0]), volume[sources[0]])
+        elif sources:
+            _several(found, here, volume)
         if "iscsi" in volume:
             from trainc.kubernetes.validation import volumedrivers
 
@@ -53,7 +53,7 @@ def volumes(found: Findings, at: At, volumes: list[Tree]) -> None:
         name = volume.get("name", "")
         if not name:
             required(found, here, volume, "name")
-        else:
+        elif not _is_good(name):
             label(found, (here, "name"), name)
         if first := found.volumes.get(name):
             from trainc.kubernetes.validation import complaints
@@ -64,6 +64,20 @@ def volumes(found: Findings, at: At, volumes: list[Tree]) -> None:
             found.volumes[name] = volume
         else:
             found.volumes.setdefault(name, None)
+
+
+@lru_cache(maxsize=1024)
+def _is_good(name: str) -> bool:
+    """Whether a volume can have the name."""
+    return not names.is_dns1123_label(name)
+
+
+def _several(found: Findings, at: At, volume: Tree) -> None:
+    """A volume of more than one source."""
+    first, *others = (source for source in SOURCES if source in volume)
+    SOURCES[first](found, (at, first), volume[first])
+    for source in others:
+        _one_too_many(found, at, volume, first, source)
 
 
 def _one_too_many(found: Findings, at: At, volume: Tree, first: str, second: str) -> None:
@@ -82,7 +96,7 @@ def _one_too_many(found: Findings, at: At, volume: Tree, first: str, second: str
 
 def _empty_dir(found: Findings, at: At, value: Tree) -> None:
     size = value.get("sizeLimit")
-    if size is not None and Quantity.from_json(size).sign < 0:
+    if size is not None and thousandths(size) < 0:
         from trainc.kubernetes.validation import complaints
 
         complaints.amount_too_small(found, (at, "sizeLimit"), size, "must not be negative", "remove it for no limit")
