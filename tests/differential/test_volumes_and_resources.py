@@ -172,7 +172,7 @@ volume_sources = {
 one_source = st.sampled_from(sorted(volume_sources)).flatmap(
     lambda source: volume_sources[source].map(lambda value: {source: value})
 )
-volume = st.one_of(
+volume: Fields = st.one_of(
     one_source, one_source, st.builds(lambda one, other: one | other, one_source, one_source), st.just({})
 )
 

@@ -22,9 +22,7 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree
 
 TITLES: Final[dict[str, str]] = {
-    "claim-template-metadata": "A claim template has metadata that it cannot have",
-    "access-modes": "Access modes of a claim exclude each other",
-    "data-source": "The source of a claim's data is not valid",
+    "claim-template": "A claim template contradicts itself, or has metadata that it cannot have",
 }
 
 ALONE: Final = "ReadWriteOncePod"
@@ -58,7 +56,7 @@ def _metadata(found: Findings, at: At, metadata: Tree) -> None:
             found.violations.append(violation._replace(path=path, field=field))
     for key in metadata.keys() - kept.keys():
         found.complain(
-            "claim-template-metadata",
+            "claim-template",
             (at, key),
             f"the claim template has {key} in its metadata, and may have labels and annotations alone",
             "remove it" + ("; the claim is called after the pod and the volume" if key == "name" else ""),
@@ -101,7 +99,7 @@ def _access_modes(found: Findings, at: At, spec: Tree) -> None:
             complaints.not_allowed(found, (here, index), mode, ACCESS_MODES, field=spelled(here))
     if ALONE in modes and any(mode != ALONE and mode in ACCESS_MODES for mode in modes):
         message = f"accessModes has {ALONE} and another mode, and {ALONE} must be alone"
-        found.complain("access-modes", here, message, f"keep {ALONE} for one pod, or the other mode")
+        found.complain("claim-template", here, message, f"keep {ALONE} for one pod, or the other mode")
 
 
 def _storage(found: Findings, at: At, spec: Tree) -> None:
@@ -132,7 +130,7 @@ def _source(found: Findings, at: At, source: Tree) -> None:
 
         kind = shown(source.get("kind", ""))
         message = f"{called(at)} has the kind {kind} and no apiGroup, without which it must be a {CLAIM}"
-        found.complain("data-source", at, message, "add its group, for example snapshot.storage.k8s.io")
+        found.complain("claim-template", at, message, "add its group, for example snapshot.storage.k8s.io")
 
 
 def _sources_together(found: Findings, at: At, source: Tree, ref: Tree) -> None:
@@ -144,7 +142,7 @@ def _sources_together(found: Findings, at: At, source: Tree, ref: Tree) -> None:
     else:
         return
     found.complain(
-        "data-source",
+        "claim-template",
         (at, "dataSource"),
         f"the claim template has dataSource and dataSourceRef, and {why}",
         "remove dataSource",

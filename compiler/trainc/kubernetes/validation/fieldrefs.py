@@ -15,11 +15,6 @@ from trainc.kubernetes.validation.findings import At, Findings, spelled
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree
 
-TITLES: Final[dict[str, str]] = {
-    "file-field": "A file is about a field of the pod that no file can have",
-    "file-resource": "A file is about a resource that no file can have, or in a unit that it does not have",
-}
-
 FIELDS: Final = (
     "metadata.annotations",
     "metadata.labels",
@@ -55,16 +50,14 @@ def pod_field(found: Findings, at: At, ref: Tree, named: At) -> None:
         from trainc.kubernetes.structural.remedies import shown
 
         message = f"apiVersion is {shown(ref['apiVersion'])}, and pods have v1 alone"
-        found.complain("file-field", (at, "apiVersion"), message, "remove it", field=spelled(field))
+        found.complain("pod-file", (at, "apiVersion"), message, "remove it", field=spelled(field))
     elif subscript is not None and name in ("metadata.annotations", "metadata.labels"):
         if names.is_qualified_name(subscript.lower() if name == "metadata.annotations" else subscript):
             from trainc.kubernetes import misnamed
             from trainc.kubernetes.structural.remedies import shown
 
             message = f"fieldPath is {shown(path)}, and the key {misnamed.fault_of_key(subscript)}"
-            found.complain(
-                "file-field", here, message, "write the key of a label or an annotation", field=spelled(named)
-            )
+            found.complain("pod-file", here, message, "write the key of a label or an annotation", field=spelled(named))
     elif path not in FIELDS:
         _unreadable(found, here, path, spelled(field))
 
@@ -82,7 +75,7 @@ def _unreadable(found: Findings, at: At, path: str, field: str) -> None:
     why = "which a file cannot have" if path in KNOWN else "which is no field that a pod lets its containers read"
     near = None if path in KNOWN else nearest(path, FIELDS)
     found.complain(
-        "file-field",
+        "pod-file",
         at,
         f"fieldPath is {shown(path)}, {why}",
         f"did you mean {near}?" if near else f"write {listed([*FIELDS], 'or')}",
@@ -115,7 +108,7 @@ def _divisor(found: Findings, at: At, resource: str, divisor: Quantity, named: A
         from trainc.kubernetes.structural.remedies import listed
 
         found.complain(
-            "file-resource",
+            "pod-file",
             (at, "divisor"),
             f"divisor is {divisor}, which {resource} cannot be divided by",
             f"write {listed([*allowed], 'or')}",

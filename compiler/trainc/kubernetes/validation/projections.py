@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree
 
 TITLES: Final[dict[str, str]] = {
-    "file-source": "A file about the pod has no source, or two",
+    "pod-file": "A file about the pod has no source, two, or one that no file can have",
     "projected-path-twice": "Two sources of a projected volume write the same file",
 }
 
@@ -91,7 +91,7 @@ def _about_pod(found: Findings, at: At, value: Tree) -> None:
         if (ref is None) == (resource is None):
             has = "neither fieldRef nor" if ref is None else "fieldRef and"
             found.complain(
-                "file-source",
+                "pod-file",
                 here,
                 f"a file about the pod has {has} resourceFieldRef, and must have one of them",
                 "add one of them" if ref is None else "keep one of them, and write an item of its own for the other",

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
 TITLES: Final[dict[str, str]] = {
     "fractional-resource": "A resource that comes in whole numbers is asked for in parts",
-    "huge-pages-alone": "Huge pages are asked for without cpu or memory",
-    "huge-pages-size": "Huge pages are asked for in parts of a page",
+    "huge-pages": "Huge pages are asked for in parts of a page, or without cpu or memory",
     "limit-missing": "A resource that must have a limit is requested without one",
     "request-above-limit": "A request is above its limit",
     "request-differs-from-limit": "A request is not its limit, and the resource asks for that",
@@ -101,7 +100,7 @@ def faults(limits: Listed, requests: Listed, of_pod: bool = False) -> tuple[Faul
             found.append(Fault("request-differs-from-limit", "requests", name))
     asked = most.keys() | dict(requests).keys()
     if not asked & OF_PODS and any(name.startswith(PAGES) for name in asked):
-        found.append(Fault("huge-pages-alone", "", ""))
+        found.append(Fault("huge-pages", "", ""))
     return tuple(found)
 
 
@@ -115,7 +114,7 @@ def _alone(kind: str, name: str, amount: Any, of_pod: bool) -> list[Fault]:
         "resource-name": not allowed,
         "out-of-range": milli < 0,
         "fractional-resource": asked.whole and milli % 1000,
-        "huge-pages-size": asked.pages and not _whole_pages(name, milli),
+        "huge-pages": asked.pages and not _whole_pages(name, milli),
     }
     return [Fault(rule, kind, name) for rule, is_wrong in wrong.items() if is_wrong]
 

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree
 
 TITLES: Final[dict[str, str]] = {
-    "iscsi-name": "An iSCSI name is not valid",
     "volume-driver": "What a volume's driver is told does not fit together",
 }
 
@@ -118,7 +117,7 @@ def _iscsi_name(found: Findings, at: At, value: str, *, field: str = "") -> None
     from trainc.kubernetes.validation.complaints import called
 
     found.complain(
-        "iscsi-name",
+        "volume-driver",
         at,
         f"{called(at)} is {shown(value)}, which is no iSCSI name",
         "write one such as iqn.2001-04.com.example:storage, eui. with 16 digits, or naa. with 32",
