@@ -62,7 +62,7 @@ def volumes(found: Findings, at: At, volumes: list[Tree]) -> None:
             complaints.twice(found, (here, "name"), name, (place, "name"), "volumes")
         elif len(found.violations) == before:
             found.volumes[name] = volume
-        else:
+        elif name:
             found.volumes.setdefault(name, None)
 
 
@@ -113,7 +113,10 @@ def _host_path(found: Findings, at: At, value: Tree) -> None:
 
 
 def _secret(found: Findings, at: At, value: Tree) -> None:
-    required(found, at, value, "secretName")
+    if not value.get("secretName"):
+        from trainc.kubernetes.validation import complaints
+
+        complaints.missing(found, (at, "secretName"), "add secretName; it is configMap that has `name` instead")
     _files(found, at, value)
 
 
