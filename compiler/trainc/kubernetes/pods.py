@@ -77,10 +77,10 @@ def defaulted(pod: Tree) -> Tree:
 def _of_containers_or_pod(pod: Tree, kind: str) -> Amounts:
     """The containers' requests (or limits) together; where the pod has its own, and may, these instead."""
     own = {name: q for name, q in amounts((pod.get("resources") or {}).get(kind)).items() if _is_of_pods(name)}
-    return _of_containers(pod, kind) | own
+    return of_containers(pod, kind) | own
 
 
-def _of_containers(pod: Tree, kind: str) -> Amounts:
+def of_containers(pod: Tree, kind: str) -> Amounts:
     """The most that the containers ask for at a time.
 
     Init containers run one after another, before the containers; the restartable ones among them stay, and are there
@@ -127,10 +127,10 @@ def _of_pod(pod: Tree) -> dict[str, Amounts]:
     """
     limits, requests = _asked(pod, "limits"), _asked(pod, "requests")
     if limits or requests:
-        pages = {name: q for name, q in _of_containers(pod, "limits").items() if name.startswith(HUGE_PAGES)}
+        pages = {name: q for name, q in of_containers(pod, "limits").items() if name.startswith(HUGE_PAGES)}
         limits = {name: q for name, q in pages.items() if name not in requests} | limits
     if limits:
-        together = {n: q for n, q in _of_containers(pod, "requests").items() if n in ("cpu", "memory")}
+        together = {n: q for n, q in of_containers(pod, "requests").items() if n in ("cpu", "memory")}
         requests = {name: q for name, q in limits.items() if _is_of_pods(name)} | together | requests
     return {"limits": limits, "requests": requests}
 

@@ -98,3 +98,8 @@ def twice(found: Findings, at: At, value: Any, first: At, what: str, *, field: s
         field=field,
         related=(("the first one", first),),
     )
+
+
+def amount_too_small(found: Findings, at: At, value: Any, why: str, help: str, *, field: str = "") -> None:
+    """A quantity that is negative, or zero."""
+    found.complain("out-of-range", at, f"{called(at)} is {value}, and {why}", help, field=field)

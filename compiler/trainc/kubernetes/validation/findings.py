@@ -189,3 +189,15 @@ def field_of(at: At) -> str:
     from trainc.kubernetes import violations
 
     return violations.field(path_of(at))
+
+
+def spelled(at: At, *steps: str | int) -> str:
+    """The field of another place than the one that is meant, where the cluster names that; "" for no place.
+
+    `steps` are what the field has behind it.
+    """
+    if at is None:
+        return ""
+    from trainc.kubernetes import violations
+
+    return violations.field((*path_of(at), *steps))

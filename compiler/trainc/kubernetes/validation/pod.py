@@ -24,6 +24,9 @@ DNS_POLICIES: Final = ("ClusterFirst", "ClusterFirstWithHostNet", "Default", "No
 FIELDS: Final[dict[str, Rule]] = {
     "dnsPolicy": one_of(*DNS_POLICIES),
     "affinity": late("scheduling", "affinity"),
+    "overhead": late("podresources", "overhead"),
+    "resourceClaims": late("claims", "declared"),
+    "resources": late("podresources", "of_pod"),
 }
 """The fields that can be looked at one by one. `volumes`, `containers` and `initContainers` are not among them."""
 _fields: Final = fields(FIELDS)

@@ -1,0 +1,196 @@
+"""The claim that an ephemeral volume makes: its metadata, and the specification of a PersistentVolumeClaim."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from trainc.kubernetes import names
+from trainc.kubernetes.quantity import Quantity
+from trainc.kubernetes.validation.findings import (
+    At,
+    Findings,
+    label,
+    one_of,
+    path_of,
+    qualified,
+    required,
+    spelled,
+    subdomain,
+)
+
+if TYPE_CHECKING:
+    from trainc.kubernetes.trees import Tree
+
+TITLES: Final[dict[str, str]] = {
+    "claim-template": "A claim template contradicts itself, or has metadata that it cannot have",
+}
+
+ALONE: Final = "ReadWriteOncePod"
+ACCESS_MODES: Final = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", ALONE)
+CLAIM: Final = "PersistentVolumeClaim"
+_mode: Final = one_of("Block", "Filesystem")
+
+
+def ephemeral(found: Findings, at: At, value: Tree) -> None:
+    """An ephemeral volume."""
+    template = value.get("volumeClaimTemplate")
+    here = (at, "volumeClaimTemplate")
+    if template is None:
+        required(found, at, value, "volumeClaimTemplate")
+        return
+    if metadata := template.get("metadata"):
+        _metadata(found, (here, "metadata"), metadata)
+    _spec(found, (here, "spec"), template.get("spec") or {})
+
+
+def _metadata(found: Findings, at: At, metadata: Tree) -> None:
+    """Labels and annotations, as those of any object, and nothing else."""
+    kept = {key: value for key, value in metadata.items() if key in ("annotations", "labels")}
+    if kept:
+        from trainc.kubernetes import objectmeta
+
+        assert at is not None
+        for violation in objectmeta.check(kept | {"name": "claim"}, namespaced=True):
+            path = (*path_of(at[0]), *violation.path)
+            field = f"{spelled(at[0])}.{violation.field}"
+            found.violations.append(violation._replace(path=path, field=field))
+    for key in metadata.keys() - kept.keys():
+        found.complain(
+            "claim-template",
+            (at, key),
+            f"the claim template has {key} in its metadata, and may have labels and annotations alone",
+            "remove it" + ("; the claim is called after the pod and the volume" if key == "name" else ""),
+        )
+
+
+def _spec(found: Findings, at: At, spec: Tree) -> None:
+    _access_modes(found, at, spec)
+    _storage(found, at, spec)
+    if "selector" in spec:
+        _selector(found, (at, "selector"), spec["selector"])
+    for key in ("storageClassName", "volumeAttributesClassName"):
+        if spec.get(key):
+            subdomain(found, (at, key), spec[key])
+    if "volumeMode" in spec:
+        _mode(found, (at, "volumeMode"), spec["volumeMode"])
+    source, ref = spec.get("dataSource"), spec.get("dataSourceRef")
+    if source is not None:
+        _source(found, (at, "dataSource"), source)
+    if ref is not None:
+        _source(found, (at, "dataSourceRef"), ref)
+        if ref.get("namespace"):
+            label(found, ((at, "dataSourceRef"), "namespace"), ref["namespace"])
+    if source is not None and ref is not None:
+        _sources_together(found, at, source, ref)
+
+
+def _access_modes(found: Findings, at: At, spec: Tree) -> None:
+    modes = spec.get("accessModes")
+    here = (at, "accessModes")
+    if not modes:
+        from trainc.kubernetes.validation import complaints
+
+        complaints.missing(found, here, "for example accessModes: [ReadWriteOnce]")
+        return
+    for index, mode in enumerate(modes):
+        if mode not in ACCESS_MODES:
+            from trainc.kubernetes.validation import complaints
+
+            complaints.not_allowed(found, (here, index), mode, ACCESS_MODES, field=spelled(here))
+    if ALONE in modes and any(mode != ALONE and mode in ACCESS_MODES for mode in modes):
+        message = f"accessModes has {ALONE} and another mode, and {ALONE} must be alone"
+        found.complain("claim-template", here, message, f"keep {ALONE} for one pod, or the other mode")
+
+
+def _storage(found: Findings, at: At, spec: Tree) -> None:
+    """The size of the volume; the cluster's field lacks `requests`."""
+    requests = (spec.get("resources") or {}).get("requests") or {}
+    size = requests.get("storage")
+    here = (((at, "resources"), "requests"), "storage")
+    if size is None:
+        field = f"{spelled(at, 'resources')}[storage]"
+        message, help = "the claim template does not say how much storage it asks for", "add resources.requests.storage"
+        found.complain("required", here, message, help, field=field)
+    elif Quantity.from_json(size).sign <= 0:
+        from trainc.kubernetes.validation import complaints
+
+        field = f"{spelled(at, 'resources')}[storage]"
+        complaints.amount_too_small(found, here, size, "must be more than 0", "for example 10Gi", field=field)
+
+
+def _source(found: Findings, at: At, source: Tree) -> None:
+    """Another claim, or a snapshot, from which a volume is filled."""
+    required(found, at, source, "name", "kind")
+    group = source.get("apiGroup") or ""
+    if group:
+        subdomain(found, (at, "apiGroup"), group)
+    elif source.get("kind") != CLAIM:
+        from trainc.kubernetes.structural.remedies import shown
+        from trainc.kubernetes.validation.complaints import called
+
+        kind = shown(source.get("kind", ""))
+        message = f"{called(at)} has the kind {kind} and no apiGroup, without which it must be a {CLAIM}"
+        found.complain("claim-template", at, message, "add its group, for example snapshot.storage.k8s.io")
+
+
+def _sources_together(found: Findings, at: At, source: Tree, ref: Tree) -> None:
+    """The old field and the new one, which say the same or nothing."""
+    if ref.get("namespace"):
+        why = "a dataSourceRef with a namespace must be alone"
+    elif any(source.get(key) != ref.get(key) for key in ("apiGroup", "kind", "name")):
+        why = "they are not the same"
+    else:
+        return
+    found.complain(
+        "claim-template",
+        (at, "dataSource"),
+        f"the claim template has dataSource and dataSourceRef, and {why}",
+        "remove dataSource",
+        field=spelled(at),
+        related=(("the dataSourceRef", (at, "dataSourceRef")),),
+    )
+
+
+def _selector(found: Findings, at: At, selector: Tree) -> None:
+    """Which volumes may become the claim's."""
+    labels = (at, "matchLabels")
+    for key, value in (selector.get("matchLabels") or {}).items():
+        why = _label_fault(key, value)
+        if why:
+            found.complain(
+                "invalid-label", (labels, key), why, "write labels that an object can have", field=spelled(labels)
+            )
+    for index, expression in enumerate(selector.get("matchExpressions") or ()):
+        _expression(found, ((at, "matchExpressions"), index), expression)
+
+
+def _expression(found: Findings, at: At, expression: Tree) -> None:
+    operator, values = expression.get("operator"), expression.get("values") or []
+    qualified(found, (at, "key"), expression.get("key", ""))
+    if operator in ("In", "NotIn"):
+        required(found, at, expression, "values")
+    elif operator in ("Exists", "DoesNotExist"):
+        if values:
+            message = f"operator is {operator}, which takes no values"
+            found.complain("selector-values", (at, "values"), message, "remove the values, or write In")
+    else:
+        from trainc.kubernetes.validation import complaints
+
+        allowed = ("In", "NotIn", "Exists", "DoesNotExist")
+        complaints.not_allowed(found, (at, "operator"), operator or "", allowed)
+    for index, value in enumerate(values):
+        if why := _label_fault("", value):
+            found.complain("invalid-label", ((at, "values"), index), why, "write a value that a label can have")
+
+
+def _label_fault(key: str, value: str) -> str:
+    """What is wrong with a label, or with a value alone; "" for nothing."""
+    bad_key, bad_value = bool(key) and names.is_qualified_name(key), names.is_label_value(value)
+    if not (bad_key or bad_value):
+        return ""
+    from trainc.kubernetes import misnamed
+    from trainc.kubernetes.structural.remedies import shown
+
+    if bad_key:
+        return f"the label's key {shown(key)} {misnamed.fault_of_key(key)}"
+    return f"the label's value is {shown(value)}, which {misnamed.fault(value, misnamed.QUALIFIED, 63)}"

@@ -1,0 +1,316 @@
+"""Volumes and resources of pods: made-up ones, answered by trainc and by the API server's real validation of Jobs.
+
+Each pod is the template of a replicated job `x`, which nothing is done to, in a runtime beside a trainer. Its fields in
+the two answers must be the same ones. Needs ORACLE and CRDS as test_jobs does.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conformance.test_trainer import spelling
+from differential.oracle import EXAMPLES, PROGRAM, needs_oracle
+from differential.test_jobs import CRDS, Fields, fields
+from hypothesis import HealthCheck, Phase, given, note, settings
+from hypothesis import strategies as st
+
+from trainc.checks import job
+from trainc.kubernetes.gotypes import typed
+from trainc.kubernetes.structural import load
+from trainc.passes.store import RELEASE, with_defaults
+
+BATCH = 25
+ANCESTOR = "trainer.kubeflow.org/trainjob-ancestor-step"
+TRAINER = {
+    "name": "node",
+    "template": {
+        "metadata": {"labels": {ANCESTOR: "trainer"}},
+        "spec": {"template": {"spec": {"containers": [{"name": "node", "image": "i"}]}}},
+    },
+}
+
+texts = st.sampled_from(["a", "a", "b.c", "", "A", "a_b", "a/b", "x" * 64])
+paths = st.sampled_from(["a", "b", "a/b", "", "/a", "..", "../a", "a/../b", "..a", "a/..", "."])
+modes = st.sampled_from([0, 0o644, 0o777, 0o1000, 777, -1])
+counts = st.sampled_from([0, 1, 255, 256, -1])
+amounts = st.sampled_from(["1", "0", "-1", "500m", "2Mi", "3Mi", "4Mi", "1Gi", "1.5", "0.0001", "-0.5", "10k", 2, 0])
+words = st.sampled_from(["a", "b", "A", "a b"])
+labels = st.dictionaries(st.sampled_from(["a", "x.io/y", "a b", "/x"]), words, max_size=2)
+
+
+def some(**of: st.SearchStrategy[Any]) -> Fields:
+    return fields({}, of)
+
+
+def few(of: st.SearchStrategy[Any], most: int = 2) -> st.SearchStrategy[list[Any]]:
+    return st.lists(of, max_size=most)
+
+
+secret = some(name=texts)
+items = few(fields({"key": texts, "path": paths}, {"mode": modes}))
+of_field = fields(
+    {
+        "fieldPath": st.sampled_from(
+            [
+                *("metadata.name", "metadata.labels", "metadata.labels['a']", "metadata.annotations['A/B']"),
+                *("metadata.labels['a b']", "metadata.name['a']", "status.podIP", "spec.host", "nothing", ""),
+            ]
+        )
+    },
+    {"apiVersion": st.sampled_from(["v1", "v1", "v2", ""])},
+)
+of_resource = fields(
+    {
+        "resource": st.sampled_from(
+            ["limits.cpu", "requests.memory", "limits.hugepages-2Mi", "requests.ephemeral-storage", "limits.gpu", ""]
+        )
+    },
+    {
+        "containerName": st.sampled_from(["c", "c", "c", ""]),
+        "divisor": st.sampled_from(["1", "0", "1m", "1000m", "1Ki", "1k", "1000", "1024", "2"]),
+    },
+)
+about = few(fields({"path": paths}, {"mode": modes, "fieldRef": of_field, "resourceFieldRef": of_resource}))
+sources = some(
+    secret=some(name=texts, items=items),
+    configMap=some(name=texts, items=items),
+    downwardAPI=some(items=about),
+    serviceAccountToken=fields(
+        {"path": paths}, {"expirationSeconds": st.sampled_from([0, 599, 600, 2**32, 2**32 + 1])}
+    ),
+    clusterTrustBundle=fields({"path": paths}, {"name": texts, "signerName": texts}),
+)
+data = fields({"kind": st.sampled_from(["PersistentVolumeClaim", "X", ""]), "name": texts}, {"apiGroup": texts})
+modes_of_access = ["ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod", "RWO"]
+expressions = few(
+    fields(
+        {"key": texts, "operator": st.sampled_from(["In", "NotIn", "Exists", "DoesNotExist", "Gt", ""])},
+        {"values": few(words)},
+    )
+)
+claim = some(
+    accessModes=few(st.sampled_from(modes_of_access)),
+    resources=some(requests=st.dictionaries(st.sampled_from(["storage", "storage", "x"]), amounts, max_size=2)),
+    storageClassName=texts,
+    volumeAttributesClassName=texts,
+    volumeMode=st.sampled_from(["Block", "Filesystem", "block", ""]),
+    selector=some(matchLabels=labels, matchExpressions=expressions),
+    dataSource=data,
+    dataSourceRef=st.builds(lambda one, more: one | more, data, some(namespace=texts)),
+)
+template = fields(
+    {"spec": claim}, {"metadata": some(name=texts, labels=labels, annotations=labels, finalizers=few(texts))}
+)
+names_of_targets = st.sampled_from(
+    [
+        *("iqn.2001-04.com.example:x", "iqn.2001-04.com.example", "xiqn.2001-04.com.example:x", "iqn.", "a"),
+        *("eui.0123456789abcdef", "eui.0", "naa.01234567890123456789012345678901", "naa.0", ""),
+    ]
+)
+monitors = st.just(["a"])
+registry = st.lists(st.sampled_from("a:[],1"), max_size=6).map("".join)
+volume_sources = {
+    "emptyDir": some(medium=texts, sizeLimit=amounts),
+    "hostPath": fields({"path": paths}, {"type": st.sampled_from(["", "Directory", "File", "directory"])}),
+    "gitRepo": fields({"repository": texts}, {"directory": paths}),
+    "gcePersistentDisk": fields({"pdName": texts}, {"partition": counts}),
+    "awsElasticBlockStore": fields({"volumeID": texts}, {"partition": counts}),
+    "secret": some(secretName=texts, items=items, defaultMode=modes),
+    "nfs": fields({"server": texts, "path": paths}, {}),
+    "iscsi": fields(
+        {"targetPortal": st.sampled_from(["a", "", "x" * 62, "x" * 61]), "iqn": names_of_targets, "lun": counts},
+        {
+            "initiatorName": names_of_targets,
+            "chapAuthSession": st.booleans(),
+            "chapAuthDiscovery": st.booleans(),
+            "secretRef": secret,
+        },
+    ),
+    "glusterfs": fields({"endpoints": texts, "path": texts}, {}),
+    "flocker": some(datasetName=texts, datasetUUID=texts),
+    "persistentVolumeClaim": fields({"claimName": texts}, {}),
+    "rbd": fields({"monitors": monitors, "image": texts}, {"secretRef": secret}),
+    "cinder": fields({"volumeID": texts}, {"secretRef": secret}),
+    "cephfs": fields({"monitors": monitors}, {"secretRef": secret}),
+    "quobyte": fields({"registry": registry, "volume": texts}, {"tenant": st.sampled_from(["a", "x" * 64, "x" * 65])}),
+    "downwardAPI": some(items=about, defaultMode=modes),
+    "fc": some(targetWWNs=few(texts), wwids=few(texts), lun=counts),
+    "flexVolume": fields(
+        {"driver": texts},
+        {
+            "options": st.dictionaries(
+                st.sampled_from(["a", "k8s.io/a", "x.KUBERNETES.io", "xk8s.io"]), texts, max_size=2
+            )
+        },
+    ),
+    "configMap": some(name=texts, items=items, defaultMode=modes),
+    "azureFile": fields({"secretName": texts, "shareName": texts}, {}),
+    "vsphereVolume": fields({"volumePath": texts}, {}),
+    "photonPersistentDisk": fields({"pdID": texts}, {}),
+    "portworxVolume": fields({"volumeID": texts}, {}),
+    "azureDisk": fields(
+        {"diskName": texts, "diskURI": st.sampled_from(["", "a", "https://a", "/subscriptions/a"])},
+        {
+            "kind": st.sampled_from(["Shared", "Dedicated", "Managed", "managed"]),
+            "cachingMode": st.sampled_from(["None", "ReadOnly", "none"]),
+        },
+    ),
+    "storageos": some(volumeName=texts, volumeNamespace=texts, secretRef=secret),
+    "projected": some(sources=few(sources, 3), defaultMode=modes),
+    "scaleIO": fields({"gateway": texts, "system": texts, "secretRef": secret}, {"volumeName": texts}),
+    "csi": fields({"driver": texts}, {"nodePublishSecretRef": secret}),
+    "ephemeral": some(volumeClaimTemplate=template),
+    "image": some(reference=texts, pullPolicy=st.sampled_from(["Always", "always", ""])),
+}
+one_source = st.sampled_from(sorted(volume_sources)).flatmap(
+    lambda source: volume_sources[source].map(lambda value: {source: value})
+)
+volume: Fields = st.one_of(
+    one_source, one_source, st.builds(lambda one, other: one | other, one_source, one_source), st.just({})
+)
+
+
+@st.composite
+def volumes(draw: st.DrawFn) -> list[dict[str, Any]]:
+    made = draw(st.lists(volume, max_size=4))
+    usual = [f"v{index}" for index in range(len(made))]
+    odd = st.sampled_from(["A", "a_b", "x" * 64, "a.b", ""])
+    return [
+        {"name": draw(odd) if draw(st.integers(0, 9)) == 0 else name} | it for name, it in zip(usual, made, strict=True)
+    ]
+
+
+resource_names = st.sampled_from(
+    [
+        *("cpu", "memory", "nvidia.com/gpu", "ephemeral-storage", "hugepages-2Mi", "cpu", "memory", "nvidia.com/gpu"),
+        *(
+            "gpu",
+            "a b",
+            "/x",
+            "x/y/z",
+            "pods",
+            "storage",
+            "requests.nvidia.com/gpu",
+            "a.kubernetes.io/x",
+            "requests.cpu",
+        ),
+        *(
+            "hugepages-",
+            "hugepages-0",
+            "hugepages-2GB",
+            "hugepages-1/x",
+            "hugepages-500m",
+            "x.io/a_b",
+            "x" * 63 + ".io/y",
+        ),
+    ]
+)
+asked = st.dictionaries(resource_names, amounts, max_size=4)
+claims = st.lists(fields({"name": words}, {"request": words}), max_size=2, unique_by=lambda claim: claim["name"])
+both = some(limits=asked, requests=asked)
+containers = st.lists(
+    fields({"image": st.just("i")}, {"resources": some(limits=asked, requests=asked, claims=claims)}), max_size=2
+)
+side = fields({"image": st.just("i")}, {"resources": both, "restartPolicy": st.just("Always")})
+declared = st.lists(
+    fields({"name": texts}, {"resourceClaimName": texts, "resourceClaimTemplateName": texts}),
+    max_size=2,
+    unique_by=lambda claim: claim["name"],
+)
+
+
+@st.composite
+def pods(draw: st.DrawFn) -> dict[str, Any]:
+    main = {"image": "i", "resources": draw(both)}
+    made = draw(
+        fields(
+            {},
+            {
+                "volumes": volumes(),
+                "resources": some(limits=asked, requests=asked, claims=claims),
+                "overhead": asked,
+                "resourceClaims": declared,
+            },
+        )
+    )
+    more = {"containers": [main, *draw(containers)], "initContainers": draw(st.lists(side, max_size=2))}
+    for kind, listed in more.items():
+        made[kind] = [{"name": f"{kind[0]}{index}"} | container for index, container in enumerate(listed)]
+    return made
+
+
+tally: Counter[tuple[str, str]] = Counter()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def say_how_many() -> Iterator[None]:
+    """How many pods agreed, by verdict: `pytest -s` shows it."""
+    yield
+    if tally:
+        print(f"\n{tally.total()} pods compared: {dict(tally)}")
+
+
+@needs_oracle
+@given(st.lists(pods(), min_size=1, max_size=BATCH))
+@settings(
+    max_examples=max(1, EXAMPLES // BATCH * 2),
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+    phases=[Phase.generate, Phase.shrink],
+)
+def test_pods(batch: list[dict[str, Any]]) -> None:
+    for pod, answer in zip(batch, answers(batch), strict=True):
+        note(json.dumps(pod))
+        tally[answer["verdict"], answer.get("stage", "")] += 1
+        compare(answer, {"name": "x", "template": {"spec": {"template": {"spec": pod}}}})
+
+
+def answers(batch: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What the real code says to each pod."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "in" / "made").mkdir(parents=True)
+        files = [folder / "in" / "made" / f"{index:03}.json" for index in range(len(batch))]
+        for file, pod in zip(files, batch, strict=True):
+            jobs = [TRAINER, {"name": "x", "template": {"spec": {"template": {"spec": pod}}}}]
+            runtime = {
+                "apiVersion": "trainer.kubeflow.org/v1alpha1",
+                "kind": "ClusterTrainingRuntime",
+                "metadata": {"name": "r"},
+                "spec": {"mlPolicy": {"numNodes": 1}, "template": {"spec": {"replicatedJobs": jobs}}},
+            }
+            trainjob = {
+                "apiVersion": "trainer.kubeflow.org/v1alpha1",
+                "kind": "TrainJob",
+                "metadata": {"name": "j", "namespace": "ns"},
+                "spec": {"runtimeRef": {"name": "r"}, "trainer": {}},
+            }
+            file.write_text("\n---\n".join(map(json.dumps, (runtime, trainjob))))
+        options = ["-runs", "1", *(["-crds", CRDS] if CRDS else [])]
+        command = [PROGRAM, *options, str(folder / "out"), *map(str, files)]
+        subprocess.run(command, check=True, capture_output=True)
+        return [json.loads((folder / "out" / "made" / file.name).read_text()) for file in files]
+
+
+def compare(want: dict[str, Any], replicated: dict[str, Any]) -> None:
+    jobset = {
+        "apiVersion": "jobset.x-k8s.io/v1alpha2",
+        "kind": "JobSet",
+        "metadata": {"name": "j", "namespace": "ns"},
+        "spec": {"replicatedJobs": [replicated]},
+    }
+    admitted = load("JobSet", RELEASE).admit(jobset)
+    if want.get("stage") not in (None, "job"):
+        assert admitted.violations, want
+        return
+    assert not admitted.violations
+    stored = jobset | {"spec": typed(with_defaults(admitted.value["spec"]))}
+    found = {spelling(fault.violation.field) for fault in job.faults(stored) if fault.object.kind == "Job"}
+    assert found == {spelling(error["field"]) for error in want.get("errors", ())}, want
