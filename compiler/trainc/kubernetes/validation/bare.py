@@ -1,13 +1,107 @@
-"""What a Pod is refused for, and the template of a Job is not."""
+"""What a Pod is refused for, and the template of a Job is not.
+
+Reads    a pod template that is good as such.
+Source   Kubernetes 1.36: the API server's defaults for Pods and its validation of them, and what the Job controller
+         makes of a template. The pod's name, host name and index are the controller's, so nobody can get them wrong.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+
+from trainc.kubernetes.validation.findings import every_container, field_of
+from trainc.kubernetes.validation.security import SPACES
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from trainc.kubernetes.trees import Tree
     from trainc.kubernetes.validation.findings import At, Findings
+
+TITLES: Final[dict[str, str]] = {
+    "gated-node": "A pod is put on a node, and waits for scheduling gates",
+    "host-port-taken": "Two containers ask for the same port of the host",
+    "padded-image": "An image's name has blanks around it",
+}
+
+OF_JOBS: Final = frozenset(
+    {
+        "batch.kubernetes.io/controller-uid",
+        "batch.kubernetes.io/job-completion-index",
+        "batch.kubernetes.io/job-name",
+        "controller-uid",
+        "job-name",
+    }
+)
+"""Labels that the pods of every Job have."""
 
 
 def pod(found: Findings, at: At, pod: Tree) -> None:
     """A whole Pod."""
+    spec = (at, "spec")
+    for place, container in every_container(spec, found.pod):
+        image = container.get("image", "")
+        if image.strip(SPACES) != image:
+            _padded(found, (place, "image"), image)
+    if found.pod.get("nodeName") and found.pod.get("schedulingGates"):
+        message = "nodeName puts the pod on a node, and it has scheduling gates to wait for"
+        related = (("the gates", (spec, "schedulingGates")),)
+        found.complain("gated-node", (spec, "nodeName"), message, "remove one of them", related=related)
+    if found.pod.get("hostNetwork"):
+        _host_ports(found, spec)
+    _match_label_keys(found, spec)
+
+
+def _padded(found: Findings, at: At, image: str) -> None:
+    from trainc.kubernetes.structural.remedies import shown
+
+    name = image.strip(SPACES)
+    message = f"image is {shown(image)}, which has blanks around it" if name else "image has nothing but blanks"
+    found.complain("padded-image", at, message, f"write {name}" if name else "name an image")
+
+
+def _host_ports(found: Findings, spec: At) -> None:
+    """With the host's network each port is one of the host, so no two containers may have the same one.
+
+    Init containers run one after another, and the cluster takes each of them for the first.
+    """
+    taken: dict[tuple[str, str, int], At] = {}
+    for index, container in enumerate(found.pod.get("containers") or ()):
+        _take(found, ((spec, "containers"), index), container, taken, "")
+    for index, container in enumerate(found.pod.get("initContainers") or ()):
+        at = (spec, "initContainers")
+        _take(found, (at, index), container, {}, f"{field_of(at)}[0]")
+
+
+def _take(found: Findings, at: At, container: Tree, taken: dict[tuple[str, str, int], At], field: str) -> None:
+    for index, port in enumerate(container.get("ports") or ()):
+        number = port.get("hostPort") or port.get("containerPort", 0)
+        key = (port.get("protocol") or "TCP", port.get("hostIP") or "", number)
+        place = ((at, "ports"), index)
+        first = taken.setdefault(key, place)
+        if first is not place:
+            message = f"port {number} is asked for twice, and with hostNetwork it is one of the host"
+            found.complain(
+                "host-port-taken", (place, "containerPort"), message,
+                "give one of them another port, or remove hostNetwork",
+                field=f"{field or field_of(at)}.ports[{index}].hostPort", related=(("the first one", first),),
+            )  # fmt: skip
+
+
+def _match_label_keys(found: Findings, spec: At) -> None:
+    """Keys whose values become part of the selectors of the Pod, which must not ask for them already."""
+    if "affinity" not in found.pod:
+        return
+    from trainc.kubernetes.validation import affinity
+
+    labels = OF_JOBS | (found.metadata.get("labels") or {}).keys()
+    for at, term in affinity.pod_terms(spec, found.pod):
+        for index, key in enumerate(term.get("matchLabelKeys") or ()):
+            if key in labels and key in set(_selected(term.get("labelSelector") or {})):
+                affinity.selected_twice(found, at, key, index)
+
+
+def _selected(selector: Tree) -> Iterator[str]:
+    yield from selector.get("matchLabels") or ()
+    for expression in selector.get("matchExpressions") or ():
+        yield expression.get("key", "")

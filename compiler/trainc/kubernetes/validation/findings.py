@@ -12,6 +12,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from trainc.kubernetes.trees import Path, Tree
     from trainc.kubernetes.violations import Violation
 
@@ -180,3 +182,17 @@ def required(found: Findings, at: At, value: Tree, *keys: str) -> None:
             from trainc.kubernetes.validation import complaints
 
             complaints.missing(found, (at, key))
+
+
+def field_of(at: At) -> str:
+    """A place as the cluster's errors spell it: what a field of a coarser spelling begins with."""
+    from trainc.kubernetes import violations
+
+    return violations.field(path_of(at))
+
+
+def every_container(spec: At, pod: Tree) -> Iterator[tuple[At, Tree]]:
+    """The containers of a pod with their places, in the order in which the API server goes through them."""
+    for kind in ("initContainers", "containers", "ephemeralContainers"):
+        for index, container in enumerate(pod.get(kind) or ()):
+            yield ((spec, kind), index), container

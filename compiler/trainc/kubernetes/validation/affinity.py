@@ -1,0 +1,120 @@
+"""A pod's affinity: for nodes, for other pods, and against them.
+
+Source   Kubernetes 1.36: the API server's validation of affinity.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from trainc.kubernetes.validation import metadata, selectors
+from trainc.kubernetes.validation.findings import At, Findings, Rule, each, field_of, fields
+
+if TYPE_CHECKING:
+    from trainc.kubernetes.trees import Tree
+
+REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
+PREFERRED: Final = "preferredDuringSchedulingIgnoredDuringExecution"
+
+_term: Final = fields({"matchExpressions": each(selectors.node_requirement), "matchFields": each(selectors.node_field)})
+_preference: Final = fields(
+    {"matchExpressions": each(selectors.node_preference), "matchFields": each(selectors.node_field)}
+)
+
+
+def _terms(found: Findings, at: At, value: Tree) -> None:
+    """The terms of a required node affinity, one of which must come true."""
+    if not value.get("nodeSelectorTerms"):
+        message = "a required node affinity without a term selects no node"
+        found.complain("required", (at, "nodeSelectorTerms"), message, "add a term, or remove the affinity")
+    for index, term in enumerate(value.get("nodeSelectorTerms") or ()):
+        _term(found, ((at, "nodeSelectorTerms"), index), term)
+
+
+def _weighted(key: str, inner: Rule) -> Rule:
+    """The rule of a term with a weight beside it."""
+
+    def rule(found: Findings, at: At, value: Tree) -> None:
+        if not 1 <= value.get("weight", 0) <= 100:
+            from trainc.kubernetes.validation import complaints
+
+            complaints.out_of_range(found, (at, "weight"), value.get("weight", 0), 1, 100)
+        inner(found, (at, key), value.get(key) or {})
+
+    return rule
+
+
+def pod_term(found: Findings, at: At, value: Tree) -> None:
+    """One term of an affinity for pods."""
+    for key in ("labelSelector", "namespaceSelector"):
+        if key in value:
+            selectors.label_selector(found, (at, key), value[key])
+    for index, namespace in enumerate(value.get("namespaces") or ()):
+        _namespace(found, (((at, "namespaces"), index)), namespace, f"{field_of(at)}.namespace")
+    if "matchLabelKeys" in value or "mismatchLabelKeys" in value:
+        _label_keys(found, at, value)
+    key = value.get("topologyKey", "")
+    if not metadata.good_key(key):
+        from trainc.kubernetes.validation import complaints
+
+        if key:
+            complaints.bad_key(found, (at, "topologyKey"), key, rule="invalid-label")
+        else:
+            complaints.missing(found, (at, "topologyKey"), "add a node's label, such as kubernetes.io/hostname")
+
+
+def _namespace(found: Findings, at: At, value: str, field: str) -> None:
+    from trainc.kubernetes import names
+
+    if names.is_dns1123_label(value):
+        from trainc.kubernetes.validation import complaints
+
+        complaints.bad_name(found, at, value, "label", field=field)
+
+
+def _label_keys(found: Findings, at: At, term: Tree) -> None:
+    """The keys whose values are the pod's own, in both lists."""
+    same, other = term.get("matchLabelKeys") or [], term.get("mismatchLabelKeys") or []
+    for name, keys in (("matchLabelKeys", same), ("mismatchLabelKeys", other)):
+        if keys and "labelSelector" not in term:
+            selectors.keys_need_selector(found, at, name)
+        elif keys:
+            selectors.label_keys(found, (at, name), keys)
+    for index in selectors.keys_in_selector(term, {key: index for index, key in enumerate(same)}):
+        selected_twice(found, at, same[index], index)
+    for index, key in enumerate(same):
+        if key in other:
+            message = f"{key} is both in matchLabelKeys and in mismatchLabelKeys"
+            related = (("the other one", ((at, "mismatchLabelKeys"), other.index(key))),)
+            found.complain(
+                "match-label-keys", ((at, "matchLabelKeys"), index), message, "keep one of them", related=related
+            )
+
+
+def selected_twice(found: Findings, at: At, key: str, index: int) -> None:
+    """A key of matchLabelKeys that the selector beside it asks for as well."""
+    message = f"{key} is in matchLabelKeys, and the labelSelector asks for it as well"
+    related = (("the selector", (at, "labelSelector")),)
+    place = ((at, "matchLabelKeys"), index)
+    found.complain(
+        "match-label-keys", place, message, "keep one of them", field=f"{field_of(at)}[{index}]", related=related
+    )
+
+
+_pods: Final = fields({REQUIRED: each(pod_term), PREFERRED: each(_weighted("podAffinityTerm", pod_term))})
+_nodes: Final = fields({REQUIRED: _terms, PREFERRED: each(_weighted("preference", _preference))})
+affinity: Final[Rule] = fields({"nodeAffinity": _nodes, "podAffinity": _pods, "podAntiAffinity": _pods})
+
+
+def pod_terms(spec: At, pod: Tree) -> list[tuple[At, dict[str, Any]]]:
+    """All terms of a pod's affinity for and against pods, with their places."""
+    found: list[tuple[At, dict[str, Any]]] = []
+    for kind in ("podAffinity", "podAntiAffinity"):
+        both = (pod.get("affinity") or {}).get(kind) or {}
+        at = ((spec, "affinity"), kind)
+        found += [(((at, REQUIRED), index), term) for index, term in enumerate(both.get(REQUIRED) or ())]
+        found += [
+            ((((at, PREFERRED), index), "podAffinityTerm"), weighted.get("podAffinityTerm") or {})
+            for index, weighted in enumerate(both.get(PREFERRED) or ())
+        ]
+    return found

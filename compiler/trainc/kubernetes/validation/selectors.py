@@ -1,0 +1,125 @@
+"""Selectors: of pods and namespaces by their labels, of nodes by theirs and by their name.
+
+Source   Kubernetes 1.36: apimachinery's validation of label selectors, the API server's of node selectors.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from trainc.kubernetes.validation import metadata
+from trainc.kubernetes.validation.findings import At, Findings, each, fields
+
+if TYPE_CHECKING:
+    from trainc.kubernetes.trees import Tree
+
+TITLES: Final[dict[str, str]] = {
+    "match-label-keys": "Keys of the pod's own labels do not go with the selector beside them",
+    "selector-values": "A selector's operator and its values do not go together",
+}
+
+LISTED: Final = ("In", "NotIn")
+_BARE: Final = ("Exists", "DoesNotExist")
+_COMPARED: Final = ("Gt", "Lt")
+
+
+def requirement(found: Findings, at: At, value: Tree) -> None:
+    """An expression on the labels of pods or namespaces."""
+    _expression(found, at, value, (*LISTED, *_BARE))
+    _values(found, at, value)
+
+
+def node_requirement(found: Findings, at: At, value: Tree) -> None:
+    """An expression on the labels of nodes that must come true."""
+    _expression(found, at, value, (*LISTED, *_BARE, *_COMPARED))
+    _values(found, at, value)
+
+
+def node_preference(found: Findings, at: At, value: Tree) -> None:
+    """An expression on the labels of nodes that had better come true: its values may be anything."""
+    _expression(found, at, value, (*LISTED, *_BARE, *_COMPARED))
+
+
+def node_field(found: Findings, at: At, value: Tree) -> None:
+    """An expression on the fields of nodes, of which only the name can be asked for."""
+    from trainc.kubernetes import names
+    from trainc.kubernetes.structural.remedies import shown
+    from trainc.kubernetes.validation import complaints
+
+    operator, values = value.get("operator", ""), value.get("values") or []
+    if operator not in LISTED:
+        complaints.not_allowed(found, (at, "operator"), operator, LISTED)
+    elif len(values) != 1:
+        message = f"the operator {operator} of a field takes exactly one value, and {len(values)} are given"
+        found.complain("selector-values", (at, "values"), message, "begin another term for each name of a node")
+    if value.get("key") != "metadata.name":
+        message = f"key is {shown(value.get('key', ''))}; the only field of a node to select by is metadata.name"
+        found.complain("enum", (at, "key"), message, "write key: metadata.name, or ask for labels in matchExpressions")
+        return
+    for index, name in enumerate(values):
+        if names.is_dns1123_subdomain(name):
+            complaints.bad_name(found, ((at, "values"), index), name, "subdomain")
+
+
+def _expression(found: Findings, at: At, value: Tree, operators: tuple[str, ...]) -> None:
+    operator, values = value.get("operator", ""), value.get("values")
+    place, message, way_out = (at, "values"), "", ""
+    if operator not in operators:
+        from trainc.kubernetes.validation import complaints
+
+        complaints.not_allowed(found, (at, "operator"), operator, operators)
+    elif operator in LISTED:
+        if not values:
+            message, way_out = f"the operator {operator} needs values", "list them, or ask with Exists for any value"
+    elif operator in _BARE:
+        if values:
+            message = f"the operator {operator} takes no values, and has {len(values)}"
+            way_out = f"remove the values, or write {'In' if operator == 'Exists' else 'NotIn'}"
+    elif len(values or ()) != 1:
+        message = f"the operator {operator} takes exactly one value, and has {len(values or ())}"
+        way_out = 'write one whole number, in quotes: ["8"]'
+    if message:
+        related = (("the operator", (at, "operator")),)
+        found.complain("selector-values", place, message, way_out, related=related)
+    if not metadata.good_key(value.get("key", "")):
+        from trainc.kubernetes.validation import complaints
+
+        complaints.bad_key(found, (at, "key"), value.get("key", ""), rule="invalid-label")
+
+
+def _values(found: Findings, at: At, value: Tree) -> None:
+    for index, text in enumerate(value.get("values") or ()):
+        if not metadata.good_value(text):
+            place = ((at, "values"), index)
+            metadata.bad_value(found, place, text, f"values[{index}] is", help="no label can have this value")
+
+
+label_selector: Final = fields({"matchLabels": metadata.labels, "matchExpressions": each(requirement)})
+"""What selects pods or namespaces by their labels."""
+
+
+def label_keys(found: Findings, at: At, keys: list[str]) -> None:
+    """The names of labels whose values are those of the pod itself."""
+    for index, key in enumerate(keys):
+        if not metadata.good_key(key):
+            from trainc.kubernetes.validation import complaints
+
+            complaints.bad_key(found, (at, index), key, rule="invalid-label")
+
+
+def keys_need_selector(found: Findings, at: At, key: str) -> None:
+    """A list of such names, at `key` of what is at `at`, which narrows a selector that is not there."""
+    message = f"{key} narrows down the labelSelector, and there is none"
+    found.complain("match-label-keys", (at, key), message, "add the labelSelector, or remove these keys")
+
+
+def keys_in_selector(term: Tree, keys: dict[str, int]) -> list[int]:
+    """Which of the keys, by their index in matchLabelKeys, an expression asks for after something else has."""
+    selector = term.get("labelSelector") or {}
+    seen, again = set(selector.get("matchLabels") or ()), []
+    for expression in selector.get("matchExpressions") or ():
+        key = expression.get("key", "")
+        if key in keys and key in seen:
+            again.append(keys[key])
+        seen.add(key)
+    return again
