@@ -52,7 +52,7 @@ def pod_term(found: Findings, at: At, value: Tree) -> None:
     for index, namespace in enumerate(value.get("namespaces") or ()):
         _namespace(found, (((at, "namespaces"), index)), namespace, f"{field_of(at)}.namespace")
     if "matchLabelKeys" in value or "mismatchLabelKeys" in value:
-        _label_keys(found, at, value)
+        selectors.label_keys(found, at, value)
     key = value.get("topologyKey", "")
     if not metadata.good_key(key):
         from trainc.kubernetes.validation import complaints
@@ -70,35 +70,6 @@ def _namespace(found: Findings, at: At, value: str, field: str) -> None:
         from trainc.kubernetes.validation import complaints
 
         complaints.bad_name(found, at, value, "label", field=field)
-
-
-def _label_keys(found: Findings, at: At, term: Tree) -> None:
-    """The keys whose values are the pod's own, in both lists."""
-    same, other = term.get("matchLabelKeys") or [], term.get("mismatchLabelKeys") or []
-    for name, keys in (("matchLabelKeys", same), ("mismatchLabelKeys", other)):
-        if keys and "labelSelector" not in term:
-            selectors.keys_need_selector(found, at, name)
-        elif keys:
-            selectors.label_keys(found, (at, name), keys)
-    for index in selectors.keys_in_selector(term, {key: index for index, key in enumerate(same)}):
-        selected_twice(found, at, same[index], index)
-    for index, key in enumerate(same):
-        if key in other:
-            message = f"{key} is both in matchLabelKeys and in mismatchLabelKeys"
-            related = (("the other one", ((at, "mismatchLabelKeys"), other.index(key))),)
-            found.complain(
-                "match-label-keys", ((at, "matchLabelKeys"), index), message, "keep one of them", related=related
-            )
-
-
-def selected_twice(found: Findings, at: At, key: str, index: int) -> None:
-    """A key of matchLabelKeys that the selector beside it asks for as well."""
-    message = f"{key} is in matchLabelKeys, and the labelSelector asks for it as well"
-    related = (("the selector", (at, "labelSelector")),)
-    place = ((at, "matchLabelKeys"), index)
-    found.complain(
-        "match-label-keys", place, message, "keep one of them", field=f"{field_of(at)}[{index}]", related=related
-    )
 
 
 _pods: Final = fields({REQUIRED: each(pod_term), PREFERRED: each(_weighted("podAffinityTerm", pod_term))})

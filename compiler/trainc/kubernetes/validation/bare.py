@@ -9,12 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.kubernetes.validation.findings import every_container, field_of
-from trainc.kubernetes.validation.security import SPACES
+from trainc.kubernetes.validation.findings import SPACES, every_container, field_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from trainc.kubernetes.trees import Tree
     from trainc.kubernetes.validation.findings import At, Findings
 
@@ -22,6 +19,7 @@ TITLES: Final[dict[str, str]] = {
     "gated-node": "A pod is put on a node, and waits for scheduling gates",
     "host-port-taken": "Two containers ask for the same port of the host",
     "padded-image": "An image's name has blanks around it",
+    "pod-requests": "Requests that are filled in from limits do not fit into those of the whole pod",
 }
 
 OF_JOBS: Final = frozenset(
@@ -49,6 +47,8 @@ def pod(found: Findings, at: At, pod: Tree) -> None:
         found.complain("gated-node", (spec, "nodeName"), message, "remove one of them", related=related)
     if found.pod.get("hostNetwork"):
         _host_ports(found, spec)
+    if found.pod.get("resources"):
+        _resources(found, spec)
     _match_label_keys(found, spec)
 
 
@@ -90,18 +90,38 @@ def _take(found: Findings, at: At, container: Tree, taken: dict[tuple[str, str, 
 
 def _match_label_keys(found: Findings, spec: At) -> None:
     """Keys whose values become part of the selectors of the Pod, which must not ask for them already."""
-    if "affinity" not in found.pod:
+    if "affinity" not in found.pod and "topologySpreadConstraints" not in found.pod:
         return
-    from trainc.kubernetes.validation import affinity
+    from trainc.kubernetes.validation import affinity, selectors
 
     labels = OF_JOBS | (found.metadata.get("labels") or {}).keys()
-    for at, term in affinity.pod_terms(spec, found.pod):
+    spread = enumerate(found.pod.get("topologySpreadConstraints") or ())
+    constraints = [(((spec, "topologySpreadConstraints"), index), constraint) for index, constraint in spread]
+    for at, term in (*affinity.pod_terms(spec, found.pod), *constraints):
         for index, key in enumerate(term.get("matchLabelKeys") or ()):
-            if key in labels and key in set(_selected(term.get("labelSelector") or {})):
-                affinity.selected_twice(found, at, key, index)
+            if key in labels and key in selectors.selected_keys(term.get("labelSelector") or {}):
+                selectors.selected_twice(found, at, key, index)
 
 
-def _selected(selector: Tree) -> Iterator[str]:
-    yield from selector.get("matchLabels") or ()
-    for expression in selector.get("matchExpressions") or ():
-        yield expression.get("key", "")
+def _resources(found: Findings, spec: At) -> None:
+    """What the pod as a whole asks for: a container that only has limits requests as much, which counts here."""
+    from trainc.kubernetes import pods
+
+    pod = pods.defaulted(found.pod)
+    of_containers = pods.requests({kind: pod[kind] for kind in pods.CONTAINERS if kind in pod})
+    own, most = (pods.amounts(pod["resources"].get(kind)) for kind in ("requests", "limits"))
+    at = ((spec, "resources"), "requests")
+    for name, amount in own.items():
+        together = of_containers.get(name)
+        sums = f"the containers, whose limits count as requests where they have none, request {together} of {name}"
+        if together is not None and together > amount:
+            message = f"{sums}, and the pod {amount}"
+            found.complain(
+                "pod-requests", (at, name), message, f"raise the pod's request to {together}, or lower the limits",
+                field=f"{field_of(at)}[{name}]",
+            )  # fmt: skip
+        if name in most and amount > most[name]:
+            message = f"{sums}, and the pod's limit is {most[name]}"
+            related = (("the pod's limit", (((spec, "resources"), "limits"), name)),)
+            way_out = f"raise the pod's limit to {amount}, or give the containers smaller requests"
+            found.complain("pod-requests", at, message, way_out, related=related)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -182,6 +182,10 @@ def required(found: Findings, at: At, value: Tree, *keys: str) -> None:
             from trainc.kubernetes.validation import complaints
 
             complaints.missing(found, (at, key))
+
+
+SPACES: Final = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
+"""What Go takes for white space."""
 
 
 def field_of(at: At) -> str:

@@ -44,12 +44,18 @@ def good_value(value: str) -> bool:
     return not names.is_label_value(value)
 
 
+@lru_cache(maxsize=1024)
+def _is_special(key: str) -> bool:
+    """Whether Kubernetes reads the annotation."""
+    return key in _SPECIAL or key.startswith(_SPECIAL_BEGINNINGS)
+
+
 def of_template(found: Findings, at: At, metadata: Tree) -> None:
     """The metadata of the pod template at `at`; the cluster's errors leave out the word metadata."""
     for key, rule in (("labels", labels), ("annotations", annotation_keys)):
         if values := metadata.get(key):
             rule(found, ((at, "metadata"), key), values, field=f"spec.template.{key}")
-    if any(key in _SPECIAL or key.startswith(_SPECIAL_BEGINNINGS) for key in metadata.get("annotations") or ()):
+    if any(map(_is_special, metadata.get("annotations") or ())):
         from trainc.kubernetes.validation import podannotations
 
         podannotations.of_template(found, at)

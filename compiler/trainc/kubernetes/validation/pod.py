@@ -33,6 +33,7 @@ RESTART_POLICIES: Final = ("OnFailure", "Never")
 
 _restart: Final = one_of(*RESTART_POLICIES)
 _dns: Final = one_of(*DNS_POLICIES)
+_metadata: Final = late("metadata", "of_template")
 _no_dns: Final = late("network", "dns_policy_none")
 
 
@@ -85,9 +86,7 @@ def template(found: Findings, at: At, template: Tree) -> None:
     spec = (at, "spec")
     pod = found.pod
     if found.metadata:
-        from trainc.kubernetes.validation import metadata
-
-        metadata.of_template(found, at, found.metadata)
+        _metadata(found, at, found.metadata)
     if "volumes" in pod:
         from trainc.kubernetes.validation import volumes
 

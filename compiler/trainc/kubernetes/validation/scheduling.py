@@ -34,7 +34,8 @@ def node_selector(found: Findings, at: At, value: dict[str, str]) -> None:
 
 def toleration(found: Findings, at: At, value: Tree) -> None:
     """One toleration. The cluster reports a bad value at the operator."""
-    key, operator, text, effect = (value.get(name) or "" for name in ("key", "operator", "value", "effect"))
+    key, operator = value.get("key", ""), value.get("operator", "")
+    text, effect = value.get("value", ""), value.get("effect", "")
     if key and not metadata.good_key(key):
         from trainc.kubernetes.validation import complaints
 
@@ -104,10 +105,8 @@ def spread_constraint(found: Findings, at: At, value: Tree) -> None:
             _inclusion(found, (at, policy), value[policy])
     if "labelSelector" in value:
         selectors.label_selector(found, (at, "labelSelector"), value["labelSelector"])
-    if keys := value.get("matchLabelKeys"):
-        if "labelSelector" not in value:
-            selectors.keys_need_selector(found, at, "matchLabelKeys")
-        selectors.label_keys(found, (at, "matchLabelKeys"), keys)
+    if "matchLabelKeys" in value:
+        selectors.label_keys(found, at, value)
 
 
 spread_constraints: Final[Rule] = each(spread_constraint)

@@ -8,7 +8,18 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from trainc.kubernetes.validation.findings import At, Findings, Rule, between, each, field_of, fields, late, one_of
+from trainc.kubernetes.validation.findings import (
+    SPACES,
+    At,
+    Findings,
+    Rule,
+    between,
+    each,
+    field_of,
+    fields,
+    late,
+    one_of,
+)
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree
@@ -21,8 +32,6 @@ TITLES: Final[dict[str, str]] = {
 }
 
 PROFILES: Final = ("Localhost", "RuntimeDefault", "Unconfined")
-SPACES: Final = "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"  # noqa: E501
-"""What Go takes for white space."""
 _MOST_OF_A_PATH: Final = 4095
 _MOST_OF_A_SYSCTL: Final = 253
 _SYSCTL: Final = re.compile(r"[a-z0-9]([-_a-z0-9]*[a-z0-9])?([./][a-z0-9]([-_a-z0-9]*[a-z0-9])?)*")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.kubernetes.validation import metadata
-from trainc.kubernetes.validation.findings import At, Findings, each, fields
+from trainc.kubernetes.validation.findings import At, Findings, each, field_of, fields
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree
@@ -98,22 +98,32 @@ label_selector: Final = fields({"matchLabels": metadata.labels, "matchExpression
 """What selects pods or namespaces by their labels."""
 
 
-def label_keys(found: Findings, at: At, keys: list[str]) -> None:
-    """The names of labels whose values are those of the pod itself."""
-    for index, key in enumerate(keys):
-        if not metadata.good_key(key):
-            from trainc.kubernetes.validation import complaints
+def label_keys(found: Findings, at: At, term: Tree) -> None:
+    """Keys of labels whose values are those of the pod itself; they narrow down the selector beside them."""
+    same, other = term.get("matchLabelKeys") or [], term.get("mismatchLabelKeys") or []
+    for name, keys in (("matchLabelKeys", same), ("mismatchLabelKeys", other)):
+        if keys and "labelSelector" not in term:
+            message = f"{name} narrows down the labelSelector, and there is none"
+            way_out = "add the labelSelector, or remove these keys"
+            found.complain("match-label-keys", (at, name), message, way_out)
+            continue
+        for index, key in enumerate(keys):
+            if not metadata.good_key(key):
+                from trainc.kubernetes.validation import complaints
 
-            complaints.bad_key(found, (at, index), key, rule="invalid-label")
+                complaints.bad_key(found, ((at, name), index), key, rule="invalid-label")
+    for index in _selected_again(term, {key: index for index, key in enumerate(same)}):
+        selected_twice(found, at, same[index], index)
+    for index, key in enumerate(same):
+        if key in other:
+            message = f"{key} is both in matchLabelKeys and in mismatchLabelKeys"
+            related = (("the other one", ((at, "mismatchLabelKeys"), other.index(key))),)
+            found.complain(
+                "match-label-keys", ((at, "matchLabelKeys"), index), message, "keep one of them", related=related
+            )
 
 
-def keys_need_selector(found: Findings, at: At, key: str) -> None:
-    """A list of such names, at `key` of what is at `at`, which narrows a selector that is not there."""
-    message = f"{key} narrows down the labelSelector, and there is none"
-    found.complain("match-label-keys", (at, key), message, "add the labelSelector, or remove these keys")
-
-
-def keys_in_selector(term: Tree, keys: dict[str, int]) -> list[int]:
+def _selected_again(term: Tree, keys: dict[str, int]) -> list[int]:
     """Which of the keys, by their index in matchLabelKeys, an expression asks for after something else has."""
     selector = term.get("labelSelector") or {}
     seen, again = set(selector.get("matchLabels") or ()), []
@@ -123,3 +133,18 @@ def keys_in_selector(term: Tree, keys: dict[str, int]) -> list[int]:
             again.append(keys[key])
         seen.add(key)
     return again
+
+
+def selected_keys(selector: Tree) -> set[str]:
+    """The keys of the labels that a selector asks for."""
+    return {*(selector.get("matchLabels") or ()), *(e.get("key", "") for e in selector.get("matchExpressions") or ())}
+
+
+def selected_twice(found: Findings, at: At, key: str, index: int) -> None:
+    """A key of matchLabelKeys that the selector beside it asks for as well; the cluster leaves the list's name out."""
+    message = f"{key} is in matchLabelKeys, and the labelSelector asks for it as well"
+    related = (("the selector", (at, "labelSelector")),)
+    place = ((at, "matchLabelKeys"), index)
+    found.complain(
+        "match-label-keys", place, message, "keep one of them", field=f"{field_of(at)}[{index}]", related=related
+    )
