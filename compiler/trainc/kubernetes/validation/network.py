@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree
 
 TITLES: Final[dict[str, str]] = {
-    "host-namespaces": "A field does not go with the namespaces that the pod shares with its host",
+    "host-namespaces": "A field does not go with the host's namespaces, or with the pod's own",
     "invalid-ip": "An IP address is not valid",
     "no-name-server": "dnsPolicy is None, and there is no name server",
 }
@@ -50,7 +50,7 @@ def ip(found: Findings, at: At, value: str) -> None:
     except ValueError:
         plain = [octet.lstrip("0") or "0" for octet in octets if octet.isdigit()]
         if len(octets) == len(plain) == 4 and _OCTETS.issuperset(plain):
-            why, way_out = "has leading zeros, which some read as octal", f"write {'.'.join(plain)}"
+            why, way_out = "has a zero in front of a number", f"write {'.'.join(plain)}"
         elif not value:
             why = "is empty"
     else:

@@ -19,10 +19,7 @@ if TYPE_CHECKING:
 
     from trainc.kubernetes.trees import Tree
 
-TITLES: Final[dict[str, str]] = {
-    "pod-annotation": "An annotation that Kubernetes reads has a value that it cannot read",
-    "profile-annotation": "A profile's old annotation and its field disagree",
-}
+TITLES: Final[dict[str, str]] = {"pod-annotation": "Kubernetes reads an annotation, and cannot make sense of it"}
 
 _DELETION_COST: Final = "controller.kubernetes.io/pod-deletion-cost"
 _MIRROR: Final = "kubernetes.io/config.mirror"
@@ -176,6 +173,6 @@ def _agrees(
     if not right:
         message = f"{key} is {shown(profile.get(key, ''))}, and the annotation {annotation[1]} is {shown(value)}"
         found.complain(
-            "profile-annotation", (at, key), message, "remove the annotation: the field has taken its place",
+            "security-profile", (at, key), message, "remove the annotation: the field has taken its place",
             field=f"{field or field_of(at)}.{key}", related=(("the annotation", annotation),),
         )  # fmt: skip

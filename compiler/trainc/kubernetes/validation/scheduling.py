@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree
 
 TITLES: Final[dict[str, str]] = {
-    "spread-domains": "A spread constraint that is only a wish asks for a number of domains",
+    "spread-domains": "A spread constraint asks for a number of domains, and is only a wish",
     "toleration": "A toleration contradicts itself",
 }
 
@@ -25,6 +25,7 @@ _effect: Final = one_of(*_EFFECTS)
 _when: Final = one_of(*_WHEN)
 _skew: Final = at_least(1)
 _inclusion: Final = one_of("Honor", "Ignore")
+_NO_TAINT: Final = "no taint can have this value"
 
 
 def node_selector(found: Findings, at: At, value: dict[str, str]) -> None:
@@ -68,9 +69,6 @@ def toleration(found: Findings, at: At, value: Tree) -> None:
         )  # fmt: skip
     if effect:
         _effect(found, (at, "effect"), effect)
-
-
-_NO_TAINT: Final = "no taint can have this value"
 
 
 def _contradiction(

@@ -25,10 +25,8 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree
 
 TITLES: Final[dict[str, str]] = {
-    "host-sysctl": "A sysctl of a namespace that the pod shares with its host",
     "privilege-escalation": "A container both may and may not gain privileges",
-    "security-profile": "A seccomp or AppArmor profile is incomplete, or contradicts itself",
-    "unmasked-proc": "An unmasked /proc without a user namespace",
+    "security-profile": "A seccomp or AppArmor profile is incomplete, or what is said of it does not agree",
 }
 
 PROFILES: Final = ("Localhost", "RuntimeDefault", "Unconfined")
@@ -149,14 +147,14 @@ def _of_the_host(found: Findings, at: At, name: str) -> None:
             spec = spec[0]
         message = f"the sysctl {name} is the host's, since the pod has {shared}"
         related = ((shared, (spec, shared)),)
-        found.complain("host-sysctl", at, message, f"remove it, or remove {shared}", related=related)
+        found.complain("host-namespaces", at, message, f"remove it, or remove {shared}", related=related)
 
 
 def _proc_mount(found: Findings, at: At, value: str) -> None:
     _mounts(found, at, value)
     if value == "Unmasked" and found.pod.get("hostUsers") is not False:
         message = "procMount is Unmasked, and the pod has the host's users"
-        found.complain("unmasked-proc", at, message, "write hostUsers: false in the pod, or remove procMount")
+        found.complain("host-namespaces", at, message, "write hostUsers: false in the pod, or remove procMount")
 
 
 _mounts: Final = one_of("Default", "Unmasked")

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 TITLES: Final[dict[str, str]] = {
     "host-process": "Host processes of Windows, and something that does not go with them",
     "other-os": "A field is not for the operating system that the pod names",
-    "windows-user": "A user's name on Windows is not valid",
 }
 
 _SYSTEMS: Final = ("linux", "windows")
@@ -83,7 +82,7 @@ def _user(found: Findings, at: At, value: str) -> None:
         from trainc.kubernetes.structural.remedies import shown
 
         message = f"runAsUserName is {shown(value)}, {why}"
-        found.complain("windows-user", at, message, r"write a user, or a domain and a user: CONTOSO\trainer")
+        found.complain("pattern", at, message, r"write a user, or a domain and a user: CONTOSO\trainer")
 
 
 def _fault_of_user(value: str) -> str:
