@@ -23,20 +23,7 @@ def asking(**amounts: Any) -> dict[str, Any]:
     return {"resources": amounts}
 
 
-def near(**term: Any) -> dict[str, Any]:
-    term = {"topologyKey": "zone", **term}
-    weighted = {"weight": 1, "podAffinityTerm": term}
-    return {"affinity": {"podAntiAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [weighted]}}}
-
-
-def spread(**constraint: Any) -> dict[str, Any]:
-    usual = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"}
-    return {"topologySpreadConstraints": [usual | constraint]}
-
-
 TWO = [container("a", ports=port(80)), container("b", ports=port(80))]
-JOB_NAME = "batch.kubernetes.io/job-name"
-TERM = "spec.affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].podAffinityTerm"
 
 
 @pytest.mark.parametrize(
@@ -79,19 +66,10 @@ TERM = "spec.affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExec
             asking(requests={"memory": "1Gi"}) | {"containers": [container("a", **asking(limits={"cpu": 2}))]},
             [],
         ),
-        (near(labelSelector={"matchLabels": {JOB_NAME: "x"}}, matchLabelKeys=[JOB_NAME]), [f"{TERM}[0]"]),
-        (spread(labelSelector={"matchLabels": {"rev": "1"}}, matchLabelKeys=["rev"]), []),
     ],
 )
 def test_pods(pod: dict[str, Any], fields: list[str]) -> None:
     assert refused({"spec": {"containers": [container("node")], **pod}}) == fields
-
-
-def test_the_labels_of_the_template_are_those_of_its_pods() -> None:
-    pod = {"containers": [container("node")]} | spread(
-        labelSelector={"matchLabels": {"rev": "1"}}, matchLabelKeys=["rev"]
-    )
-    assert refused({"metadata": {"labels": {"rev": "2"}}, "spec": pod}) == ["spec.topologySpreadConstraints[0][0]"]
 
 
 def refused(template: dict[str, Any]) -> list[str]:

@@ -5,7 +5,7 @@ Source   Kubernetes 1.36: the API server's validation of affinity.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from trainc.kubernetes.validation import metadata, selectors
 from trainc.kubernetes.validation.findings import At, Findings, Rule, each, field_of, fields
@@ -75,17 +75,3 @@ def _namespace(found: Findings, at: At, value: str, field: str) -> None:
 _pods: Final = fields({REQUIRED: each(pod_term), PREFERRED: each(_weighted("podAffinityTerm", pod_term))})
 _nodes: Final = fields({REQUIRED: _terms, PREFERRED: each(_weighted("preference", _preference))})
 affinity: Final[Rule] = fields({"nodeAffinity": _nodes, "podAffinity": _pods, "podAntiAffinity": _pods})
-
-
-def pod_terms(spec: At, pod: Tree) -> list[tuple[At, dict[str, Any]]]:
-    """All terms of a pod's affinity for and against pods, with their places."""
-    found: list[tuple[At, dict[str, Any]]] = []
-    for kind in ("podAffinity", "podAntiAffinity"):
-        both = (pod.get("affinity") or {}).get(kind) or {}
-        at = ((spec, "affinity"), kind)
-        found += [(((at, REQUIRED), index), term) for index, term in enumerate(both.get(REQUIRED) or ())]
-        found += [
-            ((((at, PREFERRED), index), "podAffinityTerm"), weighted.get("podAffinityTerm") or {})
-            for index, weighted in enumerate(both.get(PREFERRED) or ())
-        ]
-    return found

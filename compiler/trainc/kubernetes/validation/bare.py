@@ -22,17 +22,6 @@ TITLES: Final[dict[str, str]] = {
     "pod-requests": "Requests that are filled in from limits do not fit into those of the whole pod",
 }
 
-OF_JOBS: Final = frozenset(
-    {
-        "batch.kubernetes.io/controller-uid",
-        "batch.kubernetes.io/job-completion-index",
-        "batch.kubernetes.io/job-name",
-        "controller-uid",
-        "job-name",
-    }
-)
-"""Labels that the pods of every Job have."""
-
 
 def pod(found: Findings, at: At, pod: Tree) -> None:
     """A whole Pod."""
@@ -49,7 +38,6 @@ def pod(found: Findings, at: At, pod: Tree) -> None:
         _host_ports(found, spec)
     if found.pod.get("resources"):
         _resources(found, spec)
-    _match_label_keys(found, spec)
 
 
 def _padded(found: Findings, at: At, image: str) -> None:
@@ -86,21 +74,6 @@ def _take(found: Findings, at: At, container: Tree, taken: dict[tuple[str, str, 
                 "give one of them another port, or remove hostNetwork",
                 field=f"{field or field_of(at)}.ports[{index}].hostPort", related=(("the first one", first),),
             )  # fmt: skip
-
-
-def _match_label_keys(found: Findings, spec: At) -> None:
-    """Keys whose values become part of the selectors of the Pod, which must not ask for them already."""
-    if "affinity" not in found.pod and "topologySpreadConstraints" not in found.pod:
-        return
-    from trainc.kubernetes.validation import affinity, selectors
-
-    labels = OF_JOBS | (found.metadata.get("labels") or {}).keys()
-    spread = enumerate(found.pod.get("topologySpreadConstraints") or ())
-    constraints = [(((spec, "topologySpreadConstraints"), index), constraint) for index, constraint in spread]
-    for at, term in (*affinity.pod_terms(spec, found.pod), *constraints):
-        for index, key in enumerate(term.get("matchLabelKeys") or ()):
-            if key in labels and key in selectors.selected_keys(term.get("labelSelector") or {}):
-                selectors.selected_twice(found, at, key, index)
 
 
 def _resources(found: Findings, spec: At) -> None:

@@ -113,7 +113,7 @@ def label_keys(found: Findings, at: At, term: Tree) -> None:
 
                 complaints.bad_key(found, ((at, name), index), key, rule="invalid-label")
     for index in _selected_again(term, {key: index for index, key in enumerate(same)}):
-        selected_twice(found, at, same[index], index)
+        _selected_twice(found, at, same[index], index)
     for index, key in enumerate(same):
         if key in other:
             message = f"{key} is both in matchLabelKeys and in mismatchLabelKeys"
@@ -135,12 +135,7 @@ def _selected_again(term: Tree, keys: dict[str, int]) -> list[int]:
     return again
 
 
-def selected_keys(selector: Tree) -> set[str]:
-    """The keys of the labels that a selector asks for."""
-    return {*(selector.get("matchLabels") or ()), *(e.get("key", "") for e in selector.get("matchExpressions") or ())}
-
-
-def selected_twice(found: Findings, at: At, key: str, index: int) -> None:
+def _selected_twice(found: Findings, at: At, key: str, index: int) -> None:
     """A key of matchLabelKeys that the selector beside it asks for as well; the cluster leaves the list's name out."""
     message = f"{key} is in matchLabelKeys, and the labelSelector asks for it as well"
     related = (("the selector", (at, "labelSelector")),)
