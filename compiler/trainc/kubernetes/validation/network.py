@@ -41,9 +41,6 @@ def ip(found: Findings, at: At, value: str) -> None:
         return
     import ipaddress
 
-    from trainc.kubernetes.structural.remedies import shown
-    from trainc.kubernetes.validation import complaints
-
     why, way_out = "is no IP address", "write one such as 10.9.8.7 or 2001:db8::1"
     try:
         address = ipaddress.IPv6Address(value)
@@ -58,6 +55,9 @@ def ip(found: Findings, at: At, value: str) -> None:
             return
         if address.ipv4_mapped is not None:
             why, way_out = "is an IPv4 address written as IPv6", f"write {address.ipv4_mapped}"
+    from trainc.kubernetes.structural.remedies import shown
+    from trainc.kubernetes.validation import complaints
+
     found.complain("invalid-ip", at, f"{complaints.called(at)} is {shown(value)}, which {why}", way_out)
 
 

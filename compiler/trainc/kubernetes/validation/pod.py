@@ -117,8 +117,8 @@ def _old_service_account(found: Findings, at: At, value: str) -> None:
 
 
 def _has_windows_options(pod: Tree) -> bool:
-    for part in (pod, *pod.get("containers", ()), *pod.get("initContainers", ())):
-        context = part.get("securityContext")
-        if context and "windowsOptions" in context:
-            return True
-    return False
+    for kind in ("containers", "initContainers", "ephemeralContainers"):
+        for each_one in pod.get(kind, ()):
+            if "windowsOptions" in each_one.get("securityContext", ()):
+                return True
+    return "windowsOptions" in pod.get("securityContext", ())

@@ -10,7 +10,6 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from trainc.kubernetes.structural.remedies import shown
 from trainc.kubernetes.validation import scheduling, security
 from trainc.kubernetes.validation.findings import At, Findings, every_container, field_of
 
@@ -55,6 +54,8 @@ def _bad(found: Findings, at: At, message: str, help: str) -> None:
 
 def _deletion_cost(found: Findings, at: At, value: str) -> None:
     if not _NUMBER.fullmatch(value) or not -(2**31) <= int(value) < 2**31:
+        from trainc.kubernetes.structural.remedies import shown
+
         message = f"the cost of the pod's deletion is {shown(value)}, which is no 32-bit number"
         _bad(found, at, message, 'write a whole number in quotes: "100"')
 
@@ -107,6 +108,8 @@ def _seccomp(found: Findings, at: At, value: str) -> None:
     if value.startswith(_LOCAL):
         security.local_path(found, at, value.removeprefix(_LOCAL), field=field)
     elif value != "unconfined" and value not in _DEFAULTS:
+        from trainc.kubernetes.structural.remedies import shown
+
         message = f"{shown(value)} is no seccomp profile"
         found.complain(
             "pod-annotation", at, message, "write securityContext.seccompProfile.type: RuntimeDefault instead",
@@ -116,9 +119,13 @@ def _seccomp(found: Findings, at: At, value: str) -> None:
 
 def _app_armor(found: Findings, at: At, value: str, name: str) -> None:
     if all(container.get("name") != name for _, container in every_container(None, found.pod)):
+        from trainc.kubernetes.structural.remedies import shown
+
         message = f"the annotation is for the container {shown(name)}, which the pod does not have"
         _bad(found, at, message, "correct the container's name at the end of the key")
     if value and value not in ("runtime/default", "unconfined") and not value.startswith(_LOCAL):
+        from trainc.kubernetes.structural.remedies import shown
+
         message = f"{shown(value)} is no AppArmor profile"
         _bad(found, at, message, "write securityContext.appArmorProfile.type: RuntimeDefault instead")
 
@@ -171,6 +178,8 @@ def _agrees(
     else:
         key, right = "type", kind not in named or value in named[kind]
     if not right:
+        from trainc.kubernetes.structural.remedies import shown
+
         message = f"{key} is {shown(profile.get(key, ''))}, and the annotation {annotation[1]} is {shown(value)}"
         found.complain(
             "security-profile", (at, key), message, "remove the annotation: the field has taken its place",

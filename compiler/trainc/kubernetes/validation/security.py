@@ -72,10 +72,10 @@ def local_path(found: Findings, at: At, value: str, *, field: str = "") -> None:
 
 def app_armor(found: Findings, at: At, value: Tree) -> None:
     """An AppArmor profile: what type it is, and for one of the node its name."""
-    from trainc.kubernetes.validation import complaints
-
     kind, name, place = value.get("type", ""), value.get("localhostProfile"), (at, "localhostProfile")
     if not kind:
+        from trainc.kubernetes.validation import complaints
+
         complaints.missing(found, (at, "type"), "write type: RuntimeDefault")
     elif kind not in PROFILES:
         _profile(found, (at, "type"), kind)
@@ -110,6 +110,9 @@ def _superfluous_profile(found: Findings, at: At, kind: str) -> None:
 
 def sysctls(found: Findings, at: At, value: list[Tree]) -> None:
     """The kernel's parameters that the pod sets, which must be those of its own namespaces."""
+    assert at is not None
+    assert at[0] is not None
+    spec = at[0][0]
     first: dict[str, int] = {}
     for index, sysctl in enumerate(value):
         place, name = ((at, index), "name"), sysctl.get("name", "")
@@ -126,28 +129,21 @@ def sysctls(found: Findings, at: At, value: list[Tree]) -> None:
             from trainc.kubernetes.validation import complaints
 
             complaints.twice(found, place, name, ((at, first[name]), "name"), "sysctls")
-        _of_the_host(found, place, name)
+        if found.pod.get(shared := _namespace(name)):
+            message = f"the sysctl {name} is the host's, since the pod has {shared}"
+            related = ((shared, (spec, shared)),)
+            found.complain("host-namespaces", place, message, f"remove it, or remove {shared}", related=related)
         first.setdefault(name, index)
 
 
-def _of_the_host(found: Findings, at: At, name: str) -> None:
+def _namespace(name: str) -> str:
+    """The pod's field with which the sysctl would be its host's; empty for one of the whole kernel."""
     separator = re.search("[./]", name)
     if separator and separator[0] == "/":  # as sysctl has it: with slashes between, dots belong to a name
         name = name.translate({ord("/"): ".", ord("."): "/"})
     if name.startswith("net."):
-        shared = "hostNetwork"
-    elif name in _IPC_SYSCTLS or name.startswith("fs.mqueue."):
-        shared = "hostIPC"
-    else:
-        return
-    if found.pod.get(shared):
-        spec = at
-        for _ in range(4):
-            assert spec is not None
-            spec = spec[0]
-        message = f"the sysctl {name} is the host's, since the pod has {shared}"
-        related = ((shared, (spec, shared)),)
-        found.complain("host-namespaces", at, message, f"remove it, or remove {shared}", related=related)
+        return "hostNetwork"
+    return "hostIPC" if name in _IPC_SYSCTLS or name.startswith("fs.mqueue.") else ""
 
 
 def _proc_mount(found: Findings, at: At, value: str) -> None:

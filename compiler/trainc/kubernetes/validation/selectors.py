@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.kubernetes.validation import metadata
-from trainc.kubernetes.validation.findings import At, Findings, each, field_of, fields
+from trainc.kubernetes.validation.findings import At, Findings, each, field_of, fields, subdomain
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree
@@ -42,23 +42,22 @@ def node_preference(found: Findings, at: At, value: Tree) -> None:
 
 def node_field(found: Findings, at: At, value: Tree) -> None:
     """An expression on the fields of nodes, of which only the name can be asked for."""
-    from trainc.kubernetes import names
-    from trainc.kubernetes.structural.remedies import shown
-    from trainc.kubernetes.validation import complaints
-
     operator, values = value.get("operator", ""), value.get("values") or []
     if operator not in LISTED:
+        from trainc.kubernetes.validation import complaints
+
         complaints.not_allowed(found, (at, "operator"), operator, LISTED)
     elif len(values) != 1:
         message = f"the operator {operator} of a field takes exactly one value, and {len(values)} are given"
         found.complain("selector-values", (at, "values"), message, "begin another term for each name of a node")
     if value.get("key") != "metadata.name":
+        from trainc.kubernetes.structural.remedies import shown
+
         message = f"key is {shown(value.get('key', ''))}; the only field of a node to select by is metadata.name"
         found.complain("enum", (at, "key"), message, "write key: metadata.name, or ask for labels in matchExpressions")
         return
     for index, name in enumerate(values):
-        if names.is_dns1123_subdomain(name):
-            complaints.bad_name(found, ((at, "values"), index), name, "subdomain")
+        subdomain(found, ((at, "values"), index), name)
 
 
 def _expression(found: Findings, at: At, value: Tree, operators: tuple[str, ...]) -> None:
