@@ -28,7 +28,8 @@ _SECCOMP_OF: Final = "container.seccomp.security.alpha.kubernetes.io/"
 _APP_ARMOR_OF: Final = "container.apparmor.security.beta.kubernetes.io/"
 _LOCAL: Final = "localhost/"
 _DEFAULTS: Final = ("runtime/default", "docker/default")
-_NUMBER: Final = re.compile("0|-?[1-9][0-9]*|-0[0-9]*")
+_NUMBER: Final = re.compile("(-?)(?:(?<=-)0*)?(0|[1-9][0-9]{0,9})")
+"""Zeros may only be in front of a negative number."""
 _SPELLED: Final = "spec.template.annotations"
 _TOLERATION_TYPES: Final = {"key": str, "operator": str, "value": str, "effect": str, "tolerationSeconds": int}
 
@@ -53,7 +54,8 @@ def _bad(found: Findings, at: At, message: str, help: str) -> None:
 
 
 def _deletion_cost(found: Findings, at: At, value: str) -> None:
-    if not _NUMBER.fullmatch(value) or not -(2**31) <= int(value) < 2**31:
+    number = _NUMBER.fullmatch(value)
+    if not number or not -(2**31) <= int(number[1] + number[2]) < 2**31:
         from trainc.kubernetes.structural.remedies import shown
 
         message = f"the cost of the pod's deletion is {shown(value)}, which is no 32-bit number"
@@ -97,6 +99,8 @@ def _read(text: str) -> list[dict[str, Any]] | None:
         fields = {known[key.lower()]: value for key, value in (item or {}).items() if key.lower() in known}
         fields = {key: value for key, value in fields.items() if value is not None}
         if any(type(value) is not _TOLERATION_TYPES[key] for key, value in fields.items()):
+            return None
+        if not -(2**63) <= fields.get("tolerationSeconds", 0) < 2**63:
             return None
         tolerations.append(fields)
     return tolerations
