@@ -26,6 +26,7 @@ _SPECIAL: Final = frozenset(
 )
 _SPECIAL_BEGINNINGS: Final = ("container.apparmor.security.", "container.seccomp.security.")
 _ENDS: Final = "use letters, digits, `-`, `_` and `.`, the first and the last a letter or a digit"
+_NONE_SUCH: Final = "no label can have this value, so nothing would be found by it"
 
 
 @lru_cache(maxsize=1024)
@@ -62,24 +63,24 @@ def of_template(found: Findings, at: At, metadata: Tree) -> None:
 
 
 def labels(found: Findings, at: At, values: dict[str, str], *, field: str = "") -> None:
-    """Keys and values of labels, also of those that a selector asks for."""
+    """Keys and values of labels; without `field`, of those that a selector asks for."""
     for key, value in values.items():
         if not good_key(key):
             from trainc.kubernetes.validation import complaints
 
             complaints.bad_key(found, (at, key), key, rule="invalid-label", field=field or field_of(at), key=True)
         if not good_value(value):
-            bad_value(found, (at, key), value, f"{key} is", field=field or field_of(at))
+            way_out = f"{_ENDS}; or make it an annotation" if field else _NONE_SUCH
+            bad_value(found, (at, key), value, key, field=field or field_of(at), help=way_out)
 
 
-def bad_value(found: Findings, at: At, value: str, subject: str, *, field: str = "", help: str = "") -> None:
-    """A text that can be no label's value; `subject` with its verb begins the sentence."""
+def bad_value(found: Findings, at: At, value: str, name: str, *, field: str = "", help: str = _NONE_SUCH) -> None:
+    """A text that can be no label's value; `name` is what the sentence calls it."""
     from trainc.kubernetes import misnamed
-    from trainc.kubernetes.structural.remedies import shown
+    from trainc.kubernetes.structural.remedies import shortened, shown
 
-    way_out = help or f"{_ENDS}; " + ("or make it an annotation" if field.endswith("labels") else "or leave it empty")
-    message = f"{subject} {shown(value)}, which {misnamed.fault(value, misnamed.QUALIFIED, 63)}"
-    found.complain("invalid-label", at, message, way_out, field=field)
+    message = f"{shortened(name)} is {shown(value)}, which {misnamed.fault(value, misnamed.QUALIFIED, 63)}"
+    found.complain("invalid-label", at, message, help, field=field)
 
 
 def annotation_keys(found: Findings, at: At, values: dict[str, str], *, field: str = "") -> None:

@@ -49,7 +49,7 @@ def toleration(found: Findings, at: At, value: Tree) -> None:
     if operator in ("", "Equal"):
         if not metadata.good_value(text):
             operator_field = field_of((at, "operator"))
-            metadata.bad_value(found, (at, "value"), text, "value is", field=operator_field, help=_NO_TAINT)
+            metadata.bad_value(found, (at, "value"), text, "value", field=operator_field, help=_NO_TAINT)
     elif operator != "Exists":
         from trainc.kubernetes.validation import complaints
 

@@ -90,7 +90,7 @@ def _values(found: Findings, at: At, value: Tree) -> None:
     for index, text in enumerate(value.get("values") or ()):
         if not metadata.good_value(text):
             place = ((at, "values"), index)
-            metadata.bad_value(found, place, text, f"values[{index}] is", help="no label can have this value")
+            metadata.bad_value(found, place, text, f"values[{index}]")
 
 
 label_selector: Final = fields({"matchLabels": metadata.labels, "matchExpressions": each(requirement)})
