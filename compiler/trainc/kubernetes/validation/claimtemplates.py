@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.kubernetes import names
 from trainc.kubernetes.quantity import Quantity
 from trainc.kubernetes.validation.findings import (
     At,
     Findings,
     label,
+    late,
     one_of,
     path_of,
-    qualified,
     required,
     spelled,
     subdomain,
@@ -29,6 +28,7 @@ ALONE: Final = "ReadWriteOncePod"
 ACCESS_MODES: Final = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", ALONE)
 CLAIM: Final = "PersistentVolumeClaim"
 _mode: Final = one_of("Block", "Filesystem")
+_selector: Final = late("selectors", "label_selector")
 
 
 def ephemeral(found: Findings, at: At, value: Tree) -> None:
@@ -149,48 +149,3 @@ def _sources_together(found: Findings, at: At, source: Tree, ref: Tree) -> None:
         field=spelled(at),
         related=(("the dataSourceRef", (at, "dataSourceRef")),),
     )
-
-
-def _selector(found: Findings, at: At, selector: Tree) -> None:
-    """Which volumes may become the claim's."""
-    labels = (at, "matchLabels")
-    for key, value in (selector.get("matchLabels") or {}).items():
-        why = _label_fault(key, value)
-        if why:
-            found.complain(
-                "invalid-label", (labels, key), why, "write labels that an object can have", field=spelled(labels)
-            )
-    for index, expression in enumerate(selector.get("matchExpressions") or ()):
-        _expression(found, ((at, "matchExpressions"), index), expression)
-
-
-def _expression(found: Findings, at: At, expression: Tree) -> None:
-    operator, values = expression.get("operator"), expression.get("values") or []
-    qualified(found, (at, "key"), expression.get("key", ""))
-    if operator in ("In", "NotIn"):
-        required(found, at, expression, "values")
-    elif operator in ("Exists", "DoesNotExist"):
-        if values:
-            message = f"operator is {operator}, which takes no values"
-            found.complain("selector-values", (at, "values"), message, "remove the values, or write In")
-    else:
-        from trainc.kubernetes.validation import complaints
-
-        allowed = ("In", "NotIn", "Exists", "DoesNotExist")
-        complaints.not_allowed(found, (at, "operator"), operator or "", allowed)
-    for index, value in enumerate(values):
-        if why := _label_fault("", value):
-            found.complain("invalid-label", ((at, "values"), index), why, "write a value that a label can have")
-
-
-def _label_fault(key: str, value: str) -> str:
-    """What is wrong with a label, or with a value alone; "" for nothing."""
-    bad_key, bad_value = bool(key) and names.is_qualified_name(key), names.is_label_value(value)
-    if not (bad_key or bad_value):
-        return ""
-    from trainc.kubernetes import misnamed
-    from trainc.kubernetes.structural.remedies import shown
-
-    if bad_key:
-        return f"the label's key {shown(key)} {misnamed.fault_of_key(key)}"
-    return f"the label's value is {shown(value)}, which {misnamed.fault(value, misnamed.QUALIFIED, 63)}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.kubernetes.validation import container
+from trainc.kubernetes.validation.findings import SPACES
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree
@@ -48,7 +49,7 @@ def ephemeral(found: Findings, at: At, pod: Tree) -> None:
         container.of_any_kind(found, here, one, named)
         container.one_by_one(found, here, one)
         image, target = one.get("image", ""), one.get("targetContainerName")
-        if image != image.strip():
+        if image != image.strip(SPACES):
             found.complain(
                 "ephemeral-container", (here, "image"), f'image is "{image}", with space around it', "remove the space"
             )

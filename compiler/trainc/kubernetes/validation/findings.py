@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from trainc.kubernetes.trees import Path, Tree
     from trainc.kubernetes.violations import Violation
 
@@ -184,8 +186,12 @@ def required(found: Findings, at: At, value: Tree, *keys: str) -> None:
             complaints.missing(found, (at, key))
 
 
+SPACES: Final = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
+"""What Go takes for white space."""
+
+
 def field_of(at: At) -> str:
-    """How the cluster spells a place, for a rule that spells another place than the one it looks at."""
+    """A place as the cluster's errors spell it: what a field of a coarser spelling begins with."""
     from trainc.kubernetes import violations
 
     return violations.field(path_of(at))
@@ -201,3 +207,10 @@ def spelled(at: At, *steps: str | int) -> str:
     from trainc.kubernetes import violations
 
     return violations.field((*path_of(at), *steps))
+
+
+def every_container(spec: At, pod: Tree) -> Iterator[tuple[At, Tree]]:
+    """The containers of a pod with their places, in the order in which the API server goes through them."""
+    for kind in ("initContainers", "containers", "ephemeralContainers"):
+        for index, container in enumerate(pod.get(kind) or ()):
+            yield ((spec, kind), index), container

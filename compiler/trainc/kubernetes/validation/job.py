@@ -50,11 +50,12 @@ def job(found: Findings, at: At, job: Tree) -> None:
     """A whole Job."""
     spec, place = job["spec"], (at, "spec")
     found.job = spec
-    metadata = job["metadata"]
+    metadata = job.get("metadata") or {}
     if "labels" in metadata or "annotations" in metadata:
-        from trainc.kubernetes import objectmeta
+        from trainc.kubernetes.validation import metadata as rules
 
-        found.violations += objectmeta.check(metadata, namespaced=True)
+        for key, rule in (("labels", rules.labels), ("annotations", rules.annotation_keys)):
+            rule(found, ((at, "metadata"), key), metadata.get(key) or {}, field=f"metadata.{key}")
     _spec(found, place, spec)
     if spec.get("completionMode") == "Indexed":
         indexed(found, at, job)
@@ -96,7 +97,7 @@ def indexed(found: Findings, at: At, job: Tree) -> None:
 
         complaints.out_of_range(found, (place, "parallelism"), parallelism, 0, MOST_PODS_AT_ONCE)
     if completions:
-        host_names(found, at, job["metadata"]["name"], completions)
+        host_names(found, at, (job.get("metadata") or {}).get("name", ""), completions)
     if "maxFailedIndexes" in spec or "backoffLimitPerIndex" in spec:
         failed_indexes(found, place, spec, completions)
 

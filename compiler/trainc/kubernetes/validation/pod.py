@@ -12,21 +12,73 @@ from trainc.kubernetes.validation.findings import (
     At,
     Findings,
     Rule,
+    between,
+    each,
     fields,
+    label,
     late,
     one_of,
+    qualified,
+    subdomain,
 )
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree
 
+TITLES: Final[dict[str, str]] = {"restart-policy": "The pods of a Job would be restarted for ever"}
+
 DNS_POLICIES: Final = ("ClusterFirst", "ClusterFirstWithHostNet", "Default", "None")
+RESTART_POLICIES: Final = ("OnFailure", "Never")
+"""Those of Jobs: a pod that is always restarted never ends."""
+
+_restart: Final = one_of(*RESTART_POLICIES)
+_dns: Final = one_of(*DNS_POLICIES)
+_metadata: Final = late("metadata", "of_template")
+_no_dns: Final = late("network", "dns_policy_none")
+
+
+def _restart_policy(found: Findings, at: At, value: str) -> None:
+    if value == "Always":
+        message = "restartPolicy is Always, and the pods of a Job must come to an end"
+        way_out = "write Never, so that each failure counts against the Job's backoffLimit, or OnFailure"
+        found.complain("restart-policy", at, message, way_out)
+    else:
+        _restart(found, at, value)
+
+
+def _dns_policy(found: Findings, at: At, value: str) -> None:
+    _dns(found, at, value)
+    if value == "None":
+        _no_dns(found, at, value)
+
+
 FIELDS: Final[dict[str, Rule]] = {
-    "dnsPolicy": one_of(*DNS_POLICIES),
-    "affinity": late("scheduling", "affinity"),
+    "activeDeadlineSeconds": between(1, 2**31 - 1),
+    "affinity": late("affinity", "affinity"),
+    "dnsConfig": late("network", "dns_config"),
+    "dnsPolicy": _dns_policy,
+    "hostAliases": late("network", "host_aliases"),
+    "hostUsers": late("network", "host_users"),
+    "hostname": label,
+    "hostnameOverride": late("network", "hostname_override"),
+    "nodeName": subdomain,
+    "nodeSelector": late("scheduling", "node_selector"),
+    "os": late("windows", "system"),
     "overhead": late("podresources", "overhead"),
+    "preemptionPolicy": one_of("PreemptLowerPriority", "Never"),
+    "priorityClassName": subdomain,
+    "readinessGates": each(fields({"conditionType": qualified})),
     "resourceClaims": late("claims", "declared"),
     "resources": late("podresources", "of_pod"),
+    "restartPolicy": _restart_policy,
+    "runtimeClassName": subdomain,
+    "schedulingGates": late("scheduling", "scheduling_gates"),
+    "securityContext": late("security", "of_pod"),
+    "serviceAccountName": subdomain,
+    "shareProcessNamespace": late("network", "share_process_namespace"),
+    "subdomain": label,
+    "tolerations": late("scheduling", "tolerations"),
+    "topologySpreadConstraints": late("scheduling", "spread_constraints"),
 }
 """The fields that can be looked at one by one. `volumes`, `containers` and `initContainers` are not among them."""
 _fields: Final = fields(FIELDS)
@@ -36,9 +88,40 @@ def template(found: Findings, at: At, template: Tree) -> None:
     """A pod template: the rules of its metadata and of its spec."""
     spec = (at, "spec")
     pod = found.pod
+    if found.metadata:
+        _metadata(found, at, found.metadata)
     if "volumes" in pod:
         from trainc.kubernetes.validation import volumes
 
         volumes.volumes(found, (spec, "volumes"), pod["volumes"])
+    if not pod.get("containers"):
+        from trainc.kubernetes.validation import complaints
+
+        complaints.missing(found, (spec, "containers"), "add the container that does the work")
     container.containers(found, spec, pod)
     _fields(found, spec, pod)
+    if "serviceAccount" in pod and "serviceAccountName" not in pod:
+        _old_service_account(found, (spec, "serviceAccount"), pod["serviceAccount"])
+    if _has_windows_options(pod):
+        from trainc.kubernetes.validation import windows
+
+        windows.host_processes(found, spec)
+
+
+def _old_service_account(found: Findings, at: At, value: str) -> None:
+    """The older name of a field, which the cluster reads as the newer one."""
+    from trainc.kubernetes import names
+
+    if names.is_dns1123_subdomain(value):
+        from trainc.kubernetes.validation import complaints
+        from trainc.kubernetes.validation.findings import field_of
+
+        complaints.bad_name(found, at, value, "subdomain", field=f"{field_of(at)}Name")
+
+
+def _has_windows_options(pod: Tree) -> bool:
+    for kind in ("containers", "initContainers", "ephemeralContainers"):
+        for each_one in pod.get(kind, ()):
+            if "windowsOptions" in each_one.get("securityContext", ()):
+                return True
+    return "windowsOptions" in pod.get("securityContext", ())

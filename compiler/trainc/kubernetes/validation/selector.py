@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.kubernetes.structural.remedies import shown
 from trainc.kubernetes.validation.job import GENERATED
+from trainc.kubernetes.validation.selectors import label_selector
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree
@@ -27,6 +28,8 @@ def selector(found: Findings, at: At, job: Tree) -> None:
     labels = dict(found.metadata.get("labels") or {})
     wanted: Tree = dict(spec.get("selector") or {})
     place = (at, "selector")
+    if "selector" in spec:
+        label_selector(found, place, spec["selector"])
     if spec.get("manualSelector"):
         if "selector" not in spec:
             found.complain(

@@ -11,10 +11,11 @@ import pytest
 from trainc.kubernetes import validation
 from trainc.kubernetes.trees import Tree
 
+CLAIM = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
 VOLUMES = [
     {"name": "data", "configMap": {"name": "c"}},
     {"name": "claim", "persistentVolumeClaim": {"claimName": "c"}},
-    {"name": "scratch", "ephemeral": {"volumeClaimTemplate": {"spec": {}}}},
+    {"name": "scratch", "ephemeral": {"volumeClaimTemplate": {"spec": CLAIM}}},
     {"name": "files", "emptyDir": {}},
     {"name": "bare"},
 ]

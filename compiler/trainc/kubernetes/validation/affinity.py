@@ -1,0 +1,77 @@
+"""A pod's affinity: for nodes, for other pods, and against them.
+
+Source   Kubernetes 1.36: the API server's validation of affinity.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from trainc.kubernetes.validation import metadata, selectors
+from trainc.kubernetes.validation.findings import At, Findings, Rule, each, field_of, fields
+
+if TYPE_CHECKING:
+    from trainc.kubernetes.trees import Tree
+
+REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
+PREFERRED: Final = "preferredDuringSchedulingIgnoredDuringExecution"
+
+_term: Final = fields({"matchExpressions": each(selectors.node_requirement), "matchFields": each(selectors.node_field)})
+_preference: Final = fields(
+    {"matchExpressions": each(selectors.node_preference), "matchFields": each(selectors.node_field)}
+)
+
+
+def _terms(found: Findings, at: At, value: Tree) -> None:
+    """The terms of a required node affinity, one of which must come true."""
+    if not value.get("nodeSelectorTerms"):
+        message = "a required node affinity without a term selects no node"
+        found.complain("required", (at, "nodeSelectorTerms"), message, "add a term, or remove the affinity")
+    for index, term in enumerate(value.get("nodeSelectorTerms") or ()):
+        _term(found, ((at, "nodeSelectorTerms"), index), term)
+
+
+def _weighted(key: str, inner: Rule) -> Rule:
+    """The rule of a term with a weight beside it."""
+
+    def rule(found: Findings, at: At, value: Tree) -> None:
+        if not 1 <= value.get("weight", 0) <= 100:
+            from trainc.kubernetes.validation import complaints
+
+            complaints.out_of_range(found, (at, "weight"), value.get("weight", 0), 1, 100)
+        inner(found, (at, key), value.get(key) or {})
+
+    return rule
+
+
+def pod_term(found: Findings, at: At, value: Tree) -> None:
+    """One term of an affinity for pods."""
+    for key in ("labelSelector", "namespaceSelector"):
+        if key in value:
+            selectors.label_selector(found, (at, key), value[key])
+    for index, namespace in enumerate(value.get("namespaces") or ()):
+        _namespace(found, (((at, "namespaces"), index)), namespace, f"{field_of(at)}.namespace")
+    if "matchLabelKeys" in value or "mismatchLabelKeys" in value:
+        selectors.label_keys(found, at, value)
+    key = value.get("topologyKey", "")
+    if not metadata.good_key(key):
+        from trainc.kubernetes.validation import complaints
+
+        if key:
+            complaints.bad_key(found, (at, "topologyKey"), key, rule="invalid-label")
+        else:
+            complaints.missing(found, (at, "topologyKey"), "add a node's label, such as kubernetes.io/hostname")
+
+
+def _namespace(found: Findings, at: At, value: str, field: str) -> None:
+    from trainc.kubernetes import names
+
+    if names.is_dns1123_label(value):
+        from trainc.kubernetes.validation import complaints
+
+        complaints.bad_name(found, at, value, "label", field=field)
+
+
+_pods: Final = fields({REQUIRED: each(pod_term), PREFERRED: each(_weighted("podAffinityTerm", pod_term))})
+_nodes: Final = fields({REQUIRED: _terms, PREFERRED: each(_weighted("preference", _preference))})
+affinity: Final[Rule] = fields({"nodeAffinity": _nodes, "podAffinity": _pods, "podAntiAffinity": _pods})

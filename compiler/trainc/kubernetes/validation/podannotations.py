@@ -1,0 +1,191 @@
+"""The annotations of a pod that Kubernetes reads: profiles, old tolerations, what a pod's deletion costs, mirror pods.
+
+Reads    the pod template's metadata, and the fields that say the same. Imported when a pod has such an annotation.
+Source   Kubernetes 1.36: the API server's validation of annotations, and of annotations and fields that must agree.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from trainc.kubernetes.validation import scheduling, security
+from trainc.kubernetes.validation.findings import At, Findings, every_container, field_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from trainc.kubernetes.trees import Tree
+
+TITLES: Final[dict[str, str]] = {"pod-annotation": "Kubernetes reads an annotation, and cannot make sense of it"}
+
+_DELETION_COST: Final = "controller.kubernetes.io/pod-deletion-cost"
+_MIRROR: Final = "kubernetes.io/config.mirror"
+_TOLERATIONS: Final = "scheduler.alpha.kubernetes.io/tolerations"
+_SECCOMP: Final = "seccomp.security.alpha.kubernetes.io/pod"
+_SECCOMP_OF: Final = "container.seccomp.security.alpha.kubernetes.io/"
+_APP_ARMOR_OF: Final = "container.apparmor.security.beta.kubernetes.io/"
+_LOCAL: Final = "localhost/"
+_DEFAULTS: Final = ("runtime/default", "docker/default")
+_NUMBER: Final = re.compile("(-?)(?:(?<=-)0*)?(0|[1-9][0-9]{0,9})")
+"""Zeros may only be in front of a negative number."""
+_SPELLED: Final = "spec.template.annotations"
+_TOLERATION_TYPES: Final = {"key": str, "operator": str, "value": str, "effect": str, "tolerationSeconds": int}
+
+
+def of_template(found: Findings, at: At) -> None:
+    """Each annotation that Kubernetes reads, by itself and beside the field that has taken its place."""
+    place = ((at, "metadata"), "annotations")
+    values: dict[str, str] = found.metadata["annotations"]
+    for key, value in values.items():
+        if rule := _RULES.get(key):
+            rule(found, (place, key), value)
+        elif key.startswith(_SECCOMP_OF):
+            _seccomp(found, (place, key), value)
+        elif key.startswith(_APP_ARMOR_OF):
+            _app_armor(found, (place, key), value, key.removeprefix(_APP_ARMOR_OF))
+    _agree(found, (at, "spec"), place, values)
+
+
+def _bad(found: Findings, at: At, message: str, help: str) -> None:
+    assert at is not None
+    found.complain("pod-annotation", at, message, help, field=f"{_SPELLED}[{at[1]}]")
+
+
+def _deletion_cost(found: Findings, at: At, value: str) -> None:
+    number = _NUMBER.fullmatch(value)
+    if not number or not -(2**31) <= int(number[1] + number[2]) < 2**31:
+        from trainc.kubernetes.structural.remedies import shown
+
+        message = f"the cost of the pod's deletion is {shown(value)}, which is no 32-bit number"
+        _bad(found, at, message, 'write a whole number in quotes: "100"')
+
+
+def _mirror(found: Findings, at: At, value: str) -> None:
+    if not found.pod.get("nodeName"):
+        message = "a mirror pod is one of a node, and the pod has no nodeName"
+        _bad(found, at, message, "remove the annotation: only nodes make mirror pods")
+
+
+def _tolerations(found: Findings, at: At, value: str) -> None:
+    """Tolerations written as JSON, with the fields' names in any case."""
+    if not value:
+        return
+    tolerations = _read(value)
+    if tolerations is None:
+        message = "the annotation is no list of tolerations, written as JSON"
+        found.complain("pod-annotation", at, message, "write spec.tolerations instead", field=_SPELLED)
+        return
+    inner = Findings({})
+    scheduling.tolerations(inner, None, tolerations)
+    for violation in inner.violations:
+        field = f"{_SPELLED}.{_TOLERATIONS}{violation.field}"
+        found.complain(violation.rule, at, violation.message, violation.help, field=field)
+
+
+def _read(text: str) -> list[dict[str, Any]] | None:
+    try:
+        items = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    if items is not None and not isinstance(items, list):
+        return None
+    known = {name.lower(): name for name in _TOLERATION_TYPES}
+    tolerations = []
+    for item in items or ():
+        if item is not None and not isinstance(item, dict):
+            return None
+        fields = {known[key.lower()]: value for key, value in (item or {}).items() if key.lower() in known}
+        fields = {key: value for key, value in fields.items() if value is not None}
+        if any(type(value) is not _TOLERATION_TYPES[key] for key, value in fields.items()):
+            return None
+        if not -(2**63) <= fields.get("tolerationSeconds", 0) < 2**63:
+            return None
+        tolerations.append(fields)
+    return tolerations
+
+
+def _seccomp(found: Findings, at: At, value: str) -> None:
+    assert at is not None
+    field = f"{_SPELLED}.{at[1]}"
+    if value.startswith(_LOCAL):
+        security.local_path(found, at, value.removeprefix(_LOCAL), field=field)
+    elif value != "unconfined" and value not in _DEFAULTS:
+        from trainc.kubernetes.structural.remedies import shown
+
+        message = f"{shown(value)} is no seccomp profile"
+        found.complain(
+            "pod-annotation", at, message, "write securityContext.seccompProfile.type: RuntimeDefault instead",
+            field=field,
+        )  # fmt: skip
+
+
+def _app_armor(found: Findings, at: At, value: str, name: str) -> None:
+    if all(container.get("name") != name for _, container in every_container(None, found.pod)):
+        from trainc.kubernetes.structural.remedies import shown
+
+        message = f"the annotation is for the container {shown(name)}, which the pod does not have"
+        _bad(found, at, message, "correct the container's name at the end of the key")
+    if value and value not in ("runtime/default", "unconfined") and not value.startswith(_LOCAL):
+        from trainc.kubernetes.structural.remedies import shown
+
+        message = f"{shown(value)} is no AppArmor profile"
+        _bad(found, at, message, "write securityContext.appArmorProfile.type: RuntimeDefault instead")
+
+
+_RULES: Final[dict[str, Callable[[Findings, At, str], None]]] = {
+    _DELETION_COST: _deletion_cost,
+    _MIRROR: _mirror,
+    _SECCOMP: _seccomp,
+    _TOLERATIONS: _tolerations,
+}
+
+
+def _agree(found: Findings, spec: At, annotations: At, values: dict[str, str]) -> None:
+    """That an annotation and the field which took its place say the same."""
+    context, here = found.pod.get("securityContext") or {}, (spec, "securityContext")
+    if profile := context.get("seccompProfile"):
+        _agrees(found, (here, "seccompProfile"), profile, (annotations, _SECCOMP), values, _DEFAULTS)
+    of_linux = (found.pod.get("os") or {}).get("name") != "windows"
+    for place, container in every_container(spec, found.pod):
+        own, name = container.get("securityContext") or {}, container.get("name", "")
+        in_own = (place, "securityContext")
+        if profile := own.get("seccompProfile"):
+            key = _SECCOMP_OF + name
+            _agrees(found, (in_own, "seccompProfile"), profile, (annotations, key), values, _DEFAULTS)
+        profile = own.get("appArmorProfile") or context.get("appArmorProfile")
+        if profile and of_linux:
+            at = ((in_own if "appArmorProfile" in own else here), "appArmorProfile")
+            field = field_of((in_own, "appArmorProfile"))
+            key = _APP_ARMOR_OF + name
+            _agrees(found, at, profile, (annotations, key), values, _DEFAULTS[:1], field)
+
+
+def _agrees(
+    found: Findings,
+    at: At,
+    profile: Tree,
+    annotation: tuple[At, str],
+    values: dict[str, str],
+    defaults: tuple[str, ...],
+    field: str = "",
+) -> None:
+    value, kind = values.get(annotation[1]), profile.get("type", "")
+    if value is None:
+        return
+    named = {"Unconfined": ("unconfined",), "RuntimeDefault": defaults}
+    if kind == "Localhost":
+        local = value.startswith(_LOCAL)
+        key = "localhostProfile" if local else "type"
+        right = local and value.removeprefix(_LOCAL) == profile.get("localhostProfile")
+    else:
+        key, right = "type", kind not in named or value in named[kind]
+    if not right:
+        from trainc.kubernetes.structural.remedies import shown
+
+        message = f"{key} is {shown(profile.get(key, ''))}, and the annotation {annotation[1]} is {shown(value)}"
+        found.complain(
+            "security-profile", (at, key), message, "remove the annotation: the field has taken its place",
+            field=f"{field or field_of(at)}.{key}", related=(("the annotation", annotation),),
+        )  # fmt: skip

@@ -1,0 +1,410 @@
+"""Pods that are wrong: made-up fields in the pod of a runtime, answered by trainc and by the API server's own code.
+
+Everything else about the runtime and the TrainJob is right. trainc gets the JobSet that the controller makes of them,
+so what is compared is `checks.job` alone: the verdict, and that trainc has an error at each field of the cluster's.
+What JobSet's schema refuses is left out. Needs ORACLE, as tests/differential/test_jobs.py says.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conformance.test_trainer import spelling
+from differential.oracle import EXAMPLES, PROGRAM, needs_oracle
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from trainc.checks import job
+from trainc.kubernetes.gotypes import typed
+from trainc.kubernetes.structural import load
+from trainc.passes.store import RELEASE, with_defaults
+
+CRDS = os.environ.get("CRDS")
+BATCH = 25
+NETWORK = {"enableDNSHostnames": False}
+"""So that JobSet keeps the pod's subdomain."""
+
+Values = st.SearchStrategy[Any]
+LONG = "a" * 64
+names = st.sampled_from(
+    ["", "a", "A", "a.b", "a_b", "-a", "a-", "a..b", LONG, "a" * 63, ".".join([LONG] * 4), "a/b", "x y", "0", "é"]
+)
+keys = st.sampled_from(
+    ["", "a", "A_b", "x.io/y", "x.io/", "/y", "X.io/y", "a/b/c", "a b", "-a", LONG, f"{LONG}.io/x", "é", "job"]
+)
+values = st.sampled_from(["", "a", "A_b", "x/y", "a b", "-a", LONG, "a" * 63, "é", "7"])
+numbers = st.sampled_from([-1, 0, 1, 5, 100, 101, 2**31 - 1, 2**31, -(2**31)])
+small = st.sampled_from([-1, 0, 1, 50, 100, 101])
+bools = st.booleans()
+ips = st.sampled_from(
+    [
+        *(
+            "1.2.3.4",
+            "01.2.3.4",
+            "256.1.1.1",
+            "1.2.3",
+            "",
+            "x",
+            "::1",
+            "::",
+            "fe80::1%eth0",
+            "::ffff:1.2.3.4",
+            "FE80::A",
+        ),
+        *("1.2.3.4 ", "::1.2.3.4", "1:2:3:4:5:6:7:8", "1:2:3:4:5:6:7::", "1:2:3:4:5:6:7:8::", "12345::", "::ffff:1:2"),
+        *("1.2.3.٤", "0.0.0.0", "000.0.0.0", "1::2::3", "::ffff:01.2.3.4", "+1.2.3.4"),
+    ]
+)
+
+
+def some(**optional: Values) -> Values:
+    return st.fixed_dictionaries({}, optional=optional)
+
+
+def whole(required: dict[str, Values], **optional: Values) -> Values:
+    return st.fixed_dictionaries(required, optional=optional)
+
+
+def listed(of: Values, most: int = 2) -> Values:
+    return st.lists(of, max_size=most)
+
+
+def keyed(of: Values, *key: str) -> Values:
+    return st.lists(of, max_size=2, unique_by=lambda item: tuple(item.get(name) for name in key))
+
+
+def word(*right: str) -> Values:
+    return st.sampled_from([*right, right[0].lower(), "", "Other"])
+
+
+pairs = st.dictionaries(keys, values, max_size=2)
+operator = word("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt")
+expressions = listed(whole({"key": keys, "operator": operator}, values=listed(values)))
+good_keys = st.sampled_from(["a", "job", "rev"])
+selector = st.one_of(
+    some(matchLabels=pairs, matchExpressions=expressions),
+    some(
+        matchLabels=st.dictionaries(good_keys, st.just("v"), max_size=2),
+        matchExpressions=listed(whole({"key": good_keys, "operator": st.just("Exists")})),
+    ),
+)
+label_keys = listed(st.one_of(keys, good_keys, good_keys))
+node_fields = listed(
+    whole(
+        {"key": st.sampled_from(["metadata.name", "metadata.name", "metadata.namespace", ""]), "operator": operator},
+        values=listed(names),
+    )
+)
+node_term = some(matchExpressions=expressions, matchFields=node_fields)
+pod_term = whole(
+    {"topologyKey": keys},
+    labelSelector=selector,
+    namespaceSelector=selector,
+    namespaces=listed(names),
+    matchLabelKeys=label_keys,
+    mismatchLabelKeys=label_keys,
+)
+pods_affinity = some(
+    requiredDuringSchedulingIgnoredDuringExecution=listed(pod_term),
+    preferredDuringSchedulingIgnoredDuringExecution=listed(whole({"weight": small, "podAffinityTerm": pod_term})),
+)
+affinity = some(
+    nodeAffinity=some(
+        requiredDuringSchedulingIgnoredDuringExecution=whole({"nodeSelectorTerms": listed(node_term)}),
+        preferredDuringSchedulingIgnoredDuringExecution=listed(whole({"weight": small, "preference": node_term})),
+    ),
+    podAffinity=pods_affinity,
+    podAntiAffinity=pods_affinity,
+)
+toleration = some(
+    key=keys,
+    operator=word("Exists", "Equal", "Lt", "Gt"),
+    value=values,
+    effect=word("NoExecute", "NoSchedule", "PreferNoSchedule"),
+    tolerationSeconds=numbers,
+)
+spread = whole(
+    {"maxSkew": small, "topologyKey": keys, "whenUnsatisfiable": word("DoNotSchedule", "ScheduleAnyway")},
+    labelSelector=selector,
+    minDomains=small,
+    matchLabelKeys=label_keys,
+    nodeAffinityPolicy=word("Honor", "Ignore"),
+    nodeTaintsPolicy=word("Honor", "Ignore"),
+)
+search = st.sampled_from(["a", "a.", ".", "..", "", "a_b.c", "_a", "a_", "A", "a b", LONG, "a" * 254, "a" * 253 + "."])
+dns_config = some(
+    nameservers=listed(ips, 4),
+    searches=st.one_of(listed(search, 4), st.just(["a"] * 33), st.just(["a" * 250] * 9), st.just(["a"] * 32)),
+    options=listed(some(name=st.sampled_from(["", "ndots"]), value=st.just("1"))),
+)
+paths = st.sampled_from(["", "a", "a/b", "/a", "../a", "a/..", "..a", "a..b", " a", "a ", "\u2003a", "a" * 4096])
+profile = whole({"type": word("Localhost", "RuntimeDefault", "Unconfined")}, localhostProfile=paths)
+users = st.sampled_from(
+    [
+        *(
+            "",
+            "a",
+            "a\\b",
+            "a\\b\\c",
+            "\\a",
+            "a\\",
+            "a.b.c\\d",
+            "a" * 16 + "\\d",
+            "a@b\\d",
+            "a@b",
+            "...",
+            " .",
+            "a\x01",
+        ),
+        *("-a\\b", "a" * 105, "a" * 255 + "\\b", "a" * 256 + "\\b", ".a\\b", "a\\...", "a\\b@", "é\\b", "\x7f", "a\nb"),
+    ]
+)
+windows = some(
+    gmsaCredentialSpecName=names,
+    gmsaCredentialSpec=st.sampled_from(["", "x", "x" * 65537]),
+    runAsUserName=users,
+    hostProcess=bools,
+)
+sysctls = listed(
+    whole(
+        {
+            "name": st.sampled_from(
+                [
+                    *(
+                        "net.core.somaxconn",
+                        "net/core/somaxconn",
+                        "net",
+                        "netx.a",
+                        "kernel.shmmax",
+                        "kernel/shmmax",
+                        "",
+                    ),
+                    *("fs.mqueue.a", "fs/mqueue/a", "Net.A", "net.a/b.c", "a..b", "a_b", "_a", "a" * 254, "net.*"),
+                    *("kernel.shm_rmid_forced", "net/a.b/c", "kernel.sem", "kernel.hostname"),
+                ]
+            ),
+            "value": values,
+        }
+    ),
+    3,
+)
+context = some(
+    runAsUser=numbers,
+    runAsGroup=numbers,
+    runAsNonRoot=bools,
+    seccompProfile=profile,
+    appArmorProfile=profile,
+    windowsOptions=windows,
+    seLinuxOptions=some(level=values),
+)
+pod_context = st.builds(
+    lambda some, others: some | others,
+    context,
+    some(
+        fsGroup=numbers,
+        fsGroupChangePolicy=word("Always", "OnRootMismatch"),
+        supplementalGroups=listed(numbers),
+        supplementalGroupsPolicy=word("Merge", "Strict"),
+        seLinuxChangePolicy=word("Recursive", "MountOption"),
+        sysctls=sysctls,
+    ),
+)
+container_context = st.builds(
+    lambda some, others: some | others,
+    context,
+    some(
+        privileged=bools,
+        allowPrivilegeEscalation=bools,
+        readOnlyRootFilesystem=bools,
+        procMount=word("Default", "Unmasked"),
+        capabilities=some(add=listed(st.sampled_from(["CAP_SYS_ADMIN", "SYS_ADMIN", "x"]))),
+    ),
+)
+FIELDS = {
+    "activeDeadlineSeconds": numbers,
+    "affinity": affinity,
+    "dnsConfig": dns_config,
+    "dnsPolicy": word("None", "Default", "ClusterFirst", "ClusterFirstWithHostNet"),
+    "enableServiceLinks": bools,
+    "hostAliases": keyed(whole({"ip": ips}, hostnames=listed(names)), "ip"),
+    "hostIPC": bools,
+    "hostNetwork": bools,
+    "hostPID": bools,
+    "hostUsers": bools,
+    "hostname": names,
+    "hostnameOverride": names,
+    "imagePullSecrets": keyed(some(name=names), "name"),
+    "nodeName": names,
+    "nodeSelector": pairs,
+    "os": whole({"name": word("linux", "windows")}),
+    "preemptionPolicy": word("Never", "PreemptLowerPriority"),
+    "priorityClassName": names,
+    "readinessGates": listed(whole({"conditionType": keys})),
+    "restartPolicy": word("Always", "Never", "OnFailure"),
+    "runtimeClassName": names,
+    "schedulerName": names,
+    "schedulingGates": keyed(whole({"name": keys}), "name"),
+    "securityContext": pod_context,
+    "serviceAccount": names,
+    "serviceAccountName": names,
+    "setHostnameAsFQDN": bools,
+    "shareProcessNamespace": bools,
+    "subdomain": names,
+    "terminationGracePeriodSeconds": numbers,
+    "tolerations": listed(toleration),
+    "topologySpreadConstraints": keyed(spread, "topologyKey", "whenUnsatisfiable"),
+}
+profiles = st.sampled_from(
+    [
+        "runtime/default",
+        "docker/default",
+        "unconfined",
+        "localhost/a",
+        "localhost/",
+        "localhost//a",
+        "x",
+        "",
+        "Localhost",
+    ]
+)
+annotated: Values = st.one_of(
+    st.dictionaries(keys, values, max_size=2),
+    some(
+        **{
+            "controller.kubernetes.io/pod-deletion-cost": st.sampled_from(
+                [
+                    "",
+                    "0",
+                    "1",
+                    "-1",
+                    "007",
+                    "-007",
+                    "-0",
+                    "+1",
+                    "2147483648",
+                    "-2147483648",
+                    "1.0",
+                    "x",
+                    " 1",
+                    "1_0",
+                    "-",
+                ]
+            ),
+            "kubernetes.io/config.mirror": values,
+            "scheduler.alpha.kubernetes.io/tolerations": st.one_of(
+                listed(toleration).map(json.dumps),
+                st.sampled_from(["", "x", "null", "{}", "[null]", "[1]", '[{"KEY":"a"}]', '[{"key":1}]', "[] x"]),
+                st.sampled_from(['[{"x":1}]', '[{"tolerationSeconds":1.5}]', '[{"operator":"Bad"}]', "[NaN]"]),
+            ),
+            "seccomp.security.alpha.kubernetes.io/pod": profiles,
+            "container.seccomp.security.alpha.kubernetes.io/node": profiles,
+            "container.seccomp.security.alpha.kubernetes.io/other": profiles,
+            "container.apparmor.security.beta.kubernetes.io/node": profiles,
+            "container.apparmor.security.beta.kubernetes.io/setup": profiles,
+            "container.apparmor.security.beta.kubernetes.io/other": profiles,
+        }
+    ),
+)
+BLOCK = {
+    "volumes": [{"name": "block", "persistentVolumeClaim": {"claimName": "c"}}],
+    "volumeDevices": [{"name": "block", "devicePath": "/dev/block"}],
+}
+
+
+@st.composite
+def templates(draw: st.DrawFn) -> dict[str, Any]:
+    containers: list[dict[str, Any]] = [
+        {"name": name, "image": "i"} for name in draw(st.sampled_from([["node"], ["node", "other"]]))
+    ]
+    setup: dict[str, Any] = {"name": "setup", "image": "i"}
+    pod: dict[str, Any] = {"containers": containers}
+    if draw(st.booleans()):
+        pod["initContainers"] = [setup]
+    for container in (*containers, *pod.get("initContainers", ())):
+        if draw(st.integers(0, 2)) == 0:
+            container["securityContext"] = draw(container_context)
+    for field in draw(st.lists(st.sampled_from(sorted(FIELDS)), max_size=4, unique=True)):
+        pod[field] = draw(FIELDS[field])
+    if draw(st.integers(0, 9)) == 0:
+        pod["volumes"] = BLOCK["volumes"]
+        containers[0]["volumeDevices"] = BLOCK["volumeDevices"]
+    metadata: dict[str, Any] = draw(st.one_of(st.just({}), some(labels=pairs, annotations=annotated)))
+    return ({"metadata": metadata} if metadata else {}) | {"spec": pod}
+
+
+tally: Counter[tuple[str, str]] = Counter()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def say_how_many() -> Iterator[None]:
+    """How many pods were compared, by the cluster's verdict: `pytest -s` shows it."""
+    yield
+    if tally:
+        print(f"\n{tally.total()} pods: {dict(tally)}")
+
+
+@needs_oracle
+@given(st.lists(templates(), min_size=BATCH, max_size=BATCH))
+@settings(
+    max_examples=max(1, EXAMPLES // BATCH),
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+    phases=[Phase.generate],  # a batch is a run of the program; what differs is small enough to read
+)
+def test_pods(batch: list[dict[str, Any]]) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "in" / "made").mkdir(parents=True)
+        files = [folder / "in" / "made" / f"{index:03}.yaml" for index in range(len(batch))]
+        for file, template in zip(files, batch, strict=True):
+            file.write_text("\n---\n".join(map(json.dumps, documents(template))))
+        options = ["-runs", "1", *(["-crds", CRDS] if CRDS else [])]
+        subprocess.run([PROGRAM, *options, str(folder / "out"), *map(str, files)], check=True, capture_output=True)
+        for file, template in zip(files, batch, strict=True):
+            answer = json.loads((folder / "out" / "made" / file.with_suffix(".json").name).read_text())
+            compare(answer, template)
+
+
+def documents(template: dict[str, Any]) -> list[dict[str, Any]]:
+    """A runtime with the pod template, and a TrainJob of it."""
+    labels = {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}
+    replicated = {"name": "node", "template": {"metadata": {"labels": labels}, "spec": {"template": template}}}
+    jobset = {"spec": {"network": NETWORK, "replicatedJobs": [replicated]}}
+    version, kind = "trainer.kubeflow.org/v1alpha1", "ClusterTrainingRuntime"
+    return [
+        {"apiVersion": version, "kind": kind, "metadata": {"name": "r"}, "spec": {"mlPolicy": {}, "template": jobset}},
+        {
+            "apiVersion": version,
+            "kind": "TrainJob",
+            "metadata": {"name": "js", "namespace": "default"},
+            "spec": {"runtimeRef": {"name": "r"}, "trainer": {}},
+        },
+    ]
+
+
+def compare(want: dict[str, Any], template: dict[str, Any]) -> None:
+    tally[want["verdict"], want.get("stage", "")] += 1
+    if want["verdict"] != "accepted" and want["stage"] != "job":
+        return
+    replicated = {"name": "node", "replicas": 1, "template": {"spec": {"template": template}}}
+    jobset = {
+        "apiVersion": "jobset.x-k8s.io/v1alpha2",
+        "kind": "JobSet",
+        "metadata": {"name": "js", "namespace": "default"},
+        "spec": {"network": NETWORK, "replicatedJobs": [replicated]},
+    }
+    admitted = load("JobSet", RELEASE).admit(jobset)
+    assert not admitted.violations
+    stored = jobset | {"spec": typed(with_defaults(admitted.value["spec"]))}
+    found = {spelling(fault.violation.field) for fault in job.faults(stored) if fault.object.kind == "Job"}
+    errors = [error for error in want.get("errors", []) if error.get("field") not in (None, "", "<nil>")]
+    recorded = {spelling(error["field"].removeprefix("js-node-0: ")) for error in errors}
+    assert recorded == found, json.dumps(template)
