@@ -94,10 +94,6 @@ def template(found: Findings, at: At, template: Tree) -> None:
         from trainc.kubernetes.validation import volumes
 
         volumes.volumes(found, (spec, "volumes"), pod["volumes"])
-    if not pod.get("containers"):
-        from trainc.kubernetes.validation import complaints
-
-        complaints.missing(found, (spec, "containers"), "add the container that does the work")
     container.containers(found, spec, pod)
     _fields(found, spec, pod)
     if "serviceAccount" in pod and "serviceAccountName" not in pod:
