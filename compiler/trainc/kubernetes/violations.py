@@ -54,6 +54,8 @@ class Violation(NamedTuple):
     """`read` where the server cannot even decode the object, and so names no field."""
     key: bool = False
     """Whether the name of the field is meant, not its value."""
+    related: tuple[tuple[str, Path], ...] = ()
+    """Other places in the same object that have a part in it, each with a word on what it is."""
 
 
 class Admitted(NamedTuple):
