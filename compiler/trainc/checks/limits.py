@@ -1,11 +1,11 @@
 """Limits: what is too large for those who store it, or pass it on.
 
 Reads    the JobSet as it is stored; the ConfigMaps of a plan.
-Returns  violations, or findings. Nothing is measured before somebody asks, and a run asks only where something may be large.
+Returns  violations; findings. Nothing is measured before somebody asks, and a run asks where something may be large.
 Source   etcd's limit of a request (1.5 MiB), against the JSON as which the API server stores a custom resource; the
          API server's on a ConfigMap and on annotations (Kubernetes 1.36); Linux' on one string of a program's arguments
-         or environment (MAX_ARG_STRLEN, its closing zero included). The names of Jobs, pods and Services JobSet's webhook looks at
-         (`checks.jobset`), that of a PodGroup is the TrainJob's.
+         or environment (MAX_ARG_STRLEN, its closing zero included). Names are no matter of this: those of Jobs, pods
+         and Services JobSet's webhook looks at (`checks.jobset`), that of a PodGroup is the TrainJob's.
 """
 
 from __future__ import annotations

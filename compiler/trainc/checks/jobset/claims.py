@@ -36,16 +36,17 @@ def violations(jobset: Tree) -> Iterator[Violation]:
                     path=path,
                     field=at,
                     rule="claim-name",
-                    message=f'two volume claim templates are named "{shortened(name)}"',
-                    help="name one of them otherwise",
+                    message=f'two volume claim templates are named "{shortened(name)}"'
+                    if name
+                    else "two volume claim templates have no name",
+                    help="give each a name of its own",
                     related=(("the first one", first[name]),),
                 )
                 continue
             first[name] = path
             yield from _name(owner, name, path, at)
-            if name:
-                yield from _volumes(jobs, name, path)
-                yield from _mounts(jobs, name, path)
+            yield from _volumes(jobs, name, path)
+            yield from _mounts(jobs, name, path)
 
 
 def _name(owner: str, name: str, path: Path, at: str) -> Iterator[Violation]:
@@ -85,11 +86,12 @@ def _mounts(jobs: list[Tree], name: str, path: Path) -> Iterator[Violation]:
     containers = (
         container for job in jobs for key in ("initContainers", "containers") for container in get(job, (*POD, key), ())
     )
+    what = f'volume claim template "{shortened(name)}"' if name else "a volume claim template without a name"
     if all(mount.get("name") != name for container in containers for mount in container.get("volumeMounts") or ()):
         yield Violation(
             path=path,
             field="spec.replicatedJobs",
             rule="claim-not-mounted",
-            message=f'volume claim template "{shortened(name)}" is mounted by no container',
-            help=f'add it to the volumeMounts of a container, as "{shortened(name)}", or remove the template',
+            message=f"{what} is mounted by no container",
+            help="add it by its name to the volumeMounts of a container, or remove the template",
         )
