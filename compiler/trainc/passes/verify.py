@@ -6,6 +6,7 @@ Returns  it with diagnostics; nothing is made of a TrainJob with errors.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
 from trainc.checks import jobset
@@ -26,6 +27,8 @@ LONG: Final = 32 * 1024
 """As many characters can be no text of 128 KiB, the least of the limits."""
 LARGE: Final = 128 * 1024
 """As many characters can be no JSON of 1.5 MiB: a character takes at most six bytes, and its quotes and field more."""
+ANCHOR: Final = re.compile(r"&(?<![^\s,:?\[{]&)[^\s&]")
+"""What looks like an anchor of YAML, which aliases repeat; a shell's `&&` and `2>&1` do not."""
 OF_A_JOB: Final = 4 * 1024
 """As many characters stand for what is written into a replicated job without anybody saying so."""
 
@@ -44,7 +47,7 @@ def verify(plan: Plan) -> Plan:
 def _sizes(plan: Plan) -> Plan:
     """Measure, unless the texts are so short that it can only be small; an alias may stand for a lot."""
     of_job, of_runtime = plan.job.document.text, plan.runtime.document.text
-    aliases = "*" in of_job or "*" in of_runtime
+    aliases = ANCHOR.search(of_job) or ANCHOR.search(of_runtime)
     if not aliases and len(of_job) + len(of_runtime) < LONG:
         return plan
     from trainc.checks import limits

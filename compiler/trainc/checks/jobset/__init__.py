@@ -56,12 +56,7 @@ def violations(jobset: Tree) -> list[Violation]:
     for index, job in enumerate(spec.get("replicatedJobs") or ()):
         path: Path = ("spec", "replicatedJobs", index)
         found += [*_pods(job, path), *_group(job, path), *_names(jobset["metadata"]["name"], job, path)]
-    if (
-        "coordinator" in spec
-        or "failurePolicy" in spec
-        or (spec.get("successPolicy") or {}).get("targetReplicatedJobs")
-        or any("dependsOn" in job for job in spec.get("replicatedJobs") or ())
-    ):
+    if _has_policies(spec):
         from trainc.checks.jobset import policies
 
         found += policies.violations(jobset)
@@ -70,6 +65,18 @@ def violations(jobset: Tree) -> list[Violation]:
 
         found += claims.violations(jobset)
     return found
+
+
+def _has_policies(spec: Tree) -> bool:
+    """Whether any of what `policies` looks at is there."""
+    failure = spec.get("failurePolicy") or {}
+    return bool(
+        spec.get("coordinator")
+        or failure.get("rules")
+        or failure.get("restartStrategy") == "InPlaceRestart"
+        or (spec.get("successPolicy") or {}).get("targetReplicatedJobs")
+        or any("dependsOn" in job for job in spec.get("replicatedJobs") or ())
+    )
 
 
 def _network(spec: Tree) -> Iterator[Violation]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trainc.checks.jobset import LONGEST, shortened, shown, too_long
-from trainc.kubernetes import misnamed, names
+from trainc.kubernetes import names
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import Violation, field
 
@@ -52,6 +52,8 @@ def violations(jobset: Tree) -> Iterator[Violation]:
 def _name(owner: str, name: str, path: Path, at: str) -> Iterator[Violation]:
     """The claim is called after its template and the JobSet."""
     if names.is_dns1123_subdomain(name):
+        from trainc.kubernetes import misnamed
+
         fault = f"is {shown(name)}, which {misnamed.fault(name, misnamed.SUBDOMAIN, LONGEST)}" if name else "is missing"
         yield Violation(
             path=path,

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.checks.jobset import LONGEST, shortened, shown, too_long
 from trainc.kubernetes.violations import Violation, field
-from trainc.nearest import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -111,13 +110,12 @@ def _failure(policy: Tree, known: list[str]) -> Iterator[Violation]:
         for number, reason in enumerate(rule.get("onJobFailureReasons") or ()):
             if reason not in REASONS:
                 at = (*there, "onJobFailureReasons", number)
-                near = nearest(reason, REASONS)
                 yield Violation(
                     path=at,
                     field=field(at),
                     rule="failure-reason",
                     message=f"{whose} waits for {shown(reason)}, and no Job fails for that reason",
-                    help=f"did you mean {near}?" if near else f"a Job fails for one of {', '.join(REASONS)}",
+                    help=_meant(reason, list(REASONS)),
                 )
 
 
@@ -137,7 +135,7 @@ def _rule_name(name: str, path: Path, first: int) -> Iterator[Violation]:
     if len(name.encode("utf-8", "surrogatepass")) > LONGEST_RULE_NAME:
         why = f"has {len(name)} characters, and may have {LONGEST_RULE_NAME}"
     elif not RULE_NAME.fullmatch(name):
-        why = "is no name for one"
+        why = _fault(name)
     if why:
         yield Violation(
             path=there,
@@ -155,6 +153,17 @@ def _rule_name(name: str, path: Path, first: int) -> Iterator[Violation]:
             help="name one of them otherwise; a rule without a name is called failurePolicyRule and its index",
             related=(("the first one", (*path[:-1], first, "name")),),
         )
+
+
+def _fault(name: str) -> str:
+    """What is wrong with the name of a rule, to follow `which`."""
+    if not re.match("[A-Za-z]", name):
+        return f"begins with {shown(name[0])}" if name else "is empty"
+    if re.search("[^A-Za-z0-9_,:]", name):
+        from trainc.kubernetes import misnamed
+
+        return misnamed.fault(name, "A-Za-z0-9_,:", LONGEST_RULE_NAME)
+    return f"ends with {shown(name[-1])}"
 
 
 def _coordinator(coordinator: Tree, spec: Tree) -> Iterator[Violation]:
@@ -227,7 +236,11 @@ def _counted(count: int, what: str) -> str:
 
 def _meant(name: str, known: list[str]) -> str:
     """The job that was probably meant, or all there are."""
+    from trainc.nearest import nearest
+
     near = nearest(name, known)
     if near:
         return f"did you mean {near}?"
-    return f"name one of {', '.join(known)}" if known else "leave it out: there is no job to name"
+    if not known:
+        return "leave it out: there is no job to name"
+    return f"name one of {', '.join(known)}" if len(known) > 1 else f"name {known[0]}"
