@@ -11,7 +11,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from trainc.checks import Check, rules
+from trainc.checks import Check, jobset, rules
 from trainc.data import data_path
 from trainc.kubernetes import violations
 from trainc.passes.frameworks import FRAMEWORKS
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 MODULES: Final = (
     "trainc.checks.dialect",
     "trainc.checks.gang",
+    "trainc.checks.limits",
     "trainc.checks.runtime",
     "trainc.checks.trainjob",
     "trainc.passes.override",
@@ -37,6 +38,7 @@ MODULES: Final = (
 """Where checks are declared."""
 
 LOOSE: Final[dict[str, tuple[Stage, Severity, str]]] = {
+    "argument-too-long": ("job", "error", "An argument or a variable is longer than Linux passes on"),
     "duplicate-runtime": ("read", "error", "Two runtimes have the same name"),
     "duplicate-trainjob": ("read", "error", "Two TrainJobs have the same name"),
     "link-out": ("read", "error", "A link leads out of what may be read"),
@@ -45,6 +47,7 @@ LOOSE: Final[dict[str, tuple[Stage, Severity, str]]] = {
     "not-upgradable": ("read", "error", "A document of an older Trainer cannot be rewritten for v2.3"),
     "not-an-object": ("read", "error", "A document is no Kubernetes object"),
     "only-not-found": ("read", "error", "The TrainJob asked for by name is not there"),
+    "object-too-large": ("jobset", "error", "An object is larger than etcd stores"),
     "output-left-alone": ("build", "warning", "A file that was to be removed is not trainc's"),
     "output-not-ours": ("build", "error", "An output would replace a file that is not trainc's"),
     "output-unwritable": ("build", "error", "An output cannot be written"),
@@ -55,17 +58,24 @@ LOOSE: Final[dict[str, tuple[Stage, Severity, str]]] = {
 }
 """The ids that no check declares."""
 
+OF_OBJECTS: Final[dict[Stage, dict[str, str]]] = {"jobset": jobset.TITLES}
+"""What is refused in the objects that are made: titles by id, for each stage."""
+
 WARNINGS: Final = frozenset({"unknown-field"})
 """What a schema does not refuse."""
 
 IN_A_JOBSET: Final = {*violations.TITLES, "claim-namespace", "startup-policy-with-depends-on"} - WARNINGS
 """What a schema refuses in the JobSet too, when the whole of it is put together."""
 
+IN_A_JOB: Final = frozenset({"annotations-too-big"})
+"""What is refused in the templates of Jobs and pods as in any object, when JobSet makes the Jobs."""
+
 UNDECODABLE: Final = frozenset({"date-time", "out-of-range", "quantity", "wrong-type"})
 """What the schema lets pass in some forms, and the decoder behind it does not."""
 
 OWN: Final = frozenset(
     {
+        "argument-too-long",
         "duplicate-runtime",
         "duplicate-trainjob",
         "flux-job-name",
@@ -77,6 +87,7 @@ OWN: Final = frozenset(
         "no-counterpart",
         "no-gang",
         "not-upgradable",
+        "object-too-large",
         "older-dialect",
         "older-runtime",
         "secret-expected",
@@ -121,7 +132,7 @@ class Entry(NamedTuple):
 
 def entries() -> dict[str, Entry]:
     """Every entry by its id, in alphabetical order."""
-    found = {entry.id: entry for entry in (*_of_checks(), *_of_schemas(), *_of_nobody())}
+    found = {entry.id: entry for entry in (*_of_checks(), *_of_schemas(), *_of_objects(), *_of_nobody())}
     return dict(sorted(found.items()))
 
 
@@ -152,9 +163,17 @@ def _of_schemas() -> Iterator[Entry]:
             stages.append("read")
         if id in IN_A_JOBSET:
             stages.append("jobset-schema")
+        if id in IN_A_JOB:
+            stages.append("job")
         yield Entry(id, title, "warning" if id in WARNINGS else "error", tuple(stages))
 
 
 def _of_nobody() -> Iterator[Entry]:
     for id, (stage, severity, title) in LOOSE.items():
         yield Entry(id, title, severity, (stage,))
+
+
+def _of_objects() -> Iterator[Entry]:
+    for stage, titles in OF_OBJECTS.items():
+        for id, title in titles.items():
+            yield Entry(id, title, "error", (stage,))

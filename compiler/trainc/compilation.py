@@ -131,7 +131,7 @@ def compile_documents(
             plan=plan,
         )
         for plan in plans
-        if plan.objects
+        if plan.objects and not plan.failed
     )
     used = (entry for level in searched.levels[1:] for entry in level.entries.values() if entry.asked)
     found += [diagnostic for entry in used for diagnostic in entry.conform()[1]]

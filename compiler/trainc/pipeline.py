@@ -21,6 +21,7 @@ from trainc.passes.resolve import resolve
 from trainc.passes.size import size
 from trainc.passes.store import store
 from trainc.passes.trainer import trainer
+from trainc.passes.verify import verify
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,6 +40,7 @@ STAGES: Final[tuple[Callable[[Plan], Plan], ...]] = (
     trainer,  # what spec.trainer says itself: image, command, args, env
     carry,  # the TrainJob's labels and annotations, its deadline
     store,  # the JobSet in the form in which the cluster stores it, and what its schema would refuse
+    verify,  # what JobSet's webhook would refuse, and what is too large
     lint,  # what nobody refuses, and its user would regret
 )
 

@@ -22,7 +22,7 @@ import pytest
 from running import Done, run
 from syrupy.assertion import SnapshotAssertion
 
-from trainc.catalogue import BY, LOOSE, MODULES, OWN, UNDECODABLE, WARNINGS, entries, page
+from trainc.catalogue import BY, LOOSE, MODULES, OF_OBJECTS, OWN, UNDECODABLE, WARNINGS, entries, page
 from trainc.checks import Check, rules
 from trainc.diagnostics import STAGES
 from trainc.kubernetes import violations
@@ -43,9 +43,23 @@ metadata: {name: finetune}
 spec:
   runtimeRef: {name: torch-distributed}
 """
+MPI_JOB = JOB.replace("torch", "openmpi")
 CONSOLES: dict[str, dict[str, str]] = {
     "annotations-too-big": {
         "job.yaml": JOB.replace("}", f", annotations: {{notebook: {'A' * 300_000}}}}}", 1),
+        "fixed.yaml": JOB,
+    },
+    "argument-too-long": {
+        "job.yaml": f"{JOB}  trainer: {{env: [{{name: PROMPT, value: {'A' * 140_000}}}]}}\n",
+        "fixed.yaml": JOB,
+    },
+    "config-map-too-large": {
+        "job.yaml": f"{MPI_JOB}  trainer: {{numNodes: 60000}}\n",
+        "fixed.yaml": f"{MPI_JOB}  trainer: {{numNodes: 6000}}\n",
+    },
+    "object-too-large": {
+        "job.yaml": f"{JOB}  trainer:\n    env:\n"
+        + "".join(f"    - {{name: PART_{part}, value: {'A' * 110_000}}}\n" for part in range(16)),
         "fixed.yaml": JOB,
     },
     "link-out": {"jobs/finetune.yaml": JOB, "../elsewhere/defaults.yaml": JOB.replace("finetune", "evaluate")},
@@ -221,7 +235,8 @@ def texts(nodes: Iterable[ast.AST | None]) -> Iterator[str]:
 
 def test_an_id_is_declared_once() -> None:
     checks = [value.id for name in MODULES for value in vars(import_module(name)).values() if isinstance(value, Check)]
-    assert sorted([*checks, *LOOSE, *violations.TITLES, *rules.TITLES]) == list(ENTRIES)
+    of_objects = [id for titles in OF_OBJECTS.values() for id in titles]
+    assert sorted([*checks, *LOOSE, *of_objects, *violations.TITLES, *rules.TITLES]) == list(ENTRIES)
 
 
 def test_what_is_said_of_ids_is_said_of_ids_that_are_there() -> None:

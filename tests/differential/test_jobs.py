@@ -3,9 +3,9 @@
 The inputs keep clear of the deliberate differences (docs/differences.md): a trainer is always there, ports have names,
 the trainer job is called `node` (with MPI, which has no rendezvous, also `launcher`), nobody asks for two kinds of GPU,
 the TrainJob has a namespace and no labels. Open MPI 5's variables do not count, nor do the texts of Flux' scripts;
-XGBoost's variables count in any order, since the controller's is chance. What the cluster refuses at the stages
-`jobset` and `job` is not compared. Needs ORACLE, the program; CRDS is the folder with the structures of the CRDs, where
-the program does not find it by itself.
+XGBoost's variables count in any order, since the controller's is chance. What the cluster refuses at the stage `job` is
+not compared. Needs ORACLE, the program; CRDS is the folder with the structures of the CRDs, where the program does not
+find it by itself.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from trainc.emit.order import objects_of_a_job
 
 CRDS = os.environ.get("CRDS")
 BATCH = 25
-LATER = {"job", "jobset"}
+LATER = {"job"}
 QUEUE_NAME = "scheduling.volcano.sh/queue-name"
 ANCESTOR = "trainer.kubeflow.org/trainjob-ancestor-step"
 

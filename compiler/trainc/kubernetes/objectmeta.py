@@ -39,6 +39,8 @@ _TYPES: Final = {
 FIELDS: Final = _TYPES.keys()
 SCHEMA: Final[Tree] = {"type": "object", "properties": {key: {} for key in FIELDS}}
 """As much of a schema as it takes to speak of an unknown field."""
+MOST_ANNOTATION_BYTES: Final = 256 * 1024
+"""Of all keys and values of an object's annotations."""
 
 _OWNER: Final = {
     "apiVersion": "string",
@@ -49,7 +51,6 @@ _OWNER: Final = {
     "uid": "string",
 }
 _PYTHON: Final = {"array": list, "boolean": bool, "object": dict, "string": str}
-_MOST_ANNOTATION_BYTES: Final = 256 * 1024
 _ENDS: Final = "use letters, digits, `-`, `_` and `.`, the first and the last a letter or a digit"
 _KEY_FORM: Final = f"{_ENDS}; a domain and a `/` may stand before them"
 _VALUE_FORM: Final = f"{_ENDS}; or make it an annotation"
@@ -155,8 +156,8 @@ def _annotations(annotations: Tree) -> Iterator[Violation]:
         if names.is_qualified_name(key.lower()):
             yield _invalid_key(path, key, "invalid-annotation", "annotation's key", at="metadata.annotations")
         size += _bytes(key) + _bytes(value or "")
-    if size > _MOST_ANNOTATION_BYTES:
-        message = f"the annotations take {size} bytes, and may take {_MOST_ANNOTATION_BYTES}"
+    if size > MOST_ANNOTATION_BYTES:
+        message = f"the annotations take {size} bytes, and may take {MOST_ANNOTATION_BYTES}"
         yield _violation(("metadata", "annotations"), "annotations-too-big", message, "put the data into a ConfigMap")
 
 

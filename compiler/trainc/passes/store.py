@@ -11,16 +11,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.checks.rules import broken_rules
-from trainc.diagnostics import Diagnostic, ObjectId
+from trainc.diagnostics import ObjectId
 from trainc.kubernetes import objectmeta
 from trainc.kubernetes.gotypes import typed
 from trainc.kubernetes.structural import load
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from trainc.kubernetes.trees import Tree
-    from trainc.kubernetes.violations import Violation
     from trainc.plan import Plan
 
 RELEASE: Final = "jobset-0.12"
@@ -36,7 +33,9 @@ def store(plan: Plan) -> Plan:
     violations = [*objectmeta.check(whole["metadata"], namespaced=True), *admitted.violations]
     violations += broken_rules("JobSet", admitted.value, tuple(violations))
     if violations:
-        return plan.report(diagnose(plan, ObjectId.of(whole), violations))
+        from trainc.tracing.diagnoses import diagnose
+
+        return plan.report(diagnose(plan, "jobset-schema", ObjectId.of(whole), violations))
     spec = without_empty(typed(with_defaults(admitted.value["spec"])))
     return plan._replace(objects=(whole | {"spec": spec}, *plan.others))
 
@@ -51,41 +50,6 @@ def jobset(plan: Plan) -> Tree:
     if plan.annotations:
         metadata["annotations"] = plan.annotations
     return {"apiVersion": VERSION, "kind": "JobSet", "metadata": metadata, "spec": plan.spec}
-
-
-def diagnose(plan: Plan, id: ObjectId, violations: Iterable[Violation]) -> Iterator[Diagnostic]:
-    """What is wrong with the JobSet, at the lines that caused it."""
-    from trainc.tracing import Trace
-
-    trace = Trace(plan)
-    for violation in violations:
-        message, help = worded(plan, violation)
-        place, related = trace.point(0, violation.path)
-        yield Diagnostic(
-            id=violation.rule,
-            severity="error",
-            stage="jobset-schema",
-            message=message,
-            help=help,
-            object=id,
-            field=violation.field,
-            place=place,
-            related=related,
-        )
-
-
-def worded(plan: Plan, violation: Violation) -> tuple[str, str]:
-    """Message and help; of a job that only a patch names, the missing runtime job is the cause of whatever is wrong."""
-    path, known = violation.path, [str(job.get("name")) for job in plan.runtime.spec.get("replicatedJobs") or []]
-    if path[:2] == ("spec", "replicatedJobs") and len(path) > 2:
-        name = plan.jobs[int(path[2])].get("name")
-        if name not in known:
-            message = f'the runtime has no job "{name}", so the patch makes a new one: {violation.message}'
-            from trainc.nearest import nearest
-
-            near = nearest(str(name), known)
-            return message, f"did you mean {near}?" if near else f"patch a job of the runtime: {', '.join(known)}"
-    return violation.message, violation.help
 
 
 def with_defaults(spec: Tree) -> Tree:

@@ -140,7 +140,8 @@ def hostfile(plan: Plan) -> Tree:
     metadata = {"name": f"{plan.job.name}-{HOSTFILE}"}
     if plan.job.namespace:
         metadata["namespace"] = plan.job.namespace
-    lines = "".join(f"{host} slots={slots(plan)}\n" for host in hosts)
+    of_each = slots(plan)
+    lines = "".join(f"{host} slots={of_each}\n" for host in hosts)
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"hostfile": lines}}
 
 

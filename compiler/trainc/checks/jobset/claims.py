@@ -1,0 +1,99 @@
+"""What JobSet's webhook refuses of volume claim templates.
+
+Reads    the JobSet as the API server stores it.
+Returns  violations, at the fields that the webhook names (a list of templates is `template` there).
+Source   JobSet v0.12.0; see the package.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trainc.checks.jobset import LONGEST, shortened, shown, too_long
+from trainc.kubernetes import names
+from trainc.kubernetes.trees import get
+from trainc.kubernetes.violations import Violation, field
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trainc.kubernetes.trees import Path, Tree
+
+POD = ("template", "spec", "template", "spec")
+
+
+def violations(jobset: Tree) -> Iterator[Violation]:
+    """Everything that is wrong with the templates, each one's name, and who mounts it."""
+    owner, jobs = jobset["metadata"]["name"], jobset["spec"].get("replicatedJobs") or []
+    first: dict[str, Path] = {}
+    for p, policy in enumerate(jobset["spec"]["volumeClaimPolicies"]):
+        for t, template in enumerate(policy.get("templates") or ()):
+            path: Path = ("spec", "volumeClaimPolicies", p, "templates", t, "metadata", "name")
+            at = f"spec.volumeClaimPolicies[{p}].template[{t}].name"
+            name = get(template, ("metadata", "name"), "")
+            if name in first:
+                yield Violation(
+                    path=path,
+                    field=at,
+                    rule="claim-name",
+                    message=f'two volume claim templates are named "{shortened(name)}"'
+                    if name
+                    else "two volume claim templates have no name",
+                    help="give each a name of its own",
+                    related=(("the first one", first[name]),),
+                )
+                continue
+            first[name] = path
+            yield from _name(owner, name, path, at)
+            yield from _volumes(jobs, name, path)
+            yield from _mounts(jobs, name, path)
+
+
+def _name(owner: str, name: str, path: Path, at: str) -> Iterator[Violation]:
+    """The claim is called after its template and the JobSet."""
+    if names.is_dns1123_subdomain(name):
+        from trainc.kubernetes import misnamed
+
+        fault = f"is {shown(name)}, which {misnamed.fault(name, misnamed.SUBDOMAIN, LONGEST)}" if name else "is missing"
+        yield Violation(
+            path=path,
+            field=at,
+            rule="claim-name",
+            message=f"the name of a volume claim template {fault}",
+            help="use lower-case letters, digits and `-`" + misnamed.example(name),
+        )
+    made = f"{name}-{owner}"
+    if len(made) > LONGEST:
+        part = (f'the name of the template "{shortened(name)}"', path, name)
+        yield too_long(owner, "a volume claim would be named", made, at, part=part)
+
+
+def _volumes(jobs: list[Tree], name: str, path: Path) -> Iterator[Violation]:
+    """JobSet adds a volume of the template's name to the pods."""
+    for index, job in enumerate(jobs):
+        for number, volume in enumerate(get(job, (*POD, "volumes"), ())):
+            if volume.get("name") == name:
+                there = ("spec", "replicatedJobs", index, *POD, "volumes", number, "name")
+                yield Violation(
+                    path=there,
+                    field=field(there),
+                    rule="claim-volume-conflict",
+                    message=f'job "{job["name"]}" has a volume "{name}", and a volume claim template is named so, too',
+                    help="remove the volume: JobSet adds it to the pods that mount it",
+                    related=(("the template", path),),
+                )
+
+
+def _mounts(jobs: list[Tree], name: str, path: Path) -> Iterator[Violation]:
+    containers = (
+        container for job in jobs for key in ("initContainers", "containers") for container in get(job, (*POD, key), ())
+    )
+    what = f'volume claim template "{shortened(name)}"' if name else "a volume claim template without a name"
+    if all(mount.get("name") != name for container in containers for mount in container.get("volumeMounts") or ()):
+        yield Violation(
+            path=path,
+            field="spec.replicatedJobs",
+            rule="claim-not-mounted",
+            message=f"{what} is mounted by no container",
+            help="add it by its name to the volumeMounts of a container, or remove the template",
+        )

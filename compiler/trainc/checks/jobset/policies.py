@@ -1,0 +1,246 @@
+"""What JobSet's webhook refuses of dependencies, success and failure policies and the coordinator.
+
+Reads    the JobSet as the API server stores it.
+Returns  violations.
+Source   JobSet v0.12.0; see the package. That a job depends on itself, the webhook does not mind.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from trainc.checks.jobset import LONGEST, shortened, shown, too_long
+from trainc.kubernetes.violations import Violation, field
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trainc.kubernetes.trees import Path, Tree
+
+RULE_NAME: Final = re.compile(r"[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?")
+LONGEST_RULE_NAME: Final = 128
+REASONS: Final = (
+    "BackoffLimitExceeded",
+    "DeadlineExceeded",
+    "FailedIndexes",
+    "MaxFailedIndexesExceeded",
+    "PodFailurePolicy",
+)
+"""What a Job says it failed for."""
+OF_ONE_JOB: Final = {
+    "RestartJob": "RestartJobSet",
+    "RestartJobAndIgnoreMaxRestarts": "RestartJobSetAndIgnoreMaxRestarts",
+}
+"""The actions behind the feature gate RestartJob, and what does the same with all jobs."""
+JOBS: Final[Path] = ("spec", "replicatedJobs")
+
+
+def violations(jobset: Tree) -> Iterator[Violation]:
+    """Everything that is wrong with them."""
+    spec = jobset["spec"]
+    known = [job["name"] for job in spec.get("replicatedJobs") or ()]
+    yield from _dependencies(spec.get("replicatedJobs") or (), known)
+    targets: Path = ("spec", "successPolicy", "targetReplicatedJobs")
+    yield from _targets("successPolicy", spec["successPolicy"], targets, known)
+    if policy := spec.get("failurePolicy"):
+        yield from _failure(policy, known)
+    if coordinator := spec.get("coordinator"):
+        yield from _coordinator(coordinator, spec)
+        yield from _coordinator_name(jobset["metadata"]["name"], coordinator, spec)
+
+
+def _dependencies(jobs: list[Tree] | tuple[()], known: list[str]) -> Iterator[Violation]:
+    """A job waits for one that stands before it."""
+    for index, job in enumerate(jobs):
+        path: Path = (*JOBS, index, "dependsOn")
+        if not index and "dependsOn" in job:
+            yield Violation(
+                path=path,
+                field=field(path),
+                rule="depends-on-first",
+                message=f'job "{job["name"]}" is the first one, and depends on another',
+                help="put it behind the job that it waits for",
+            )
+            continue
+        for number, entry in enumerate(job.get("dependsOn") or ()):
+            name = entry["name"]
+            if name in known[: index + 1]:
+                continue
+            there = (*path, number, "name")
+            later = name in known
+            yield Violation(
+                path=there,
+                field=field(there),
+                rule="depends-on-unknown",
+                message=f'job "{job["name"]}" depends on "{shortened(name)}", which '
+                + ("comes after it" if later else "is no job of the JobSet"),
+                help=f'put job "{name}" before it' if later else _meant(name, known[:index]),
+                related=((f'job "{name}"', (*JOBS, known.index(name), "name")),) if later else (),
+            )
+
+
+def _targets(whose: str, policy: Tree, path: Path, known: list[str]) -> Iterator[Violation]:
+    """The jobs that a policy, or a rule of one, is about."""
+    for number, name in enumerate(policy.get("targetReplicatedJobs") or ()):
+        if name not in known:
+            there = (*path, number)
+            yield Violation(
+                path=there,
+                field=field(there),
+                rule="policy-target-unknown",
+                message=f'{whose} is about job "{shortened(name)}", which the JobSet does not have',
+                help=_meant(name, known),
+            )
+
+
+def _failure(policy: Tree, known: list[str]) -> Iterator[Violation]:
+    path: Path = ("spec", "failurePolicy")
+    if policy.get("restartStrategy") == "InPlaceRestart":
+        yield _gated((*path, "restartStrategy"), "restartStrategy", "InPlaceRestart", "InPlaceRestart", "Recreate")
+    first: dict[str, int] = {}
+    for index, rule in enumerate(policy.get("rules") or ()):
+        there = (*path, "rules", index)
+        if (action := rule["action"]) in OF_ONE_JOB:
+            yield _gated((*there, "action"), "action", action, "RestartJob", OF_ONE_JOB[action])
+        name = rule["name"]
+        yield from _rule_name(name, there, first.setdefault(name, index))
+        whose = f'rule "{shortened(name)}" of failurePolicy'
+        yield from _targets(whose, rule, (*there, "targetReplicatedJobs"), known)
+        for number, reason in enumerate(rule.get("onJobFailureReasons") or ()):
+            if reason not in REASONS:
+                at = (*there, "onJobFailureReasons", number)
+                yield Violation(
+                    path=at,
+                    field=field(at),
+                    rule="failure-reason",
+                    message=f"{whose} waits for {shown(reason)}, and no Job fails for that reason",
+                    help=_meant(reason, list(REASONS)),
+                )
+
+
+def _gated(path: Path, what: str, value: str, gate: str, instead: str) -> Violation:
+    return Violation(
+        path=path,
+        field=field(path),
+        rule="feature-gate",
+        message=f"{what} {value} is behind JobSet's feature gate {gate}, which is off unless somebody turns it on",
+        help=f"write {instead}, which restarts all jobs",
+    )
+
+
+def _rule_name(name: str, path: Path, first: int) -> Iterator[Violation]:
+    there = (*path, "name")
+    why = ""
+    if len(name.encode("utf-8", "surrogatepass")) > LONGEST_RULE_NAME:
+        why = f"has {len(name)} characters, and may have {LONGEST_RULE_NAME}"
+    elif not RULE_NAME.fullmatch(name):
+        why = _fault(name)
+    if why:
+        yield Violation(
+            path=there,
+            field=field(there),
+            rule="failure-rule-name",
+            message=f"a rule of failurePolicy is named {shown(name)}, which {why}",
+            help="use letters, digits, `_`, `,` and `:`, a letter first, and no `,` or `:` last",
+        )
+    if first != path[-1]:
+        yield Violation(
+            path=there,
+            field=field(there),
+            rule="failure-rule-name",
+            message=f'two rules of failurePolicy are named "{shortened(name)}"',
+            help="name one of them otherwise; a rule without a name is called failurePolicyRule and its index",
+            related=(("the first one", (*path[:-1], first, "name")),),
+        )
+
+
+def _fault(name: str) -> str:
+    """What is wrong with the name of a rule, to follow `which`."""
+    if not re.match("[A-Za-z]", name):
+        return f"begins with {shown(name[0])}" if name else "is empty"
+    if re.search("[^A-Za-z0-9_,:]", name):
+        from trainc.kubernetes import misnamed
+
+        return misnamed.fault(name, "A-Za-z0-9_,:", LONGEST_RULE_NAME)
+    return f"ends with {shown(name[-1])}"
+
+
+def _coordinator(coordinator: Tree, spec: Tree) -> Iterator[Violation]:
+    """One pod of one job, by its two indices."""
+    jobs, name = spec.get("replicatedJobs") or [], coordinator["replicatedJob"]
+    known = [job["name"] for job in jobs]
+    if name not in known:
+        message = f'the coordinator is in job "{shortened(name)}", which the JobSet does not have'
+        yield _of_coordinator("replicatedJob", message, _meant(name, known))
+        return
+    index = known.index(name)
+    path: Path = (*JOBS, index)
+    job = jobs[index]
+    replicas, of_job, job_spec = job["replicas"], coordinator.get("jobIndex", 0), job["template"]["spec"]
+    if not 0 <= of_job < replicas:
+        yield _of_coordinator(
+            "jobIndex",
+            f'the coordinator is in replica {of_job} of job "{name}", which has {_counted(replicas, "replica")}',
+            "leave it out" if replicas == 1 else f"write a number from 0 to {replicas - 1}",
+            (f'the replicas of job "{name}"', (*path, "replicas")),
+        )
+        return
+    completions, of_pod = job_spec.get("completions"), coordinator.get("podIndex", 0)
+    if completions is None or job_spec.get("completionMode") != "Indexed":
+        missing = "completionMode" if completions is not None else "completions"
+        yield _of_coordinator(
+            "replicatedJob",
+            f'the coordinator is a pod of job "{name}", whose pods have no index',
+            f'give job "{name}" completionMode Indexed and completions, or leave the coordinator out',
+            (f'job "{name}"', (*path, "template", "spec", missing)),
+        )
+        return
+    if not 0 <= of_pod < completions:
+        yield _of_coordinator(
+            "podIndex",
+            f'the coordinator is pod {of_pod} of job "{name}", which has {_counted(completions, "pod")}',
+            "leave it out" if completions == 1 else f"write a number from 0 to {completions - 1}",
+            (f'the pods of job "{name}"', (*path, "template", "spec", "completions")),
+        )
+
+
+def _coordinator_name(owner: str, coordinator: Tree, spec: Tree) -> Iterator[Violation]:
+    """Its host name becomes a label of all pods. What else may be wrong with it is wrong with its parts."""
+    name = coordinator["replicatedJob"]
+    subdomain = (spec.get("network") or {}).get("subdomain") or owner
+    indices = f"{coordinator.get('jobIndex', 0)}-{coordinator.get('podIndex', 0)}"
+    made = f"{owner}-{name}-{indices}.{subdomain}"
+    if len(made) > LONGEST:
+        path: Path = ("spec", "coordinator")
+        yield too_long(
+            owner,
+            "the coordinator's host name, a label of all pods, would be",
+            made,
+            field(path),
+            part=("the subdomain", ("spec", "network", "subdomain"), subdomain)
+            if subdomain != owner
+            else ("the name of the coordinator's job", (*path, "replicatedJob"), name),
+            twice=subdomain == owner,
+        )
+
+
+def _of_coordinator(key: str, message: str, help: str, *related: tuple[str, Path]) -> Violation:
+    path: Path = ("spec", "coordinator", key)
+    return Violation(path=path, field=field(path), rule="coordinator", message=message, help=help, related=related)
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+def _meant(name: str, known: list[str]) -> str:
+    """The job that was probably meant, or all there are."""
+    from trainc.nearest import nearest
+
+    near = nearest(name, known)
+    if near:
+        return f"did you mean {near}?"
+    if not known:
+        return "leave it out: there is no job to name"
+    return f"name one of {', '.join(known)}" if len(known) > 1 else f"name {known[0]}"

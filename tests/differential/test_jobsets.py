@@ -1,0 +1,204 @@
+"""JobSet's webhook: made-up runtimes with all that it looks at, answered by trainc and by the real code.
+
+A case is a small TrainJob and a runtime whose JobSet has dependencies, policies, a coordinator, claims and names near
+their limits at random. Compared are the verdict, the stage, and the fields of the errors: those that the cluster names
+are trainc's, and trainc names none beside them where the cluster's errors have all a field. Needs ORACLE, the program.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conformance.test_trainer import STAGES
+from differential.oracle import EXAMPLES, PROGRAM, needs_oracle
+from hypothesis import HealthCheck, Phase, given, note, settings
+from hypothesis import strategies as st
+
+import trainc
+
+CRDS = os.environ.get("CRDS")
+BATCH = 25
+NO_FIELD = {None, "", "<nil>"}
+CHECKED = {"schema", "runtime", "trainjob", "jobset-schema", "jobset"}
+"""The stages that are compared; what the API server says of the Jobs comes after them."""
+
+Fields = st.SearchStrategy[dict[str, Any]]
+
+
+def fields(required: dict[str, Any], optional: dict[str, Any]) -> Fields:
+    return st.fixed_dictionaries(required, optional=optional)
+
+
+def rarely(usual: list[Any], odd: list[Any]) -> st.SearchStrategy[Any]:
+    """Mostly one of the usual values, so that most of a case is right."""
+    return st.sampled_from([*usual * max(1, 4 * len(odd) // len(usual)), *odd])
+
+
+ODD_LABELS = ["", "A", "a_b", "a.b", "1a", "a-", "-a", "é", "a" * 63, "a" * 64, "g" * 90, "a b"]
+job_names = st.sampled_from(["prepare", "evaluate", "a" * 20, "E", "b-", "1", "c.d", "x" * 50, "x" * 64, "é"])
+known = rarely(["node", "prepare", "evaluate"], ["ghost", "", "Node"])
+numbers = rarely([0, 1], [2, 3, -1])
+mounts = st.lists(st.sampled_from(["data", "ckpt", "d" * 30]), max_size=2, unique=True).map(
+    lambda names: [{"name": name, "mountPath": f"/{index}"} for index, name in enumerate(names)]
+)
+volumes = st.lists(st.sampled_from(["data", "ckpt", "other"]), max_size=1).map(
+    lambda names: [{"name": name, "emptyDir": {}} for name in names]
+)
+job_specs = fields(
+    {},
+    {
+        "completionMode": rarely(["Indexed"], ["NonIndexed"]),
+        "completions": st.sampled_from([0, 1, 2, 10, 11, 1000]),
+        "parallelism": rarely([1, 2], [0, 2**31 - 1]),
+    },
+)
+claims = fields(
+    {"metadata": fields({}, {"name": rarely(["data", "ckpt"], ["Bad_Name", "d" * 30, "d" * 64, "a.b", ""])})},
+    {"spec": st.just({"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}})},
+)
+claim_policies = fields(
+    {"templates": st.lists(claims, max_size=2)},
+    {"retentionPolicy": fields({}, {"whenDeleted": st.sampled_from(["Retain", "Delete"])})},
+)
+rules = fields(
+    {"action": rarely(["FailJobSet", "RestartJobSet"], ["RestartJob", "RestartJobAndIgnoreMaxRestarts", "Stop"])},
+    {
+        "name": rarely(["one", "two_", "failurePolicyRule1"], ["9", "a,", "", "a b", "n" * 128, "n" * 129, "one\n"]),
+        "targetReplicatedJobs": st.lists(known, max_size=2),
+        "onJobFailureReasons": st.lists(rarely(["PodFailurePolicy", "DeadlineExceeded"], ["Bored", ""]), max_size=2),
+    },
+)
+spec_fields = {
+    "network": fields(
+        {},
+        {"subdomain": rarely(["net", "n" * 20], ODD_LABELS), "enableDNSHostnames": st.booleans()},
+    ),
+    "managedBy": rarely(["a.io/b"], ["", "nobody", "A/b", "a.io/", "/b", "a.io/b/c", "a.io/" + "b" * 60, "a.io/%zz"]),
+    "successPolicy": fields(
+        {"operator": st.sampled_from(["All", "Any"])}, {"targetReplicatedJobs": st.lists(known, max_size=2)}
+    ),
+    "failurePolicy": fields(
+        {},
+        {
+            "restartStrategy": rarely(["Recreate", "BlockingRecreate"], ["InPlaceRestart"]),
+            "rules": st.lists(rules, max_size=3),
+            "maxRestarts": numbers,
+        },
+    ),
+    "coordinator": fields({"replicatedJob": known}, {"jobIndex": numbers, "podIndex": numbers}),
+    "startupPolicy": fields({"startupPolicyOrder": st.sampled_from(["AnyOrder", "AnyOrder", "InOrder"])}, {}),
+    "volumeClaimPolicies": st.lists(claim_policies, max_size=2),
+}
+depends = st.lists(fields({"name": known, "status": st.sampled_from(["Ready", "Complete"])}, {}), max_size=2)
+
+
+@st.composite
+def replicated_jobs(draw: st.DrawFn) -> list[dict[str, Any]]:
+    found = draw(st.lists(st.one_of(st.sampled_from(["prepare", "evaluate"]), job_names), max_size=2, unique=True))
+    found.insert(draw(st.integers(0, len(found))), "node")
+    jobs = []
+    for name in found:
+        pod: dict[str, Any] = {"containers": [{"name": "node", "image": "i:1", "volumeMounts": draw(mounts)}]}
+        if draw(st.booleans()):
+            pod["initContainers"] = [{"name": "setup", "image": "i:1", "volumeMounts": draw(mounts)}]
+        if draw(st.integers(0, 3)) == 0:
+            pod["volumes"] = draw(volumes)
+        job = {"name": name, "template": {"spec": {**draw(job_specs), "template": {"spec": pod}}}}
+        job.update(
+            draw(
+                fields(
+                    {},
+                    {
+                        "groupName": rarely(["default", "a"], ODD_LABELS),
+                        "replicas": rarely([1, 2, 11], [-1, 0, 1000, 1025]),
+                        "dependsOn": depends,
+                    },
+                )
+            )
+        )
+        jobs.append(job)
+    return jobs
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> list[dict[str, Any]]:
+    few = draw(st.lists(st.sampled_from(sorted(spec_fields)), max_size=3, unique=True))
+    spec = {"replicatedJobs": draw(replicated_jobs()), **{key: draw(spec_fields[key]) for key in few}}
+    runtime = {
+        "apiVersion": "trainer.kubeflow.org/v1alpha1",
+        "kind": "ClusterTrainingRuntime",
+        "metadata": {"name": "r"},
+        "spec": {"mlPolicy": {"numNodes": 1}, "template": {"spec": spec}},
+    }
+    if draw(st.booleans()):
+        for job in spec["replicatedJobs"]:
+            if job["name"] == "node":
+                job.pop("replicas", None)
+                job["template"]["metadata"] = {"labels": {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}}
+    job = {
+        "apiVersion": "trainer.kubeflow.org/v1alpha1",
+        "kind": "TrainJob",
+        "metadata": {"name": "j" * draw(rarely([1, 4, 20], [*range(44, 54), 58, 63])), "namespace": "ns"},
+        "spec": {"runtimeRef": {"name": "r"}, "trainer": draw(fields({}, {"numNodes": rarely([1, 2], [11, 1000])}))},
+    }
+    return [runtime, job]
+
+
+tally: Counter[tuple[str, str]] = Counter()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def say_how_many() -> Iterator[None]:
+    """How many jobs agreed, by verdict: `pytest -s` shows it."""
+    yield
+    if tally:
+        print(f"\n{tally.total()} JobSets compared: {dict(tally)}")
+
+
+@needs_oracle
+@given(st.lists(cases(), min_size=1, max_size=BATCH))
+@settings(
+    max_examples=max(1, EXAMPLES // BATCH),
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+    phases=[Phase.generate, Phase.shrink],
+)
+def test_jobsets(batch: list[list[dict[str, Any]]]) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "in" / "made").mkdir(parents=True)
+        files = [folder / "in" / "made" / f"{index:03}.yaml" for index in range(len(batch))]
+        for file, documents in zip(files, batch, strict=True):
+            file.write_text("\n---\n".join(map(json.dumps, documents)))
+        options = ["-runs", "1", *(["-crds", CRDS] if CRDS else [])]
+        subprocess.run([PROGRAM, *options, str(folder / "out"), *map(str, files)], check=True, capture_output=True)
+        for file, documents in zip(files, batch, strict=True):
+            note(json.dumps(documents))
+            answer = json.loads((folder / "out" / "made" / file.with_suffix(".json").name).read_text())
+            tally[answer["verdict"], answer.get("stage", "")] += 1
+            compare(answer, trainc.compile([str(file)]))
+
+
+def compare(want: dict[str, Any], got: trainc.Compilation) -> None:
+    errors = [d for d in got.diagnostics if d.severity == "error"]
+    stage = STAGES.get(want.get("stage", ""), want.get("stage", ""))
+    mine = {d.field for d in errors if d.stage == stage}
+    if stage not in CHECKED:
+        assert [d for d in errors if d.stage in CHECKED] == [], want
+        return
+    theirs = [e.get("field") for e in want["errors"]]
+    assert mine, want
+    assert not got.objects
+    if stage == "jobset":
+        assert {d.stage for d in errors} <= {"jobset", "job"}, want
+        named = {field for field in theirs if field not in NO_FIELD}
+        assert named <= mine, want
+        assert mine - named == set() or len(named) < len(set(theirs)), want

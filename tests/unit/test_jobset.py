@@ -1,0 +1,258 @@
+"""JobSet's webhook, rule by rule: what is refused, at which field and place, in which words; and what just passes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from trainc.checks.jobset import violations
+from trainc.kubernetes.trees import edit, put
+from trainc.passes.store import with_defaults
+
+NODE = ("spec", "replicatedJobs", 1)
+POD = (*NODE, "template", "spec", "template", "spec")
+CLAIM = ("spec", "volumeClaimPolicies", 0, "templates", 0, "metadata", "name")
+MOUNTED = [{"name": "node", "volumeMounts": [{"name": "data", "mountPath": "/d"}]}]
+
+
+def job(name: str, **more: Any) -> dict[str, Any]:
+    spec = {"completionMode": "Indexed", "completions": 2, "parallelism": 2, "template": {"spec": {"containers": []}}}
+    return {"name": name, "groupName": "default", "replicas": 1, "template": {"spec": spec}, **more}
+
+
+def jobset(*changes: tuple[tuple[str | int, ...], Any], name: str = "js") -> dict[str, Any]:
+    """A JobSet with the jobs `prepare` and `node`, of two pods each, and other values at some paths."""
+    tree: dict[str, Any] = {"metadata": {"name": name}, "spec": {"replicatedJobs": [job("prepare"), job("node")]}}
+    for path, value in changes:
+        tree = put(tree, path, value)
+    stored: dict[str, Any] = edit(tree, ("spec",), with_defaults)
+    return stored
+
+
+def claims(*names: str) -> list[dict[str, Any]]:
+    return [{"templates": [{"metadata": {"name": name}} for name in names]}]
+
+
+def rules(*found: dict[str, Any]) -> tuple[tuple[str | int, ...], Any]:
+    return ("spec", "failurePolicy", "rules"), [{"action": "FailJobSet", **rule} for rule in found]
+
+
+REFUSED = [
+    pytest.param(
+        [((*NODE, "name"), "Eval")],
+        ("replicated-job-name", "spec.replicatedJobs[1].name", (*NODE, "name")),
+        'a replicated job is named "Eval", which has upper-case letters in it; its Jobs and pods are named after it',
+        id="a job's name",
+    ),
+    pytest.param(
+        [((*NODE, "groupName"), "1st")],
+        ("group-name", "spec.replicatedJobs[1].groupName", (*NODE, "groupName")),
+        'the groupName of job "node" is "1st", which begins with a digit',
+        id="a group's name",
+    ),
+    pytest.param(
+        [((*NODE, "groupName"), "g" * 64)],
+        ("group-name", "spec.replicatedJobs[1].groupName", (*NODE, "groupName")),
+        f'the groupName of job "node" is "{"g" * 59}..., which has 64 characters, and may have 63',
+        id="a group's long name",
+    ),
+    pytest.param(
+        [((*NODE, "replicas"), 2**16), ((*NODE, "template", "spec", "parallelism"), 2**15)],
+        (
+            "too-many-pods",
+            "spec.replicatedJobs[1].template.spec.parallelism",
+            (*NODE, "template", "spec", "parallelism"),
+        ),
+        'job "node" would run 65536 x 32768 pods at once, and JobSet counts to 2147483647',
+        id="too many pods",
+    ),
+    pytest.param(
+        [(("spec", "network", "subdomain"), "a.b")],
+        ("subdomain", "spec.network.subdomain", ("spec", "network", "subdomain")),
+        'the subdomain of the pods is "a.b", which has "." in it',
+        id="a domain as subdomain",
+    ),
+    pytest.param(
+        [(("spec", "managedBy"), "")],
+        ("jobset-managed-by", "spec.managedBy", ("spec", "managedBy")),
+        'the JobSet\'s managedBy is "", which is no domain with a path behind it',
+        id="an empty manager",
+    ),
+    pytest.param(
+        [(("spec", "managedBy"), "a.io/" + "b" * 59)],
+        ("jobset-managed-by", "spec.managedBy", ("spec", "managedBy")),
+        f"the JobSet's managedBy is \"a.io/{'b' * 54}..., which has 64 characters, and may have 63",
+        id="a long manager",
+    ),
+    pytest.param(
+        [(("spec", "replicatedJobs", 0, "dependsOn"), [{"name": "node"}])],
+        ("depends-on-first", "spec.replicatedJobs[0].dependsOn", ("spec", "replicatedJobs", 0, "dependsOn")),
+        'job "prepare" is the first one, and depends on another',
+        id="the first depends",
+    ),
+    pytest.param(
+        [((*NODE, "dependsOn"), [{"name": "prepare"}, {"name": "prepar"}])],
+        ("depends-on-unknown", "spec.replicatedJobs[1].dependsOn[1].name", (*NODE, "dependsOn", 1, "name")),
+        'job "node" depends on "prepar", which is no job of the JobSet',
+        id="depends on nobody",
+    ),
+    pytest.param(
+        [
+            (("spec", "replicatedJobs"), [job("a"), job("b", dependsOn=[{"name": "c"}]), job("c")]),
+        ],
+        ("depends-on-unknown", "spec.replicatedJobs[1].dependsOn[0].name", (*NODE, "dependsOn", 0, "name")),
+        'job "b" depends on "c", which comes after it',
+        id="depends on a later one",
+    ),
+    pytest.param(
+        [(("spec", "successPolicy"), {"operator": "All", "targetReplicatedJobs": ["ghost"]})],
+        (
+            "policy-target-unknown",
+            "spec.successPolicy.targetReplicatedJobs[0]",
+            ("spec", "successPolicy", "targetReplicatedJobs", 0),
+        ),
+        'successPolicy is about job "ghost", which the JobSet does not have',
+        id="success of nobody",
+    ),
+    pytest.param(
+        [rules({"name": "r", "targetReplicatedJobs": ["node", "ghost"]})],
+        (
+            "policy-target-unknown",
+            "spec.failurePolicy.rules[0].targetReplicatedJobs[1]",
+            ("spec", "failurePolicy", "rules", 0, "targetReplicatedJobs", 1),
+        ),
+        'rule "r" of failurePolicy is about job "ghost", which the JobSet does not have',
+        id="failure of nobody",
+    ),
+    pytest.param(
+        [rules({"name": "r", "onJobFailureReasons": ["Bored"]})],
+        (
+            "failure-reason",
+            "spec.failurePolicy.rules[0].onJobFailureReasons[0]",
+            ("spec", "failurePolicy", "rules", 0, "onJobFailureReasons", 0),
+        ),
+        'rule "r" of failurePolicy waits for "Bored", and no Job fails for that reason',
+        id="no reason",
+    ),
+    *(
+        pytest.param(
+            [rules({"name": name})],
+            ("failure-rule-name", "spec.failurePolicy.rules[0].name", ("spec", "failurePolicy", "rules", 0, "name")),
+            f"a rule of failurePolicy is named {shown}, which {why}",
+            id=f"a rule's name that {why[:20]}",
+        )
+        for name, shown, why in (
+            ("9lives", '"9lives"', 'begins with "9"'),
+            ("a-b", '"a-b"', 'has "-" in it'),
+            ("a,", '"a,"', 'ends with ","'),
+            ("n" * 129, f'"{"n" * 59}...', "has 129 characters, and may have 128"),
+        )
+    ),
+    pytest.param(
+        [rules({"name": "failurePolicyRule1"}, {})],
+        ("failure-rule-name", "spec.failurePolicy.rules[1].name", ("spec", "failurePolicy", "rules", 1, "name")),
+        'two rules of failurePolicy are named "failurePolicyRule1"',
+        id="a rule named like the default of another",
+    ),
+    pytest.param(
+        [(("spec", "failurePolicy", "restartStrategy"), "InPlaceRestart")],
+        ("feature-gate", "spec.failurePolicy.restartStrategy", ("spec", "failurePolicy", "restartStrategy")),
+        "restartStrategy InPlaceRestart is behind JobSet's feature gate InPlaceRestart, which is off unless somebody "
+        "turns it on",
+        id="restart in place",
+    ),
+    pytest.param(
+        [rules({"action": "RestartJobAndIgnoreMaxRestarts"})],
+        ("feature-gate", "spec.failurePolicy.rules[0].action", ("spec", "failurePolicy", "rules", 0, "action")),
+        "action RestartJobAndIgnoreMaxRestarts is behind JobSet's feature gate RestartJob, which is off unless "
+        "somebody turns it on",
+        id="restart of one job",
+    ),
+    *(
+        pytest.param(
+            [*changes, (("spec", "coordinator"), {"replicatedJob": "node", **coordinator})],
+            ("coordinator", f"spec.coordinator.{key}", ("spec", "coordinator", key)),
+            f"the coordinator is {message}",
+            id=f"the coordinator is {message[:40]}",
+        )
+        for changes, coordinator, key, message in (
+            ([], {"replicatedJob": "nod"}, "replicatedJob", 'in job "nod", which the JobSet does not have'),
+            ([], {"jobIndex": 1}, "jobIndex", 'in replica 1 of job "node", which has 1 replica'),
+            ([], {"jobIndex": -1}, "jobIndex", 'in replica -1 of job "node", which has 1 replica'),
+            ([], {"podIndex": 2}, "podIndex", 'pod 2 of job "node", which has 2 pods'),
+            (
+                [((*NODE, "template", "spec", "completionMode"), "NonIndexed")],
+                {},
+                "replicatedJob",
+                'a pod of job "node", whose pods have no index',
+            ),
+        )
+    ),
+    pytest.param(
+        [(("spec", "volumeClaimPolicies"), claims("Data"))],
+        ("claim-name", "spec.volumeClaimPolicies[0].template[0].name", CLAIM),
+        'the name of a volume claim template is "Data", which has upper-case letters in it',
+        id="a claim's name",
+    ),
+    pytest.param(
+        [(("spec", "volumeClaimPolicies"), [*claims("data"), *claims("data")]), ((*POD, "containers"), MOUNTED)],
+        (
+            "claim-name",
+            "spec.volumeClaimPolicies[1].template[0].name",
+            ("spec", "volumeClaimPolicies", 1, "templates", 0, "metadata", "name"),
+        ),
+        'two volume claim templates are named "data"',
+        id="one claim in two policies",
+    ),
+    pytest.param(
+        [(("spec", "volumeClaimPolicies"), claims("data"))],
+        ("claim-not-mounted", "spec.replicatedJobs", CLAIM),
+        'volume claim template "data" is mounted by no container',
+        id="a claim nobody mounts",
+    ),
+    pytest.param(
+        [
+            (("spec", "volumeClaimPolicies"), claims("data")),
+            ((*POD, "initContainers"), MOUNTED),
+            ((*POD, "volumes"), [{"name": "other"}, {"name": "data"}]),
+        ],
+        (
+            "claim-volume-conflict",
+            "spec.replicatedJobs[1].template.spec.template.spec.volumes[1].name",
+            (*POD, "volumes", 1, "name"),
+        ),
+        'job "node" has a volume "data", and a volume claim template is named so, too',
+        id="a volume of a claim's name",
+    ),
+]
+
+
+@pytest.mark.parametrize(("changes", "where", "message"), REFUSED)
+def test_refused(changes: list[Any], where: tuple[str, str, tuple[str | int, ...]], message: str) -> None:
+    found = {violation[:4]: violation.help for violation in violations(jobset(*changes))}
+    rule, field, path = where
+    assert (path, field, rule, message) in found
+    assert all(found.values())
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        pytest.param([], id="nothing special"),
+        pytest.param([((*NODE, "dependsOn"), [{"name": "prepare"}, {"name": "node"}])], id="on itself, too"),
+        pytest.param([(("spec", "coordinator"), {"replicatedJob": "node", "podIndex": 1})], id="a coordinator"),
+        pytest.param([(("spec", "network", "subdomain"), "a" * 63)], id="a subdomain of 63"),
+        pytest.param([(("spec", "managedBy"), "a.io/" + "b" * 58)], id="a manager of 63"),
+        pytest.param([rules({"name": "a:b,c_"}, {"name": "n" * 128}, {})], id="names of rules"),
+        pytest.param([rules({"onJobFailureReasons": ["PodFailurePolicy"]})], id="a reason"),
+        pytest.param([((*NODE, "replicas"), 2**15), ((*NODE, "template", "spec", "parallelism"), 2**15)], id="pods"),
+        pytest.param(
+            [(("spec", "volumeClaimPolicies"), claims("data")), ((*POD, "initContainers"), MOUNTED)],
+            id="a claim that an init container mounts",
+        ),
+        pytest.param([(("spec", "replicatedJobs"), [])], id="no jobs"),
+    ],
+)
+def test_accepted(changes: list[Any]) -> None:
+    assert violations(jobset(*changes)) == []
