@@ -15,6 +15,7 @@ from trainc.checks import Check, rules
 from trainc.data import data_path
 from trainc.kubernetes import violations
 from trainc.passes.frameworks import FRAMEWORKS
+from trainc.passes.lint import RULES
 from trainc.passes.schedulers import SCHEDULERS
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 MODULES: Final = (
     "trainc.checks.dialect",
-    "trainc.checks.gang",
+    *(f"trainc.checks.lint.{rule.replace('-', '_')}" for rule in RULES),
     "trainc.checks.runtime",
     "trainc.checks.trainjob",
     "trainc.passes.override",
@@ -66,16 +67,14 @@ UNDECODABLE: Final = frozenset({"date-time", "out-of-range", "quantity", "wrong-
 
 OWN: Final = frozenset(
     {
+        *RULES,
         "duplicate-runtime",
         "duplicate-trainjob",
         "flux-job-name",
-        "gang-asks-for-nothing",
-        "gang-waits-for-itself",
         "link-out",
         "managed-by-other",
         "mixed-dialects",
         "no-counterpart",
-        "no-gang",
         "not-upgradable",
         "older-dialect",
         "older-runtime",

@@ -24,6 +24,8 @@ LARGEST_FILE: Final = 256 * 1024 * 1024
 DEEPEST: Final = 100
 """How deep folders may be nested below a given one."""
 STDIN: Final = "-"
+SETTINGS: Final = "trainc.yaml"
+"""The name of the settings, which are no manifest."""
 
 
 class File(NamedTuple):
@@ -33,14 +35,18 @@ class File(NamedTuple):
     data: bytes
 
 
-def read(paths: Iterable[str], *, skip: str | None = None) -> Iterator[File | Diagnostic]:
-    """Every file of the paths, each once; `skip` is a folder (the output's) that is left out below another."""
+def read(paths: Iterable[str], *, skip: str | None = None, settings: str = "") -> Iterator[File | Diagnostic]:
+    """Every file of the paths, each once.
+
+    Left out below another one are `skip`, a folder (the output's), and what holds trainc's own settings: any
+    trainc.yaml, and the file `settings`, with all links resolved.
+    """
     paths = list(paths)
     roots = tuple(dict.fromkeys(root_of(path) for path in paths if path != STDIN))
     left_out = os.path.realpath(skip) if skip else None
     if left_out and any(within(os.path.realpath(path), left_out) for path in paths):
         left_out = None  # what is asked for by name is read
-    walk = _Walk(roots=roots, skip=left_out)
+    walk = _Walk(roots=roots, skip=left_out, settings=settings)
     for path in paths:
         if path == STDIN:
             yield from _standard_input()
@@ -75,9 +81,10 @@ def fault(path: str, message: str, help: str = "", *, id: str = "unreadable") ->
 class _Walk:
     """One walk over all given paths; remembers what it has read, so that nothing is read twice."""
 
-    def __init__(self, *, roots: tuple[str, ...], skip: str | None) -> None:
+    def __init__(self, *, roots: tuple[str, ...], skip: str | None, settings: str) -> None:
         self.roots = roots
         self.skip = skip
+        self.settings = settings
         self.seen: set[str] = set()
 
     def path(self, path: str, *, depth: int = 0) -> Iterator[File | Diagnostic]:
@@ -100,6 +107,9 @@ class _Walk:
         self.seen.add(real)
         if stat.S_ISDIR(status.st_mode):
             yield from self._folder(path, depth + 1)
+        elif real == self.settings or os.path.basename(path) == SETTINGS:
+            if depth == 0:
+                yield fault(path, "holds trainc's own settings, and no manifest", "give the files of the jobs")
         elif stat.S_ISREG(status.st_mode) or (depth == 0 and path.startswith("/dev/")):
             yield _file(path, status.st_size)
         else:

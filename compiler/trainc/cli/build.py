@@ -12,6 +12,7 @@ from trainc.cli import DIFFERENT, OK, WRONG_INPUT, options
 if TYPE_CHECKING:
     from trainc.compilation import Compilation
     from trainc.diagnostics import Document
+    from trainc.settings import Settings
 
 EPILOG = """\b
 Examples:
@@ -39,15 +40,17 @@ Examples:
 )
 @click.option("--only", metavar="NAME", help="Compile only the TrainJobs of this name.")
 @options.namespace
+@options.settings
 @click.option("--passthrough", is_flag=True, help="Add the documents of other kinds, as read, after the objects.")
 @click.option("--check", is_flag=True, help="With -o: write nothing; exit 3 with a diff when DIR is not current.")
-def command(
+def command(  # noqa: PLR0913, PLR0917 (an option each)
     paths: tuple[str, ...],
     runtimes: tuple[str, ...],
     output: str,
     form: str,
     only: str | None,
     namespace: str | None,
+    settings: Settings,
     passthrough: bool,
     check: bool,
 ) -> int:
@@ -59,7 +62,8 @@ def command(
     from trainc.compilation import compile
 
     folder = None if output == "-" else output
-    result = compile(paths or (".",), runtimes=runtimes, only=only, namespace=namespace, skip=folder)
+    paths = paths or (".",)
+    result = compile(paths, runtimes=runtimes, only=only, namespace=namespace, skip=folder, settings=settings)
     if result.failed:
         _report(result)
         return WRONG_INPUT
@@ -83,7 +87,7 @@ def _nothing(result: Compilation) -> int:
         message=f"no TrainJob in the given paths ({options.plural(result.files, 'file')} read)",
         help="give the folder that holds them; `trainc validate` checks runtimes alone",
     )
-    _report(result._replace(diagnostics=(*result.diagnostics, nothing)))
+    _report(result.saying([nothing]))
     return WRONG_INPUT
 
 
@@ -130,7 +134,6 @@ def as_read(document: Document) -> str:
 
 def _to_folder(result: Compilation, folder: str, *, passthrough: bool, prune: bool, check: bool) -> int:
     from trainc import outputs
-    from trainc.diagnostics import failed
     from trainc.emit import yaml
 
     # One writer for all: it remembers what the jobs of one runtime share.
@@ -145,8 +148,8 @@ def _to_folder(result: Compilation, folder: str, *, passthrough: bool, prune: bo
         # No object's name can begin with an underscore.
         files["_passthrough.yaml"] = "---\n".join(as_read(document) for document in result.others)
     changes = outputs.plan(folder, files, prune=prune)
-    result = result._replace(diagnostics=(*result.diagnostics, *changes.diagnostics))
-    if failed(changes.diagnostics):
+    result = result.saying(changes.diagnostics)
+    if result.failed:
         _report(result)
         return WRONG_INPUT
     if check:
@@ -155,7 +158,7 @@ def _to_folder(result: Compilation, folder: str, *, passthrough: bool, prune: bo
         options.write(difference)
         return DIFFERENT if difference else OK
     if refused := outputs.apply(folder, changes):
-        _report(result._replace(diagnostics=(*result.diagnostics, *refused)))
+        _report(result.saying(refused))
         return WRONG_INPUT
     written = [path for path in changes.write if path != outputs.LISTING]
     done = f"{folder}: {len(written)} written, {len(changes.remove)} removed, {len(files) - len(written)} unchanged"

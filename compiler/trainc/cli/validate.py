@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
 from trainc.cli import OK, WRONG_INPUT, options
+
+if TYPE_CHECKING:
+    from trainc.settings import Settings
 
 EPILOG = """\b
 Examples:
@@ -29,6 +33,7 @@ def ids(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str
     "--format", "form", type=click.Choice(["text", "json"]), default="text", help="json: a list, for programs."
 )
 @options.namespace
+@options.settings
 @click.option(
     "--explain",
     metavar="ID",
@@ -36,7 +41,12 @@ def ids(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str
     shell_complete=ids,
 )
 def command(
-    paths: tuple[str, ...], runtimes: tuple[str, ...], form: str, namespace: str | None, explain: str | None
+    paths: tuple[str, ...],
+    runtimes: tuple[str, ...],
+    form: str,
+    namespace: str | None,
+    settings: Settings,
+    explain: str | None,
 ) -> int:
     """Check the TrainJobs and runtimes found in PATH (files, folders, or -; by default the current folder)."""
     if explain is not None:
@@ -45,13 +55,8 @@ def command(
         return _explain(explain)
     from trainc import reports
     from trainc.compilation import compile
-    from trainc.passes.lint import scattered
 
-    result = compile(paths or (".",), runtimes=runtimes, namespace=namespace)
-    if not result.failed and (plans := [job.plan for job in result.jobs if scattered(job.plan)]):
-        from trainc.checks import gang
-
-        result = result._replace(diagnostics=(*result.diagnostics, *gang.scattered_warnings(plans)))
+    result = compile(paths or (".",), runtimes=runtimes, namespace=namespace, settings=settings._replace(advice=True))
     seen = f"{options.plural(len(result.jobs), 'TrainJob')}, {options.plural(result.runtimes, 'runtime')}"
     counted = options.summary(result)
     report = reports.load(form).render(
