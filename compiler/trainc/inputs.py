@@ -54,6 +54,13 @@ def read(paths: Iterable[str], *, skip: str | None = None, settings: str = "") -
             yield from walk.path(path)
 
 
+def settings(path: str) -> File | Diagnostic:
+    """The one file of that path, which is no manifest."""
+    if os.path.isdir(path):
+        return fault(path, "is a folder", "give the file that holds the settings")
+    return next(_Walk(roots=(root_of(path),), skip=None, settings=None).path(path))
+
+
 def root_of(path: str) -> str:
     """The git root above a path, else its folder (a folder's own), with all links resolved."""
     full = os.path.abspath(path)
@@ -81,7 +88,7 @@ def fault(path: str, message: str, help: str = "", *, id: str = "unreadable") ->
 class _Walk:
     """One walk over all given paths; remembers what it has read, so that nothing is read twice."""
 
-    def __init__(self, *, roots: tuple[str, ...], skip: str | None, settings: str) -> None:
+    def __init__(self, *, roots: tuple[str, ...], skip: str | None, settings: str | None) -> None:
         self.roots = roots
         self.skip = skip
         self.settings = settings
@@ -107,7 +114,7 @@ class _Walk:
         self.seen.add(real)
         if stat.S_ISDIR(status.st_mode):
             yield from self._folder(path, depth + 1)
-        elif real == self.settings or os.path.basename(path) == SETTINGS:
+        elif self.settings is not None and (real == self.settings or os.path.basename(path) == SETTINGS):
             if depth == 0:
                 yield fault(path, "holds trainc's own settings, and no manifest", "give the files of the jobs")
         elif stat.S_ISREG(status.st_mode) or (depth == 0 and path.startswith("/dev/")):

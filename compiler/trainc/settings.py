@@ -10,7 +10,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from trainc.inputs import SETTINGS, STDIN, File, fault, root_of, within
+from trainc import inputs
+from trainc.inputs import SETTINGS, STDIN, fault, root_of, within
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -76,19 +77,15 @@ def _above(path: str) -> Iterator[str]:
 
 def read(path: str) -> Settings:
     """The settings of a file; the defaults, and a diagnostic, where it cannot be read."""
-    real = os.path.realpath(path)
-    if not within(real, root_of(path)):
-        help = "trainc reads nothing outside the project: copy the file, or give it with --config by its own path"
-        return Settings(diagnostics=(fault(path, f"is a link that leads out of {root_of(path)}", help, id="link-out"),))
-    try:
-        with open(path, "rb") as opened:
-            data = opened.read()
-    except OSError as error:
-        return Settings(diagnostics=(fault(path, f"cannot be read: {error.strerror}", "check who may read it"),))
-    return _of_file(File(path=path, data=data))._replace(file=real)
+    from trainc.diagnostics import Diagnostic
+
+    file = inputs.settings(path)
+    if isinstance(file, Diagnostic):
+        return Settings(diagnostics=(file,))
+    return _of_file(file)._replace(file=os.path.realpath(path))
 
 
-def _of_file(file: File) -> Settings:
+def _of_file(file: inputs.File) -> Settings:
     from trainc.compilation import parsed
     from trainc.diagnostics import Diagnostic
 
@@ -130,7 +127,19 @@ def _faults(document: Document, violations: Iterable[Violation], severity: Sever
             severity=severity,
             stage="read",
             message=violation.message,
-            help=violation.help,
+            help=_rule_meant(document, violation) or violation.help,
             field=violation.field,
             place=Place(document=document, path=violation.path, key=violation.key),
         )
+
+
+def _rule_meant(document: Document, violation: Violation) -> str:
+    """The rule whose id is the most like the one that is not there."""
+    if violation.rule != "enum":
+        return ""
+    from trainc.kubernetes.trees import get
+    from trainc.nearest import nearest
+    from trainc.passes.lint import IDS
+
+    near = nearest(str(get(document.value, violation.path)), sorted(IDS))
+    return f"did you mean {near}?" if near else ""

@@ -117,7 +117,7 @@ def signs(plan: Plan) -> Iterator[str]:
     limits = (plan.job.trainer.get("resourcesPerNode") or {}).get("limits")
     if limits and any(name in limits for name in OVERSOLD):
         yield "runtime-request-stays"
-    for job in spec["replicatedJobs"]:
+    for job in spec.get("replicatedJobs") or ():
         pod = job["template"]["spec"]["template"].get("spec") or {}
         if "hostNetwork" in pod or pod.get("dnsPolicy", FROM_THE_CLUSTER) != FROM_THE_CLUSTER:
             yield from ("host-network-port", "rendezvous-host")

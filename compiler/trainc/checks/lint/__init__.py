@@ -78,8 +78,8 @@ def of_runtime(plan: Plan, path: Path) -> Path | None:
         there = None if above is None else (*above, path[-1])
     if there is None:
         return None
-    ours, theirs = at(made, path), at(template, there)
-    return there if ours is theirs or (GONE not in (ours, theirs) and ours == theirs) else None
+    ours, theirs = (None if found is GONE else found or None for found in (at(made, path), at(template, there)))
+    return there if ours == theirs else None
 
 
 def placed(plan: Plan, path: Path) -> tuple[Place, tuple[Related, ...]]:
@@ -126,5 +126,5 @@ def training(plan: Plan) -> list[int]:
     """The replicated jobs that train: the trainers, and for MPI the nodes that the launcher reaches."""
     from trainc.plan import NODE
 
-    trainers, named = set(plan.trainers()), plan.named(NODE)
-    return [job for job, count in enumerate(plan.counts) if count and (job in trainers or job == named)]
+    jobs = {*plan.trainers(), plan.named(NODE) if plan.runtime.framework == "mpi" else None}
+    return [job for job, count in enumerate(plan.counts) if count and job in jobs]

@@ -22,14 +22,15 @@ if TYPE_CHECKING:
 
     from trainc.plan import Plan
 
+LAUNCHER: Final = "launcher"
 NETWORK: Final = ("network",)
 PROBES: Final = ("readinessProbe", "startupProbe")
 
 
 def find(plan: Plan) -> Iterator[Regret]:
     """What keeps a node from finding the others by their host names; of a policy that has them meet so."""
-    jobs = training(plan)
-    if plan.runtime.framework == "plain" or sum(plan.counts[job] for job in jobs) < 2:
+    jobs = asking(plan)
+    if not jobs:
         return
     network = stored(plan)["network"]
     if not network.get("enableDNSHostnames", True):
@@ -44,6 +45,15 @@ def find(plan: Plan) -> Iterator[Regret]:
             yield Regret("rendezvous-host", (*path, "hostNetwork"), ("host-network",))
         elif policy == "Default" or (policy == "None" and not searches_the_cluster(pod)):
             yield Regret("rendezvous-host", (*path, "dnsPolicy"), (policy,))
+
+
+def asking(plan: Plan) -> list[int]:
+    """The jobs of which a pod looks others up by name: the trainers of several nodes, or mpirun's launcher."""
+    if plan.runtime.framework == "mpi":
+        launcher = plan.named(LAUNCHER)
+        return [] if launcher is None else [launcher]
+    jobs = [] if plan.runtime.framework == "plain" else training(plan)
+    return jobs if sum(plan.counts[job] for job in jobs) > 1 else []
 
 
 def waits_to_be_ready(plan: Plan) -> bool:
