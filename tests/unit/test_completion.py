@@ -67,7 +67,10 @@ def completed(words: str, monkeypatch: pytest.MonkeyPatch) -> set[str]:
         ("trainc runtimes torch-d", {f"plain,torch-distributed{which}" for which in ("", "-coscheduling", "-volcano")}),
         ("trainc runtimes ./", {"file,./"}),
         ("trainc runtimes --export ", {"dir,"}),
-        ("trainc validate --explain unknown-", {f"plain,unknown-{what}" for what in ("field", "kind", "version")}),
+        (
+            "trainc validate --explain unknown-",
+            {f"plain,unknown-{what}" for what in ("field", "kind", "rule", "version")},
+        ),
         ("trainc init ne", {"dir,ne"}),
         ("trainc completion ", {f"plain,{shell}" for shell in SHELLS}),
         ("trainc nonsense ", {f"plain,{command}" for command in COMMANDS}),
