@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from running import run
 
 import trainc
@@ -14,6 +17,7 @@ from trainc.diagnostics import Diagnostic, Place
 from trainc.passes.lint import IDS, IGNORE
 from trainc.settings import Settings
 
+ROOT = Path(__file__).parents[2]
 HEAD = {"apiVersion": "trainer.kubeflow.org/v1alpha1"}
 ANCESTOR = {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}
 GPUS = {"limits": {"nvidia.com/gpu": 2}}
@@ -436,14 +440,10 @@ def test_turned_off_by_an_annotation(tmp_path: Path, of_runtime: str, of_job: st
     assert sorted(d.id for d in said(tmp_path, r, trainjob(annotations={IGNORE: of_job}))) == rules
 
 
-def test_a_rule_that_another_stage_asks_is_turned_off_too(tmp_path: Path) -> None:
-    tune = {
-        "runtime": "torchtune-qwen2.5-1.5b",
-        "command": ["tune", "run"],
-        "resourcesPerNode": {"limits": {"nvidia.com/gpu": 2}},
-    }
-    tuned = {"args": ["model.quantize_base=true", "model.lora_attn_modules=['q_proj']", "model.use_dora=true"]}
-    assert said(tmp_path, trainjob(**tune, **tuned)) == []
+@pytest.mark.parametrize(("quiet", "rules"), [("", ["torchtune-config"]), ("torchtune-config", [])])
+def test_a_rule_that_another_stage_asks_is_turned_off_too(tmp_path: Path, quiet: str, rules: list[str]) -> None:
+    tune = {"runtime": "torchtune-llama3.3-70b", "command": ["tune", "run"], "resourcesPerNode": ONE_GPU}
+    assert [d.id for d in said(tmp_path, trainjob(**tune, annotations={IGNORE: quiet}))] == rules
 
 
 @pytest.mark.parametrize(
@@ -473,7 +473,23 @@ def test_every_rule_can_be_turned_off(tmp_path: Path) -> None:
     assert said(tmp_path, *documents, settings=Settings(disable=IDS, advice=True)) == []
 
 
-def test_stock_runtimes_and_the_first_job_give_no_advice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_first_job_of_init_gets_no_advice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     run("init")
     assert "warning" not in run("validate").out
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in (ROOT / "runtimes").iterdir()))
+def test_a_stock_runtime_gets_no_advice(tmp_path: Path, name: str) -> None:
+    (document,) = yaml.safe_load_all((ROOT / "runtimes" / f"{name}.yaml").read_text())
+    eight = {"numNodes": 2, "resourcesPerNode": {"limits": {"nvidia.com/gpu": 8}}}
+    assert said(tmp_path, document, trainjob(runtime=name, **eight)) == []
+
+
+def test_a_good_job_loads_no_rule() -> None:
+    program = "import sys; from trainc.compilation import compile; compile(sys.argv[1:]); print(*sys.modules)"
+    case = ROOT / "golden" / "llm-finetune-4x8" / "input.yaml"
+    done = subprocess.run([sys.executable, "-c", program, case], capture_output=True, text=True, check=True)
+    assert {"trainc.passes.lint", "trainc.checks.lint", "trainc.source.names"} & {*done.stdout.split()} == {
+        "trainc.passes.lint"
+    }

@@ -49,7 +49,10 @@ IDS: Final = frozenset({*RULES, *ELSEWHERE})
 CONTAINERS: Final = ("containers", "initContainers")
 HINTS: Final = ("auth", "bearer", "cred", "jwt", "key", "pass", "pat", "pwd", "secret", "token")
 """A name without any of these in it is no secret's."""
-GPU_NETWORK: Final = ("NCCL_", "GLOO_SOCKET_", "TP_SOCKET_")
+OF_NCCL: Final = frozenset(
+    {"GLOO_SOCKET_IFNAME", "NCCL_IB_DISABLE", "NCCL_P2P_DISABLE", "NCCL_SOCKET_IFNAME", "TP_SOCKET_IFNAME"}
+)
+"""Without one of these, settings of NCCL cannot contradict one another."""
 FROM_THE_CLUSTER: Final = "ClusterFirst"
 """The default of a pod's dnsPolicy: the cluster's names are known."""
 OVERSOLD: Final = ("cpu", "memory", "ephemeral-storage")
@@ -163,7 +166,7 @@ def versioned(image: str) -> bool:
 @lru_cache(maxsize=4096)
 def about(name: str) -> str:
     """The rule that has something to say of a variable with a fixed value."""
-    if name.startswith(GPU_NETWORK):
+    if name in OF_NCCL:
         return "nccl-settings"
     if any(hint in name.lower() for hint in HINTS):
         from trainc.source.names import is_secret
