@@ -8,6 +8,11 @@ from dataclasses import dataclass
 from unittest import mock
 
 from trainc.cli import main
+from trainc.passes.lint import RULES
+from trainc.settings import Settings
+
+NO_ADVICE = Settings(disable=frozenset(RULES))
+"""For what is compiled to be looked at, and need not be a good job."""
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from trainc.checks import Check, jobset, rules
 from trainc.data import data_path
 from trainc.kubernetes import violations
 from trainc.passes.frameworks import FRAMEWORKS
+from trainc.passes.lint import RULES
 from trainc.passes.schedulers import SCHEDULERS
 
 if TYPE_CHECKING:
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
 
 MODULES: Final = (
     "trainc.checks.dialect",
-    "trainc.checks.gang",
     "trainc.checks.limits",
+    *(f"trainc.checks.lint.{rule.replace('-', '_')}" for rule in RULES),
     "trainc.checks.runtime",
     "trainc.checks.trainjob",
     "trainc.passes.override",
@@ -58,8 +59,20 @@ LOOSE: Final[dict[str, tuple[Stage, Severity, str]]] = {
 }
 """The ids that no check declares."""
 
-OF_OBJECTS: Final[dict[Stage, dict[str, str]]] = {"jobset": jobset.TITLES}
-"""What is refused in the objects that are made: titles by id, for each stage."""
+OF_JOBS: Final = (
+    *("bare", "claims", "claimtemplates", "container", "env", "ephemeral", "files", "job", "mounts", "network"),
+    *("pod", "podannotations", "podresources", "policies", "ports", "probes", "projections", "resources", "restarts"),
+    *("scheduling", "security", "selector", "selectors", "volumedrivers", "volumes", "windows"),
+)
+"""The modules of `kubernetes.validation` that have rules with an id of their own."""
+
+
+def of_objects() -> Iterator[tuple[Stage, dict[str, str]]]:
+    """What is refused in the objects that are made: for each stage, titles by id."""
+    yield "jobset", jobset.TITLES
+    for module in OF_JOBS:
+        yield "job", import_module(f"trainc.kubernetes.validation.{module}").TITLES
+
 
 WARNINGS: Final = frozenset({"unknown-field"})
 """What a schema does not refuse."""
@@ -67,25 +80,37 @@ WARNINGS: Final = frozenset({"unknown-field"})
 IN_A_JOBSET: Final = {*violations.TITLES, "claim-namespace", "startup-policy-with-depends-on"} - WARNINGS
 """What a schema refuses in the JobSet too, when the whole of it is put together."""
 
-IN_A_JOB: Final = frozenset({"annotations-too-big"})
-"""What is refused in the templates of Jobs and pods as in any object, when JobSet makes the Jobs."""
+IN_A_JOB: Final = frozenset(
+    {
+        "annotations-too-big",
+        "duplicate-item",
+        "enum",
+        "invalid-annotation",
+        "invalid-label",
+        "invalid-name",
+        "out-of-range",
+        "pattern",
+        "required",
+        "too-long",
+        "too-many-items",
+    }
+)
+"""What is refused in Jobs and their pods as in any object, when JobSet makes the Jobs."""
 
 UNDECODABLE: Final = frozenset({"date-time", "out-of-range", "quantity", "wrong-type"})
 """What the schema lets pass in some forms, and the decoder behind it does not."""
 
 OWN: Final = frozenset(
     {
+        *RULES,
         "argument-too-long",
         "duplicate-runtime",
         "duplicate-trainjob",
         "flux-job-name",
-        "gang-asks-for-nothing",
-        "gang-waits-for-itself",
         "link-out",
         "managed-by-other",
         "mixed-dialects",
         "no-counterpart",
-        "no-gang",
         "not-upgradable",
         "object-too-large",
         "older-dialect",
@@ -174,6 +199,6 @@ def _of_nobody() -> Iterator[Entry]:
 
 
 def _of_objects() -> Iterator[Entry]:
-    for stage, titles in OF_OBJECTS.items():
+    for stage, titles in of_objects():
         for id, title in titles.items():
             yield Entry(id, title, "error", (stage,))

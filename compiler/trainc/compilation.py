@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from trainc import inputs
-from trainc.diagnostics import Checked, Diagnostic, Document, ObjectId, Place, Related, failed
+from trainc.diagnostics import Checked, Diagnostic, Document, ObjectId, Place, Related, failed, strictly
 from trainc.emit.order import objects_of_a_job
 from trainc.frontends import Role, sort
 from trainc.kubernetes.trees import Tree, get, put
 from trainc.library import Level, Library, Stock
 from trainc.objects import TrainJob
 from trainc.plan import Plan
+from trainc.settings import DEFAULT, Settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -53,6 +54,10 @@ class Compilation(NamedTuple):
     diagnostics: tuple[Diagnostic, ...] = ()
     checked: tuple[Checked, ...] = ()
     """The TrainJobs in the order of (namespace, name), then the runtimes of the given paths in file order."""
+    strict: str = ""
+    """Who makes warnings errors, in words; empty where nobody does."""
+    raised: int = 0
+    """How many of the errors were warnings."""
 
     @property
     def objects(self) -> tuple[Tree, ...]:
@@ -63,6 +68,14 @@ class Compilation(NamedTuple):
     def failed(self) -> bool:
         """Whether any diagnostic is an error."""
         return failed(self.diagnostics)
+
+    def saying(self, more: Iterable[Diagnostic]) -> Compilation:
+        """The same with more diagnostics, warnings as errors where somebody has asked for that."""
+        more = tuple(more)
+        if not self.strict:
+            return self._replace(diagnostics=self.diagnostics + more)
+        raised = self.raised + sum(diagnostic.severity == "warning" for diagnostic in more)
+        return self._replace(diagnostics=self.diagnostics + strictly(more), raised=raised)
 
 
 class Read:
@@ -91,6 +104,7 @@ def compile(
     only: str | None = None,
     namespace: str | None = None,
     skip: Sequence[str] = (),
+    settings: Settings = DEFAULT,
 ) -> Compilation:
     """Compile every TrainJob found in `paths`.
 
@@ -100,12 +114,13 @@ def compile(
         only: compile only the TrainJobs of this name.
         namespace: the namespace of TrainJobs and TrainingRuntimes that name none.
         skip: folders and files left out where they lie below one of the paths: what is written.
+        settings: what `trainc.yaml` and the command line say of the advice (`trainc.settings.of` reads the file).
 
     Returns:
         The objects, and the diagnostics of all stages. User faults are diagnostics, never exceptions.
     """
-    read = _read(paths, namespace=namespace, skip=skip)
-    return compile_documents(read, runtimes=runtimes, only=only, namespace=namespace, skip=skip)
+    read = _read(paths, namespace=namespace, skip=skip, settings=settings)
+    return compile_documents(read, runtimes=runtimes, only=only, namespace=namespace, skip=skip, settings=settings)
 
 
 def compile_documents(
@@ -115,14 +130,15 @@ def compile_documents(
     only: str | None = None,
     namespace: str | None = None,
     skip: Sequence[str] = (),
+    settings: Settings = DEFAULT,
 ) -> Compilation:
     """Compile every TrainJob among documents that have been read."""
     searched, of_runtimes = library(runtimes, given=read.documents["runtime"], namespace=namespace, skip=skip)
-    found = read.diagnostics + of_runtimes
+    found = [*settings.diagnostics, *read.diagnostics, *of_runtimes]
     for entry in searched.levels[0].entries.values():
         found += entry.conform()[1]
 
-    plans = _plans(read.documents["job"], searched, only=only, found=found)
+    plans = _plans(read.documents["job"], searched, only=only, quiet=settings.quiet, found=found)
     jobs = tuple(
         Compiled(
             namespace=plan.job.namespace,
@@ -135,14 +151,18 @@ def compile_documents(
     )
     used = (entry for level in searched.levels[1:] for entry in level.entries.values() if entry.asked)
     found += [diagnostic for entry in used for diagnostic in entry.conform()[1]]
+    if regretted := [plan for plan in plans if plan.regrets]:
+        from trainc.checks import lint
+
+        found += lint.warnings(regretted)
     return Compilation(
         jobs=jobs,
         others=tuple(read.documents["other"]),
         runtimes=len(read.documents["runtime"]),
         files=read.files,
-        diagnostics=tuple(_thinned(found)),
         checked=tuple(_checked(plans, read.documents["runtime"])),
-    )
+        strict=settings.strict,
+    ).saying(_thinned(found))
 
 
 def _thinned(found: list[Diagnostic]) -> list[Diagnostic]:
@@ -185,7 +205,14 @@ def library(
     return Library((*levels, Stock(conform_runtime))), found
 
 
-def _plans(documents: Iterable[Document], library: Library, *, only: str | None, found: list[Diagnostic]) -> list[Plan]:
+def _plans(
+    documents: Iterable[Document],
+    library: Library,
+    *,
+    only: str | None,
+    quiet: frozenset[str],
+    found: list[Diagnostic],
+) -> list[Plan]:
     """Every TrainJob through the pipeline, in the order of the output."""
     from trainc.pipeline import run
 
@@ -200,16 +227,18 @@ def _plans(documents: Iterable[Document], library: Library, *, only: str | None,
     chosen = [job for _, job in sorted(first.items()) if only is None or job.name == only]
     if only is not None and not chosen:
         found.append(_none_of_that_name(only, [job.name for job in first.values()]))
-    plans = [run(Plan(job=job, library=library)) for job in chosen]
+    plans = [run(Plan(job=job, library=library, quiet=quiet)) for job in chosen]
     for plan in plans:
         found += plan.diagnostics
     return plans
 
 
-def _read(paths: Iterable[str], *, namespace: str | None, skip: Sequence[str] = ()) -> Read:
+def _read(
+    paths: Iterable[str], *, namespace: str | None, skip: Sequence[str] = (), settings: Settings = DEFAULT
+) -> Read:
     """Read and sort the documents of the paths."""
     result = Read()
-    for file in inputs.read(paths, skip=skip):
+    for file in inputs.read(paths, skip=skip, settings=settings.file):
         if isinstance(file, Diagnostic):
             result.diagnostics.append(file)
         else:
@@ -218,6 +247,15 @@ def _read(paths: Iterable[str], *, namespace: str | None, skip: Sequence[str] = 
 
 
 def _documents(file: inputs.File) -> Iterator[tuple[Role, Document] | Diagnostic]:
+    """The documents of one file by their roles, with what cannot be read among them."""
+    for document in parsed(file):
+        if isinstance(document, Diagnostic):
+            yield document
+        else:
+            yield from sort(document)
+
+
+def parsed(file: inputs.File) -> Iterator[Document | Diagnostic]:
     """The documents of one file, with what cannot be read among them."""
     from trainc.kubernetes.documents import read_stream
 
@@ -237,10 +275,8 @@ def _documents(file: inputs.File) -> Iterator[tuple[Role, Document] | Diagnostic
             related=broken.since(error),
         )
     for read in documents:
-        yield from sort(
-            Document(
-                file=file.path, line=read.chunk.line, column=read.chunk.column, text=read.chunk.text, value=read.value
-            )
+        yield Document(
+            file=file.path, line=read.chunk.line, column=read.chunk.column, text=read.chunk.text, value=read.value
         )
 
 

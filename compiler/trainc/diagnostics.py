@@ -156,5 +156,10 @@ def failed(diagnostics: Iterable[Diagnostic]) -> bool:
     return any(d.severity == "error" for d in diagnostics)
 
 
+def strictly(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """The same with warnings as errors."""
+    return tuple(d._replace(severity="error") if d.severity == "warning" else d for d in diagnostics)
+
+
 def _text(value: object) -> str:
     return value if isinstance(value, str) else ""

@@ -24,6 +24,8 @@ LARGEST_FILE: Final = 256 * 1024 * 1024
 DEEPEST: Final = 100
 """How deep folders may be nested below a given one."""
 STDIN: Final = "-"
+SETTINGS: Final = "trainc.yaml"
+"""The name of the settings, which are no manifest."""
 
 
 class File(NamedTuple):
@@ -33,19 +35,30 @@ class File(NamedTuple):
     data: bytes
 
 
-def read(paths: Iterable[str], *, skip: Iterable[str] = ()) -> Iterator[File | Diagnostic]:
-    """Every file of the paths, each once; `skip` are folders and files (outputs) that are left out below another."""
+def read(paths: Iterable[str], *, skip: Iterable[str] = (), settings: str = "") -> Iterator[File | Diagnostic]:
+    """Every file of the paths, each once.
+
+    Left out below another one are `skip`, folders and files (outputs), and what holds trainc's own settings: any
+    trainc.yaml, and the file `settings`, with all links resolved.
+    """
     paths = list(paths)
     roots = tuple(dict.fromkeys(root_of(path) for path in paths if path != STDIN))
     written = [os.path.realpath(path) for path in skip]
     # What is asked for by name is read.
     left_out = tuple(out for out in written if not any(within(os.path.realpath(path), out) for path in paths))
-    walk = _Walk(roots=roots, skip=left_out)
+    walk = _Walk(roots=roots, skip=left_out, settings=settings)
     for path in paths:
         if path == STDIN:
             yield from _standard_input()
         else:
             yield from walk.path(path)
+
+
+def settings(path: str) -> File | Diagnostic:
+    """The one file of that path, which is no manifest."""
+    if os.path.isdir(path):
+        return fault(path, "is a folder", "give the file that holds the settings")
+    return next(_Walk(roots=(root_of(path),), skip=(), settings=None).path(path))
 
 
 def root_of(path: str) -> str:
@@ -75,9 +88,10 @@ def fault(path: str, message: str, help: str = "", *, id: str = "unreadable") ->
 class _Walk:
     """One walk over all given paths; remembers what it has read, so that nothing is read twice."""
 
-    def __init__(self, *, roots: tuple[str, ...], skip: tuple[str, ...]) -> None:
+    def __init__(self, *, roots: tuple[str, ...], skip: tuple[str, ...], settings: str | None) -> None:
         self.roots = roots
         self.skip = skip
+        self.settings = settings
         self.seen: set[str] = set()
 
     def path(self, path: str, *, depth: int = 0) -> Iterator[File | Diagnostic]:
@@ -100,6 +114,9 @@ class _Walk:
         self.seen.add(real)
         if stat.S_ISDIR(status.st_mode):
             yield from self._folder(path, depth + 1)
+        elif self.settings is not None and (real == self.settings or os.path.basename(path) == SETTINGS):
+            if depth == 0:
+                yield fault(path, "holds trainc's own settings, and no manifest", "give the files of the jobs")
         elif stat.S_ISREG(status.st_mode) or (depth == 0 and path.startswith("/dev/")):
             yield _file(path, status.st_size)
         else:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from trainc.library import Library
+    from trainc.passes.lint import Regret
 
 NODE: Final = "node"
 """The main container of a trainer job; also the usual name of the job itself."""
@@ -62,6 +63,10 @@ class Plan(NamedTuple):
     objects: tuple[Tree, ...] = ()
     """What is written in the end: the JobSet first."""
     diagnostics: tuple[Diagnostic, ...] = ()
+    quiet: frozenset[str] = frozenset()
+    """The rules of stage lint that nobody wants to hear of."""
+    regrets: tuple[Regret, ...] = ()
+    """What nobody refuses, and its user would regret; in words when all TrainJobs are done."""
     stopped: bool = False
     """Whether going on makes no sense at all: there is no runtime to go on with."""
 

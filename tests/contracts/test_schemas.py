@@ -79,7 +79,7 @@ def test_every_creation_rule_is_implemented(kind: str) -> None:
         for rule in schema.get("x-kubernetes-validations", ())
         if "oldSelf" not in rule["rule"]
     }
-    assert {(rule.at, rule.digest) for rule in rules.RULES[kind]} == wanted
+    assert {(rule.at, rule.digest) for rule in rules.RULES.get(kind, ())} == wanted
 
 
 def test_rules_have_one_id_each() -> None:

@@ -72,7 +72,10 @@ def completed(words: str, monkeypatch: pytest.MonkeyPatch) -> set[str]:
         ("trainc validate --report ", {f"plain,{form}=" for form in FORMATS}),
         ("trainc build --report g", {"plain,github=", "plain,gitlab="}),
         ("trainc build --report junit=re", {"file,junit=re"}),
-        ("trainc validate --explain unknown-", {f"plain,unknown-{what}" for what in ("field", "kind", "version")}),
+        (
+            "trainc validate --explain unknown-",
+            {f"plain,unknown-{what}" for what in ("field", "kind", "rule", "version")},
+        ),
         ("trainc init ne", {"dir,ne"}),
         ("trainc completion ", {f"plain,{shell}" for shell in SHELLS}),
         ("trainc nonsense ", {f"plain,{command}" for command in COMMANDS}),

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from running import NO_ADVICE
 
 import trainc
 from trainc.passes.frameworks.flux.words import shell_word
@@ -34,7 +35,7 @@ def compiled(
     ]
     file = tmp_path / "x.json"
     file.write_text("\n".join(map(json.dumps, documents)))
-    return trainc.compile([str(file)])
+    return trainc.compile([str(file)], settings=NO_ADVICE)
 
 
 def pod(compilation: trainc.Compilation) -> dict[str, Any]:

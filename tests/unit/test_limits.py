@@ -107,23 +107,6 @@ def test_what_is_stored(text: str, *, fits: bool) -> None:
     assert [violation.path for violation in limits.stored(stored(text))] == expected
 
 
-@pytest.mark.parametrize(
-    ("path", "field"),
-    [
-        pytest.param(("template",), "metadata.annotations", id="a Job"),
-        pytest.param(("template", "spec", "template"), "spec.template.annotations", id="a pod"),
-    ],
-)
-@pytest.mark.parametrize(("size", "fits"), [(256 * 1024 - 1, True), (256 * 1024, False)])
-def test_annotations_of_templates(path: tuple[str, ...], field: str, size: int, *, fits: bool) -> None:
-    template: dict[str, Any] = {"metadata": {"annotations": {"k": "v" * size}}}
-    for step in reversed(path):
-        template = {step: template}
-    found = [(v.rule, v.field, v.path) for v in limits.annotated({"spec": {"replicatedJobs": [template]}})]
-    place = ("spec", "replicatedJobs", 0, *path, "metadata", "annotations")
-    assert found == ([] if fits else [("annotations-too-big", field, place)])
-
-
 def test_a_small_job_is_not_measured(tmp_path: Path) -> None:
     code = "import sys, trainc; assert trainc.compile(sys.argv[1:]).objects; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code, written(tmp_path)], capture_output=True, text=True, check=True)

@@ -103,7 +103,7 @@ def where(place: Place | Location) -> str:
         (
             "deadline",
             "spec.replicatedJobs[1].template.spec.activeDeadlineSeconds",
-            "input.yaml:37",
+            "input.yaml:39",
             "the TrainJob",
             "carry",
         ),
@@ -360,7 +360,7 @@ def test_items_are_followed_by_the_merge_keys_of_a_jobset() -> None:
             "node-pool-patches", "image", ["input.yaml:8", "torch-distributed.yaml:33"], id="the runtime's, beside"
         ),
         pytest.param("node-pool-patches", "securityContext", ["input.yaml:59"], id="a mapping of a patch"),
-        pytest.param("sidecar-metrics", "lifecycle", ["input.yaml:68", "input.yaml:50"], id="a missing field"),
+        pytest.param("sidecar-metrics", "lifecycle", ["input.yaml:70", "input.yaml:50"], id="a missing field"),
     ],
 )
 def test_where_a_diagnostic_points(case: str, path: str, lines: list[str]) -> None:

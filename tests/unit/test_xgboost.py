@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from running import NO_ADVICE
 
 import trainc
 
@@ -26,7 +27,7 @@ def compiled(tmp_path: Path, trainer: dict[str, Any], node: Any = None, **policy
     ]
     file = tmp_path / "x.json"
     file.write_text("\n".join(map(json.dumps, documents)))
-    return trainc.compile([str(file)])
+    return trainc.compile([str(file)], settings=NO_ADVICE)
 
 
 def container(compilation: trainc.Compilation) -> dict[str, Any]:

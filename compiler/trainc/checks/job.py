@@ -45,6 +45,7 @@ EXCLUSIVE: Final = "alpha.jobset.sigs.k8s.io/exclusive-topology"
 BY_NODE_SELECTOR: Final = "alpha.jobset.sigs.k8s.io/node-selector"
 NAMESPACED_JOB: Final = "alpha.jobset.sigs.k8s.io/namespaced-job"
 """With both annotations above, a Job goes to the nodes that have its name in this label."""
+NAME: Final = ("metadata", "name")
 
 
 class Fault(NamedTuple):
@@ -55,6 +56,14 @@ class Fault(NamedTuple):
     """Its field is relative to that object."""
     base: Path
     """Where the object's root is in the JobSet: in front of the violation's paths."""
+
+    def in_jobset(self) -> Violation:
+        """The violation with paths that lead into the JobSet; its Jobs have their names from its own."""
+        violation = self.violation
+        return violation._replace(
+            path=violation.path if violation.path == NAME else (*self.base, *violation.path),
+            related=tuple((words, (*self.base, *path)) for words, path in violation.related),
+        )
 
 
 def faults(jobset: Tree) -> Iterator[Fault]:
@@ -72,6 +81,12 @@ def faults(jobset: Tree) -> Iterator[Fault]:
         pod = job["spec"]["template"]
         for violation in validation.of_pod(pod):
             yield Fault(ObjectId.of(job)._replace(apiVersion="v1", kind="Pod"), violation, (*base, "spec", "template"))
+
+
+def first(jobset: Tree, replicated: Tree) -> ObjectId:
+    """The first Job of a replicated job."""
+    namespace, name = (jobset["metadata"].get(key, "") for key in ("namespace", "name"))
+    return ObjectId("batch/v1", "Job", namespace, f"{name}-{replicated['name']}-0")
 
 
 def made(jobset: Tree, replicated: Tree) -> Tree:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from trainc.checks import Check, check
 from trainc.diagnostics import Finding
-from trainc.kubernetes.objectmeta import MOST_ANNOTATION_BYTES
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import Violation, field
 
@@ -76,22 +75,6 @@ def strings(jobset: Tree) -> Iterator[Violation]:
                         f"{MOST_ARGUMENT} in one string",
                         help="put the text into a file: a ConfigMap, a Secret or a volume that is mounted",
                     )
-
-
-def annotated(jobset: Tree) -> Iterator[Violation]:
-    """The annotations of Jobs and pods, which count like any object's; those of the JobSet its own check counts."""
-    for j, job in enumerate(jobset["spec"].get("replicatedJobs") or ()):
-        for template, at in ((("template",), "metadata"), (("template", "spec", "template"), "spec.template")):
-            path: Path = (*template, "metadata", "annotations")
-            size = sum(_size(key) + _size(value) for key, value in get(job, path, {}).items())
-            if size > MOST_ANNOTATION_BYTES:
-                yield Violation(
-                    path=("spec", "replicatedJobs", j, *path),
-                    field=f"{at}.annotations",
-                    rule="annotations-too-big",
-                    message=f"the annotations take {size} bytes, and may take {MOST_ANNOTATION_BYTES}",
-                    help="put the data into a ConfigMap",
-                )
 
 
 def _strings(container: Tree) -> Iterator[tuple[Path, str, int]]:

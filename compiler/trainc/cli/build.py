@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from trainc.compilation import Compilation
     from trainc.diagnostics import Document
+    from trainc.settings import Settings
 
 EPILOG = """\b
 Examples:
@@ -43,6 +44,7 @@ Examples:
 )
 @click.option("--only", metavar="NAME", help="Compile only the TrainJobs of this name.")
 @options.namespace
+@options.settings
 @click.option("--passthrough", is_flag=True, help="Add the documents of other kinds, as read, after the objects.")
 @click.option("--check", is_flag=True, help="With -o: write nothing; exit 3 with a diff when DIR is not current.")
 @options.reports
@@ -53,6 +55,7 @@ def command(  # noqa: PLR0913, PLR0917 (an option each)
     form: str,
     only: str | None,
     namespace: str | None,
+    settings: Settings,
     passthrough: bool,
     check: bool,
     reports: tuple[tuple[str, str], ...],
@@ -70,8 +73,9 @@ def command(  # noqa: PLR0913, PLR0917 (an option each)
         reporting.check(reports, inputs=(*paths, *runtimes), stdout=carries)
     from trainc.compilation import compile
 
+    paths = paths or (".",)
     written = (*(file for _, file in reports), *([folder] if folder else []))
-    result = compile(paths or (".",), runtimes=runtimes, only=only, namespace=namespace, skip=written)
+    result = compile(paths, runtimes=runtimes, only=only, namespace=namespace, skip=written, settings=settings)
     report = partial(_report, reports)
     if result.failed:
         report(result)
@@ -96,7 +100,7 @@ def _nothing(result: Compilation, report: Callable[..., None]) -> int:
         message=f"no TrainJob in the given paths ({options.plural(result.files, 'file')} read)",
         help="give the folder that holds them; `trainc validate` checks runtimes alone",
     )
-    report(result._replace(diagnostics=(*result.diagnostics, nothing)))
+    report(result.saying([nothing]))
     return WRONG_INPUT
 
 
@@ -148,7 +152,6 @@ def _to_folder(
     result: Compilation, folder: str, report: Callable[..., None], *, passthrough: bool, prune: bool, check: bool
 ) -> int:
     from trainc import outputs
-    from trainc.diagnostics import failed
     from trainc.emit import yaml
 
     # One writer for all: it remembers what the jobs of one runtime share.
@@ -163,8 +166,8 @@ def _to_folder(
         # No object's name can begin with an underscore.
         files["_passthrough.yaml"] = "---\n".join(as_read(document) for document in result.others)
     changes = outputs.plan(folder, files, prune=prune)
-    result = result._replace(diagnostics=(*result.diagnostics, *changes.diagnostics))
-    if failed(changes.diagnostics):
+    result = result.saying(changes.diagnostics)
+    if result.failed:
         report(result)
         return WRONG_INPUT
     if check:
@@ -173,7 +176,7 @@ def _to_folder(
         options.write(difference)
         return DIFFERENT if difference else OK
     if refused := outputs.apply(folder, changes):
-        report(result._replace(diagnostics=(*result.diagnostics, *refused)))
+        report(result.saying(refused))
         return WRONG_INPUT
     written = [path for path in changes.write if path != outputs.LISTING]
     done = f"{folder}: {len(written)} written, {len(changes.remove)} removed, {len(files) - len(written)} unchanged"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from functools import wraps
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
@@ -103,6 +104,35 @@ def reports(function: Decorated) -> Decorated:
     )(function)
 
 
+def settings(function: Decorated) -> Decorated:
+    """--strict, --config and --no-config; what they and trainc.yaml say becomes the argument `settings`."""
+
+    @wraps(function)
+    def with_settings(
+        *, paths: tuple[str, ...], strict: bool, config: str | None, no_config: bool, **others: Any
+    ) -> Any:
+        from trainc.settings import of
+
+        if config is not None and no_config:
+            raise click.UsageError("--config reads a file and --no-config reads none: give one of them.")
+        found = of(paths, file=config, search=not no_config)
+        return function(paths=paths, settings=found._replace(strict="--strict") if strict else found, **others)
+
+    result: Decorated = with_settings
+    for option in (
+        click.option("--no-config", is_flag=True, help="Read no trainc.yaml."),
+        click.option(
+            "--config",
+            metavar="FILE",
+            shell_complete=file_names,
+            help="The settings; by default the nearest trainc.yaml of the first PATH's folder and those above it.",
+        ),
+        click.option("--strict", is_flag=True, help="Make every warning an error."),
+    ):
+        result = option(result)
+    return result
+
+
 def colored(stream: TextIO) -> bool:
     """Whether colours are wanted: on a terminal that has some, unless NO_COLOR is set; anywhere, if FORCE_COLOR is."""
     if os.environ.get("NO_COLOR"):
@@ -133,7 +163,11 @@ def complain(text: str) -> None:
 def summary(compilation: Compilation) -> str:
     """How many errors and warnings there are."""
     counted = [(sum(d.severity == s for d in compilation.diagnostics), s) for s in ("error", "warning", "note")]
-    return ", ".join(plural(count, word) for count, word in counted if count)
+    said = [plural(count, word) for count, word in counted if count]
+    if compilation.raised:
+        raised = plural(compilation.raised, "warning")
+        said[0] += f" ({raised} among them: {compilation.strict} makes errors of warnings)"
+    return ", ".join(said)
 
 
 def verdict(compilation: Compilation) -> str:

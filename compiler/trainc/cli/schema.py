@@ -8,8 +8,9 @@ import click
 
 from trainc.cli import OK, options
 
-JOBSET = "jobset-0.12"
-KINDS = ("TrainJob", "TrainingRuntime", "ClusterTrainingRuntime", "JobSet")
+FOLDERS = {"JobSet": "jobset-0.12", "Settings": "trainc"}
+"""The kinds that have one form, whatever the version of Trainer."""
+KINDS = ("TrainJob", "TrainingRuntime", "ClusterTrainingRuntime", *FOLDERS)
 DIALECTS = ("v2.3", "v2.1", "v2.0", "kep-2170")
 ALIASES = {"2.3": "v2.3", "2.2": "v2.3", "v2.2": "v2.3", "2.1": "v2.1", "2.0": "v2.0", "kep": "kep-2170"}
 """What people may call them."""
@@ -36,13 +37,13 @@ Examples:
 @click.argument("kind", type=click.Choice(KINDS, case_sensitive=False))
 @click.option("--dialect", type=Dialect(DIALECTS), help="Of which Trainer; by default v2.3.")
 def command(kind: str, dialect: str | None) -> int:
-    """Print the JSON Schema of KIND."""
+    """Print the JSON Schema of KIND; Settings are those of trainc itself, in trainc.yaml."""
     from trainc.data import data_path
     from trainc.frontends.dialects import load
 
-    if kind == "JobSet" and dialect:
-        raise click.UsageError("--dialect is for the kinds of Trainer: a JobSet has one form.")
-    folder = JOBSET if kind == "JobSet" else load(dialect or DIALECTS[0]).SCHEMA
+    if kind in FOLDERS and dialect:
+        raise click.UsageError(f"--dialect is for the kinds of Trainer: {kind} has one form.")
+    folder = FOLDERS.get(kind) or load(dialect or DIALECTS[0]).SCHEMA
     try:
         with open(data_path("schemas", folder, f"{kind}.json"), encoding="utf-8") as file:
             options.write(file.read())

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
 from trainc.cli import OK, WRONG_INPUT, options
+
+if TYPE_CHECKING:
+    from trainc.settings import Settings
 
 EPILOG = """\b
 Examples:
@@ -35,6 +39,7 @@ def ids(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str
 )
 @options.reports
 @options.namespace
+@options.settings
 @click.option(
     "--explain",
     metavar="ID",
@@ -47,6 +52,7 @@ def command(
     form: str,
     reports: tuple[tuple[str, str], ...],
     namespace: str | None,
+    settings: Settings,
     explain: str | None,
 ) -> int:
     """Check the TrainJobs and runtimes found in PATH (files, folders, or -; by default the current folder)."""
@@ -59,15 +65,10 @@ def command(
 
         reporting.check(reports, inputs=(*paths, *runtimes), stdout="the report of --format")
     from trainc.compilation import compile
-    from trainc.passes.lint import scattered
     from trainc.reports import load
 
-    written = tuple(file for _, file in reports)
-    result = compile(paths or (".",), runtimes=runtimes, namespace=namespace, skip=written)
-    if not result.failed and (plans := [job.plan for job in result.jobs if scattered(job.plan)]):
-        from trainc.checks import gang
-
-        result = result._replace(diagnostics=(*result.diagnostics, *gang.scattered_warnings(plans)))
+    written, settings = tuple(file for _, file in reports), settings._replace(advice=True)
+    result = compile(paths or (".",), runtimes=runtimes, namespace=namespace, skip=written, settings=settings)
     if reports:
         reporting.write(reports, result)
     report = load(form).render(

@@ -1,41 +1,175 @@
 """Lint: what nobody refuses, and its user would regret.
 
-Reads    the whole plan, when the JobSet is made.  Returns  it with warnings.
+Reads    the whole plan, when the JobSet is made; the annotation `trainc.dev/lint-ignore` of the TrainJob, and of its
+         runtime; the rules that the settings turn off.
+Returns  it with regrets. They become warnings when all TrainJobs are done (`checks.lint`): one for each cause.
+
+What is here are signs, cheap to see and rare in a good job; the rule itself (`checks/lint/<rule>.py`) is loaded when
+there is one, and decides.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from trainc.kubernetes.trees import get
-from trainc.plan import pod_spec
+from trainc.kubernetes.trees import Tree, get
+from trainc.plan import NODE
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trainc.diagnostics import Path
     from trainc.plan import Plan
 
-QUEUE: Final = "kueue.x-k8s.io/queue-name"
-GROUPS: Final = (("labels", "scheduling.x-k8s.io/pod-group"), ("annotations", "scheduling.k8s.io/group-name"))
-"""How pods say that they are in a PodGroup, be it one that trainc has made or not."""
+IGNORE: Final = "trainc.dev/lint-ignore"
+"""The annotation that turns rules off: their ids, with commas between them."""
+RULES: Final = (
+    "gang-asks-for-nothing",
+    "gang-waits-for-itself",
+    "host-network-port",
+    "image-version",
+    "nccl-settings",
+    "no-gang",
+    "no-resources",
+    "no-shared-memory",
+    "rendezvous-host",
+    "runtime-request-stays",
+    "secret-in-env",
+    "unknown-rule",
+)
+"""The rules, each a file in `checks/lint`."""
+ELSEWHERE: Final = ("torchtune-config",)
+"""Advice that a framework's own checks give."""
+ADVICE: Final = "no-gang"
+"""What is said to those alone who ask for everything: where nodes are many, nothing is wrong with it."""
+IDS: Final = frozenset({*RULES, *ELSEWHERE})
+"""What can be turned off."""
+
+CONTAINERS: Final = ("containers", "initContainers")
+HINTS: Final = ("auth", "bearer", "cred", "jwt", "key", "pass", "pat", "pwd", "secret", "token")
+"""A name without any of these in it is no secret's."""
+OF_NCCL: Final = frozenset(
+    {"GLOO_SOCKET_IFNAME", "NCCL_IB_DISABLE", "NCCL_P2P_DISABLE", "NCCL_SOCKET_IFNAME", "TP_SOCKET_IFNAME"}
+)
+"""Without one of these, settings of NCCL cannot contradict one another."""
+FROM_THE_CLUSTER: Final = "ClusterFirst"
+"""The default of a pod's dnsPolicy: the cluster's names are known."""
+OVERSOLD: Final = ("cpu", "memory", "ephemeral-storage")
+"""Of which a pod may be granted less than it uses."""
+
+
+class Regret(NamedTuple):
+    """A rule that a plan does not keep."""
+
+    rule: str
+    path: Path
+    """What is at fault, or missing, in the JobSetSpec."""
+    what: tuple[str, ...] = ()
+    """What it is about. Regrets of one rule, one document and the same words are one, wherever they are."""
+    shared: bool = False
+    """Whether the runtime is the cause, whatever the TrainJob says."""
 
 
 def lint(plan: Plan) -> Plan:
     """Look at what was made as a whole."""
-    if not plan.runtime.gang:
+    quiet, unknown = turned_off(plan)
+    if plan.diagnostics and quiet:
+        kept = tuple(found for found in plan.diagnostics if found.stage != "lint" or found.id not in quiet)
+        plan = plan._replace(diagnostics=kept)
+    rules = [rule for rule in dict.fromkeys(signs(plan)) if rule not in quiet]
+    if not rules and not unknown:
         return plan
-    from trainc.checks import gang
+    from trainc.checks.lint import load
 
-    return plan.report(diagnostic for check in gang.CHECKS for diagnostic in check(plan.job.id, plan))
-
-
-def scattered(plan: Plan) -> bool:
-    """Whether several nodes wait for one another, and nobody sees to it that they are placed together."""
-    if plan.runtime.framework == "plain" or nodes(plan) < 2 or plan.runtime.gang or QUEUE in plan.labels:
-        return False
-    templates = (get(plan.spec, (*pod_spec(job)[:-1], "metadata"), {}) for job in range(len(plan.jobs)))
-    return not any(key in template.get(field, {}) for template in templates for field, key in GROUPS)
+    found = (regret for rule in sorted(rules) for regret in load(rule).find(plan))
+    return plan._replace(regrets=(*unknown, *found))
 
 
-def nodes(plan: Plan) -> int:
-    """How many nodes the TrainJob asks for, else its runtime."""
-    said = plan.job.trainer.get("numNodes")
-    return int((plan.runtime.policy or {}).get("numNodes", 1) if said is None else said)
+def turned_off(plan: Plan) -> tuple[frozenset[str], tuple[Regret, ...]]:
+    """The rules that are not asked, and what is wrong with the annotations that say so."""
+    of_job = plan.job.metadata("annotations").get(IGNORE)
+    of_runtime = get(plan.runtime.value, ("metadata", "annotations", IGNORE))
+    if of_job is None and of_runtime is None:
+        return plan.quiet, ()
+    said = [(rule, shared) for text, shared in ((of_job, False), (of_runtime, True)) for rule in listed(text)]
+    unknown = (Regret("unknown-rule", (), (rule,), shared) for rule, shared in said if rule not in IDS)
+    return plan.quiet | {rule for rule, _ in said}, tuple(unknown)
+
+
+def listed(text: str | None) -> list[str]:
+    """The ids of an annotation.
+
+    >>> listed("no-gang, image-version,")
+    ['no-gang', 'image-version']
+    """
+    return [word.strip() for word in (text or "").split(",") if word.strip()]
+
+
+def signs(plan: Plan) -> Iterator[str]:
+    """The rules that may not be kept."""
+    spec = plan.objects[0]["spec"]
+    runtime = plan.runtime
+    if runtime.gang:
+        yield from ("gang-asks-for-nothing", "gang-waits-for-itself")
+    elif runtime.framework != "plain" and sum(plan.counts) > 1:
+        yield "no-gang"
+    network = spec["network"]
+    if not (network.get("enableDNSHostnames", True) and network.get("publishNotReadyAddresses", True)):
+        yield "rendezvous-host"
+    limits = (plan.job.trainer.get("resourcesPerNode") or {}).get("limits")
+    if limits and any(name in limits for name in OVERSOLD):
+        yield "runtime-request-stays"
+    for job in spec.get("replicatedJobs") or ():
+        pod = job["template"]["spec"]["template"].get("spec") or {}
+        if "hostNetwork" in pod or pod.get("dnsPolicy", FROM_THE_CLUSTER) != FROM_THE_CLUSTER:
+            yield from ("host-network-port", "rendezvous-host")
+        for key in CONTAINERS:
+            for container in pod.get(key) or ():
+                yield from of_container(container)
+                if container.get("name") == NODE and key == "containers":
+                    yield from of_node(container, runtime.framework)
+
+
+def of_container(container: Tree) -> Iterator[str]:
+    """The signs of any container."""
+    if not versioned(container.get("image", "")):
+        yield "image-version"
+    for variable in container.get("env") or ():
+        if variable.get("value") and (rule := about(variable["name"])):
+            yield rule
+
+
+def of_node(container: Tree, framework: str) -> Iterator[str]:
+    """The signs of a container in which the training runs."""
+    if "resources" not in container:
+        yield "no-resources"
+    elif framework == "torch" and not any(shared_memory(mount) for mount in container.get("volumeMounts") or ()):
+        yield "no-shared-memory"
+
+
+def shared_memory(mount: Tree) -> bool:
+    """Whether a volume takes the place of the container's own shared memory."""
+    return mount["mountPath"].rstrip("/") in ("/dev/shm", "/dev")
+
+
+def versioned(image: str) -> bool:
+    """Whether an image says which one it is: by a digest, or a tag that is not `latest`.
+
+    >>> [versioned(image) for image in ("python", "localhost:5000/python", "python:latest", "python:3.13")]
+    [False, False, False, True]
+    """
+    name = image.rpartition("/")[2]
+    return "@" in name or (":" in name and not name.endswith(":latest"))
+
+
+@lru_cache(maxsize=4096)
+def about(name: str) -> str:
+    """The rule that has something to say of a variable with a fixed value."""
+    if name in OF_NCCL:
+        return "nccl-settings"
+    if any(hint in name.lower() for hint in HINTS):
+        from trainc.source.names import is_secret
+
+        return "secret-in-env" if is_secret(name) else ""
+    return ""

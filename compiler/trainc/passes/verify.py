@@ -9,19 +9,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from trainc.checks import jobset
+from trainc.checks import job, jobset
 from trainc.diagnostics import ObjectId
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from trainc.diagnostics import Stage
-    from trainc.kubernetes.trees import Tree
     from trainc.kubernetes.violations import Violation
     from trainc.plan import Plan
-
-CHECKS: Final[tuple[tuple[Stage, Callable[[Tree], Iterable[Violation]]], ...]] = (("jobset", jobset.violations),)
-"""What looks at every JobSet as it is stored, in the cluster's order, each with the stage that it speaks for."""
 
 LONG: Final = 32 * 1024
 """As many characters can be no text of 128 KiB, the least of the limits."""
@@ -35,13 +31,26 @@ OF_A_JOB: Final = 4 * 1024
 
 def verify(plan: Plan) -> Plan:
     """Look at the objects as those who get them would; at sizes only where something may be large."""
-    for stage, violations in CHECKS:
-        plan = _report(plan, stage, violations(plan.objects[0]))
+    made = plan.objects[0]
+    refused = list(jobset.violations(made))
+    plan = _report(plan, "jobset", ObjectId.of(made), refused)
+    said = {violation.path for violation in refused}
+    for fault in job.faults(made):
+        violation = fault.in_jobset()
+        if violation.path not in said:
+            plan = _report(plan, "job", fault.object, [violation])
     if any(tree["kind"] == "ConfigMap" for tree in plan.others):
         from trainc.checks import limits
 
         plan = plan.report(found for check in limits.CHECKS for found in check(plan.job.id, plan))
-    return _sizes(plan)
+    return _without_notes(_sizes(plan))
+
+
+def _without_notes(plan: Plan) -> Plan:
+    """Notes tell what to do with the output; beside an error there is none."""
+    if not plan.failed:
+        return plan
+    return plan._replace(diagnostics=tuple(found for found in plan.diagnostics if found.severity != "note"))
 
 
 def _sizes(plan: Plan) -> Plan:
@@ -53,17 +62,19 @@ def _sizes(plan: Plan) -> Plan:
     from trainc.checks import limits
 
     # What a TrainJob says may reach each of the jobs.
+    made = plan.objects[0]
     if aliases or len(of_runtime) + len(plan.jobs) * (len(of_job) + OF_A_JOB) > LARGE:
-        plan = _report(plan, "jobset", limits.stored(plan.objects[0]))
-    plan = _report(plan, "job", limits.annotated(plan.objects[0]))
-    return _report(plan, "job", limits.strings(plan.objects[0]))
+        plan = _report(plan, "jobset", ObjectId.of(made), limits.stored(made))
+    for violation in limits.strings(made):
+        plan = _report(plan, "job", job.first(made, plan.jobs[int(violation.path[2])]), [violation])
+    return plan
 
 
-def _report(plan: Plan, stage: Stage, violations: Iterable[Violation]) -> Plan:
-    """The plan with what is wrong with its JobSet."""
+def _report(plan: Plan, stage: Stage, id: ObjectId, violations: Iterable[Violation]) -> Plan:
+    """The plan with what is wrong with one of its objects; the paths are those of its JobSet."""
     found = list(violations)
     if not found:
         return plan
     from trainc.tracing.diagnoses import diagnose
 
-    return plan.report(diagnose(plan, stage, ObjectId.of(plan.objects[0]), found))
+    return plan.report(diagnose(plan, stage, id, found))

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree
 
 TITLES: Final[dict[str, str]] = {
-    "host-network-port": "A port of a pod on the host's network has another number on the host",
+    "host-port-differs": "A port of a pod on the host's network has another number on the host",
     "host-port-taken": "Two ports of a pod want the same port of its node",
 }
 _number: Final = between(1, 65535)
@@ -98,7 +98,7 @@ def _take(found: Findings, at: At, port: Tree, taken: dict[tuple[str, str, int],
 def _another_number(found: Findings, at: At, port: Tree, network: At) -> None:
     inside = port.get("containerPort", 0)
     found.complain(
-        "host-network-port",
+        "host-port-differs",
         (at, "hostPort"),
         f"hostPort is {port['hostPort']} and containerPort {inside}, and on the host's network they are the same",
         "remove hostPort, or write the number of containerPort",

@@ -245,7 +245,7 @@ RULE = {"action": "Restart", "exitCodes": {"operator": "In", "values": [42]}}
         ),
         pytest.param(
             ports({"hostPort": 81}) | {"hostNetwork": True},
-            [("host-network-port", f"{HERE}.ports[0].hostPort")],
+            [("host-port-differs", f"{HERE}.ports[0].hostPort")],
             id="another number on the host's network",
         ),
         pytest.param(

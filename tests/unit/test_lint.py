@@ -1,0 +1,495 @@
+"""Advice, row by row: what each rule speaks of, and what it keeps silent about; how it is gathered and turned off."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from running import run
+
+import trainc
+from trainc.diagnostics import Diagnostic, Place
+from trainc.passes.lint import IDS, IGNORE
+from trainc.settings import Settings
+
+ROOT = Path(__file__).parents[2]
+HEAD = {"apiVersion": "trainer.kubeflow.org/v1alpha1"}
+ANCESTOR = {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}
+GPUS = {"limits": {"nvidia.com/gpu": 2}}
+SHM = {"name": "shm", "mountPath": "/dev/shm"}
+
+
+def container(**fields: Any) -> dict[str, Any]:
+    """A container that nothing is to be said of."""
+    return {"name": "node", "image": "i:1", "resources": {"requests": {"cpu": 1}}, **fields}
+
+
+def replicated(*containers: Any, pod: Any = None, name: str = "node", of_pods: Any = None) -> dict[str, Any]:
+    """A replicated job; the one called `node` is the trainer."""
+    template = {"spec": {"containers": list(containers) or [container()], **(pod or {})}, "metadata": of_pods or {}}
+    metadata = {"labels": ANCESTOR} if name == "node" else {}
+    return {"name": name, "template": {"metadata": metadata, "spec": {"template": template}}}
+
+
+def runtime(*jobs: Any, policy: Any = None, of_jobset: Any = None, **metadata: Any) -> dict[str, Any]:
+    """A runtime of these jobs, of torch if nothing else is said."""
+    spec = {"replicatedJobs": list(jobs) or [replicated()], **(of_jobset or {})}
+    return {
+        **HEAD,
+        "kind": "ClusterTrainingRuntime",
+        "metadata": {"name": "r", **metadata},
+        "spec": {"mlPolicy": {"torch": {}} if policy is None else policy, "template": {"spec": spec}},
+    }
+
+
+def trainjob(name: Any = "j", *, runtime: Any = "r", **fields: Any) -> dict[str, Any]:
+    """A TrainJob; `annotations` are its own, `patches` its runtimePatches, anything else is its trainer's."""
+    metadata = {"name": name, "annotations": fields.pop("annotations", {})}
+    spec = {"runtimeRef": {"name": runtime}, "runtimePatches": fields.pop("patches", []), "trainer": fields}
+    return {**HEAD, "kind": "TrainJob", "metadata": metadata, "spec": spec}
+
+
+TEMPLATE = ("trainingRuntimeSpec", "template")
+POD = ("template", "spec", "template", "spec")
+
+
+def patch(pod: Any) -> dict[str, Any]:
+    """A runtimePatch of the pods of the job `node`."""
+    job = {"name": "node", "template": {"spec": {"template": {"spec": pod}}}}
+    return {"manager": "acme.io/m", "trainingRuntimeSpec": {"template": {"spec": {"replicatedJobs": [job]}}}}
+
+
+def written(folder: Path, *documents: Any) -> str:
+    path = folder / "x.json"
+    path.write_text("\n".join(map(json.dumps, documents)))
+    return str(path)
+
+
+def said(folder: Path, *documents: Any, settings: Settings | None = None) -> list[Diagnostic]:
+    """The warnings of these documents."""
+    done = trainc.compile([written(folder, *documents)], settings=settings or Settings())
+    assert [d.message for d in done.diagnostics if d.severity == "error"] == []
+    return [d for d in done.diagnostics if d.severity == "warning"]
+
+
+def env(**values: str) -> list[dict[str, str]]:
+    return [{"name": name, "value": value} for name, value in values.items()]
+
+
+def fires(rule: str, *documents: Any, id: str) -> Any:
+    return pytest.param(documents, [rule], id=f"{rule}: {id}")
+
+
+def silent(rule: str, *documents: Any, id: str) -> Any:
+    return pytest.param(documents, [], id=f"not {rule}: {id}")
+
+
+def host(*, few: Any = None, count: Any = 2, **pod: Any) -> tuple[Any, Any]:
+    """Pods of 8 GPUs, or of `few`, with their own network or DNS."""
+    eight = container(resources=few or {"limits": {"nvidia.com/gpu": 8}}, volumeMounts=[SHM])
+    volumes = [{"name": "shm", "emptyDir": {"medium": "Memory"}}]
+    return runtime(replicated(eight, pod={"volumes": volumes, **pod})), trainjob(numNodes=count)
+
+
+WITH_HOST_NET = {"hostNetwork": True, "dnsPolicy": "ClusterFirstWithHostNet"}
+ONE_GPU = {"limits": {"nvidia.com/gpu": 1}}
+MPI = {"mpi": {"runLauncherAsNode": True, "sshAuthMountPath": "/root/.ssh", "mpiImplementation": "OpenMPI"}}
+RULES = [
+    # Images
+    fires("image-version", runtime(), trainjob(image="train"), id="no tag"),
+    fires("image-version", runtime(), trainjob(image="train:latest"), id="latest"),
+    fires("image-version", runtime(), trainjob(image="localhost:5000/train"), id="a port is no tag"),
+    fires("image-version", runtime(replicated(container(image="train"))), trainjob(), id="of the runtime"),
+    fires(
+        "image-version",
+        runtime(replicated(container(), pod={"initContainers": [{"name": "fetch", "image": "curl"}]})),
+        trainjob(),
+        id="of an init container",
+    ),
+    silent("image-version", runtime(), trainjob(image="train:2"), id="a tag"),
+    silent("image-version", runtime(), trainjob(image="localhost:5000/train@sha256:" + "0" * 64), id="a digest"),
+    silent("image-version", runtime(), trainjob(image="train:latest@sha256:" + "0" * 64), id="a tag and a digest"),
+    silent("image-version", runtime(replicated(container(image="train"))), trainjob(image="train:2"), id="another one"),
+    silent(
+        "image-version",
+        runtime(replicated(container(image="train", imagePullPolicy="Never"))),
+        trainjob(),
+        id="put on the node",
+    ),
+    # Resources
+    fires("no-resources", runtime(replicated(container(resources={}))), trainjob(), id="nothing"),
+    fires("no-resources", runtime(replicated(container(resources={})), policy={}), trainjob(), id="plain"),
+    silent(
+        "no-resources",
+        runtime(replicated(container(resources={}))),
+        trainjob(resourcesPerNode={"requests": {"cpu": 1}}),
+        id="the TrainJob's",
+    ),
+    silent("no-resources", runtime(replicated(container(resources=ONE_GPU))), trainjob(), id="limits alone"),
+    silent(
+        "no-resources",
+        runtime(replicated(container(resources={}), pod={"resources": {"requests": {"cpu": 1}}})),
+        trainjob(),
+        id="of the pod",
+    ),
+    silent(
+        "no-resources",
+        runtime(replicated(container(), pod={"initContainers": [{"name": "fetch", "image": "curl:8"}]})),
+        trainjob(),
+        id="an init container",
+    ),
+    silent(
+        "no-resources",
+        runtime(replicated(), replicated(container(resources={}), name="ps")),
+        trainjob(),
+        id="not training",
+    ),
+    fires("runtime-request-stays", runtime(), trainjob(resourcesPerNode={"limits": {"cpu": 8}}), id="a larger limit"),
+    silent("runtime-request-stays", runtime(), trainjob(resourcesPerNode={"limits": {"cpu": 1}}), id="the same"),
+    silent("runtime-request-stays", runtime(), trainjob(resourcesPerNode={"limits": {"memory": "1Gi"}}), id="another"),
+    silent(
+        "runtime-request-stays",
+        runtime(),
+        trainjob(resourcesPerNode={"limits": {"cpu": 8}, "requests": {"cpu": 2}}),
+        id="a request of its own",
+    ),
+    silent("runtime-request-stays", runtime(), trainjob(resourcesPerNode={"requests": {"cpu": 8}}), id="no limit"),
+    silent("runtime-request-stays", runtime(), trainjob(resourcesPerNode=ONE_GPU), id="a GPU"),
+    # Shared memory
+    fires("no-shared-memory", runtime(), trainjob(resourcesPerNode=GPUS), id="two GPUs"),
+    fires("no-shared-memory", runtime(), trainjob(resourcesPerNode=ONE_GPU, numProcPerNode=2), id="a shared GPU"),
+    fires(
+        "no-shared-memory",
+        runtime(
+            replicated(
+                container(volumeMounts=[{"name": "d", "mountPath": "/data"}]),
+                pod={"volumes": [{"name": "d", "emptyDir": {}}]},
+            )
+        ),
+        trainjob(resourcesPerNode=GPUS),
+        id="mounted elsewhere",
+    ),
+    silent("no-shared-memory", runtime(), trainjob(resourcesPerNode=ONE_GPU), id="one GPU"),
+    silent("no-shared-memory", runtime(), trainjob(numProcPerNode=4), id="processes on CPUs"),
+    silent("no-shared-memory", runtime(), trainjob(resourcesPerNode=GPUS, numProcPerNode=1), id="one process"),
+    silent("no-shared-memory", runtime(policy={"jax": {}}), trainjob(resourcesPerNode=GPUS), id="another framework"),
+    silent("no-shared-memory", *host(), id="a volume"),
+    silent(
+        "no-shared-memory", runtime(replicated(pod={"hostIPC": True})), trainjob(resourcesPerNode=GPUS), id="hostIPC"
+    ),
+    silent(
+        "no-shared-memory",
+        runtime(
+            replicated(
+                container(volumeMounts=[{"name": "shm", "mountPath": "/dev/shm/"}]),
+                pod={"volumes": [{"name": "shm", "hostPath": {"path": "/dev/shm"}}]},
+            )
+        ),
+        trainjob(resourcesPerNode=GPUS),
+        id="the host's",
+    ),
+    # Secrets
+    fires("secret-in-env", runtime(), trainjob(env=env(HF_TOKEN="hf_Zq8vLm2Rk1")), id="a token"),
+    fires(
+        "secret-in-env",
+        runtime(replicated(container(env=env(DB_PASSWORD="correct horse")))),
+        trainjob(),
+        id="of the runtime",
+    ),
+    *(
+        silent("secret-in-env", runtime(), trainjob(env=env(**{name: value})), id=f"{name}={value}")
+        for name, value in (
+            ("HF_TOKEN", ""),
+            ("HF_TOKEN", "$(TOKEN)"),
+            ("HF_TOKEN_PATH", "/var/run/secrets/token"),
+            ("AWS_WEB_IDENTITY_TOKEN", "/var/run/secrets/token"),
+            ("TOKENIZERS_PARALLELISM", "parallel"),
+            ("MAX_TOKENS", "1048576"),
+            ("USE_AUTH_TOKEN", "true"),
+            ("WANDB_API_KEY", "offline"),
+            ("PAD_TOKEN", "<|endoftext|>"),
+            ("KEYBOARD", "qwertyuiop"),
+        )
+    ),
+    silent(
+        "secret-in-env",
+        runtime(),
+        trainjob(env=[{"name": "HF_TOKEN", "valueFrom": {"secretKeyRef": {"name": "hf", "key": "token"}}}]),
+        id="in a Secret",
+    ),
+    # Meeting by name
+    fires("rendezvous-host", *host(hostNetwork=True), id="hostNetwork alone"),
+    fires("rendezvous-host", *host(hostNetwork=True, dnsPolicy="ClusterFirst"), id="ClusterFirst with hostNetwork"),
+    fires("rendezvous-host", *host(dnsPolicy="Default"), id="Default"),
+    fires("rendezvous-host", *host(dnsPolicy="None", dnsConfig={"nameservers": ["10.0.0.10"]}), id="None"),
+    fires(
+        "rendezvous-host",
+        runtime(of_jobset={"network": {"enableDNSHostnames": False}}),
+        trainjob(numNodes=2),
+        id="no names",
+    ),
+    fires(
+        "rendezvous-host",
+        runtime(
+            replicated(of_pods={}),
+            replicated(name="launcher"),
+            policy=MPI,
+            of_jobset={"network": {"enableDNSHostnames": False}},
+        ),
+        trainjob(numNodes=2),
+        id="no names for mpirun",
+    ),
+    fires(
+        "rendezvous-host",
+        runtime(
+            replicated(container(readinessProbe={"httpGet": {"port": 8080}})),
+            of_jobset={"network": {"publishNotReadyAddresses": False}},
+        ),
+        trainjob(numNodes=2),
+        id="names of ready pods",
+    ),
+    silent("rendezvous-host", *host(**WITH_HOST_NET), id="ClusterFirstWithHostNet"),
+    silent("rendezvous-host", *host(dnsPolicy="ClusterFirst"), id="the default"),
+    silent("rendezvous-host", *host(hostNetwork=True, count=1), id="one node"),
+    silent(
+        "rendezvous-host",
+        *host(dnsPolicy="None", dnsConfig={"searches": ["ml.svc.cluster.local"], "nameservers": ["10.0.0.10"]}),
+        id="None with the cluster's domain",
+    ),
+    silent(
+        "rendezvous-host",
+        runtime(of_jobset={"network": {"publishNotReadyAddresses": False}}),
+        trainjob(numNodes=2),
+        id="ready at once",
+    ),
+    silent(
+        "rendezvous-host",
+        runtime(policy={}, of_jobset={"network": {"enableDNSHostnames": False}}),
+        trainjob(numNodes=2),
+        id="nobody meets",
+    ),
+    # The host's ports
+    fires("host-network-port", *host(few=ONE_GPU, **WITH_HOST_NET), id="one GPU each"),
+    silent("host-network-port", *host(**WITH_HOST_NET), id="the whole node"),
+    silent("host-network-port", *host(few=ONE_GPU, count=1, **WITH_HOST_NET), id="one pod"),
+    silent("host-network-port", *host(few=ONE_GPU, dnsPolicy="ClusterFirstWithHostNet"), id="pods' network"),
+    silent(
+        "host-network-port",
+        runtime(replicated(pod=WITH_HOST_NET), policy={}),
+        trainjob(numNodes=2),
+        id="no port",
+    ),
+    silent(
+        "host-network-port",
+        *host(
+            few=ONE_GPU,
+            topologySpreadConstraints=[
+                {"maxSkew": 1, "topologyKey": "kubernetes.io/hostname", "whenUnsatisfiable": "DoNotSchedule"}
+            ],
+            **WITH_HOST_NET,
+        ),
+        id="spread on purpose",
+    ),
+    # NCCL and Gloo
+    *(
+        fires("nccl-settings", runtime(), trainjob(numNodes=2, env=env(**values)), id=id)
+        for id, values in {
+            "no InfiniBand, and which": {"NCCL_IB_DISABLE": "1", "NCCL_IB_HCA": "mlx5"},
+            "no P2P, and how far": {"NCCL_P2P_DISABLE": "1", "NCCL_P2P_LEVEL": "NVL"},
+            "the loopback": {"NCCL_SOCKET_IFNAME": "=lo"},
+            "Gloo's loopback": {"GLOO_SOCKET_IFNAME": "lo"},
+            "Gloo reads no ^": {"GLOO_SOCKET_IFNAME": "^docker0"},
+            "two interfaces of one": {"NCCL_SOCKET_IFNAME": "eth0", "GLOO_SOCKET_IFNAME": "ens5"},
+            "the excluded one": {"NCCL_SOCKET_IFNAME": "^eth", "GLOO_SOCKET_IFNAME": "eth0"},
+        }.items()
+    ),
+    *(
+        silent("nccl-settings", runtime(), trainjob(numNodes=2, env=env(**values)), id=id)
+        for id, values in {
+            "InfiniBand": {"NCCL_IB_DISABLE": "0", "NCCL_IB_HCA": "mlx5"},
+            "no InfiniBand": {"NCCL_IB_DISABLE": "1", "NCCL_DEBUG": "INFO"},
+            "no P2P, twice": {"NCCL_P2P_DISABLE": "1", "NCCL_P2P_LEVEL": "LOC"},
+            "the same": {"NCCL_SOCKET_IFNAME": "eth0", "GLOO_SOCKET_IFNAME": "eth0"},
+            "a prefix": {"NCCL_SOCKET_IFNAME": "eth", "GLOO_SOCKET_IFNAME": "eth0"},
+            "a whole name": {"NCCL_SOCKET_IFNAME": "=eth0,eth1", "GLOO_SOCKET_IFNAME": "eth1"},
+            "all but the loopback": {"NCCL_SOCKET_IFNAME": "^lo,docker", "GLOO_SOCKET_IFNAME": "eth0"},
+            "empty": {"NCCL_SOCKET_IFNAME": "", "GLOO_SOCKET_IFNAME": ""},
+        }.items()
+    ),
+    silent("nccl-settings", runtime(), trainjob(env=env(NCCL_SOCKET_IFNAME="lo")), id="the loopback of one node"),
+    silent(
+        "nccl-settings",
+        host(**WITH_HOST_NET)[0],
+        trainjob(numNodes=2, env=env(NCCL_SOCKET_IFNAME="ib0", GLOO_SOCKET_IFNAME="eth0")),
+        id="the host's interfaces",
+    ),
+    silent(
+        "nccl-settings",
+        runtime(replicated(of_pods={"annotations": {"k8s.v1.cni.cncf.io/networks": "rdma"}})),
+        trainjob(numNodes=2, env=env(NCCL_SOCKET_IFNAME="net1", GLOO_SOCKET_IFNAME="eth0")),
+        id="a second network",
+    ),
+]
+
+
+@pytest.mark.parametrize(("documents", "rules"), RULES)
+def test_a_rule(tmp_path: Path, documents: tuple[Any, ...], rules: list[str]) -> None:
+    assert [(d.id, d.stage) for d in said(tmp_path, *documents)] == [(rule, "lint") for rule in rules]
+
+
+@pytest.mark.parametrize(
+    ("documents", "place", "related"),
+    [
+        pytest.param(
+            (runtime(), trainjob(image="train")), ("spec", "trainer", "image"), [], id="what the trainer says"
+        ),
+        pytest.param(
+            (runtime(), trainjob(env=[*env(A="1"), *env(HF_TOKEN="hf_Zq8vLm2Rk1")])),
+            ("spec", "trainer", "env", 1),
+            [],
+            id="its variable",
+        ),
+        pytest.param(
+            (runtime(replicated(container(image="train"))), trainjob()),
+            ("spec", "runtimeRef"),
+            [("spec", "template", "spec", "replicatedJobs", 0, *("template", "spec") * 2, "containers", 0, "image")],
+            id="the runtime",
+        ),
+        pytest.param(
+            (
+                runtime(replicated(container(), container(name="metrics"))),
+                trainjob(patches=[patch({"containers": [{"name": "metrics", "env": env(API_TOKEN="Zq8vLm2Rk1")}]})]),
+            ),
+            (*("spec", "runtimePatches", 0, *TEMPLATE, "spec", "replicatedJobs", 0), *POD, "containers", 0, "env", 0),
+            [],
+            id="a patch",
+        ),
+    ],
+)
+def test_where_it_points(tmp_path: Path, documents: Any, place: Any, related: Any) -> None:
+    (found,) = said(tmp_path, *documents)
+    assert isinstance(found.place, Place)
+    assert (found.place.path, [r.place.path for r in found.related if isinstance(r.place, Place)]) == (place, related)
+
+
+def test_a_secret_is_never_shown(tmp_path: Path) -> None:
+    path = written(tmp_path, runtime(), trainjob(env=env(HF_TOKEN="hf_Zq8vLm2Rk1")))
+    for form in ("text", "json"):
+        printed = run("validate", path, "--format", form).out
+        assert "secret-in-env" in printed
+        assert "Zq8vLm2Rk1" not in printed
+
+
+THREE = [trainjob(name, numNodes=2) for name in "abc"]
+
+
+def latest(image: str, more: str = "") -> str:
+    why = "what runs is whatever was pushed last when a node pulls it"
+    return f'image "{image}" has no tag, which means latest: {why}{more}'
+
+
+@pytest.mark.parametrize(
+    ("documents", "messages"),
+    [
+        pytest.param(
+            [runtime(replicated(container(image="train"))), *THREE],
+            [latest("train", " (and 2 more TrainJobs)")],
+            id="the runtime's fault is said once",
+        ),
+        pytest.param(
+            [runtime(replicated(container(image="a"), container(name="b", image="a"))), THREE[0]],
+            [latest("a")],
+            id="so is an image of two containers",
+        ),
+        pytest.param(
+            [runtime(), trainjob("a", image="x"), trainjob("b", image="y")],
+            [latest("x"), latest("y")],
+            id="a TrainJob's own is its own",
+        ),
+    ],
+)
+def test_one_cause_is_one_warning(tmp_path: Path, documents: Any, messages: list[str]) -> None:
+    assert [d.message for d in said(tmp_path, *documents)] == messages
+
+
+def test_a_fault_of_a_thousand_jobs_is_said_once(tmp_path: Path) -> None:
+    jobs = [trainjob(f"j{number}", numNodes=2) for number in range(1000)]
+    bad = container(image="train", resources={}, env=env(HF_TOKEN="hf_Zq8vLm2Rk1"))
+    found = said(tmp_path, runtime(replicated(bad, pod={"hostNetwork": True})), *jobs)
+    rules = ["host-network-port", "image-version", "no-resources", "rendezvous-host", "secret-in-env"]
+    assert sorted(d.id for d in found) == rules
+    assert [d.message for d in found if not d.message.endswith(" (and 999 more TrainJobs)")] == []
+
+
+@pytest.mark.parametrize(
+    ("of_runtime", "of_job", "rules"),
+    [
+        pytest.param("", "", ["image-version", "no-resources"], id="nothing"),
+        pytest.param("", "image-version", ["no-resources"], id="by the TrainJob"),
+        pytest.param("image-version", "no-resources", [], id="by both"),
+        pytest.param(" image-version , no-resources,", "", [], id="two, with blanks"),
+    ],
+)
+def test_turned_off_by_an_annotation(tmp_path: Path, of_runtime: str, of_job: str, rules: list[str]) -> None:
+    r = runtime(replicated(container(image="train", resources={})), annotations={IGNORE: of_runtime})
+    assert sorted(d.id for d in said(tmp_path, r, trainjob(annotations={IGNORE: of_job}))) == rules
+
+
+@pytest.mark.parametrize(("quiet", "rules"), [("", ["torchtune-config"]), ("torchtune-config", [])])
+def test_a_rule_that_another_stage_asks_is_turned_off_too(tmp_path: Path, quiet: str, rules: list[str]) -> None:
+    tune = {"runtime": "torchtune-llama3.3-70b", "command": ["tune", "run"], "resourcesPerNode": ONE_GPU}
+    assert [d.id for d in said(tmp_path, trainjob(**tune, annotations={IGNORE: quiet}))] == rules
+
+
+@pytest.mark.parametrize(
+    ("document", "annotated"),
+    [
+        pytest.param(0, "the runtime", id="of a runtime, once for all its jobs"),
+        pytest.param(1, "a TrainJob", id="of a TrainJob"),
+    ],
+)
+def test_an_annotation_that_silences_nothing(tmp_path: Path, document: int, annotated: str) -> None:
+    documents = [runtime(), trainjob("a"), trainjob("b")]
+    documents[document]["metadata"]["annotations"] = {IGNORE: "image-versoin"}
+    (found,) = said(tmp_path, *documents)
+    assert (found.id, found.help) == ("unknown-rule", "did you mean image-version?")
+    assert found.object.kind == documents[document]["kind"], annotated
+
+
+def test_the_annotation_does_not_reach_the_jobset(tmp_path: Path) -> None:
+    (jobset,) = trainc.compile([written(tmp_path, runtime(), trainjob(annotations={IGNORE: "no-gang"}))]).objects
+    assert "annotations" not in jobset["metadata"]
+
+
+def test_every_rule_can_be_turned_off(tmp_path: Path) -> None:
+    bad = container(image="train", resources={}, env=env(HF_TOKEN="hf_Zq8vLm2Rk1", GLOO_SOCKET_IFNAME="^lo"))
+    documents = [runtime(replicated(bad, pod={"hostNetwork": True})), trainjob(numNodes=2)]
+    assert len(said(tmp_path, *documents, settings=Settings(advice=True))) == 7
+    assert said(tmp_path, *documents, settings=Settings(disable=IDS, advice=True)) == []
+
+
+def test_the_first_job_of_init_gets_no_advice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    run("init")
+    assert "warning" not in run("validate").out
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in (ROOT / "runtimes").iterdir()))
+def test_a_stock_runtime_gets_no_advice(tmp_path: Path, name: str) -> None:
+    (document,) = yaml.safe_load_all((ROOT / "runtimes" / f"{name}.yaml").read_text())
+    eight = {"numNodes": 2, "resourcesPerNode": {"limits": {"nvidia.com/gpu": 8}}}
+    assert said(tmp_path, document, trainjob(runtime=name, **eight)) == []
+
+
+def test_a_good_job_loads_no_rule() -> None:
+    program = "import sys; from trainc.compilation import compile; compile(sys.argv[1:]); print(*sys.modules)"
+    case = ROOT / "golden" / "llm-finetune-4x8" / "input.yaml"
+    done = subprocess.run([sys.executable, "-c", program, case], capture_output=True, text=True, check=True)
+    assert {"trainc.passes.lint", "trainc.checks.lint", "trainc.source.names"} & {*done.stdout.split()} == {
+        "trainc.passes.lint"
+    }
