@@ -192,7 +192,7 @@ SMALL: dict[str, tuple[str | bytes, str]] = {
     "null": ("null", FINE),
     "a scalar": ("1", "error[not-an-object]"),
     "an endless quantity": (job("}}", RESOURCES.format("cpu: 1e999999999")), "error[quantity]"),
-    "a tiny quantity": (job("}}", RESOURCES.format("cpu: 1e-999999999")), FINE),
+    "a tiny quantity": (job("}}", RESOURCES.format("ephemeral-storage: 1e-999999999")), FINE),
     "a long quantity": (job("}}", RESOURCES.format(f"memory: '{'9' * 10**5}Ei'")), "error[quantity]"),
     "a name that leads upwards": (job("name: a", "name: ../../etc/passwd"), "error[invalid-name]"),
     "a namespace that leads upwards": (job("name: a", "name: a, namespace: ../.."), "error["),

@@ -52,11 +52,11 @@ def variables(
     ("resources", "processes"),
     [
         pytest.param({"limits": {"nvidia.com/gpu": 8}}, "auto", id="gpu: left to torchrun"),
-        pytest.param({"requests": {"amd.com/GPU": "4"}}, "auto", id="gpu: any name, any case"),
+        pytest.param({"limits": {"amd.com/GPU": "4"}}, "auto", id="gpu: any name, any case"),
         pytest.param({"limits": {"nvidia.com/mig-1g.5gb": 1}}, "1", id="no gpu in the name"),
-        pytest.param({"requests": {"nvidia.com/gpu": 0, "cpu": 4}}, "4", id="no gpus are none"),
+        pytest.param({"requests": {"cpu": 4}, "limits": {"nvidia.com/gpu": 0}}, "4", id="no gpus are none"),
         pytest.param(
-            {"requests": {"nvidia.com/gpu": 0}, "limits": {"nvidia.com/gpu": 1}}, "auto", id="gpu: then limits"
+            {"requests": {"nvidia.com/gpu": 1}, "limits": {"nvidia.com/gpu": 1}}, "auto", id="gpu: in both places"
         ),
         pytest.param({"requests": {"cpu": "2500m"}}, "3", id="cpu: rounded up"),
         pytest.param({"requests": {"cpu": "2"}, "limits": {"cpu": "6"}}, "2", id="cpu: requests first"),

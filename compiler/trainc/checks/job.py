@@ -45,7 +45,6 @@ EXCLUSIVE: Final = "alpha.jobset.sigs.k8s.io/exclusive-topology"
 BY_NODE_SELECTOR: Final = "alpha.jobset.sigs.k8s.io/node-selector"
 NAMESPACED_JOB: Final = "alpha.jobset.sigs.k8s.io/namespaced-job"
 """With both annotations above, a Job goes to the nodes that have its name in this label."""
-NAME: Final = ("metadata", "name")
 
 
 class Fault(NamedTuple):
@@ -58,10 +57,10 @@ class Fault(NamedTuple):
     """Where the object's root is in the JobSet: in front of the violation's paths."""
 
     def in_jobset(self) -> Violation:
-        """The violation with paths that lead into the JobSet; its Jobs have their names from its own."""
+        """The violation with paths that lead into the JobSet."""
         violation = self.violation
         return violation._replace(
-            path=violation.path if violation.path == NAME else (*self.base, *violation.path),
+            path=(*self.base, *violation.path),
             related=tuple((words, (*self.base, *path)) for words, path in violation.related),
         )
 
@@ -72,7 +71,7 @@ def faults(jobset: Tree) -> Iterator[Fault]:
         if replicated.get("replicas") == 0:
             continue
         job = made(jobset, replicated)
-        found = validation.of_job(job)
+        found = validation.of_job(job, claims=claims(jobset, job["spec"]["template"]["spec"]))
         base: Path = ("spec", "replicatedJobs", index, "template")
         for violation in found:
             yield Fault(ObjectId.of(job), violation, base)
@@ -99,8 +98,6 @@ def made(jobset: Tree, replicated: Tree) -> Tree:
     pod = dict(pod_template.get("spec") or {})
     if get(jobset, ("spec", "network", "enableDNSHostnames"), True):
         pod.pop("subdomain", None)  # JobSet writes its own
-    if claims := [claim for claim in _claims(jobset) if claim["name"] in _mounted(pod)]:
-        pod["volumes"] = [*(pod.get("volumes") or ()), *claims]
     placed = (get(jobset, ("metadata", "annotations"), {})) | (get(template, ("metadata", "annotations"), {}))
     if EXCLUSIVE in placed and BY_NODE_SELECTOR in placed:
         pod["nodeSelector"] = (pod.get("nodeSelector") or {}) | {NAMESPACED_JOB: f"{namespace or ''}_{name}"}
@@ -119,12 +116,18 @@ def _kept(jobset: Tree, metadata: Tree) -> Tree:
     return kept
 
 
-def _claims(jobset: Tree) -> Iterator[Tree]:
-    """The volumes that JobSet makes of its claim templates, for the pods that mount them."""
-    for policy in jobset["spec"].get("volumeClaimPolicies") or ():
-        for template in policy.get("templates") or ():
-            name = template["metadata"]["name"]
-            yield {"name": name, "persistentVolumeClaim": {"claimName": f"{name}-{jobset['metadata']['name']}"}}
+def claims(jobset: Tree, pod: Tree) -> list[Tree]:
+    """The volumes that JobSet adds to a pod, for its claim templates that some container mounts."""
+    templates = [
+        template["metadata"]["name"]
+        for policy in jobset["spec"].get("volumeClaimPolicies") or ()
+        for template in policy.get("templates") or ()
+    ]
+    return [
+        {"name": name, "persistentVolumeClaim": {"claimName": f"{name}-{jobset['metadata']['name']}"}}
+        for name in templates
+        if name in _mounted(pod)
+    ]
 
 
 def _mounted(pod: Tree) -> set[str]:

@@ -17,15 +17,18 @@ from typing import TYPE_CHECKING
 from trainc.kubernetes.validation.findings import Findings
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from trainc.kubernetes.trees import Tree
     from trainc.kubernetes.violations import Violation
 
 
-def of_job(job: Tree) -> list[Violation]:
-    """Everything that is wrong with a Job on its creation."""
+def of_job(job: Tree, *, claims: Sequence[Tree] = ()) -> list[Violation]:
+    """Everything that is wrong with a Job on its creation; `claims` are volumes that its pods are given besides."""
     from trainc.kubernetes.validation import job as rules
 
     found = Findings(job["spec"]["template"])
+    found.claims = claims
     rules.job(found, None, job)
     return found.violations
 

@@ -7,7 +7,7 @@ Names and words for what is wrong are made by `complaints`, which is imported wi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
@@ -26,10 +26,12 @@ Rule = Callable[["Findings", At, Any], None]
 class Findings:
     """What is found in one Job or Pod, and what rules need to know of the whole of it."""
 
-    __slots__ = ("job", "metadata", "of_job", "pod", "violations", "volumes")
+    __slots__ = ("claims", "job", "metadata", "of_job", "pod", "violations", "volumes")
 
     def __init__(self, template: Tree, *, of_job: bool = True) -> None:
         self.violations: list[Violation] = []
+        self.claims: Sequence[Tree] = ()
+        """Volumes that nobody has written, and that the pod will have."""
         self.job: Tree = {}
         """The Job's spec."""
         self.metadata: Tree = template.get("metadata") or {}

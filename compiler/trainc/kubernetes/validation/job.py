@@ -1,4 +1,4 @@
-"""The Job itself: how many pods, when it has failed, and the name and labels that it and its pods have.
+"""The Job itself: how many pods, when it has failed, and its labels.
 
 Its policies (`policies`) and a selector of its own (`selector`) are looked at where it has them.
 """
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 TITLES: Final = {
     "backoff-limit-per-index": "A limit of failures per index does not fit the Job",
     "indexed-only": "Only a Job of indexed pods can have this",
-    "pod-host-name": "A Job's pods would have host names that are not valid",
 }
 
 MOST_PODS_AT_ONCE: Final = 100_000
@@ -58,7 +57,7 @@ def job(found: Findings, at: At, job: Tree) -> None:
             rule(found, ((at, "metadata"), key), metadata.get(key) or {}, field=f"metadata.{key}")
     _spec(found, place, spec)
     if spec.get("completionMode") == "Indexed":
-        indexed(found, at, job)
+        indexed(found, place, spec)
     elif "backoffLimitPerIndex" in spec or "maxFailedIndexes" in spec:
         for key in ("backoffLimitPerIndex", "maxFailedIndexes"):
             if key in spec:
@@ -79,9 +78,8 @@ def job(found: Findings, at: At, job: Tree) -> None:
     pod.template(found, (place, "template"), spec["template"])
 
 
-def indexed(found: Findings, at: At, job: Tree) -> None:
-    """What holds of a Job whose pods have an index."""
-    spec, place = job["spec"], (at, "spec")
+def indexed(found: Findings, place: At, spec: Tree) -> None:
+    """What holds of a Job whose pods have an index. JobSet has seen to it that their host names are short enough."""
     parallelism, completions = spec.get("parallelism"), spec.get("completions")
     if completions is None:
         if parallelism is not None:  # else both are 1
@@ -96,24 +94,8 @@ def indexed(found: Findings, at: At, job: Tree) -> None:
         from trainc.kubernetes.validation import complaints
 
         complaints.out_of_range(found, (place, "parallelism"), parallelism, 0, MOST_PODS_AT_ONCE)
-    if completions:
-        host_names(found, at, (job.get("metadata") or {}).get("name", ""), completions)
     if "maxFailedIndexes" in spec or "backoffLimitPerIndex" in spec:
         failed_indexes(found, place, spec, completions)
-
-
-def host_names(found: Findings, at: At, name: str, completions: int) -> None:
-    """Each pod has its Job's name and its index as its host name."""
-    last = f"{name}-{completions - 1}"
-    if len(last) <= 63 and "." not in last:
-        return
-    found.complain(
-        "pod-host-name",
-        ((at, "metadata"), "name"),
-        f'the last of the {completions} pods would have the host name "{last}", which '
-        + (f"has {len(last)} characters, and may have 63" if len(last) > 63 else 'has "." in it'),
-        f"shorten the name of the TrainJob by {len(last) - 63}" if len(last) > 63 else "use a name without dots",
-    )
 
 
 def failed_indexes(found: Findings, at: At, spec: Tree, completions: int | None) -> None:

@@ -94,6 +94,8 @@ def template(found: Findings, at: At, template: Tree) -> None:
         from trainc.kubernetes.validation import volumes
 
         volumes.volumes(found, (spec, "volumes"), pod["volumes"])
+    for claim in found.claims:
+        found.volumes.setdefault(claim["name"], claim)
     container.containers(found, spec, pod)
     _fields(found, spec, pod)
     if "serviceAccount" in pod and "serviceAccountName" not in pod:
