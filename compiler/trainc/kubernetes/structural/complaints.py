@@ -197,14 +197,16 @@ def duplicate_item(path: Path, item: Any, keys: tuple[str, ...], others: list[in
     )
 
 
-def unknown_field(path: Path, schema: Tree, root: Tree) -> Violation:
-    """A field that the kind does not have; `schema` is its parent's, `root` the whole kind's."""
+def unknown_field(path: Path, schema: Tree, root: Tree, *, searched: bool) -> Violation:
+    """A field that the kind does not have; `schema` is its parent's, `root` the whole kind's.
+
+    searched  whether to look for a field of nearly that name: not for each of thousands
+    """
     name, kind = str(path[-1]), root.get("title", "the kind")
     known = list(schema.get("properties", {}))
-    meant = nearest(name, known, likeness=_ALIKE)
-    if meant:
+    if searched and (meant := nearest(name, known, likeness=_ALIKE)):
         help = f"did you mean {meant}?"
-    elif home := _home(name, root):
+    elif searched and (home := _home(name, root)):
         help = f"did you mean {field(home)}?"
     else:
         help = f"remove it; {known_fields(subject(path[:-1]), known)}"

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 Step = tuple[Any, str | int]
 """The way to a value, innermost step first: (the way to its parent or None, its key or index). Cheap to extend."""
 
+_MANY: Final = 500
+"""So many unknown fields of an object are no slips of the pen."""
 _INT32: Final = (-(2**31), 2**31 - 1)
 _INT64: Final = (-(2**63), 2**63 - 1)
 _GREATEST_WHOLE_FLOAT: Final = 2.0**53 - 1  # beyond, the server does not believe that a float is whole
@@ -43,7 +45,8 @@ class Findings:
         """Add a field that the kind does not have."""
         from trainc.kubernetes.structural import complaints
 
-        self.unknown.append(complaints.unknown_field(path_of(at), schema, self.root))
+        searched = len(self.unknown) < _MANY
+        self.unknown.append(complaints.unknown_field(path_of(at), schema, self.root, searched=searched))
 
 
 def path_of(at: Step | None) -> Path:
