@@ -48,7 +48,7 @@ def in_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
         return []
     from trainc.source.messages import without_secrets
 
-    return sorted(map(without_secrets, located), key=_sort_key)
+    return sorted(map(without_secrets, located), key=sort_key)
 
 
 def _located(related: Related) -> Related:
@@ -56,7 +56,8 @@ def _located(related: Related) -> Related:
     return related._replace(place=place.locate()) if isinstance(place, Place) else related
 
 
-def _sort_key(diagnostic: Diagnostic) -> tuple[Any, ...]:
+def sort_key(diagnostic: Diagnostic) -> tuple[Any, ...]:
+    """By place; what is at one place by the cluster's order, then by name."""
     at = diagnostic.place
     location = at if isinstance(at, Location) else Location(file="")
     return (
