@@ -248,9 +248,9 @@ def test_a_fault_of_a_runtime_is_told_once_for_many_jobs() -> None:
     Path("runtime.yaml").write_text(runtime)
     lines = run("validate", "jobs.yaml", "runtime.yaml").out.splitlines()
     assert [line for line in lines if "error[" in line] == [
-        "jobs.yaml:4:8: error[required]: containers[0] has no image, which is required"
+        "jobs.yaml:4:20: error[required]: containers[0] has no image, which is required"
     ]
-    assert "  jobs.yaml:9:8: the same for 4 more TrainJobs, from here on" in lines
+    assert "  jobs.yaml:9:20: the same for 4 more TrainJobs, from here on" in lines
     assert lines[-1].startswith("5 errors")
 
 
