@@ -32,7 +32,8 @@ SHRINKING: Final = 40.0
 GIVEN: Final = {"apiVersion", "kind", "metadata", "name", "namespace", "trainer"}
 """Keys that stay in a case that is made smaller: without them there is nothing to ask about."""
 
-Documents = list[dict[str, Any]]
+Documents = list[Any]
+"""What is written into a file: JSON trees, and texts as they are."""
 Answer = dict[str, Any]
 Tallied = Callable[[Counter[str]], None]
 """The fixture that puts a tally into the summary of the run."""
@@ -81,7 +82,7 @@ class Comparison(NamedTuple):
     def _told(self, question: Question, error: Exception) -> str:
         """The failure of the smallest case like it that is found in time."""
         small, error = self.smaller(question, error)
-        return f"{error!r}\n" + "\n---\n".join(json.dumps(document) for document in small.documents)
+        return f"{error!r}\n" + _text(small.documents)
 
     def smaller(self, question: Question, error: Exception) -> tuple[Question, Exception]:
         """The question without most of what does not matter to its failure, and how it fails."""
@@ -137,7 +138,7 @@ def asked(cases: Sequence[tuple[Any, Documents]]) -> Iterator[list[Question]]:
         (folder / "in" / "made").mkdir(parents=True)
         files = [folder / "in" / "made" / f"{index:03}.yaml" for index in range(len(cases))]
         for file, (_, documents) in zip(files, cases, strict=True):
-            file.write_text("\n---\n".join(map(json.dumps, documents)))
+            file.write_text(_text(documents))
         options = ["-runs", "1", *(["-crds", CRDS] if CRDS else [])]
         subprocess.run([PROGRAM, *options, str(folder / "out"), *map(str, files)], check=True, capture_output=True)
         answers = [folder / "out" / "made" / f"{file.stem}.json" for file in files]
@@ -145,6 +146,10 @@ def asked(cases: Sequence[tuple[Any, Documents]]) -> Iterator[list[Question]]:
             Question(case, documents, file, json.loads(answer.read_text()))
             for (case, documents), file, answer in zip(cases, files, answers, strict=True)
         ]
+
+
+def _text(documents: Documents) -> str:
+    return "\n---\n".join(document if isinstance(document, str) else json.dumps(document) for document in documents)
 
 
 def _stage(question: Question) -> tuple[str, str]:

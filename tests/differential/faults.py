@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator
 from random import Random
 from typing import Any, Final
 
+import yaml
+
 Tree = dict[str, Any]
 Spot = tuple[Any, Any]
 """A mapping or list, and the key in it."""
@@ -46,6 +48,41 @@ def spoil(random: Random, documents: list[Tree]) -> None:
             random.choice(ANYWHERE)(random, *random.choice(list(_spots(documents))))
         else:
             random.choice(LIKELY)(random, documents)
+
+
+def damaged(random: Random, tree: Tree) -> str:
+    """A document's text after a slip of the hand in its spec: what it is, and where, are differences."""
+    lines = yaml.safe_dump(tree, sort_keys=False).splitlines()
+    at = random.randrange(lines.index("spec:"), len(lines))
+    line = lines[at]
+    indentation = len(line) - len(line.lstrip(" -"))
+    key = line.partition(":")[0]
+    slips = [
+        line[1:],
+        " " + line,
+        "\t" + line.lstrip(" "),
+        line.replace(":", "", 1),
+        line.replace(": ", ":", 1),
+        f"{line}\n{line}",
+        f"{line}: x",
+        f"{key}: {{{{ .Values.x }}}}",
+        f"{key}: *gone",
+        f'{key}: "x',
+        f"{key}: [a, b",
+        f"{key}: 'it's'",
+        f"{key}: @x",
+        f"{key}: a: b",
+        f"{key}: 007",
+        f"{key}: yes",
+        f"{key}: ~",
+        f"{key}: |",
+        f"{line} # why",
+        f"{line[:indentation]}- {line[indentation:]}",
+        f"# {line}",
+        "",
+    ]
+    lines[at] = random.choice(slips)
+    return "\n".join(lines)
 
 
 def _spots(tree: Any) -> Iterator[Spot]:
@@ -263,10 +300,15 @@ def _above_limit(random: Random, documents: list[Tree]) -> None:
         random.choice(where)[field] = resources
 
 
+def _wrong_kind(random: Random, documents: list[Tree]) -> None:
+    random.choice(documents)["kind"] = random.choice(["Trainjob", "TrainingRuntimes", "", None, 1])
+
+
 QUANTITIES: Final = ("-1", "1.5", "2GB", "abc", "0", "500m", "1Mi", -2, "1e3", " 1", "5e-1")
 LIKELY: Final[tuple[Fault, ...]] = (
     _wrong_label,
     _wrong_name,
+    _wrong_kind,
     _other_runtime,
     _no_image,
     _two_sources,

@@ -74,7 +74,10 @@ OF_JOBS: Final[Tree] = {
     "suspend": False,
 }
 OF_JOBSETS: Final[Tree] = {
-    "failurePolicy": {"maxRestarts": 3, "rules": [{"action": "FailJobSet", "targetReplicatedJobs": ["node"]}]},
+    "failurePolicy": {
+        "maxRestarts": 3,
+        "rules": [{"name": "lost", "action": "FailJobSet", "targetReplicatedJobs": ["node"]}],
+    },
     "successPolicy": {"operator": "All", "targetReplicatedJobs": ["node"]},
     "network": {"enableDNSHostnames": True, "publishNotReadyAddresses": True},
     "coordinator": {"replicatedJob": "node", "jobIndex": 0, "podIndex": 0},
@@ -101,15 +104,12 @@ def job(random: Random) -> list[Tree]:
     replicated = [_replicated(random, main, trainer=policy != "mpi" or random.random() < 0.5)]
     if policy == "mpi" or random.random() < 0.3:
         replicated.append(_replicated(random, helper))
-    if policy == "flux":
-        setup = {"name": "flux-installer", "image": "flux:1"}
-        replicated[0]["template"]["spec"]["template"]["spec"]["initContainers"] = [setup]
     steps = [step for step in STEPS if random.random() < 0.2]
     replicated[:0] = [_step(random, step) for step in steps]
     if steps and random.random() < 0.5:
         replicated[-1]["dependsOn"] = [{"name": steps[0], "status": "Complete"}]
     spec = {"replicatedJobs": replicated, **(_some(random, OF_JOBSETS, 2) if random.random() < 0.5 else {})}
-    metadata = {"labels": LABELS} if random.random() < 0.2 else {}
+    metadata = {"labels": dict(LABELS)} if random.random() < 0.2 else {}
     template = {"spec": spec, **({"metadata": metadata} if metadata else {})}
     kind = random.choice(["ClusterTrainingRuntime", "TrainingRuntime"])
     identity = {"name": "torchtune-llama3.2-1b" if policy == "tune" else "r"}
@@ -174,12 +174,16 @@ def _initializer(random: Random, steps: list[str]) -> Tree:
 def _step(random: Random, step: str) -> Tree:
     made = _replicated(random, step)
     made["template"]["metadata"] = {"labels": {ANCESTOR: step}}
-    made.pop("replicas", None)
+    pod = made["template"]["spec"]["template"]["spec"]
+    pod.setdefault("volumes", []).append({"name": "initializer", "emptyDir": {}})
+    pod["containers"][0].setdefault("volumeMounts", []).append({"name": "initializer", "mountPath": "/workspace"})
     return made
 
 
 def _replicated(random: Random, name: str, *, trainer: bool = False) -> Tree:
-    template: Tree = {"spec": {**_some(random, OF_JOBS, 2), "template": _pod_template(random, name)}}
+    template: Tree = {
+        "spec": {**_some(random, OF_JOBS, 2), "template": _pod_template(random, "node" if trainer else name)}
+    }
     if trainer:
         template["metadata"] = {"labels": {ANCESTOR: "trainer", **(LABELS if random.random() < 0.2 else {})}}
     return {"name": name, "template": template}
@@ -195,7 +199,7 @@ def _pod_template(random: Random, name: str) -> Tree:
     if random.random() < 0.2:
         pod["initContainers"] = [_container(random, "setup", volumes, lasting=False)]
     if random.random() < 0.2:
-        return {"metadata": {"labels": LABELS, "annotations": {"note.example.com/by": "the team"}}, "spec": pod}
+        return {"metadata": {"labels": dict(LABELS), "annotations": {"note.example.com/by": "the team"}}, "spec": pod}
     return {"spec": pod}
 
 
@@ -239,12 +243,12 @@ def _patches(random: Random, replicated: list[Tree]) -> list[Tree]:
     pod: Tree = _some(random, {key: OF_PODS[key] for key in ("nodeSelector", "tolerations", "serviceAccountName")}, 2)
     if random.random() < 0.5:
         mount = {"name": "extra", "mountPath": "/extra"}
-        pod |= {"volumes": [{"name": "extra", **random.choice(VOLUMES)}]}
+        pod |= {"volumes": [{"name": "extra", **_copy(random.choice(VOLUMES))}]}
         pod["containers"] = [{"name": container, "volumeMounts": [mount]}]
     patched = {"name": target["name"], "template": {"spec": {"template": {"spec": pod}}}}
     made: Tree = {"template": {"spec": {"replicatedJobs": [patched]}}}
     if random.random() < 0.3:
-        made["template"]["metadata"] = {"labels": LABELS}
+        made["template"]["metadata"] = {"labels": dict(LABELS)}
     return [{"manager": "team.example.com/pool", "trainingRuntimeSpec": made}]
 
 
