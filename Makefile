@@ -27,9 +27,10 @@ snapshots: $(VENV)/.dev-installed
 	$(BIN)/python scripts/make_gallery.py
 	$(BIN)/pytest -n auto --snapshot-update
 
-# Ask the real code: make differential ORACLE=/path/to/oracle [EXAMPLES=20000] [CRDS=DIR]
+# Ask the real code: make differential ORACLE=/path/to/oracle [EXAMPLES=20000] [SEED=1] [CRDS=DIR]
 differential: $(VENV)/.dev-installed
-	ORACLE=$(ORACLE) EXAMPLES=$(EXAMPLES) $(if $(CRDS),CRDS=$(CRDS)) $(BIN)/pytest -s tests/differential
+	ORACLE=$(ORACLE) EXAMPLES=$(EXAMPLES) SEED=$(SEED) $(if $(CRDS),CRDS=$(CRDS)) \
+		$(BIN)/pytest -n auto tests/differential
 
 # Golden inputs after accidents: make fuzz [EXAMPLES=20000]
 fuzz: EXAMPLES ?= 20000

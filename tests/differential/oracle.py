@@ -1,6 +1,7 @@
 """The real code, asked questions: the program that the environment variable ORACLE names.
 
-Tests that need it are skipped without it; EXAMPLES says how many examples hypothesis tries.
+Tests that need it are skipped without it; CRDS is the folder with the structures of the CRDs, where the program does
+not find it by itself. EXAMPLES says how many cases are tried, and SEED which ones.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import pytest
 PROGRAM: Final = os.environ.get("ORACLE", "")
 CRDS: Final = os.environ.get("CRDS")
 EXAMPLES: Final = int(os.environ.get("EXAMPLES") or 500)
+SEED: Final = int(os.environ.get("SEED") or 0)
 
 needs_oracle = pytest.mark.skipif(not PROGRAM, reason="ORACLE does not name the program to compare with")
 

@@ -7,29 +7,13 @@ folder with the structures of the CRDs, where the program does not find it by it
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import tempfile
-from collections import Counter
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
-from conformance.test_trainer import spelling
-from differential.oracle import EXAMPLES, PROGRAM, needs_oracle
-from hypothesis import HealthCheck, Phase, given, note, settings
+from differential.comparing import PARTS, Comparison, Documents, Tallied
+from differential.one_job import compare, documents
+from differential.oracle import EXAMPLES, needs_oracle
 from hypothesis import strategies as st
-
-from trainc.checks import job
-from trainc.kubernetes.gotypes import typed
-from trainc.kubernetes.structural import load
-from trainc.passes.store import RELEASE, with_defaults
-
-CRDS = os.environ.get("CRDS")
-BATCH = 50
-PREFIX = "j-node-0: "
 
 Fields = st.SearchStrategy[dict[str, Any]]
 
@@ -219,73 +203,14 @@ def by_name(container: dict[str, Any]) -> Any:
     return container["name"]
 
 
-tally: Counter[str] = Counter()
-
-
-@pytest.fixture(scope="module", autouse=True)
-def say_how_many(pytestconfig: pytest.Config) -> Iterator[None]:
-    """How many pods agreed, by verdict: `pytest -s` shows it."""
-    yield
-    if tally:
-        print(f"\n{tally.total()} pods compared: {dict(tally)}")
-
-
 @needs_oracle
-@given(st.lists(pods(), min_size=1, max_size=BATCH))
-@settings(
-    max_examples=max(1, EXAMPLES // BATCH * 2),
-    deadline=None,
-    suppress_health_check=list(HealthCheck),
-    phases=[Phase.generate, Phase.shrink],
-)
-def test_containers(batch: list[dict[str, Any]]) -> None:
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        (folder / "in" / "made").mkdir(parents=True)
-        files = [folder / "in" / "made" / f"{index:03}.yaml" for index in range(len(batch))]
-        for file, pod in zip(files, batch, strict=True):
-            file.write_text("\n---\n".join(map(json.dumps, manifests(pod))))
-        options = ["-runs", "1", *(["-crds", CRDS] if CRDS else [])]
-        command = [PROGRAM, *options, str(folder / "out"), *map(str, files)]
-        subprocess.run(command, check=True, capture_output=True)
-        answers = [json.loads((folder / "out" / "made" / file.with_suffix(".json").name).read_text()) for file in files]
-    for pod, answer in zip(batch, answers, strict=True):
-        stage = answer.get("stage", answer["verdict"])
-        tally[stage] += 1
-        if stage in ("accepted", "job"):
-            note(json.dumps(pod))
-            recorded = {spelling(error["field"].removeprefix(PREFIX)) for error in answer.get("errors") or ()}
-            assert refused_in(pod) == recorded, answer
+@pytest.mark.parametrize("part", PARTS)
+def test_containers(part: int, tallied: Tallied) -> None:
+    tallied(COMPARISON.run(part, EXAMPLES // 4))
 
 
-def refused_in(pod: dict[str, Any]) -> set[str]:
-    """The fields of the Job that trainc refuses."""
-    replicated = [{"name": "node", "replicas": 1, "template": {"spec": {"template": {"spec": pod}}}}]
-    jobset = {
-        "apiVersion": "jobset.x-k8s.io/v1alpha2",
-        "kind": "JobSet",
-        "metadata": {"name": "j", "namespace": "ns"},
-        "spec": {"replicatedJobs": replicated},
-    }
-    admitted = load("JobSet", RELEASE).admit(jobset)
-    assert not admitted.violations
-    stored = jobset | {"spec": typed(with_defaults(admitted.value["spec"]))}
-    return {spelling(fault.violation.field) for fault in job.faults(stored) if fault.object.kind == "Job"}
+def in_a_job(pod: dict[str, Any]) -> Documents:
+    return documents({"spec": pod})
 
 
-def manifests(pod: dict[str, Any]) -> list[dict[str, Any]]:
-    """The runtime that has the pod, and a TrainJob on it."""
-    spec: dict[str, Any] = {
-        "replicatedJobs": [{"name": "node", "template": {"spec": {"template": {"spec": pod}}}}],
-    }
-    made = "trainer.kubeflow.org/v1alpha1"
-    kind = "ClusterTrainingRuntime"
-    return [
-        {"apiVersion": made, "kind": kind, "metadata": {"name": "r"}, "spec": {"template": {"spec": spec}}},
-        {
-            "apiVersion": made,
-            "kind": "TrainJob",
-            "metadata": {"name": "j", "namespace": "ns"},
-            "spec": {"runtimeRef": {"name": "r", "kind": kind}, "trainer": {}},
-        },
-    ]
+COMPARISON = Comparison(pods(), compare, in_a_job)

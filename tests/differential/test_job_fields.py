@@ -6,21 +6,17 @@ Needs ORACLE, the program; CRDS is the folder with the structures of the CRDs, w
 
 from __future__ import annotations
 
-import json
-import subprocess
-import tempfile
-from pathlib import Path
 from typing import Any
 
+import pytest
 from conformance.test_trainer import spelling
-from differential.oracle import CRDS, EXAMPLES, PROGRAM, needs_oracle
-from hypothesis import HealthCheck, Phase, given, note, settings
+from differential.comparing import PARTS, Comparison, Documents, Question, Tallied
+from differential.one_job import recorded
+from differential.oracle import EXAMPLES, needs_oracle
 from hypothesis import strategies as st
 
 import trainc
-from trainc.checks import job as jobs
 
-BATCH = 25
 numbers = st.sampled_from([-1, 0, 1, 2, 3, 7, 10_001, 100_000, 100_001])
 qualified = st.sampled_from(["DisruptionTarget", "example.com/Gone", "bad key", "", "/x", "a/b/c"])
 indexes = st.one_of(
@@ -123,32 +119,23 @@ JOB = {
 
 
 @needs_oracle
-@given(st.lists(runtimes(), min_size=1, max_size=BATCH))
-@settings(
-    max_examples=max(1, EXAMPLES // BATCH * 2),
-    deadline=None,
-    suppress_health_check=list(HealthCheck),
-    phases=[Phase.generate, Phase.shrink],
-)
-def test_job_fields(batch: list[dict[str, Any]]) -> None:
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        (folder / "in" / "made").mkdir(parents=True)
-        files = [folder / "in" / "made" / f"{index:03}.yaml" for index in range(len(batch))]
-        for file, runtime in zip(files, batch, strict=True):
-            file.write_text(json.dumps(runtime) + "\n---\n" + json.dumps(JOB))
-        options = ["-runs", "1", *(["-crds", CRDS] if CRDS else [])]
-        subprocess.run([PROGRAM, *options, str(folder / "out"), *map(str, files)], check=True, capture_output=True)
-        for file, runtime in zip(files, batch, strict=True):
-            note(json.dumps(runtime["spec"]["template"]["spec"]["replicatedJobs"][0]))
-            answer = json.loads((folder / "out" / "made" / file.with_suffix(".json").name).read_text())
-            compare(answer, trainc.compile([str(file)]))
+@pytest.mark.parametrize("part", PARTS)
+def test_job_fields(part: int, tallied: Tallied) -> None:
+    tallied(COMPARISON.run(part, EXAMPLES // 4))
 
 
-def compare(want: dict[str, Any], got: trainc.Compilation) -> None:
-    if want["verdict"] != "accepted" and want["stage"] != "job":
-        return
-    found = {spelling(fault.violation.field) for fault in jobs.faults(got.jobs[0].objects[0])}
-    recorded = {spelling(e["field"]) for e in want.get("errors") or () if e.get("field") not in (None, "", "<nil>")}
-    assert recorded <= found, (recorded - found, want)
-    assert bool(found) == (want["verdict"] != "accepted"), (found, want)
+def documents(runtime: dict[str, Any]) -> Documents:
+    return [runtime, JOB]
+
+
+def compare(question: Question) -> str:
+    want, got = question.answer, trainc.compile([str(question.file)])
+    stage = str(want.get("stage", want["verdict"]))
+    if stage in ("accepted", "job"):
+        found = {spelling(d.field) for d in got.diagnostics if d.stage == "job" and d.object.kind == "Job"}
+        assert recorded(want) <= found, (recorded(want) - found, want)
+        assert bool(found) == (stage == "job"), (found, want)
+    return stage
+
+
+COMPARISON = Comparison(runtimes(), compare, documents)

@@ -7,26 +7,17 @@ are trainc's, and trainc names none beside them where the cluster's errors have 
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import tempfile
-from collections import Counter
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from conformance.test_trainer import STAGES
-from differential.oracle import EXAMPLES, PROGRAM, needs_oracle
-from hypothesis import HealthCheck, Phase, given, note, settings
+from differential.comparing import PARTS, Comparison, Question, Tallied
+from differential.one_job import NO_FIELD
+from differential.oracle import EXAMPLES, needs_oracle
 from hypothesis import strategies as st
 
 import trainc
 
-CRDS = os.environ.get("CRDS")
-BATCH = 25
-NO_FIELD = {None, "", "<nil>"}
 CHECKED = {"schema", "runtime", "trainjob", "jobset-schema", "jobset"}
 """The stages that are compared; what the API server says of the Jobs comes after them."""
 
@@ -152,48 +143,20 @@ def cases(draw: st.DrawFn) -> list[dict[str, Any]]:
     return [runtime, job]
 
 
-tally: Counter[tuple[str, str]] = Counter()
-
-
-@pytest.fixture(scope="module", autouse=True)
-def say_how_many() -> Iterator[None]:
-    """How many jobs agreed, by verdict: `pytest -s` shows it."""
-    yield
-    if tally:
-        print(f"\n{tally.total()} JobSets compared: {dict(tally)}")
-
-
 @needs_oracle
-@given(st.lists(cases(), min_size=1, max_size=BATCH))
-@settings(
-    max_examples=max(1, EXAMPLES // BATCH),
-    deadline=None,
-    suppress_health_check=list(HealthCheck),
-    phases=[Phase.generate, Phase.shrink],
-)
-def test_jobsets(batch: list[list[dict[str, Any]]]) -> None:
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        (folder / "in" / "made").mkdir(parents=True)
-        files = [folder / "in" / "made" / f"{index:03}.yaml" for index in range(len(batch))]
-        for file, documents in zip(files, batch, strict=True):
-            file.write_text("\n---\n".join(map(json.dumps, documents)))
-        options = ["-runs", "1", *(["-crds", CRDS] if CRDS else [])]
-        subprocess.run([PROGRAM, *options, str(folder / "out"), *map(str, files)], check=True, capture_output=True)
-        for file, documents in zip(files, batch, strict=True):
-            note(json.dumps(documents))
-            answer = json.loads((folder / "out" / "made" / file.with_suffix(".json").name).read_text())
-            tally[answer["verdict"], answer.get("stage", "")] += 1
-            compare(answer, trainc.compile([str(file)]))
+@pytest.mark.parametrize("part", PARTS)
+def test_jobsets(part: int, tallied: Tallied) -> None:
+    tallied(COMPARISON.run(part, EXAMPLES // 4))
 
 
-def compare(want: dict[str, Any], got: trainc.Compilation) -> None:
+def compare(question: Question) -> str:
+    want, got = question.answer, trainc.compile([str(question.file)])
     errors = [d for d in got.diagnostics if d.severity == "error"]
     stage = STAGES.get(want.get("stage", ""), want.get("stage", ""))
     mine = {d.field for d in errors if d.stage == stage}
     if stage not in CHECKED:
         assert [d for d in errors if d.stage in CHECKED] == [], want
-        return
+        return stage or "accepted"
     theirs = [e.get("field") for e in want["errors"]]
     assert mine, want
     assert not got.objects
@@ -202,3 +165,7 @@ def compare(want: dict[str, Any], got: trainc.Compilation) -> None:
         named = {field for field in theirs if field not in NO_FIELD}
         assert named <= mine, want
         assert mine - named == set() or len(named) < len(set(theirs)), want
+    return stage
+
+
+COMPARISON = Comparison(cases(), compare)

@@ -8,27 +8,14 @@ What JobSet's schema refuses is left out. Needs ORACLE, as tests/differential/te
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import tempfile
-from collections import Counter
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
-from conformance.test_trainer import spelling
-from differential.oracle import EXAMPLES, PROGRAM, needs_oracle
-from hypothesis import HealthCheck, Phase, given, settings
+from differential.comparing import PARTS, Comparison, Documents, Tallied
+from differential.one_job import compare, documents
+from differential.oracle import EXAMPLES, needs_oracle
 from hypothesis import strategies as st
 
-from trainc.checks import job
-from trainc.kubernetes.gotypes import typed
-from trainc.kubernetes.structural import load
-from trainc.passes.store import RELEASE, with_defaults
-
-CRDS = os.environ.get("CRDS")
-BATCH = 25
 NETWORK = {"enableDNSHostnames": False}
 """So that JobSet keeps the pod's subdomain."""
 
@@ -340,71 +327,14 @@ def templates(draw: st.DrawFn) -> dict[str, Any]:
     return ({"metadata": metadata} if metadata else {}) | {"spec": pod}
 
 
-tally: Counter[tuple[str, str]] = Counter()
-
-
-@pytest.fixture(scope="module", autouse=True)
-def say_how_many() -> Iterator[None]:
-    """How many pods were compared, by the cluster's verdict: `pytest -s` shows it."""
-    yield
-    if tally:
-        print(f"\n{tally.total()} pods: {dict(tally)}")
-
-
 @needs_oracle
-@given(st.lists(templates(), min_size=BATCH, max_size=BATCH))
-@settings(
-    max_examples=max(1, EXAMPLES // BATCH),
-    deadline=None,
-    suppress_health_check=list(HealthCheck),
-    phases=[Phase.generate],  # a batch is a run of the program; what differs is small enough to read
-)
-def test_pods(batch: list[dict[str, Any]]) -> None:
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        (folder / "in" / "made").mkdir(parents=True)
-        files = [folder / "in" / "made" / f"{index:03}.yaml" for index in range(len(batch))]
-        for file, template in zip(files, batch, strict=True):
-            file.write_text("\n---\n".join(map(json.dumps, documents(template))))
-        options = ["-runs", "1", *(["-crds", CRDS] if CRDS else [])]
-        subprocess.run([PROGRAM, *options, str(folder / "out"), *map(str, files)], check=True, capture_output=True)
-        for file, template in zip(files, batch, strict=True):
-            answer = json.loads((folder / "out" / "made" / file.with_suffix(".json").name).read_text())
-            compare(answer, template)
+@pytest.mark.parametrize("part", PARTS)
+def test_pods(part: int, tallied: Tallied) -> None:
+    tallied(COMPARISON.run(part, EXAMPLES // 4))
 
 
-def documents(template: dict[str, Any]) -> list[dict[str, Any]]:
-    """A runtime with the pod template, and a TrainJob of it."""
-    labels = {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}
-    replicated = {"name": "node", "template": {"metadata": {"labels": labels}, "spec": {"template": template}}}
-    jobset = {"spec": {"network": NETWORK, "replicatedJobs": [replicated]}}
-    version, kind = "trainer.kubeflow.org/v1alpha1", "ClusterTrainingRuntime"
-    return [
-        {"apiVersion": version, "kind": kind, "metadata": {"name": "r"}, "spec": {"mlPolicy": {}, "template": jobset}},
-        {
-            "apiVersion": version,
-            "kind": "TrainJob",
-            "metadata": {"name": "js", "namespace": "default"},
-            "spec": {"runtimeRef": {"name": "r"}, "trainer": {}},
-        },
-    ]
+def in_a_job(template: dict[str, Any]) -> Documents:
+    return documents(template, network=NETWORK)
 
 
-def compare(want: dict[str, Any], template: dict[str, Any]) -> None:
-    tally[want["verdict"], want.get("stage", "")] += 1
-    if want["verdict"] != "accepted" and want["stage"] != "job":
-        return
-    replicated = {"name": "node", "replicas": 1, "template": {"spec": {"template": template}}}
-    jobset = {
-        "apiVersion": "jobset.x-k8s.io/v1alpha2",
-        "kind": "JobSet",
-        "metadata": {"name": "js", "namespace": "default"},
-        "spec": {"network": NETWORK, "replicatedJobs": [replicated]},
-    }
-    admitted = load("JobSet", RELEASE).admit(jobset)
-    assert not admitted.violations
-    stored = jobset | {"spec": typed(with_defaults(admitted.value["spec"]))}
-    found = {spelling(fault.violation.field) for fault in job.faults(stored) if fault.object.kind == "Job"}
-    errors = [error for error in want.get("errors", []) if error.get("field") not in (None, "", "<nil>")]
-    recorded = {spelling(error["field"].removeprefix("js-node-0: ")) for error in errors}
-    assert recorded == found, json.dumps(template)
+COMPARISON = Comparison(templates(), compare, in_a_job)

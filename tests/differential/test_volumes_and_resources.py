@@ -6,35 +6,14 @@ the two answers must be the same ones. Needs ORACLE and CRDS as test_jobs does.
 
 from __future__ import annotations
 
-import json
-import subprocess
-import tempfile
-from collections import Counter
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
-from conformance.test_trainer import spelling
-from differential.oracle import EXAMPLES, PROGRAM, needs_oracle
-from differential.test_jobs import CRDS, Fields, fields
-from hypothesis import HealthCheck, Phase, given, note, settings
+from differential.comparing import PARTS, Comparison, Documents, Tallied
+from differential.one_job import compare, documents
+from differential.oracle import EXAMPLES, needs_oracle
+from differential.test_jobs import Fields, fields
 from hypothesis import strategies as st
-
-from trainc.checks import job
-from trainc.kubernetes.gotypes import typed
-from trainc.kubernetes.structural import load
-from trainc.passes.store import RELEASE, with_defaults
-
-BATCH = 25
-ANCESTOR = "trainer.kubeflow.org/trainjob-ancestor-step"
-TRAINER = {
-    "name": "node",
-    "template": {
-        "metadata": {"labels": {ANCESTOR: "trainer"}},
-        "spec": {"template": {"spec": {"containers": [{"name": "node", "image": "i"}]}}},
-    },
-}
 
 texts = st.sampled_from(["a", "a", "b.c", "", "A", "a_b", "a/b", "x" * 64])
 paths = st.sampled_from(["a", "b", "a/b", "", "/a", "..", "../a", "a/../b", "..a", "a/..", "."])
@@ -246,71 +225,14 @@ def pods(draw: st.DrawFn) -> dict[str, Any]:
     return made
 
 
-tally: Counter[tuple[str, str]] = Counter()
-
-
-@pytest.fixture(scope="module", autouse=True)
-def say_how_many() -> Iterator[None]:
-    """How many pods agreed, by verdict: `pytest -s` shows it."""
-    yield
-    if tally:
-        print(f"\n{tally.total()} pods compared: {dict(tally)}")
-
-
 @needs_oracle
-@given(st.lists(pods(), min_size=1, max_size=BATCH))
-@settings(
-    max_examples=max(1, EXAMPLES // BATCH * 2),
-    deadline=None,
-    suppress_health_check=list(HealthCheck),
-    phases=[Phase.generate, Phase.shrink],
-)
-def test_pods(batch: list[dict[str, Any]]) -> None:
-    for pod, answer in zip(batch, answers(batch), strict=True):
-        note(json.dumps(pod))
-        tally[answer["verdict"], answer.get("stage", "")] += 1
-        compare(answer, {"name": "x", "template": {"spec": {"template": {"spec": pod}}}})
+@pytest.mark.parametrize("part", PARTS)
+def test_volumes_and_resources(part: int, tallied: Tallied) -> None:
+    tallied(COMPARISON.run(part, EXAMPLES // 4))
 
 
-def answers(batch: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """What the real code says to each pod."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        (folder / "in" / "made").mkdir(parents=True)
-        files = [folder / "in" / "made" / f"{index:03}.json" for index in range(len(batch))]
-        for file, pod in zip(files, batch, strict=True):
-            jobs = [TRAINER, {"name": "x", "template": {"spec": {"template": {"spec": pod}}}}]
-            runtime = {
-                "apiVersion": "trainer.kubeflow.org/v1alpha1",
-                "kind": "ClusterTrainingRuntime",
-                "metadata": {"name": "r"},
-                "spec": {"mlPolicy": {"numNodes": 1}, "template": {"spec": {"replicatedJobs": jobs}}},
-            }
-            trainjob = {
-                "apiVersion": "trainer.kubeflow.org/v1alpha1",
-                "kind": "TrainJob",
-                "metadata": {"name": "j", "namespace": "ns"},
-                "spec": {"runtimeRef": {"name": "r"}, "trainer": {}},
-            }
-            file.write_text("\n---\n".join(map(json.dumps, (runtime, trainjob))))
-        options = ["-runs", "1", *(["-crds", CRDS] if CRDS else [])]
-        command = [PROGRAM, *options, str(folder / "out"), *map(str, files)]
-        subprocess.run(command, check=True, capture_output=True)
-        return [json.loads((folder / "out" / "made" / file.name).read_text()) for file in files]
+def in_a_job(pod: dict[str, Any]) -> Documents:
+    return documents({"spec": pod})
 
 
-def compare(want: dict[str, Any], replicated: dict[str, Any]) -> None:
-    jobset = {
-        "apiVersion": "jobset.x-k8s.io/v1alpha2",
-        "kind": "JobSet",
-        "metadata": {"name": "j", "namespace": "ns"},
-        "spec": {"replicatedJobs": [replicated]},
-    }
-    admitted = load("JobSet", RELEASE).admit(jobset)
-    if want.get("stage") not in (None, "job"):
-        assert admitted.violations, want
-        return
-    assert not admitted.violations
-    stored = jobset | {"spec": typed(with_defaults(admitted.value["spec"]))}
-    found = {spelling(fault.violation.field) for fault in job.faults(stored) if fault.object.kind == "Job"}
-    assert found == {spelling(error["field"]) for error in want.get("errors", ())}, want
+COMPARISON = Comparison(pods(), compare, in_a_job)

@@ -143,6 +143,8 @@ def test_one_wrong_document_does_not_hide_the_errors_of_the_others() -> None:
     ("text", "id"),
     [
         pytest.param("kind: TrainJob\n", "no-api-version", id="no apiVersion"),
+        pytest.param("kind: TrainJob\napiVersion: ''\n", "no-api-version", id="an empty apiVersion"),
+        pytest.param("kind: TrainJob\napiVersion: yes\n", "no-api-version", id="an apiVersion that is no string"),
         pytest.param("apiVersion: trainer.kubeflow.org/v1\nkind: TrainJob\n", "unknown-version", id="another version"),
         pytest.param("apiVersion: trainer.kubeflow.org/v1alpha1\nkind: Trainjob\n", "unknown-kind", id="misspelt kind"),
         pytest.param("apiVersion: trainer.kubeflow.org/v1alpha1\n", "unknown-kind", id="no kind"),

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from trainc.checks import job as jobs
 from trainc.checks.jobset import violations
 from trainc.kubernetes.trees import edit, put
 from trainc.passes.store import with_defaults
@@ -256,3 +257,9 @@ def test_refused(changes: list[Any], where: tuple[str, str, tuple[str | int, ...
 )
 def test_accepted(changes: list[Any]) -> None:
     assert violations(jobset(*changes)) == []
+
+
+def test_a_claim_template_without_metadata_is_nobodys_volume() -> None:
+    made = jobset((CLAIM[:2], [{"templates": [{"spec": {}}]}]), (("spec", "replicatedJobs"), [job("node")]))
+    assert [violation.rule for violation in violations(made)] == ["claim-name", "claim-not-mounted"]
+    assert jobs.claims(made, {"containers": [{"name": "node", "volumeMounts": [{"name": "data"}]}]}) == []

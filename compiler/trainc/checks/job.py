@@ -119,7 +119,7 @@ def _kept(jobset: Tree, metadata: Tree) -> Tree:
 def claims(jobset: Tree, pod: Tree) -> list[Tree]:
     """The volumes that JobSet adds to a pod, for its claim templates that some container mounts."""
     templates = [
-        template["metadata"]["name"]
+        get(template, ("metadata", "name"), "")
         for policy in jobset["spec"].get("volumeClaimPolicies") or ()
         for template in policy.get("templates") or ()
     ]

@@ -40,10 +40,8 @@ def sort(document: Document) -> Iterator[tuple[Role, Document] | Diagnostic]:
         yield from _ours(document, kind, version)
     elif version == OLD_VERSION and isinstance(kind, str) and kind in ROLES:
         yield ROLES[kind], document
-    elif version is None and isinstance(kind, str) and kind in ROLES:
-        yield _diagnostic(
-            document, "no-api-version", f"a {kind} without apiVersion", f"add `apiVersion: {VERSION}`", ()
-        )
+    elif (not version or not isinstance(version, str)) and isinstance(kind, str) and kind in ROLES:
+        yield _unversioned(document, kind, version)
     else:
         yield "other", document
 
@@ -63,6 +61,15 @@ def _ours(document: Document, kind: object, version: str) -> Iterator[tuple[Role
         yield _diagnostic(document, "unknown-kind", message, help, ("kind",))
     else:
         yield ROLES[kind], document
+
+
+def _unversioned(document: Document, kind: str, version: object) -> Diagnostic:
+    if version in (None, ""):
+        return _diagnostic(
+            document, "no-api-version", f"a {kind} without apiVersion", f"add `apiVersion: {VERSION}`", ()
+        )
+    message = f"the apiVersion of a {kind} must be a string"
+    return _diagnostic(document, "no-api-version", message, f"write `apiVersion: {VERSION}`", ("apiVersion",))
 
 
 def _no_object(document: Document) -> Diagnostic:
