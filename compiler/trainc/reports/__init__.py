@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 FORMATS: Final = ("text", "json", "junit", "sarif", "github", "gitlab")
 
 
+OF_MADE: Final = ("jobset-schema", "jobset", "job")
+"""The stages whose diagnostics speak of objects that were made of a TrainJob, and point to that."""
+
+
 class Report(Protocol):
     """What a module in this folder offers."""
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.diagnostics import Diagnostic, Location
-from trainc.reports import in_order
+from trainc.reports import OF_MADE, in_order
 from trainc.source.printable import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Hashable, Iterator, Sequence
 
     from trainc.diagnostics import Checked
     from trainc.source.excerpt import Excerpt
@@ -27,6 +27,8 @@ CYAN: Final = "\x1b[1;36m"
 PLAIN: Final = "\x1b[0m"
 
 
+RUNTIME: Final = "the runtime"
+"""The relation of a runtime's line to a TrainJob that has an error from it."""
 EXCERPTS: Final = 500
 """So many diagnostics are shown with their lines: nobody reads as many, and each takes a millisecond."""
 
@@ -36,11 +38,39 @@ def render(diagnostics: Sequence[Diagnostic], *, summary: str, color: bool, chec
     paint = _painted if color else _plain
     parts = [
         "\n".join(_lines(diagnostic, paint, shown=number < EXCERPTS))
-        for number, diagnostic in enumerate(in_order(diagnostics))
+        for number, diagnostic in enumerate(_by_cause(in_order(diagnostics)))
     ]
     if summary:
         parts.append(summary)
     return "\n\n".join(parts) + "\n" if parts else ""
+
+
+def _by_cause(diagnostics: list[Diagnostic]) -> list[Diagnostic]:
+    """What a line of a runtime does to all its TrainJobs is told once, of the first; the others are counted."""
+    counts: dict[Hashable, int] = {}
+    causes = [_cause(diagnostic) for diagnostic in diagnostics]
+    for cause in causes:
+        counts[cause] = counts.get(cause, 0) + 1
+    told = []
+    for diagnostic, cause in zip(diagnostics, causes, strict=True):
+        others = counts.pop(cause, 0) - 1 if cause else 0
+        if cause is None:
+            told.append(diagnostic)
+        elif others >= 0:
+            told.append(diagnostic._replace(message=diagnostic.message + _also(others)))
+    return told
+
+
+def _cause(diagnostic: Diagnostic) -> Hashable:
+    """What errors of several TrainJobs have in common when mending their runtime mends all; None for any other."""
+    if diagnostic.severity != "error" or diagnostic.stage not in OF_MADE:
+        return None
+    at = [found.place for found in diagnostic.related if found.message == RUNTIME]
+    return (diagnostic.id, diagnostic.message, str(at[0])) if at else None
+
+
+def _also(others: int) -> str:
+    return f" (and {others} more TrainJob{'s' if others > 1 else ''})" if others else ""
 
 
 def block(diagnostic: Diagnostic, *, shown: bool) -> str:

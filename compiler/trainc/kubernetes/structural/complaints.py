@@ -201,7 +201,7 @@ def unknown_field(path: Path, schema: Tree, root: Tree) -> Violation:
     """A field that the kind does not have; `schema` is its parent's, `root` the whole kind's."""
     name, kind = str(path[-1]), root.get("title", "the kind")
     known = list(schema.get("properties", {}))
-    meant = nearest(name, known, likeness=_ALIKE)
+    meant = nearest(name, known, likeness=_ALIKE) or _longer(name, known)
     if meant:
         help = f"did you mean {meant}?"
     elif home := _home(name, root):
@@ -238,6 +238,12 @@ def _described(path: Path, value: Any) -> str:
         case list():
             return "a list"
     return "a mapping"
+
+
+def _longer(name: str, known: list[str]) -> str | None:
+    """The one field whose last word it is: a secret's `name` is its secretName."""
+    longer = [field for field in known if field.endswith(name[:1].upper() + name[1:])]
+    return longer[0] if name and len(longer) == 1 else None
 
 
 def _home(name: str, root: Tree) -> Path | None:
