@@ -47,17 +47,16 @@ def render(diagnostics: Sequence[Diagnostic], *, summary: str, color: bool, chec
 
 def _by_cause(diagnostics: list[Diagnostic]) -> list[Diagnostic]:
     """What a line of a runtime does to all its TrainJobs is told once, of the first; the others are counted."""
-    counts: dict[Hashable, int] = {}
     causes = [_cause(diagnostic) for diagnostic in diagnostics]
-    for cause in causes:
-        counts[cause] = counts.get(cause, 0) + 1
+    places: dict[Hashable, set[str]] = {}
+    for diagnostic, cause in zip(diagnostics, causes, strict=True):
+        places.setdefault(cause, set()).add(str(diagnostic.place))
     told = []
     for diagnostic, cause in zip(diagnostics, causes, strict=True):
-        others = counts.pop(cause, 0) - 1 if cause else 0
         if cause is None:
             told.append(diagnostic)
-        elif others >= 0:
-            told.append(diagnostic._replace(message=diagnostic.message + _also(others)))
+        elif cause in places:
+            told.append(diagnostic._replace(message=diagnostic.message + _also(len(places.pop(cause)) - 1)))
     return told
 
 

@@ -69,7 +69,7 @@ def _places(trace: Trace, violation: Violation) -> tuple[Place, tuple[Related, .
             continue
         seen.append(other)
         if place.path == REFERENCE and other.document is trace.plan.job.document:
-            place = other
+            place, related = other, tuple(found._replace(message="in the runtime") for found in related)
         else:
             related = (*related, Related(message=what, place=other))
     return place, related

@@ -60,8 +60,8 @@ def no_volume(found: Findings, at: At, name: str) -> None:
         f"no volume of the pod is called {shown(name)}",
         f"did you mean {near}?"
         if near
-        else f"add it to the pod's volumes: `- {{name: {name}, persistentVolumeClaim: {{claimName: ...}}}}`, or with another "
-        "source, such as emptyDir for scratch space",
+        else f"add it to the pod's volumes: `- {{name: {name}, persistentVolumeClaim: {{claimName: ...}}}}`, or with "
+        "another source, such as emptyDir for scratch space",
     )
 
 
