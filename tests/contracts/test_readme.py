@@ -27,5 +27,5 @@ def test_the_output() -> None:
 
 
 def test_the_messages(job: Path) -> None:
-    job.write_text(job.read_text().replace("distributed", "distribted").replace("numNodes: 4", 'numNodes: "4"'))
+    job.write_text(job.read_text().replace("gpu: 8", "gpu: 8, cpu: 2"))
     assert run("validate", "job.yaml").out == BROKEN.partition("$ trainc validate job.yaml\n")[2]

@@ -241,19 +241,6 @@ def test_several_files_and_a_related_place_in_another_one(snapshot: SnapshotAsse
     assert run("validate", "b.yaml", "a.yaml", "missing.yaml").out == snapshot
 
 
-def test_a_fault_of_a_runtime_is_told_once_for_many_jobs() -> None:
-    runtime = run("runtimes", "plain").out.replace("image: python:3.13-slim", 'image: ""')
-    jobs = [HEAD.replace("name: a", f"name: a{number}") + "spec: {runtimeRef: {name: plain}}\n" for number in range(5)]
-    Path("jobs.yaml").write_text("---\n".join(jobs))
-    Path("runtime.yaml").write_text(runtime)
-    lines = run("validate", "jobs.yaml", "runtime.yaml").out.splitlines()
-    assert [line for line in lines if "error[" in line] == [
-        "jobs.yaml:4:20: error[required]: containers[0] has no image, which is required"
-    ]
-    assert "  jobs.yaml:9:20: the same for 4 more TrainJobs, from here on" in lines
-    assert lines[-1].startswith("5 errors")
-
-
 def test_standard_input() -> None:
     done = run("validate", "-", stdin=f"{HEAD}spec: {{runtimeRef: {{name: plane}}}}\n".encode())
     assert done.out.splitlines()[:3] == [

@@ -154,8 +154,19 @@ def diagnose(document: Document, violations: Iterable[Violation], *, warn: bool 
             severity="warning" if warn else "error",
             stage=violation.stage,
             message=violation.message,
-            help=later_spelling(violation.path, violation.rule, said) or violation.help,
+            help=later_spelling(violation.path, violation.rule, said)
+            or (_unpatchable(document.value, violation.path) if violation.rule == "unknown-field" else "")
+            or violation.help,
             object=subject,
             field=violation.field,
             place=Place(document=document, path=violation.path, key=violation.key),
         )
+
+
+def _unpatchable(job: Tree, path: Path) -> str:
+    """Where to write what a patch cannot set, if this is a patch."""
+    if path[1:2] != ("runtimePatches",):
+        return ""
+    from trainc.checks.unpatchable import way_out
+
+    return way_out(job, path, RELEASE)

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 FORMATS: Final = ("text", "json", "junit", "sarif", "github", "gitlab")
 
 
+OF_MADE: Final = ("jobset-schema", "jobset", "job")
+"""The stages whose diagnostics speak of objects that were made of a TrainJob, and point to that."""
+
+
 class Report(Protocol):
     """What a module in this folder offers."""
 
@@ -48,7 +52,7 @@ def in_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
         return []
     from trainc.source.messages import without_secrets
 
-    return sorted(map(without_secrets, located), key=sort_key)
+    return sorted(map(without_secrets, located), key=_sort_key)
 
 
 def _located(related: Related) -> Related:
@@ -56,8 +60,7 @@ def _located(related: Related) -> Related:
     return related._replace(place=place.locate()) if isinstance(place, Place) else related
 
 
-def sort_key(diagnostic: Diagnostic) -> tuple[Any, ...]:
-    """By place; what is at one place by the cluster's order, then by name."""
+def _sort_key(diagnostic: Diagnostic) -> tuple[Any, ...]:
     at = diagnostic.place
     location = at if isinstance(at, Location) else Location(file="")
     return (

@@ -13,8 +13,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 from xml.etree import ElementTree
 
-from trainc.diagnostics import Checked, Diagnostic, Location
-from trainc.reports import in_order
+from trainc.diagnostics import Checked, Diagnostic, Location, ObjectId
+from trainc.reports import OF_MADE, in_order
 from trainc.reports.text import EXCERPTS, block, escape
 
 if TYPE_CHECKING:
@@ -64,11 +64,20 @@ def render(diagnostics: Sequence[Diagnostic], *, summary: str, color: bool, chec
 
 def _case(said: Checked | Diagnostic) -> Case:
     about = said.object
+    if isinstance(said, Diagnostic) and said.stage in OF_MADE:
+        about = _written(about, said)
     file = said.file if isinstance(said, Checked) else said.place.file if isinstance(said.place, Location) else ""
     if not about.kind:
         return Case("File", "<stdin>" if file == "-" else file) if file else RUN
     name = f"{about.namespace}/{about.name}" if about.namespace else about.name
     return Case(about.kind, name) if about.name else Case(about.kind, "(no name)", file)
+
+
+def _written(about: ObjectId, said: Diagnostic) -> ObjectId:
+    """The TrainJob that an object was made of: it has failed. A namespace may be given on the command line."""
+    at = said.place
+    written = ObjectId.of(at.source.value) if isinstance(at, Location) and at.source else about
+    return written._replace(namespace=about.namespace)
 
 
 def _add(suite: ElementTree.Element, case: Case, said: list[tuple[Diagnostic, str]], *, skipped: bool) -> None:

@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.diagnostics import Diagnostic, Location
-from trainc.reports import in_order, sort_key
+from trainc.reports import OF_MADE, in_order
 from trainc.source.printable import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Hashable, Iterator, Sequence
 
     from trainc.diagnostics import Checked
     from trainc.source.excerpt import Excerpt
@@ -27,10 +27,8 @@ CYAN: Final = "\x1b[1;36m"
 PLAIN: Final = "\x1b[0m"
 
 
-OF_TRAINJOBS: Final = frozenset({"TrainJob", "JobSet", "Job", "Pod"})
-"""What a diagnostic speaks of when it is about a TrainJob, or what became of one."""
-MANY: Final = 4
-"""So many diagnostics that say the same of one line are said once."""
+RUNTIME: Final = "the runtime"
+"""The relation of a runtime's line to a TrainJob that has an error from it."""
 EXCERPTS: Final = 500
 """So many diagnostics are shown with their lines: nobody reads as many, and each takes a millisecond."""
 
@@ -39,33 +37,39 @@ def render(diagnostics: Sequence[Diagnostic], *, summary: str, color: bool, chec
     """The report, and a line that sums it up; blank lines between them."""
     paint = _painted if color else _plain
     parts = [
-        "\n".join([*_lines(first, paint, shown=number < EXCERPTS), *_more(others, paint)])
-        for number, (first, *others) in enumerate(_by_cause(in_order(diagnostics)))
+        "\n".join(_lines(diagnostic, paint, shown=number < EXCERPTS))
+        for number, diagnostic in enumerate(_by_cause(in_order(diagnostics)))
     ]
     if summary:
         parts.append(summary)
     return "\n\n".join(parts) + "\n" if parts else ""
 
 
-def _by_cause(diagnostics: Iterable[Diagnostic]) -> list[list[Diagnostic]]:
-    """The diagnostics, many together that say the same of one line elsewhere: a runtime's fault, for all its jobs."""
-    causes: dict[Hashable, list[Diagnostic]] = {}
-    for number, diagnostic in enumerate(diagnostics):
-        elsewhere = tuple((related.message, position(related.place)) for related in diagnostic.related)
-        said = (diagnostic.id, diagnostic.severity, diagnostic.message, diagnostic.help, elsewhere)
-        causes.setdefault(said if elsewhere else number, []).append(diagnostic)
-    if all(len(alike) == 1 for alike in causes.values()):
-        return list(causes.values())
-    apart = [[one] for alike in causes.values() if len(alike) < MANY for one in alike]
-    together = [alike for alike in causes.values() if len(alike) >= MANY]
-    return sorted(apart + together, key=lambda alike: sort_key(alike[0]))
+def _by_cause(diagnostics: list[Diagnostic]) -> list[Diagnostic]:
+    """What a line of a runtime does to all its TrainJobs is told once, of the first; the others are counted."""
+    causes = [_cause(diagnostic) for diagnostic in diagnostics]
+    places: dict[Hashable, set[str]] = {}
+    for diagnostic, cause in zip(diagnostics, causes, strict=True):
+        places.setdefault(cause, set()).add(str(diagnostic.place))
+    told = []
+    for diagnostic, cause in zip(diagnostics, causes, strict=True):
+        if cause is None:
+            told.append(diagnostic)
+        elif cause in places:
+            told.append(diagnostic._replace(message=diagnostic.message + _also(len(places.pop(cause)) - 1)))
+    return told
 
 
-def _more(others: Sequence[Diagnostic], paint: Callable[[str, str], str]) -> Iterator[str]:
-    """How often else it is so."""
-    if others:
-        what = "TrainJobs" if all(other.object.kind in OF_TRAINJOBS for other in others) else "objects"
-        yield f"  {paint(BOLD, position(others[0].place))}: the same for {len(others)} more {what}, from here on"
+def _cause(diagnostic: Diagnostic) -> Hashable:
+    """What errors of several TrainJobs have in common when mending their runtime mends all; None for any other."""
+    if diagnostic.severity != "error" or diagnostic.stage not in OF_MADE:
+        return None
+    at = [found.place for found in diagnostic.related if found.message == RUNTIME]
+    return (diagnostic.id, diagnostic.message, str(at[0])) if at else None
+
+
+def _also(others: int) -> str:
+    return f" (and {others} more TrainJob{'s' if others > 1 else ''})" if others else ""
 
 
 def block(diagnostic: Diagnostic, *, shown: bool) -> str:

@@ -204,7 +204,7 @@ def unknown_field(path: Path, schema: Tree, root: Tree, *, searched: bool) -> Vi
     """
     name, kind = str(path[-1]), root.get("title", "the kind")
     known = list(schema.get("properties", {}))
-    if searched and (meant := nearest(name, known, likeness=_ALIKE)):
+    if searched and (meant := nearest(name, known, likeness=_ALIKE) or _longer(name, known)):
         help = f"did you mean {meant}?"
     elif searched and (home := _home(name, root)):
         help = f"did you mean {field(home)}?"
@@ -240,6 +240,12 @@ def _described(path: Path, value: Any) -> str:
         case list():
             return "a list"
     return "a mapping"
+
+
+def _longer(name: str, known: list[str]) -> str | None:
+    """The one field whose last word it is: a secret's `name` is its secretName."""
+    longer = [field for field in known if field.endswith(name[:1].upper() + name[1:])]
+    return longer[0] if name and len(longer) == 1 else None
 
 
 def _home(name: str, root: Tree) -> Path | None:

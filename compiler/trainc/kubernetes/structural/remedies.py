@@ -95,6 +95,8 @@ def _string_meant(path: Path, value: Any, expected: str) -> str:
             return _A_QUANTITY if expected == "quantity" else "write a number or a string"
         case bool():
             return "put it in quotes: without them it is a boolean"
+        case float() if expected == "quantity" and "/" in str(path[-1]):
+            return f"write a whole number: {path[-1]} is handed out in whole devices"
         case int() | float():
             return "put it in quotes" if path[-1:] == ("value",) else f'put it in quotes: "{shown(value)}"'
         case [str(one)]:

@@ -30,7 +30,7 @@ def pod(found: Findings, at: At, pod: Tree) -> None:
         if image.strip(SPACES) != image:
             _padded(found, (place, "image"), image)
     if found.pod.get("nodeName") and found.pod.get("schedulingGates"):
-        message = "nodeName puts the pod on a node, and it has scheduling gates to wait for"
+        message = f"nodeName puts the pod on node {found.pod['nodeName']}, and it has scheduling gates to wait for"
         related = (("the gates", (spec, "schedulingGates")),)
         found.complain("gated-node", (spec, "nodeName"), message, "remove one of them", related=related)
     if found.pod.get("hostNetwork"):

@@ -26,7 +26,9 @@ _SPECIAL: Final = frozenset(
 )
 _SPECIAL_BEGINNINGS: Final = ("container.apparmor.security.", "container.seccomp.security.")
 _ENDS: Final = "use letters, digits, `-`, `_` and `.`, the first and the last a letter or a digit"
-_NONE_SUCH: Final = "no label can have this value, so nothing would be found by it"
+_NONE_SUCH: Final = (
+    "no label can have this value, so nothing would be found by it; write it as those that are meant have it"
+)
 
 
 @lru_cache(maxsize=1024)
@@ -62,15 +64,15 @@ def of_template(found: Findings, at: At, metadata: Tree) -> None:
         podannotations.of_template(found, at)
 
 
-def labels(found: Findings, at: At, values: dict[str, str], *, field: str = "") -> None:
-    """Keys and values of labels; without `field`, of those that a selector asks for."""
+def labels(found: Findings, at: At, values: dict[str, str], *, field: str = "", selected: str = _NONE_SUCH) -> None:
+    """Keys and values of labels; without `field`, of those that a selector asks for, with its way out."""
     for key, value in values.items():
         if not good_key(key):
             from trainc.kubernetes.validation import complaints
 
             complaints.bad_key(found, (at, key), key, rule="invalid-label", field=field or field_of(at), key=True)
         if not good_value(value):
-            way_out = f"{_ENDS}; or make it an annotation" if field else _NONE_SUCH
+            way_out = f"{_ENDS}; or make it an annotation" if field else selected
             bad_value(found, (at, key), value, key, field=field or field_of(at), help=way_out)
 
 

@@ -60,7 +60,8 @@ def no_volume(found: Findings, at: At, name: str) -> None:
         f"no volume of the pod is called {shown(name)}",
         f"did you mean {near}?"
         if near
-        else f"add it to the volumes of the pod, with its source: `- {{name: {name}, emptyDir: {{}}}}`",
+        else f"add it to the pod's volumes: `- {{name: {name}, persistentVolumeClaim: {{claimName: ...}}}}`, or with "
+        "another source, such as emptyDir for scratch space",
     )
 
 

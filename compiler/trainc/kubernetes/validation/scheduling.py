@@ -25,12 +25,13 @@ _effect: Final = one_of(*_EFFECTS)
 _when: Final = one_of(*_WHEN)
 _skew: Final = at_least(1)
 _inclusion: Final = one_of("Honor", "Ignore")
-_NO_TAINT: Final = "no taint can have this value"
+_OF_NODES: Final = "no label can have this value; write it as the nodes have it: kubectl get nodes --show-labels"
+_NO_TAINT: Final = "no taint can have this value; write it as the nodes have it: kubectl describe nodes"
 
 
 def node_selector(found: Findings, at: At, value: dict[str, str]) -> None:
     """The labels that a node must have."""
-    metadata.labels(found, at, value)
+    metadata.labels(found, at, value, selected=_OF_NODES)
 
 
 def toleration(found: Findings, at: At, value: Tree) -> None:
@@ -43,8 +44,9 @@ def toleration(found: Findings, at: At, value: Tree) -> None:
         complaints.bad_key(found, (at, "key"), key, rule="invalid-label")
     if not key and operator != "Exists":
         _contradiction(
-            found, at, "operator", "operator", "a toleration without a key tolerates every taint",
-            "write operator: Exists, or add the key of the taint",
+            found, at, "operator", "operator",
+            f"a toleration without a key is for every taint, and its operator is {operator or 'Equal'}",
+            "add the key of the taint; or write operator: Exists, where every taint is meant",
         )  # fmt: skip
     if operator in ("", "Equal"):
         if not metadata.good_value(text):
@@ -55,9 +57,13 @@ def toleration(found: Findings, at: At, value: Tree) -> None:
 
         complaints.not_allowed(found, (at, "operator"), operator, _OPERATORS)
     elif text:
+        from trainc.kubernetes.structural.remedies import shown
+
         _contradiction(
-            found, at, "value", "operator", f"the operator Exists takes no value, and has {text}",
-            "write operator: Equal, or remove the value", ("the operator", (at, "operator")),
+            found, at, "value", "operator",
+            f"a toleration with the operator Exists has no value, and this one has {shown(text)}",
+            "remove the value; or write operator: Equal, where only that value is meant",
+            ("the operator", (at, "operator")),
         )  # fmt: skip
     if value.get("tolerationSeconds") is not None and effect != "NoExecute":
         of_effect = f"the effect is {effect}" if effect else "no effect is named"
