@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def violations(accelerators: Tree) -> Iterator[Violation]:
-    """Resources that nobody can ask for, relative paths and such with `..`, one name for two volumes, one variable said twice."""
+    """Resources that nobody can ask for, paths that are relative or go up, and what is said twice."""
     volumes: dict[str, tuple[str, Path]] = {}
     for resource, accelerator in accelerators.items():
         here: Path = ("accelerators", resource)
