@@ -132,16 +132,18 @@ def _not_given(kind: str, ref: Tree) -> Unknown:
     return Unknown(f'{kind} "{ref.get("name", "")}" is not among the given documents{maybe}')
 
 
-def sources(objects: Iterable[Any], namespace: str) -> Sources:
+def sources(manifests: Iterable[Any], namespace: str) -> Sources:
     """What the ConfigMaps and Secrets among some manifests hold; one without a namespace may be of any."""
-    found: Sources = {}
-    for tree in objects:
+    in_it: Sources = {}
+    elsewhere: Sources = {}
+    for tree in manifests:
         metadata = tree.get("metadata") if isinstance(tree, dict) else None
         if not isinstance(metadata, dict) or tree.get("kind") not in ("ConfigMap", "Secret"):
             continue
-        if not namespace or metadata.get("namespace", namespace) == namespace:
-            found.setdefault((tree["kind"], str(metadata.get("name"))), held(tree))
-    return found
+        its = metadata.get("namespace") or ""
+        if its == namespace or not (its and namespace):
+            (in_it if its == namespace else elsewhere).setdefault((tree["kind"], str(metadata.get("name"))), held(tree))
+    return elsewhere | in_it
 
 
 def held(tree: Tree) -> Data:

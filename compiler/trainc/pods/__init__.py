@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from trainc.checks import job as jobs
 from trainc.kubernetes.downward import Known, Unknown, Value
-from trainc.kubernetes.environment import environment
+from trainc.kubernetes.environment import environment, expand
 from trainc.kubernetes.pods import defaulted, requests
 from trainc.kubernetes.trees import Tree, get
 
@@ -27,7 +27,7 @@ VARIABLE: Final = "JOB_COMPLETION_INDEX"
 """What the Job controller adds to the containers of indexed Jobs that have no such variable, behind all others."""
 CONTAINERS: Final = ("initContainers", "containers")
 LONGEST_PREFIX: Final = 58
-"""Of a generated name, which five more characters end."""
+"""Of a generated name, which five more characters end; what is longer is cut."""
 DOMAIN: Final = "svc.cluster.local"
 """Where services are, unless the cluster has a domain of its own."""
 DRAWN: Final = "the API server draws it when the Job is created"
@@ -50,6 +50,8 @@ class Container(NamedTuple):
     env: dict[str, Value]
     missing: dict[int, Unknown]
     """The items of envFrom of which nothing is known."""
+    sub_paths: dict[int, Value]
+    """Of the mounts whose path in the volume is made of variables: that path."""
 
 
 class Pod(NamedTuple):
@@ -150,8 +152,7 @@ class Job(NamedTuple):
         name, hostname = self.name[:LONGEST_PREFIX], spec.get("hostname") or Unknown("it is the pod's name")
         if index is not None:
             labels[INDEX] = annotations[INDEX] = str(index)
-            hostname = f"{self.name}-{index}"
-            name = f"{self.name[: LONGEST_PREFIX - len(f'-{index}-')]}-{index}"
+            name = hostname = f"{self.name}-{index}"  # short enough: JobSet's webhook has seen to that
         known = Known(
             name=Unknown(f"the API server ends it with five characters of its own: {name}-?????"),
             namespace=self.namespace or Unknown("the manifest names no namespace"),
@@ -270,4 +271,6 @@ def started(container: Tree, pod: Known, sources: Sources, *, init: bool) -> Con
     env = environment(container, pod, sources)
     command, args = (env.expanded(container[key]) if container.get(key) else None for key in ("command", "args"))
     missing = {index: unknown for index, (_, unknown) in env.missing.items()}
-    return Container(container, init, command, args, env.variables, missing)
+    mounts = enumerate(container.get("volumeMounts") or ())
+    sub_paths = {index: expand(mount["subPathExpr"], env.lookup) for index, mount in mounts if mount.get("subPathExpr")}
+    return Container(container, init, command, args, env.variables, missing, sub_paths)

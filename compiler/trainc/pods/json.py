@@ -57,6 +57,13 @@ def of_container(container: Container) -> Tree:
     found = {key: value for key, value in container.tree.items() if key != "envFrom"}
     for key, texts in (("command", container.command), ("args", container.args)):
         found[key] = texts and [known(text, f"{key}[{index}]", unknown) for index, text in enumerate(texts)]
+    if container.sub_paths:
+        found["volumeMounts"] = [
+            mount | {"subPath": known(container.sub_paths[index], f"volumeMounts[{index}].subPath", unknown)}
+            if index in container.sub_paths
+            else mount
+            for index, mount in enumerate(container.tree["volumeMounts"])
+        ]
     found["env"] = all_known(container.env, "env", unknown)
     unknown |= {f"envFrom[{index}]": reason for index, (reason,) in container.missing.items()}
     return found | {"unknown": unknown}

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree
     from trainc.pods import Container, Job, Pod
 
-HEADER: Final = ("POD", "ADDRESS", "JOB", "INDEX", "RESOURCES")
+HEADER: Final = ("POD", "INDEX", "ADDRESS", "RESOURCES")
 MOST: Final = 4
 """Of the pods of a replicated job, so many are listed; one more than that is, too, for its line is there anyway."""
 HIDDEN: Final = "***"
@@ -72,7 +72,7 @@ def of_jobset(jobs: list[Job], index: int | None) -> Iterator[str]:
 def row(pod: Pod) -> tuple[str, ...]:
     """A pod as the cells of a line."""
     index = "-" if pod.completion is None else str(pod.completion)
-    return pod.name, pod.address or "-", pod.job.name, index, asked(pod.requests)
+    return pod.name, index, pod.address or "-", asked(pod.requests)
 
 
 def of_container(pod: Pod, container: Container) -> Iterator[str]:
