@@ -79,7 +79,7 @@ def of_container(pod: Pod, container: Container) -> Iterator[str]:
     """What a container runs, asks for and finds."""
     kind = "init container" if container.init else "container"
     yield f"{pod.name}, {kind} {container.tree['name']}"
-    secrets = tuple(known_secrets(pod, container))
+    secrets = tuple(sorted(set(known_secrets(pod, container)), key=lambda secret: (-len(secret), secret)))
     parts: list[tuple[str, list[str]]] = [
         ("image", [container.tree.get("image", "")]),
         ("command", [words(container.command or [], secrets)]),
