@@ -138,7 +138,7 @@ def compile_documents(
     for entry in searched.levels[0].entries.values():
         found += entry.conform()[1]
 
-    plans = _plans(read.documents["job"], searched, only=only, quiet=settings.quiet, found=found)
+    plans = _plans(read.documents["job"], searched, only=only, settings=settings, found=found)
     jobs = tuple(
         Compiled(
             namespace=plan.job.namespace,
@@ -210,7 +210,7 @@ def _plans(
     library: Library,
     *,
     only: str | None,
-    quiet: frozenset[str],
+    settings: Settings,
     found: list[Diagnostic],
 ) -> list[Plan]:
     """Every TrainJob through the pipeline, in the order of the output."""
@@ -227,7 +227,7 @@ def _plans(
     chosen = [job for _, job in sorted(first.items()) if only is None or job.name == only]
     if only is not None and not chosen:
         found.append(_none_of_that_name(only, [job.name for job in first.values()]))
-    plans = [run(Plan(job=job, library=library, quiet=quiet)) for job in chosen]
+    plans = [run(Plan(job=job, library=library, project=settings.project, quiet=settings.quiet)) for job in chosen]
     for plan in plans:
         found += plan.diagnostics
     return plans

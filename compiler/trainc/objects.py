@@ -136,6 +136,28 @@ NO_RUNTIME: Final = Runtime(document=Document(file="", line=1, text="", value=No
 """What a plan holds before its runtime is resolved."""
 
 
+class Project(NamedTuple):
+    """What a project's trainc.yaml says of the objects themselves."""
+
+    document: Document
+    value: Tree = NOTHING
+    """The document without what says nothing of objects."""
+
+    @property
+    def accelerators(self) -> Tree:
+        """What belongs to a resource, by its name."""
+        found: Tree = self.value.get("accelerators", NOTHING)
+        return found
+
+    def at(self, *path: str | int, key: bool = False) -> Place:
+        """The place of a field of the file."""
+        return Place(document=self.document, path=path, key=key)
+
+
+NO_PROJECT: Final = Project(document=Document(file="", line=1, text="", value=None))
+"""Where there is no trainc.yaml, or it says nothing of objects."""
+
+
 def ancestor(job: Tree) -> str:
     """Which step of the TrainJob a replicated job is, by its template's label; empty when it does not say."""
     return str(get(job, ("template", "metadata", "labels", ANCESTOR), ""))

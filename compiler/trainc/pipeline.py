@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from trainc.passes.accelerate import accelerate
 from trainc.passes.admit import admit
 from trainc.passes.carry import carry
 from trainc.passes.conform import conform
@@ -38,6 +39,7 @@ STAGES: Final[tuple[Callable[[Plan], Plan], ...]] = (
     gang,  # the runtime's podGroupPolicy: pods that start together, and their PodGroups
     initialize,  # dataset and model
     trainer,  # what spec.trainer says itself: image, command, args, env
+    accelerate,  # what trainc.yaml says belongs to a resource: host paths, variables
     carry,  # the TrainJob's labels and annotations, its deadline
     store,  # the JobSet in the form in which the cluster stores it, and what its schema would refuse
     verify,  # what JobSet's webhook would refuse, and what is too large

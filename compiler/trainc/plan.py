@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from trainc.diagnostics import Diagnostic, Path, failed
 from trainc.kubernetes.trees import Tree, edit, get
-from trainc.objects import NO_RUNTIME, NOTHING, Runtime, TrainJob, ancestor
+from trainc.objects import NO_PROJECT, NO_RUNTIME, NOTHING, Project, Runtime, TrainJob, ancestor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -48,6 +48,8 @@ class Plan(NamedTuple):
     job: TrainJob
     library: Library
     runtime: Runtime = NO_RUNTIME
+    project: Project = NO_PROJECT
+    """What trainc.yaml says of the objects."""
     spec: Tree = NOTHING
     """The JobSetSpec so far."""
     labels: Tree = NOTHING

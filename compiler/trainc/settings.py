@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from trainc import inputs
 from trainc.inputs import SETTINGS, STDIN, fault, root_of, within
+from trainc.objects import NO_PROJECT, Project
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -32,6 +33,8 @@ class Settings(NamedTuple):
     """Who makes warnings errors, in words; empty where nobody does."""
     advice: bool = False
     """Whether to say also what is right for most, and worth a thought (`passes.lint.ADVICE`)."""
+    project: Project = NO_PROJECT
+    """What it says of the objects that are made."""
     file: str = ""
     """The file that was read, with all links resolved; it is no manifest."""
     diagnostics: tuple[Diagnostic, ...] = ()
@@ -109,17 +112,23 @@ def _of_document(document: Document) -> Settings:
     found = (*_faults(document, admitted.violations, "error"), *_faults(document, admitted.unknown, "warning"))
     if failed(found):
         return Settings(diagnostics=found)
-    lint = admitted.value.get("lint") or {}
+    lint, project = admitted.value.get("lint") or {}, NO_PROJECT
+    if accelerators := admitted.value.get("accelerators"):
+        from trainc.checks.accelerators import violations
+
+        project = Project(document=document, value={"accelerators": accelerators})
+        found += tuple(_faults(document, violations(accelerators), "error"))
     return Settings(
         disable=frozenset(lint.get("disable") or ()),
         strict=f"lint.strict in {document.file}" if lint.get("strict") else "",
+        project=project,
         diagnostics=found,
     )
 
 
 def _faults(document: Document, violations: Iterable[Violation], severity: Severity) -> Iterator[Diagnostic]:
     """What is wrong with the file, at its lines."""
-    from trainc.diagnostics import Diagnostic, Place
+    from trainc.diagnostics import Diagnostic, Place, Related
 
     for violation in violations:
         yield Diagnostic(
@@ -130,6 +139,7 @@ def _faults(document: Document, violations: Iterable[Violation], severity: Sever
             help=_rule_meant(document, violation) or violation.help,
             field=violation.field,
             place=Place(document=document, path=violation.path, key=violation.key),
+            related=tuple(Related(what, Place(document=document, path=path)) for what, path in violation.related),
         )
 
 

@@ -64,6 +64,8 @@ def completed(words: str, monkeypatch: pytest.MonkeyPatch) -> set[str]:
         ("trainc build -r run", {"file,run"}),
         ("trainc build -o ren", {"dir,ren"}),
         ("trainc validate jobs/", {"file,jobs/"}),
+        ("trainc pods --format ", {"plain,table", "plain,json"}),
+        ("trainc pods jo", {"file,jo"}),
         ("trainc runtimes ", {f"plain,{name}" for name in STOCK}),
         ("trainc runtimes torch-d", {f"plain,torch-distributed{which}" for which in ("", "-coscheduling", "-volcano")}),
         ("trainc runtimes ./", {"file,./"}),

@@ -88,9 +88,9 @@ def first(jobset: Tree, replicated: Tree) -> ObjectId:
     return ObjectId("batch/v1", "Job", namespace, f"{name}-{replicated['name']}-0")
 
 
-def made(jobset: Tree, replicated: Tree) -> Tree:
-    """The first Job of a replicated job, without what JobSet adds and nobody can get wrong."""
-    template, name = replicated["template"], f"{jobset['metadata']['name']}-{replicated['name']}-0"
+def made(jobset: Tree, replicated: Tree, replica: int = 0) -> Tree:
+    """A Job of a replicated job, without what JobSet adds and nobody can get wrong."""
+    template, name = replicated["template"], f"{jobset['metadata']['name']}-{replicated['name']}-{replica}"
     metadata: Tree = {"name": name, **_kept(jobset, template.get("metadata") or {})}
     if namespace := jobset["metadata"].get("namespace"):
         metadata["namespace"] = namespace

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from trainc.compilation import Compilation
-    from trainc.diagnostics import Document
+    from trainc.diagnostics import Diagnostic, Document
     from trainc.settings import Settings
 
 EPILOG = """\b
@@ -81,7 +81,9 @@ def command(  # noqa: PLR0913, PLR0917 (an option each)
         report(result)
         return WRONG_INPUT
     if not result.jobs and folder is None:
-        return _nothing(result, report)
+        # An empty manifest would let a GitOps tool remove everything.
+        report(result.saying([nothing(result)]))
+        return WRONG_INPUT
     if folder is not None:
         return _to_folder(result, folder, report, passthrough=passthrough, prune=only is None, check=check)
     report(result, _left_out(result, passthrough))
@@ -89,19 +91,17 @@ def command(  # noqa: PLR0913, PLR0917 (an option each)
     return OK
 
 
-def _nothing(result: Compilation, report: Callable[..., None]) -> int:
-    """Refuse to print an empty manifest: it would let a GitOps tool remove everything."""
+def nothing(result: Compilation) -> Diagnostic:
+    """What to say where there is no TrainJob."""
     from trainc.diagnostics import Diagnostic
 
-    nothing = Diagnostic(
+    return Diagnostic(
         id="no-trainjob",
         severity="error",
         stage="read",
         message=f"no TrainJob in the given paths ({options.plural(result.files, 'file')} read)",
         help="give the folder that holds them; `trainc validate` checks runtimes alone",
     )
-    report(result.saying([nothing]))
-    return WRONG_INPUT
 
 
 def _report(reports: tuple[tuple[str, str], ...], result: Compilation, note: str = "") -> None:

@@ -55,15 +55,15 @@ def _without_notes(plan: Plan) -> Plan:
 
 def _sizes(plan: Plan) -> Plan:
     """Measure, unless the texts are so short that it can only be small; an alias may stand for a lot."""
-    of_job, of_runtime = plan.job.document.text, plan.runtime.document.text
-    aliases = ANCHOR.search(of_job) or ANCHOR.search(of_runtime)
-    if not aliases and len(of_job) + len(of_runtime) < LONG:
+    of_job, of_runtime, of_project = (x.document.text for x in (plan.job, plan.runtime, plan.project))
+    aliases = any(map(ANCHOR.search, (of_job, of_runtime, of_project)))
+    if not aliases and len(of_job) + len(of_runtime) + len(of_project) < LONG:
         return plan
     from trainc.checks import limits
 
-    # What a TrainJob says may reach each of the jobs.
+    # What a TrainJob or a project says may reach each of the jobs.
     made = plan.objects[0]
-    if aliases or len(of_runtime) + len(plan.jobs) * (len(of_job) + OF_A_JOB) > LARGE:
+    if aliases or len(of_runtime) + len(plan.jobs) * (len(of_job) + len(of_project) + OF_A_JOB) > LARGE:
         plan = _report(plan, "jobset", ObjectId.of(made), limits.stored(made))
     for violation in limits.strings(made):
         plan = _report(plan, "job", job.first(made, plan.jobs[int(violation.path[2])]), [violation])

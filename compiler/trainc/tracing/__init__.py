@@ -1,4 +1,4 @@
-"""Tracing: for a field of a compiled object, the line of the TrainJob, the patch or the runtime that caused it.
+"""Tracing: for a field of a compiled object, the line of the TrainJob, patch, runtime or trainc.yaml that caused it.
 
 Reads    a plan that has been through the pipeline, and the path of a field.
 Returns  its origins, the last one first. The stages are run again (`history`) and their patches read backwards; what
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from trainc.plan import Plan
+    from trainc.tracing.experiments import Owner
     from trainc.tracing.history import Step
 
 __all__ = ["Origin", "Trace"]
@@ -119,6 +120,8 @@ class Trace:
         """Who writes what nobody has said."""
         if step.stage == "framework":
             return f"the {self.plan.runtime.framework} framework"
+        if step.stage == "accelerate":
+            return f"the accelerators of {self.plan.project.document.file}"
         return "a default of JobSet" if step.stage == "store" else "the controller"
 
     def _source(self, step: Step, path: Path) -> _Source | None:
@@ -133,7 +136,7 @@ class Trace:
         cause = self._experiments.cause(Written(step.stage, path, step.after))
         if cause is None:
             return None
-        source = self._said(cause.field.of_job, cause.field.path)
+        source = self._said(cause.field.owner, cause.field.path)
         return source if cause.to_value else source._replace(place=source.place._replace(key=True), exact=False)
 
     def _merged(self, step: Step, path: Path) -> _Source | None:
@@ -145,7 +148,7 @@ class Trace:
             base = ("spec", "runtimePatches", step.patch, "trainingRuntimeSpec", "template")
             template = get(self.plan.job.value, base, {})
         there = counterpart(step.after[0], path[1:], template)
-        return None if there is None else self._said(step.patch is not None, (*base, *there))
+        return None if there is None else self._said("runtime" if step.patch is None else "job", (*base, *there))
 
     def _within(self, step: Step, path: Path) -> _Source | None:
         """The source of what a step wrote in a mapping or a list; the mapping that it was copied from, if it was."""
@@ -164,9 +167,12 @@ class Trace:
                     break
         return found
 
-    def _said(self, of_job: bool, path: Path) -> _Source:
-        """A field of the TrainJob or the runtime as a source."""
-        if not of_job:
+    def _said(self, owner: Owner, path: Path) -> _Source:
+        """A field of the TrainJob, the runtime or the project as a source."""
+        if owner == "project":
+            project = self.plan.project
+            return _Source(project.at(*path), at(project.value, path), project.document.file)
+        if owner == "runtime":
             runtime = self.plan.runtime
             return _Source(runtime.at(*path), at(runtime.value, path), f'runtime "{runtime.id.name}"')
         place = self.plan.job.at(*path)

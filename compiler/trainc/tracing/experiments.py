@@ -1,6 +1,7 @@
 """Experiments: the field of the input without which a field of the output would be another.
 
-Reads    a plan's TrainJob and runtime. Some of their fields are changed, or removed, and the stages run again on that.
+Reads    a plan's TrainJob, runtime and project. Some of their fields are changed, or removed, and the stages run
+         again on that.
 Returns  the field that makes a difference to what a stage has written at a path. Nothing is known here of what any
          stage or framework reads: many fields are altered at once, and halved as long as they make a difference.
 """
@@ -9,7 +10,7 @@ from __future__ import annotations
 
 import re
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from trainc.kubernetes.trees import Path, Tree, edit, put
 from trainc.tracing.counterparts import GONE, at, counterpart
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
 
     Alteration = Callable[[Tree, Path], Tree]
 
+Owner = Literal["job", "runtime", "project"]
+"""What has fields: a plan knows each by this name."""
+OWNERS: Final[tuple[Owner, ...]] = ("job", "runtime", "project")
+"""In this order they are looked at."""
 MERGED: Final = frozenset({("spec", "runtimePatches"), ("spec", "template")})
 """What becomes the JobSet: the patches of a TrainJob, the template of a runtime."""
 
@@ -29,8 +34,8 @@ MERGED: Final = frozenset({("spec", "runtimePatches"), ("spec", "template")})
 class Field(NamedTuple):
     """A field of the input."""
 
-    of_job: bool
-    """Whether the TrainJob has it; else the runtime does."""
+    owner: Owner
+    """Whose it is."""
     path: Path
     whole: bool = False
     """Whether it has other fields in it."""
@@ -102,14 +107,11 @@ class Experiments:
 
     def _run(self, stage: str, alter: Alteration, altered: list[Field]) -> list[Tree] | None:
         """The objects after a stage that has worked on altered input; None where it could not."""
-        job, runtime = self.plan.job.value, self.plan.runtime.value
+        values = {owner: getattr(self.plan, owner).value for owner in OWNERS}
         for field in altered:
-            if field.of_job:
-                job = alter(job, field.path)
-            else:
-                runtime = alter(runtime, field.path)
+            values[field.owner] = alter(values[field.owner], field.path)
         try:
-            return made(fresh(self.plan, job=job, runtime=runtime), stage)
+            return made(fresh(self.plan, **values), stage)
         except Exception:  # a stage relies on checks, which have not seen this input: it makes nothing of it
             return None
 
@@ -121,20 +123,21 @@ class Rank(NamedTuple):
     """Whether it becomes a part of the JobSet: patches, the template."""
     finding: bool
     """Whether parts find one another by it: altered with others, it would let them change where nobody looks."""
-    of_runtime: bool
+    owner: int
+    """Its place among OWNERS."""
     whole: bool
     """Whether it has other fields in it: gone, it would take them with it."""
 
 
 def _rank(field: Field) -> Rank:
     name = field.path[-1] == "name" and isinstance(field.path[-2], int)
-    return Rank(field.path[:2] in MERGED, name or "labels" in field.path, not field.of_job, field.whole)
+    return Rank(field.path[:2] in MERGED, name or "labels" in field.path, OWNERS.index(field.owner), field.whole)
 
 
 def fields(plan: Plan) -> Iterator[Field]:
     """All fields of the input; what is in a field comes before it."""
-    for owner in (plan.job, plan.runtime):
-        yield from (Field(owner is plan.job, path, whole) for path, whole in _inside(owner.value, ()))
+    for owner in OWNERS:
+        yield from (Field(owner, path, whole) for path, whole in _inside(getattr(plan, owner).value, ()))
 
 
 def _inside(tree: Any, path: Path) -> Iterator[tuple[Path, bool]]:

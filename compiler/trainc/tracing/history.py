@@ -59,14 +59,15 @@ def replay(plan: Plan) -> tuple[Step, ...]:
     return tuple(steps)
 
 
-def fresh(plan: Plan, *, job: Tree | None = None, runtime: Tree | None = None) -> Plan:
-    """The plan as it was when its runtime had been found; with another TrainJob or runtime, if one is given."""
+def fresh(plan: Plan, *, job: Tree | None = None, runtime: Tree | None = None, project: Tree | None = None) -> Plan:
+    """The plan as it was when its runtime had been found; with another TrainJob, runtime or project, if given."""
     of_job, of_runtime = plan.job, plan.runtime
     if job is not None:
         of_job = of_job._replace(value=job)
     if runtime is not None and runtime is not of_runtime.value:
         of_runtime = of_runtime._replace(value=runtime, spec=typed(get(runtime, ("spec", "template", "spec"), {})))
-    return Plan(job=of_job, library=plan.library, runtime=of_runtime)
+    of_project = plan.project if project is None else plan.project._replace(value=project)
+    return Plan(job=of_job, library=plan.library, runtime=of_runtime, project=of_project)
 
 
 def made(plan: Plan, stage: str) -> list[Tree]:

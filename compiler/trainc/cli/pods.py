@@ -1,0 +1,116 @@
+"""`trainc pods`: the pods that the compiled JobSets become, with all that a container finds when it starts."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from trainc.cli import OK, WRONG_INPUT, options
+
+if TYPE_CHECKING:
+    from trainc.compilation import Compilation
+    from trainc.pods import Job
+    from trainc.settings import Settings
+
+EPILOG = """\b
+Examples:
+  trainc pods job.yaml                    list the pods, and what the first of each kind runs
+  trainc pods job.yaml --index 3          the pods with completion index 3 alone
+  trainc pods job.yaml --job launcher     those of one replicated job, or of one Job
+  trainc pods job.yaml --format json | jq '.[0].containers[0].env'
+"""
+
+
+@click.command(short_help="Show the pods that TrainJobs become.", epilog=EPILOG)
+@options.paths
+@options.runtimes
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "json"]),
+    default="table",
+    help="json: all of it, for a program; by default a table that fits the terminal.",
+)
+@click.option("--only", metavar="NAME", help="Show the pods of the TrainJobs of this name alone.")
+@click.option("--job", metavar="JOB", help="Show the pods of this replicated job, or of this Job, alone.")
+@click.option("--index", type=click.IntRange(min=0), metavar="I", help="Show the pods of this completion index alone.")
+@options.namespace
+@options.settings
+def command(
+    paths: tuple[str, ...],
+    runtimes: tuple[str, ...],
+    form: str,
+    only: str | None,
+    job: str | None,
+    index: int | None,
+    namespace: str | None,
+    settings: Settings,
+) -> int:
+    """Show the pods of the TrainJobs found in PATH (files, folders, or -; by default the current folder)."""
+    from trainc.compilation import compile
+
+    result = compile(paths or (".",), runtimes=runtimes, only=only, namespace=namespace, settings=settings)
+    if not result.failed and not result.jobs:
+        from trainc.cli.build import nothing
+
+        result = result.saying([nothing(result)])
+    _report(result)
+    if result.failed:
+        return WRONG_INPUT
+    chosen = _chosen(_jobs(result), job, index)
+    options.write(_rendered(chosen, index, form))
+    return OK
+
+
+def _report(result: Compilation) -> None:
+    if result.diagnostics:
+        from trainc.reports import text
+
+        options.complain(
+            text.render(result.diagnostics, summary=options.summary(result), color=options.colored(sys.stderr))
+        )
+
+
+def _jobs(result: Compilation) -> list[Job]:
+    """The Jobs of all JobSets, each with the ConfigMaps and Secrets that its pods may refer to."""
+    from trainc import pods
+    from trainc.kubernetes.environment import sources
+
+    given = [document.value for document in result.others]
+    return [
+        job
+        for compiled in result.jobs
+        for job in pods.of(compiled.objects[0], sources([*compiled.objects, *given], compiled.namespace))
+    ]
+
+
+def _chosen(jobs: list[Job], name: str | None, index: int | None) -> list[Job]:
+    """The Jobs that were asked for; some of their pods are there."""
+    chosen = [job for job in jobs if name is None or name in (job.replicated["name"], job.name)]
+    if name is not None and not chosen:
+        from trainc.nearest import nearest
+
+        names = sorted({word for job in jobs for word in (job.replicated["name"], job.name)})
+        near = nearest(name, names)
+        there = sorted({job.replicated["name"] for job in jobs})
+        hint = f"did you mean {near}?" if near else f"there are {', '.join(there) or 'none'}."
+        raise click.UsageError(f'No job "{name}": {hint}')
+    if index is not None and not any(job.indexed and index < job.size for job in chosen):
+        last = max((job.size for job in chosen if job.indexed), default=0) - 1
+        hint = f"they go from 0 to {last}." if last >= 0 else "these pods have none."
+        raise click.UsageError(f"No pod has the completion index {index}: {hint}")
+    return [job for job in chosen if index is None or (job.indexed and index < job.size)]
+
+
+def _rendered(jobs: list[Job], index: int | None, form: str) -> str:
+    if form == "json":
+        from trainc.pods import json
+
+        return json.render(pod for job in jobs for pod in job.pods(index))
+    from shutil import get_terminal_size
+
+    from trainc.pods import table
+
+    return table.render(jobs, index, get_terminal_size().columns)

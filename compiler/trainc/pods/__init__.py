@@ -1,0 +1,276 @@
+"""Pods: what a compiled JobSet becomes in the cluster, before a scheduler or a kubelet has seen it.
+
+Reads    a JobSet in the form in which it is stored; the ConfigMaps and Secrets that are made or given with it.
+Returns  its Jobs, and the pods of each: names, labels, annotations, and containers with the environment that the
+         kubelet gives them. What is settled in the cluster alone is Unknown, and says why.
+Source   JobSet v0.12.0: Jobs of a replicated job, their labels. Kubernetes 1.36: the Job controller's pods.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha1
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from trainc.checks import job as jobs
+from trainc.kubernetes.downward import Known, Unknown, Value
+from trainc.kubernetes.environment import environment, expand
+from trainc.kubernetes.pods import defaulted, requests
+from trainc.kubernetes.trees import Tree, get
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trainc.kubernetes.environment import Sources
+
+INDEX: Final = "batch.kubernetes.io/job-completion-index"
+VARIABLE: Final = "JOB_COMPLETION_INDEX"
+"""What the Job controller adds to the containers of indexed Jobs that have no such variable, behind all others."""
+CONTAINERS: Final = ("initContainers", "containers")
+LONGEST_PREFIX: Final = 58
+"""Of a generated name, which five more characters end; what is longer is cut."""
+DOMAIN: Final = "svc.cluster.local"
+"""Where services are, unless the cluster has a domain of its own."""
+DRAWN: Final = "the API server draws it when the Job is created"
+NO_SCHEDULE: Final = {
+    "effect": "NoSchedule",
+    "key": "alpha.jobset.sigs.k8s.io/no-schedule",
+    "operator": "Exists",
+}
+
+
+class Container(NamedTuple):
+    """A container of a pod, with what its processes find."""
+
+    tree: Tree
+    """As the pod has it, requests filled in from limits."""
+    init: bool
+    command: list[Value] | None
+    """None is the image's own."""
+    args: list[Value] | None
+    env: dict[str, Value]
+    missing: dict[int, Unknown]
+    """The items of envFrom of which nothing is known."""
+    sub_paths: dict[int, Value]
+    """Of the mounts whose path in the volume is made of variables: that path."""
+
+
+class Pod(NamedTuple):
+    """One pod."""
+
+    job: Job
+    completion: int | None
+    """Its completion index; None in a Job that has none."""
+    name: str
+    """Without the five characters that end it, and the dash before them."""
+    hostname: Value
+    subdomain: str
+    labels: dict[str, Value]
+    annotations: dict[str, Value]
+    containers: tuple[Container, ...]
+    """The init containers first."""
+    spec: Tree
+    """As the Job has it, resources with their defaults."""
+
+    @property
+    def requests(self) -> Tree:
+        """What the scheduler has to find for it."""
+        return texts(requests(self.spec))
+
+    @property
+    def address(self) -> str | None:
+        """The name by which other pods of the namespace find it."""
+        known = isinstance(self.hostname, str) and self.subdomain
+        return f"{self.hostname}.{self.subdomain}" if known else None
+
+    @property
+    def fqdn(self) -> str | None:
+        """The name by which all pods find it, in a cluster with the usual domain."""
+        known = self.address and self.job.namespace
+        return f"{self.address}.{self.job.namespace}.{DOMAIN}" if known else None
+
+
+class Job(NamedTuple):
+    """One Job of a JobSet."""
+
+    jobset: Tree
+    replicated: Tree
+    replica: int
+    sources: Sources
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return f"{self.jobset['metadata']['name']}-{self.replicated['name']}-{self.replica}"
+
+    @property
+    def namespace(self) -> str:
+        """Its namespace; empty where the manifest names none."""
+        return str(self.jobset["metadata"].get("namespace", ""))
+
+    @property
+    def indexed(self) -> bool:
+        """Whether its pods have an index."""
+        return bool(self.replicated["template"]["spec"].get("completionMode") == "Indexed")
+
+    @property
+    def size(self) -> int:
+        """How many pods it runs until it is done, when none fails."""
+        spec = self.replicated["template"]["spec"]
+        at_once: int = spec.get("parallelism", 1)
+        completions: int = spec.get("completions", at_once)
+        return completions if at_once else 0
+
+    def pods(self, index: int | None = None) -> Iterator[Pod]:
+        """Its pods in the order of their indices, or the one with an index."""
+        indices = range(self.size) if index is None else range(index, min(index + 1, self.size))
+        if not indices or (index is not None and not self.indexed):
+            return
+        template = self._template()
+        for one in indices:
+            yield self._pod(template, one if self.indexed else None)
+
+    def _template(self) -> Tree:
+        """The pod template as the Job has it."""
+        template: Tree = jobs.made(self.jobset, self.replicated, self.replica)["spec"]["template"]
+        spec = dict(template["spec"])
+        if get(self.jobset, ("spec", "network", "enableDNSHostnames"), True):
+            spec["subdomain"] = subdomain(self.jobset)
+        if jobs.NAMESPACED_JOB in spec.get("nodeSelector", {}):
+            spec["tolerations"] = [*spec.get("tolerations", ()), NO_SCHEDULE]
+        if claimed := jobs.claims(self.jobset, spec):
+            spec["volumes"] = [*spec.get("volumes", ()), *claimed]
+        if self.indexed:
+            for key in CONTAINERS:
+                if key in spec:
+                    spec[key] = [indexed(container) for container in spec[key]]
+        return template | {"spec": withtexts(defaulted(spec))}
+
+    def _pod(self, template: Tree, index: int | None) -> Pod:
+        metadata, spec = template.get("metadata") or {}, template["spec"]
+        labels = {**metadata.get("labels", {}), **self._of_jobset(), **self._of_job()}
+        annotations = {**metadata.get("annotations", {}), **self._of_jobset(), **self._exclusive()}
+        name, hostname = self.name[:LONGEST_PREFIX], spec.get("hostname") or Unknown("it is the pod's name")
+        if index is not None:
+            labels[INDEX] = annotations[INDEX] = str(index)
+            name = hostname = f"{self.name}-{index}"  # short enough: JobSet's webhook has seen to that
+        known = Known(
+            name=Unknown(f"the API server ends it with five characters of its own: {name}-?????"),
+            namespace=self.namespace or Unknown("the manifest names no namespace"),
+            labels=labels,
+            annotations=annotations,
+            spec=spec,
+        )
+        containers = tuple(
+            started(container, known, self.sources, init=key == "initContainers")
+            for key in CONTAINERS
+            for container in spec.get(key) or ()
+        )
+        return Pod(self, index, name, hostname, spec.get("subdomain", ""), labels, annotations, containers, spec)
+
+    def _of_jobset(self) -> dict[str, Value]:
+        """What JobSet writes on the Job's pods, as labels and as annotations."""
+        jobset, replicated = self.jobset, self.replicated
+        everybody, group = jobset["spec"]["replicatedJobs"], replicated.get("groupName", "")
+        peers = [other for other in everybody if other.get("groupName", "") == group]
+        key: Value = Unknown("it is made of the namespace, and the manifest names none")
+        if self.namespace:
+            key = sha1(f"{self.namespace}/{self.name}".encode(), usedforsecurity=False).hexdigest()
+        found: dict[str, Value] = {
+            "global-replicas": str(sum(map(replicas, everybody))),
+            "group-name": group,
+            "group-replicas": str(sum(map(replicas, peers))),
+            "job-global-index": str(before(replicated, everybody) + self.replica),
+            "job-group-index": str(before(replicated, peers) + self.replica),
+            "job-index": str(self.replica),
+            "job-key": key,
+            "jobset-name": jobset["metadata"]["name"],
+            "jobset-uid": Unknown("the API server draws it when the JobSet is created"),
+            "replicatedjob-name": replicated["name"],
+            "replicatedjob-replicas": str(replicas(replicated)),
+            "restart-attempt": "0",
+        }
+        found = {f"jobset.sigs.k8s.io/{key}": value for key, value in found.items()}
+        if coordinator := jobset["spec"].get("coordinator"):
+            place = (coordinator["replicatedJob"], *(coordinator.get(key, 0) for key in ("jobIndex", "podIndex")))
+            host = "-".join(map(str, (jobset["metadata"]["name"], *place)))
+            found[jobs.COORDINATOR] = f"{host}.{subdomain(jobset)}"
+        return found
+
+    def _of_job(self) -> dict[str, Value]:
+        """The labels by which a Job knows its pods."""
+        return {
+            "batch.kubernetes.io/controller-uid": Unknown(DRAWN),
+            "batch.kubernetes.io/job-name": self.name,
+            "controller-uid": Unknown(DRAWN),
+            "job-name": self.name,
+        }
+
+    def _exclusive(self) -> dict[str, Value]:
+        """The annotations that keep other Jobs away: the JobSet's, or the replicated job's own."""
+        found: dict[str, Value] = {}
+        for owner in (self.jobset, self.replicated["template"]):
+            placed = get(owner, ("metadata", "annotations"), {})
+            if jobs.EXCLUSIVE in placed:
+                found |= {key: placed[key] for key in (jobs.EXCLUSIVE, jobs.BY_NODE_SELECTOR) if key in placed}
+        return found
+
+
+def of(jobset: Tree, sources: Sources) -> Iterator[Job]:
+    """The Jobs of a JobSet, in the order of its list."""
+    for replicated in jobset["spec"].get("replicatedJobs") or ():
+        for replica in range(replicas(replicated)):
+            yield Job(jobset, replicated, replica, sources)
+
+
+def replicas(replicated: Tree) -> int:
+    """How many Jobs a replicated job has."""
+    found: int = replicated.get("replicas", 1)
+    return found
+
+
+def before(replicated: Tree, among: list[Tree]) -> int:
+    """How many Jobs the replicated jobs before one have."""
+    return sum(replicas(other) for other in among[: among.index(replicated)])
+
+
+def subdomain(jobset: Tree) -> str:
+    """The service in which its pods have names."""
+    return str(get(jobset, ("spec", "network", "subdomain"), "") or jobset["metadata"]["name"])
+
+
+def indexed(container: Tree) -> Tree:
+    """The container with the variable that says its pod's index."""
+    env = container.get("env") or []
+    if any(variable["name"] == VARIABLE for variable in env):
+        return container
+    path = f"metadata.annotations['{INDEX}']"
+    return container | {"env": [*env, {"name": VARIABLE, "valueFrom": {"fieldRef": {"fieldPath": path}}}]}
+
+
+def withtexts(spec: Tree) -> Tree:
+    """A pod spec whose amounts of resources are texts."""
+    changed = {key: [written(container) for container in spec[key]] for key in CONTAINERS if spec.get(key)}
+    return written(spec) | changed | ({"overhead": texts(spec["overhead"])} if spec.get("overhead") else {})
+
+
+def written(holder: Tree) -> Tree:
+    """A container or a pod spec whose amounts of resources are texts."""
+    resources = holder.get("resources")
+    if not resources:
+        return holder
+    return holder | {"resources": {k: texts(v) if k in ("limits", "requests") else v for k, v in resources.items()}}
+
+
+def texts(amounts: Tree) -> Tree:
+    """Amounts of resources as texts."""
+    return {name: str(amount) for name, amount in sorted(amounts.items())}
+
+
+def started(container: Tree, pod: Known, sources: Sources, *, init: bool) -> Container:
+    """A container as it is started in a pod."""
+    env = environment(container, pod, sources)
+    command, args = (env.expanded(container[key]) if container.get(key) else None for key in ("command", "args"))
+    missing = {index: unknown for index, (_, unknown) in env.missing.items()}
+    mounts = enumerate(container.get("volumeMounts") or ())
+    sub_paths = {index: expand(mount["subPathExpr"], env.lookup) for index, mount in mounts if mount.get("subPathExpr")}
+    return Container(container, init, command, args, env.variables, missing, sub_paths)

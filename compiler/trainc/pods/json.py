@@ -1,0 +1,82 @@
+"""Pods as JSON, for programs: nothing is left out, cut or hidden.
+
+Reads    pods.
+Returns  a list. `env` maps names to values; a value that nobody can know before the pod runs is null, as is a label or
+         an argument, and `unknown` has the reason under its path.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from trainc.kubernetes.downward import Unknown
+from trainc.pods import CONTAINERS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from trainc.kubernetes.trees import Tree
+    from trainc.pods import Container, Pod
+
+
+def render(pods: Iterable[Pod]) -> str:
+    """The pods as a list."""
+    return json.dumps([of_pod(pod) for pod in pods], indent=2, ensure_ascii=False) + "\n"
+
+
+def of_pod(pod: Pod) -> Tree:
+    """One pod; `spec` is the rest of its spec."""
+    job = pod.job
+    unknown: dict[str, str] = {}
+    found = {
+        "jobSet": job.jobset["metadata"]["name"],
+        "replicatedJob": job.replicated["name"],
+        "job": job.name,
+        "replica": job.replica,
+        "index": pod.completion,
+        "name": pod.name,
+        "namespace": job.namespace or None,
+        "hostname": known(pod.hostname, "hostname", unknown),
+        "subdomain": pod.subdomain or None,
+        "address": pod.address,
+        "fqdn": pod.fqdn,
+        "labels": all_known(pod.labels, "labels", unknown),
+        "annotations": all_known(pod.annotations, "annotations", unknown),
+        "initContainers": [of_container(container) for container in pod.containers if container.init],
+        "containers": [of_container(container) for container in pod.containers if not container.init],
+        "requests": pod.requests,
+        "spec": {key: value for key, value in pod.spec.items() if key not in CONTAINERS},
+    }
+    return found | {"unknown": unknown}
+
+
+def of_container(container: Container) -> Tree:
+    """One container: its own fields, with command, arguments and variables as its processes find them."""
+    unknown: dict[str, str] = {}
+    found = {key: value for key, value in container.tree.items() if key != "envFrom"}
+    for key, texts in (("command", container.command), ("args", container.args)):
+        found[key] = texts and [known(text, f"{key}[{index}]", unknown) for index, text in enumerate(texts)]
+    if container.sub_paths:
+        found["volumeMounts"] = [
+            mount | {"subPath": known(container.sub_paths[index], f"volumeMounts[{index}].subPath", unknown)}
+            if index in container.sub_paths
+            else mount
+            for index, mount in enumerate(container.tree["volumeMounts"])
+        ]
+    found["env"] = all_known(container.env, "env", unknown)
+    unknown |= {f"envFrom[{index}]": reason for index, (reason,) in container.missing.items()}
+    return found | {"unknown": unknown}
+
+
+def all_known(values: dict[str, Any], path: str, unknown: dict[str, str]) -> dict[str, str | None]:
+    """The values of a mapping, null where nobody knows."""
+    return {key: known(value, f"{path}.{key}", unknown) for key, value in values.items()}
+
+
+def known(value: Any, path: str, unknown: dict[str, str]) -> str | None:
+    """A value, or null, and its reason among the unknown."""
+    if isinstance(value, Unknown):
+        unknown[path] = value.reason
+        return None
+    return str(value)
