@@ -164,6 +164,7 @@ def test_every_format_tells_of_the_same_faults(path: Path) -> None:
         assert sorted((shown.severity, max(shown.line, 1)) for shown in seen) == expected, form
     cases = consumers.junit(render("junit", [*result.diagnostics], checked=[*result.checked]))
     assert any(case.status == "failed" for case in cases) == result.failed
+    assert not {case.classname for case in cases} & {"trainc.JobSet", "trainc.Job", "trainc.Pod"}  # the TrainJob failed
     assert sum(case.status == "passed" for case in cases if case.classname == "trainc.TrainJob") <= len(result.jobs)
 
 

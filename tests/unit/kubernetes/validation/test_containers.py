@@ -385,7 +385,8 @@ def test_what_is_taken(pod: Tree) -> None:
         pytest.param(
             mounts({"name": "shm"}),
             'no volume of the pod is called "shm"',
-            "add it to the volumes of the pod, with its source: `- {name: shm, emptyDir: {}}`",
+            "add it to the pod's volumes: `- {name: shm, persistentVolumeClaim: {claimName: ...}}`, or with another "
+            "source, such as emptyDir for scratch space",
             [],
             id="no volume",
         ),
