@@ -58,6 +58,8 @@ class Plan(NamedTuple):
     """The JobSet's annotations so far."""
     counts: tuple[int, ...] = ()
     """How many pods each replicated job runs, in the order of the spec's list."""
+    needed: int | None = None
+    """With how many pods the trainer job can start, where these are fewer than all (difference elastic-gang)."""
     entry: Tree | None = None
     """The `command` and `args` of the trainers' containers where the framework makes them; else spec.trainer's."""
     others: tuple[Tree, ...] = ()
@@ -112,19 +114,20 @@ class Plan(NamedTuple):
         """The host name of the trainer job's first pod, where processes meet (difference rendezvous-host)."""
         if self.trainer is None:
             return f"{self.job.name}-{NODE}-0-0.{self.job.name}"
-        return self._host(self.trainer, 0, 0)
+        return self.host(self.trainer, 0, 0)
 
     def endpoints(self, job: int) -> Iterator[str]:
         """The host names of all pods of a replicated job."""
         for replica in range(self.jobs[job].get("replicas", 1)):
             for pod in range(self.counts[job]):
-                yield self._host(job, replica, pod)
+                yield self.host(job, replica, pod)
 
     def named_like_the_job(self) -> Tree:
         """The metadata of an object with the TrainJob's own name, in its namespace."""
         return {"name": self.job.name} | ({"namespace": self.job.namespace} if self.job.namespace else {})
 
-    def _host(self, job: int, replica: int, pod: int) -> str:
+    def host(self, job: int, replica: int | str, pod: int | str) -> str:
+        """The host name of a pod of a replicated job; a number may be a variable that the pod has."""
         subdomain = get(self.spec, ("network", "subdomain"), self.job.name)
         return f"{self.job.name}-{self.jobs[job].get('name')}-{replica}-{pod}.{subdomain}"
 

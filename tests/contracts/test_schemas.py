@@ -14,9 +14,12 @@ from typing import Any
 import jsonschema
 import pytest
 
+from trainc import extensions
 from trainc.checks import rules
+from trainc.frontends import CLUSTER, NAMESPACED
 from trainc.kubernetes import violations
 from trainc.kubernetes.structural import StructuralSchema
+from trainc.passes.frameworks import FRAMEWORKS
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted((ROOT / "schemas").glob("*/*.json"))
@@ -80,6 +83,24 @@ def test_every_creation_rule_is_implemented(kind: str) -> None:
         if "oldSelf" not in rule["rule"]
     }
     assert {(rule.at, rule.digest) for rule in rules.RULES.get(kind, ())} == wanted
+
+
+@pytest.mark.parametrize("kind", [CLUSTER, NAMESPACED])
+def test_a_runtime_with_the_extensions_is_implemented_too(kind: str) -> None:
+    schema = extensions.schema(kind)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    admitted = StructuralSchema(schema).admit(fullest(schema, schema))
+    assert admitted.violations == ()
+    assert {v.field.split(".")[0] for v in admitted.unknown} <= {"metadata"}
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "schemas" / "extensions").iterdir()), ids=lambda path: path.name)
+def test_an_extension_is_a_framework_s_own(path: Path) -> None:
+    assert path.stem in FRAMEWORKS
+    definitions = SCHEMAS[path.stem].get("$defs", {}).keys()
+    others = [SCHEMAS[NAMESPACED], *(schema for kind, schema in SCHEMAS.items() if kind in FRAMEWORKS)]
+    taken = [name for other in others if other is not SCHEMAS[path.stem] for name in other.get("$defs", {})]
+    assert not definitions & set(taken)
 
 
 def test_rules_have_one_id_each() -> None:

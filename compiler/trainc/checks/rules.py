@@ -34,7 +34,6 @@ TITLES: Final = {
 }
 """The rules by their ids."""
 
-POLICIES: Final = ("torch", "mpi", "jax", "xgboost", "flux")
 MANAGERS: Final = ("trainer.kubeflow.org/trainjob-controller", "kueue.x-k8s.io/multikueue")
 
 _URI: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://.+\Z")
@@ -100,8 +99,8 @@ def managed_by(manager: Any, path: Path) -> Iterator[Violation]:
 
 
 def one_ml_policy(policy: Any, path: Path) -> Iterator[Violation]:
-    """A runtime trains with one framework."""
-    found = [name for name in POLICIES if name in policy] if isinstance(policy, dict) else []
+    """A runtime trains with one framework: one of those that Trainer's rule lists, or of the extensions."""
+    found = [name for name in policy if name != "numNodes"] if isinstance(policy, dict) else []
     if len(found) > 1:
         names = f"{', '.join(found[:-1])} and {found[-1]}"
         yield _violation(path, "one-ml-policy", f"mlPolicy has {names}, and may have one framework", "keep one of them")

@@ -38,12 +38,18 @@ Examples:
 @click.option("--dialect", type=Dialect(DIALECTS), help="Of which Trainer; by default v2.3.")
 def command(kind: str, dialect: str | None) -> int:
     """Print the JSON Schema of KIND; Settings are those of trainc itself, in trainc.yaml."""
+    import json
+
+    from trainc import extensions
     from trainc.data import data_path
     from trainc.frontends.dialects import load
 
     if kind in FOLDERS and dialect:
         raise click.UsageError(f"--dialect is for the kinds of Trainer: {kind} has one form.")
     folder = FOLDERS.get(kind) or load(dialect or DIALECTS[0]).SCHEMA
+    if extensions.is_extended(folder, kind):
+        options.write(json.dumps(extensions.schema(kind), indent=1) + "\n")
+        return OK
     try:
         with open(data_path("schemas", folder, f"{kind}.json"), encoding="utf-8") as file:
             options.write(file.read())

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from trainc import extensions
 from trainc.checks import runtime as runtime_checks
 from trainc.checks import trainjob as trainjob_checks
 from trainc.checks.rules import broken_rules
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from trainc.diagnostics import Path
     from trainc.frontends.dialects import Told
+    from trainc.kubernetes.structural import StructuralSchema
     from trainc.plan import Plan
 
 RELEASE: Final = "trainer-2.3"
@@ -47,7 +49,7 @@ def conform(plan: Plan) -> Plan:
 def conform_v2_3(plan: Plan) -> Plan:
     """A TrainJob that is in that form already."""
     document = plan.job.document
-    value, violations, unknown = admit(document.value, "TrainJob", RELEASE)
+    value, violations, unknown = admit(document.value, load("TrainJob", RELEASE))
     violations += broken_rules("TrainJob", value, tuple(violations))
     found = [*diagnose(document, violations), *diagnose(document, unknown, warn=True)]
     return plan._replace(job=plan.job._replace(value=less(value, found))).report(found)
@@ -62,7 +64,7 @@ def conform_older(plan: Plan, told: Told) -> Plan:
     if told.against:
         return plan.report(checks.mixed(subject, document, told))._replace(stopped=True)
     dialect = load_dialect(told.key)
-    value, violations, unknown = admit(document.value, "TrainJob", dialect.SCHEMA)
+    value, violations, unknown = admit(document.value, load("TrainJob", dialect.SCHEMA))
     found = [*diagnose(document, violations), *diagnose(document, unknown, warn=True)]
     value = less(value, found)
     if not isinstance(value.get("spec"), dict):
@@ -114,7 +116,7 @@ def conform_runtime(document: Document, level: str) -> tuple[Runtime | None, tup
     written, processes = document.value, get(document.value, PROCESSES)
     if processes is not None:
         written = without(written, PROCESSES)
-    value, violations, unknown = admit(written, subject.kind, RELEASE, namespaced=subject.kind != CLUSTER)
+    value, violations, unknown = admit(written, extensions.load(subject.kind), namespaced=subject.kind != CLUSTER)
     violations += broken_rules(subject.kind, value, tuple(violations))
     found = [*diagnose(document, violations), *diagnose(document, unknown, warn=True)]
     if processes is not None or subject.apiVersion == OLD_VERSION:
@@ -134,10 +136,10 @@ def conform_runtime(document: Document, level: str) -> tuple[Runtime | None, tup
 
 
 def admit(
-    written: Tree, kind: str, dialect: str, *, namespaced: bool = True
+    written: Tree, schema: StructuralSchema, *, namespaced: bool = True
 ) -> tuple[Tree, list[Violation], tuple[Violation, ...]]:
     """One object through its schema and the rules of metadata: as it is stored, what is wrong, what is dropped."""
-    admitted = load(kind, dialect).admit(written)
+    admitted = schema.admit(written)
     violations = [*objectmeta.check(written.get("metadata"), namespaced=namespaced), *admitted.violations]
     return admitted.value, violations, admitted.unknown
 
