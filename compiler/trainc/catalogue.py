@@ -32,6 +32,7 @@ MODULES: Final = (
     "trainc.passes.override",
     "trainc.passes.resolve",
     *(f"trainc.passes.frameworks.{key}" for key in FRAMEWORKS),
+    "trainc.passes.frameworks.torch.elastic",
     "trainc.passes.frameworks.torch.torchrun",
     "trainc.passes.frameworks.torch.torchtune",
     *(f"trainc.passes.schedulers.{key}" for key in SCHEDULERS),

@@ -56,6 +56,8 @@ class Plan(NamedTuple):
     """The JobSet's annotations so far."""
     counts: tuple[int, ...] = ()
     """How many pods each replicated job runs, in the order of the spec's list."""
+    needed: int | None = None
+    """With how many pods the trainer job can start, where these are fewer than all (difference elastic-gang)."""
     entry: Tree | None = None
     """The `command` and `args` of the trainers' containers where the framework makes them; else spec.trainer's."""
     others: tuple[Tree, ...] = ()
@@ -126,13 +128,13 @@ class Plan(NamedTuple):
         """
         if self.trainer is None:
             return f"{self.job.name}-{NODE}-0-{pod}.{self.job.name}"
-        return self._host(self.trainer, 0, pod)
+        return self.host(self.trainer, 0, pod)
 
     def endpoints(self, job: int) -> Iterator[str]:
         """The host names of all pods of a replicated job."""
         for replica in range(self.jobs[job].get("replicas", 1)):
             for pod in range(self.counts[job]):
-                yield self._host(job, replica, pod)
+                yield self.host(job, replica, pod)
 
     def named_like_the_job(self) -> Tree:
         """The metadata of an object with the TrainJob's own name, in its namespace."""
@@ -143,7 +145,8 @@ class Plan(NamedTuple):
         """The name of the headless Service by which pods find one another."""
         return str(get(self.spec, ("network", "subdomain"), self.job.name))
 
-    def _host(self, job: int, replica: int, pod: int | str) -> str:
+    def host(self, job: int, replica: int | str, pod: int | str) -> str:
+        """The host name of a pod of a replicated job; a number may be a variable that the pod has."""
         return f"{self.job.name}-{self.jobs[job].get('name')}-{replica}-{pod}.{self.subdomain}"
 
     def node_resources(self) -> Tree:

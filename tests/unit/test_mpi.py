@@ -291,6 +291,13 @@ def test_the_other_implementations(
     assert [(variable["name"], variable["value"]) for variable in found] == expected
 
 
+@pytest.mark.parametrize("implementation", ["Intel", "MPICH"])
+def test_a_launcher_that_is_a_node_is_its_short_name_there(tmp_path: Path, implementation: str) -> None:
+    mpi = {"mpiImplementation": implementation, **AS_NODE}
+    compilation = compiled(tmp_path, {"numNodes": 2}, mpi, namespace="n")
+    assert compilation.objects[1]["data"]["hostfile"].splitlines() == ["j-launcher-0-0:1", "j-node-0-0.j:1"]
+
+
 def test_ssh_options_of_the_runtime_stay_for_mpich_4(tmp_path: Path) -> None:
     own = [{"name": "HYDRA_LAUNCHER_EXTRA_ARGS", "value": "-q"}]
     found = pods(compiled(tmp_path, mpi={"mpiImplementation": "MPICH"}, jobs=[job("launcher", env=own), job("node")]))[

@@ -4,6 +4,7 @@ Reads    the runtime's podGroupPolicy; the pod counts, and what the pods ask for
 Changes  the pods' labels and annotations; a PodGroup for each scheduler of the policy (`passes/schedulers/<key>.py`).
 Source   kubeflow/trainer v2.3.0, the plugins of the schedulers. The gang is all jobs, each with its count once, also
          where JobSet makes several replicas; resources are requests as they are given, so limits alone count nothing.
+         Of elastic trainers only those count with which they can start (difference elastic-gang).
 """
 
 from __future__ import annotations
@@ -32,15 +33,18 @@ def gang(plan: Plan) -> Plan:
 
 
 def gathered(plan: Plan) -> Gang:
-    """How many pods there are, and what they ask for together."""
+    """How many pods have to start together, and what they ask for."""
     from trainc.kubernetes.pods import Amounts, requests, total
     from trainc.passes.schedulers import Gang
 
     needs: Amounts = {}
-    for job, count in enumerate(plan.counts):
+    counts = plan.counts
+    if plan.needed is not None and plan.trainer is not None:
+        counts = plan.with_count(plan.trainer, plan.needed).counts
+    for job, count in enumerate(counts):
         one = requests(get(plan.spec, pod_spec(job), {}))
         needs = total(needs, {name: quantity.mul(count) for name, quantity in one.items()})
-    return Gang(sum(plan.counts), {name: str(quantity) for name, quantity in needs.items()})
+    return Gang(sum(counts), {name: str(quantity) for name, quantity in needs.items()})
 
 
 def marked(plan: Plan, mark: Mark) -> Plan:

@@ -43,7 +43,9 @@ def no_gang(plan: Plan, _: Regret) -> Iterator[Finding]:
 
 
 def nodes(plan: Plan) -> int:
-    """How many nodes the TrainJob asks for, else its runtime."""
+    """How many nodes wait for one another: what the TrainJob asks for, else its runtime; of elastic ones the least."""
+    if plan.needed is not None:
+        return plan.needed
     said = plan.job.trainer.get("numNodes")
     return int((plan.runtime.policy or {}).get("numNodes", 1) if said is None else said)
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     """A check, or what asks more of them about a plan that has to do with them."""
 
 
-FRAMEWORKS: Final = ("flux", "jax", "mpi", "mxnet", "paddle", "plain", "torch", "xgboost")
+FRAMEWORKS: Final = ("flux", "jax", "mpi", "mxnet", "paddle", "plain", "tensorflow", "torch", "xgboost")
 
 
 class Secret(NamedTuple):

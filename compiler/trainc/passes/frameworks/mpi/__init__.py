@@ -120,11 +120,17 @@ def hostfile(plan: Plan) -> Tree:
     jobs = [index for index, job in enumerate(plan.jobs) if job.get("name") in names]
     mpi = implementation(plan)
     behind = mpi.slots.format(slots(plan)) if mpi else ""
-    lines = [f"{host}{behind}\n" for job in jobs for host in plan.endpoints(job)] if mpi else []
+    lines = [f"{host}{behind}\n" for job in jobs for host in hosts(plan, job, mpi)] if mpi else []
     metadata = {"name": f"{plan.job.name}-{HOSTFILE}"}
     if plan.job.namespace:
         metadata["namespace"] = plan.job.namespace
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"hostfile": "".join(lines)}}
+
+
+def hosts(plan: Plan, job: int, mpi: Implementation) -> Iterator[str]:
+    """The names of a job's pods in the hostfile."""
+    short = mpi.short_name and plan.jobs[job].get("name") == LAUNCHER
+    return (host.partition(".")[0] if short else host for host in plan.endpoints(job))
 
 
 def secrets(plan: Plan) -> tuple[Secret, ...]:
@@ -142,7 +148,7 @@ def implementation(plan: Plan) -> Implementation | None:
 def needs_search_domain(plan: Plan) -> bool:
     """Whether the nodes look for the launcher by its short name."""
     mpi = implementation(plan)
-    return mpi is not None and mpi.calls_back
+    return mpi is not None and mpi.short_name
 
 
 def reserved(plan: Plan) -> frozenset[str]:

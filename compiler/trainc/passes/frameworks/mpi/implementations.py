@@ -6,7 +6,7 @@ Source   Open MPI: kubeflow/trainer v2.3.0, runtime plugin mpi; for Open MPI 5 (
          the parameters registered in src/runtime/prte_mca_params.c, src/util/proc_info.c and
          src/mca/plm/ssh/plm_ssh_component.c, read from the environment with the prefix PRTE_MCA_; tried with Open MPI
          5.0.11. Intel and MPICH (difference extensions): kubeflow/mpi-operator v0.8.0, the controller of v2beta1;
-         MPICH 4.0 for the name under which its Hydra reads ssh's options today.
+         MPICH 4.0.2, tried, for the name of ssh's options, and for the launcher's short name.
 """
 
 from __future__ import annotations
@@ -35,8 +35,9 @@ class Implementation(NamedTuple):
     """The launcher's variables by the slots of a node; they are reserved."""
     another_release: Callable[[int], tuple[Tree, ...]]
     """What another release reads instead; one that the runtime sets already stays as it is."""
-    calls_back: bool
-    """Whether what it starts on the nodes looks for the launcher by its short host name."""
+    short_name: bool
+    """Whether the launcher is its short host name to it: in the hostfile, where by a whole name it would look for an
+    sshd in the launcher, and on the nodes, from which it is called back."""
 
     @property
     def reserved(self) -> frozenset[str]:
@@ -93,7 +94,7 @@ def nothing(_: int) -> tuple[Tree, ...]:
 
 
 IMPLEMENTATIONS: Final = {
-    "OpenMPI": Implementation(" slots={}", open_mpi_4, open_mpi_5, calls_back=False),
-    "Intel": Implementation(":{}", intel, nothing, calls_back=True),
-    "MPICH": Implementation(":{}", mpich, mpich_4, calls_back=True),
+    "OpenMPI": Implementation(" slots={}", open_mpi_4, open_mpi_5, short_name=False),
+    "Intel": Implementation(":{}", intel, nothing, short_name=True),
+    "MPICH": Implementation(":{}", mpich, mpich_4, short_name=True),
 }

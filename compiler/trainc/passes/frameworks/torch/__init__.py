@@ -1,6 +1,7 @@
 """Torch: what torchrun, or torchtune in its place, reads to bring its processes together.
 
-Reads    trainer.numNodes, .numProcPerNode, .resourcesPerNode, .env, .command; mlPolicy.torch.envInjection.
+Reads    trainer.numNodes, .numProcPerNode, .resourcesPerNode, .env, .command; mlPolicy.torch.envInjection; an
+         .elasticPolicy is elastic.py's.
 Adds     PET_NNODES, PET_NPROC_PER_NODE, PET_NODE_RANK, PET_MASTER_ADDR, PET_MASTER_PORT and container port 29500 to
          the `node` container of the trainer job; the variables alone to the containers that envInjection lists. With
          the command `tune run`, `node` has no PET_MASTER_*, and the command is completed instead (torchtune.py).
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from trainc.diagnostics import Diagnostic, ObjectId
 
+ELASTIC: Final = "elasticPolicy"
 TUNE_RUN: Final = ["tune", "run"]
 """The command, word for word, that makes a job one of torchtune: with another word behind it, it is one like any."""
 RESERVED: Final = frozenset({"PET_NNODES", "PET_NPROC_PER_NODE", "PET_NODE_RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT"})
@@ -29,6 +31,10 @@ RESERVED_AT: Final = "spec.trainer.env"
 
 def apply(plan: Plan) -> Plan:
     """Put the rendezvous on the trainer's node container and on the containers of envInjection."""
+    if ELASTIC in plan.runtime.settings:
+        from trainc.passes.frameworks.torch import elastic
+
+        return elastic.apply(plan)
     plan = plan.with_nodes_of_job()
     node = plan.find(plan.trainer, NODE)
     rendezvous = (*ranks(plan), *master(plan))
@@ -61,4 +67,13 @@ def of_torchtune(subject: ObjectId, plan: Plan) -> Iterator[Diagnostic]:
             yield from check(subject, plan)
 
 
-CHECKS: Final = (*torchrun.CHECKS, of_torchtune)
+def of_elastic(subject: ObjectId, plan: Plan) -> Iterator[Diagnostic]:
+    """What is said of an elastic policy; no other job loads its checks."""
+    if ELASTIC in plan.runtime.settings:
+        from trainc.passes.frameworks.torch import elastic
+
+        for check in elastic.CHECKS:
+            yield from check(subject, plan)
+
+
+CHECKS: Final = (*torchrun.CHECKS, of_torchtune, of_elastic)
