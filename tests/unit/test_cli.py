@@ -166,6 +166,18 @@ def test_a_schema_is_printed(kind: str) -> None:
     assert json.loads(run("schema", kind).out)["properties"].keys() >= {"metadata", "spec"}
 
 
+@pytest.mark.parametrize(
+    ("arguments", "extended"),
+    [
+        pytest.param(["TrainingRuntime"], True, id="what trainc reads"),
+        pytest.param(["ClusterTrainingRuntime", "--dialect", "v2.1"], False, id="what an older Trainer reads"),
+    ],
+)
+def test_the_schema_of_a_runtime_has_the_extensions(arguments: list[str], extended: bool) -> None:
+    policy = json.loads(run("schema", *arguments).out)["properties"]["spec"]["properties"]["mlPolicy"]["properties"]
+    assert ("tensorflow" in policy) is extended
+
+
 def test_passthrough_prints_of_a_list_what_is_of_another_kind() -> None:
     job = '{"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob", "metadata": {"name": "a"}, %s}'
     items = [job % '"spec": {"runtimeRef": {"name": "plain"}}', '{"kind": "ConfigMap", "apiVersion": "v1"}']

@@ -135,6 +135,8 @@ def test_what_is_said_of_a_gang(tmp_path: Path, file: dict[str, Any], said: list
     assert [(d.id, d.severity) for d in diagnostics] == [(id, "warning") for id in said]
 
 
+ELASTIC: Any = {"numNodes": 4, "torch": {"elasticPolicy": {}}}
+ELASTIC_FROM_TWO: Any = {"numNodes": 4, "torch": {"elasticPolicy": {"minNodes": 2}}}
 QUEUED = {"kueue.x-k8s.io/queue-name": "q"}
 
 
@@ -146,6 +148,8 @@ QUEUED = {"kueue.x-k8s.io/queue-name": "q"}
         pytest.param({}, 0, id="in a gang"),
         pytest.param({"podGroupPolicy": None, "trainer": {"numNodes": 1}}, 0, id="one node"),
         pytest.param({"podGroupPolicy": None, "mlPolicy": {"numNodes": 2}}, 0, id="nodes that need not meet"),
+        pytest.param({"podGroupPolicy": None, "mlPolicy": ELASTIC}, 0, id="one of the nodes is enough"),
+        pytest.param({"podGroupPolicy": None, "mlPolicy": ELASTIC_FROM_TWO}, 1, id="two of the nodes are enough"),
         pytest.param({"podGroupPolicy": None, "labels": QUEUED}, 0, id="Kueue admits it as a whole"),
     ],
 )

@@ -98,6 +98,7 @@ def host(*, few: Any = None, count: Any = 2, **pod: Any) -> tuple[Any, Any]:
 
 WITH_HOST_NET = {"hostNetwork": True, "dnsPolicy": "ClusterFirstWithHostNet"}
 ONE_GPU = {"limits": {"nvidia.com/gpu": 1}}
+NO_NAMES = {"network": {"enableDNSHostnames": False}}
 MPI = {"mpi": {"runLauncherAsNode": True, "sshAuthMountPath": "/root/.ssh", "mpiImplementation": "OpenMPI"}}
 RULES = [
     # Images
@@ -252,6 +253,18 @@ RULES = [
         ),
         trainjob(numNodes=2),
         id="names of ready pods",
+    ),
+    silent(
+        "rendezvous-host",
+        runtime(policy={"torch": {"elasticPolicy": {"rdzvHost": "etcd"}}}, of_jobset=NO_NAMES),
+        trainjob(numNodes=2),
+        id="a rendezvous on another host",
+    ),
+    fires(
+        "rendezvous-host",
+        runtime(policy={"torch": {"elasticPolicy": {}}}, of_jobset=NO_NAMES),
+        trainjob(numNodes=2),
+        id="an elastic rendezvous",
     ),
     silent("rendezvous-host", *host(**WITH_HOST_NET), id="ClusterFirstWithHostNet"),
     silent("rendezvous-host", *host(dnsPolicy="ClusterFirst"), id="the default"),

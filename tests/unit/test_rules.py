@@ -81,6 +81,9 @@ def test_accepted(kind: str, value: Any) -> None:
         pytest.param("TrainJob", job(managedBy="acme.io/c"), "spec.managedBy", "managed-by", id="other manager"),
         pytest.param("TrainingRuntime", policy(torch={}, mpi={}), "spec.mlPolicy", "one-ml-policy", id="two policies"),
         pytest.param(
+            "TrainingRuntime", policy(tensorflow={}, jax={}), "spec.mlPolicy", "one-ml-policy", id="ours, too"
+        ),
+        pytest.param(
             "ClusterTrainingRuntime",
             policy(flux={"numProcPerNode": 0}),
             "spec.mlPolicy.flux.numProcPerNode",

@@ -48,11 +48,15 @@ def find(plan: Plan) -> Iterator[Regret]:
 
 
 def asking(plan: Plan) -> list[int]:
-    """The jobs of which a pod looks others up by name: the trainers of several nodes, or mpirun's launcher."""
+    """The jobs of which a pod looks others up by name: the trainers of several nodes, or mpirun's launcher.
+
+    Elastic ones may meet elsewhere, at a server that no name of a pod leads to.
+    """
     if plan.runtime.framework == "mpi":
         launcher = plan.named(LAUNCHER)
         return [] if launcher is None else [launcher]
-    jobs = [] if plan.runtime.framework == "plain" else training(plan)
+    elsewhere = get(plan.runtime.settings, ("elasticPolicy", "rdzvHost")) is not None
+    jobs = [] if elsewhere or plan.runtime.framework == "plain" else training(plan)
     return jobs if sum(plan.counts[job] for job in jobs) > 1 else []
 
 
