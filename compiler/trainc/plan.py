@@ -96,6 +96,14 @@ class Plan(NamedTuple):
         """How many nodes train."""
         return 1 if self.trainer is None else self.counts[self.trainer]
 
+    def count_of_runtime(self, job: int) -> int:
+        """How many pods the runtime gives a replicated job: at least one."""
+        if self.runtime.policy is not None and job in self.trainers():
+            nodes = self.runtime.policy.get("numNodes", 1)
+        else:
+            nodes = get(self.jobs[job], ("template", "spec", "parallelism"), 1)
+        return max(int(nodes), 1)
+
     def find(self, job: int | None, name: str, *, init: bool = False) -> Slot | None:
         """The container `name` of a replicated job; with `init`, an init container where no container has the name."""
         if job is None:
@@ -106,15 +114,23 @@ class Plan(NamedTuple):
                     return Slot(job, containers, index)
         return None
 
+    def containers(self, job: int) -> list[Slot]:
+        """Every container of a replicated job, its init containers apart."""
+        found = get(self.spec, (*pod_spec(job), "containers"), [])
+        return [Slot(job, "containers", index) for index in range(len(found))]
+
     def named(self, job: str) -> int | None:
         """The index of the replicated job of that name."""
         return next((i for i, found in enumerate(self.jobs) if found.get("name") == job), None)
 
-    def endpoint(self) -> str:
-        """The host name of the trainer job's first pod, where processes meet (difference rendezvous-host)."""
+    def endpoint(self, pod: int | str = 0) -> str:
+        """The host name of a pod of the trainer job: of the first, where processes meet (difference rendezvous-host).
+
+        pod      its index, or a reference to the variable that holds it: `$(NAME)`
+        """
         if self.trainer is None:
-            return f"{self.job.name}-{NODE}-0-0.{self.job.name}"
-        return self.host(self.trainer, 0, 0)
+            return f"{self.job.name}-{NODE}-0-{pod}.{self.job.name}"
+        return self.host(self.trainer, 0, pod)
 
     def endpoints(self, job: int) -> Iterator[str]:
         """The host names of all pods of a replicated job."""
@@ -126,10 +142,14 @@ class Plan(NamedTuple):
         """The metadata of an object with the TrainJob's own name, in its namespace."""
         return {"name": self.job.name} | ({"namespace": self.job.namespace} if self.job.namespace else {})
 
+    @property
+    def subdomain(self) -> str:
+        """The name of the headless Service by which pods find one another."""
+        return str(get(self.spec, ("network", "subdomain"), self.job.name))
+
     def host(self, job: int, replica: int | str, pod: int | str) -> str:
         """The host name of a pod of a replicated job; a number may be a variable that the pod has."""
-        subdomain = get(self.spec, ("network", "subdomain"), self.job.name)
-        return f"{self.job.name}-{self.jobs[job].get('name')}-{replica}-{pod}.{subdomain}"
+        return f"{self.job.name}-{self.jobs[job].get('name')}-{replica}-{pod}.{self.subdomain}"
 
     def node_resources(self) -> Tree:
         """What a node asks for: trainer.resourcesPerNode alone when it is given, else the runtime's node container.

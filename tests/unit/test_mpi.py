@@ -40,13 +40,13 @@ JOBS = (job("launcher"), job("node"))
 
 
 def compiled(
-    tmp_path: Path, trainer: Any = None, mpi: Any = None, jobs: Any = JOBS, **template: Any
+    tmp_path: Path, trainer: Any = None, mpi: Any = None, jobs: Any = JOBS, namespace: str = "", **template: Any
 ) -> trainc.Compilation:
     runtime = {"mlPolicy": {"mpi": mpi or {}}, "template": {"spec": {"replicatedJobs": jobs, **template}}}
-    ref = {"runtimeRef": {"name": "r"}}
+    ref, metadata = {"runtimeRef": {"name": "r"}}, {"name": "j", **({"namespace": namespace} if namespace else {})}
     documents = [
         {**HEAD, "kind": "ClusterTrainingRuntime", "metadata": {"name": "r"}, "spec": runtime},
-        {**HEAD, "kind": "TrainJob", "metadata": {"name": "j"}, "spec": {**ref, "trainer": trainer or {}}},
+        {**HEAD, "kind": "TrainJob", "metadata": metadata, "spec": {**ref, "trainer": trainer or {}}},
     ]
     file = tmp_path / "x.json"
     file.write_text("\n".join(map(json.dumps, documents)))
@@ -239,8 +239,9 @@ def test_a_launcher_that_is_a_node_has_others(tmp_path: Path, nodes: int, jobs: 
         pytest.param("OpenMPI", JOBS, [], id="Open MPI"),
         pytest.param("", JOBS, ["mpi-implementation"], id="none"),
         pytest.param("", [job("node")], [], id="none, and no launcher that would mind"),
-        pytest.param("Intel", JOBS, ["enum"], id="Intel: the schema's"),
-        pytest.param("MPICH", JOBS, ["enum"], id="MPICH: the schema's"),
+        pytest.param("Intel", JOBS, [], id="Intel"),
+        pytest.param("MPICH", JOBS, [], id="MPICH"),
+        pytest.param("MVAPICH", JOBS, ["enum"], id="another: the schema's"),
     ],
 )
 def test_implementations(tmp_path: Path, implementation: str, jobs: Any, said: list[str]) -> None:
@@ -248,6 +249,136 @@ def test_implementations(tmp_path: Path, implementation: str, jobs: Any, said: l
     errors = [d for d in diagnostics if d.severity == "error"]
     assert [d.id for d in errors] == said
     assert all(f'"{implementation}"' in d.message for d in errors)
+
+
+SSH = "-o ConnectionAttempts=10"
+
+
+@pytest.mark.parametrize(
+    ("implementation", "slots", "hostfile", "expected"),
+    [
+        pytest.param(
+            "Intel",
+            16,
+            ["j-node-0-0.j:16", "j-node-0-1.j:16"],
+            [
+                ("I_MPI_HYDRA_HOST_FILE", "/etc/mpi/hostfile"),
+                ("I_MPI_HYDRA_BOOTSTRAP_EXEC_EXTRA_ARGS", SSH),
+                ("I_MPI_PERHOST", "16"),
+            ],
+            id="Intel",
+        ),
+        pytest.param(
+            "MPICH",
+            2,
+            ["j-node-0-0.j:2", "j-node-0-1.j:2"],
+            [
+                ("HYDRA_HOST_FILE", "/etc/mpi/hostfile"),
+                ("HYDRA_LAUNCH_EXTRA_ARGS", SSH),
+                ("HYDRA_LAUNCHER_EXTRA_ARGS", SSH),
+            ],
+            id="MPICH, by both names of ssh's options",
+        ),
+    ],
+)
+def test_the_other_implementations(
+    tmp_path: Path, implementation: str, slots: int, hostfile: list[str], expected: list[tuple[str, str]]
+) -> None:
+    mpi = {"mpiImplementation": implementation, "numProcPerNode": slots}
+    compilation = compiled(tmp_path, {"numNodes": 2}, mpi, namespace="n")
+    assert compilation.objects[1]["data"]["hostfile"].splitlines() == hostfile
+    found = pods(compilation)["launcher"]["containers"][0]["env"]
+    assert [(variable["name"], variable["value"]) for variable in found] == expected
+
+
+@pytest.mark.parametrize("implementation", ["Intel", "MPICH"])
+def test_a_launcher_that_is_a_node_is_its_short_name_there(tmp_path: Path, implementation: str) -> None:
+    mpi = {"mpiImplementation": implementation, **AS_NODE}
+    compilation = compiled(tmp_path, {"numNodes": 2}, mpi, namespace="n")
+    assert compilation.objects[1]["data"]["hostfile"].splitlines() == ["j-launcher-0-0:1", "j-node-0-0.j:1"]
+
+
+def test_ssh_options_of_the_runtime_stay_for_mpich_4(tmp_path: Path) -> None:
+    own = [{"name": "HYDRA_LAUNCHER_EXTRA_ARGS", "value": "-q"}]
+    found = pods(compiled(tmp_path, mpi={"mpiImplementation": "MPICH"}, jobs=[job("launcher", env=own), job("node")]))[
+        "launcher"
+    ]["containers"][0]["env"]
+    assert [(v["name"], v["value"]) for v in found] == [
+        ("HYDRA_LAUNCHER_EXTRA_ARGS", "-q"),
+        ("HYDRA_HOST_FILE", "/etc/mpi/hostfile"),
+        ("HYDRA_LAUNCH_EXTRA_ARGS", SSH),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("implementation", "namespace", "template", "dns", "searches"),
+    [
+        pytest.param("OpenMPI", "n", {}, None, None, id="Open MPI gives its address"),
+        pytest.param("MPICH", "n", {}, None, ["j.n.svc.cluster.local"], id="MPICH its name"),
+        pytest.param("Intel", "n", {}, None, ["j.n.svc.cluster.local"], id="Intel, too"),
+        pytest.param(
+            "Intel", "n", {"network": {"subdomain": "s"}}, None, ["s.n.svc.cluster.local"], id="in the subdomain"
+        ),
+        pytest.param(
+            "Intel", "n", {}, {"searches": ["a.b"]}, ["a.b", "j.n.svc.cluster.local"], id="after the runtime's own"
+        ),
+        pytest.param(
+            "Intel",
+            "n",
+            {},
+            {"searches": ["j.n.svc.cluster.local", "a.b"]},
+            ["j.n.svc.cluster.local", "a.b"],
+            id="which may be the same",
+        ),
+    ],
+)
+def test_the_nodes_find_the_launcher(
+    tmp_path: Path, implementation: str, namespace: str, template: Any, dns: Any, searches: Any
+) -> None:
+    jobs = [job("launcher"), job("node")]
+    if dns:
+        jobs[1]["template"]["spec"]["template"]["spec"]["dnsConfig"] = dns
+    compilation = compiled(tmp_path, {}, {"mpiImplementation": implementation}, jobs, namespace, **template)
+    found = pods(compilation)
+    assert found["node"].get("dnsConfig") == (searches and {"searches": searches})
+    assert "dnsConfig" not in found["launcher"]
+    assert [d.id for d in compilation.diagnostics] == ["secret-expected"]
+
+
+@pytest.mark.parametrize(
+    ("implementation", "jobs", "said"),
+    [
+        pytest.param("OpenMPI", JOBS, [], id="Open MPI does not mind"),
+        pytest.param("MPICH", JOBS, ["mpi-search-domain"], id="MPICH minds"),
+        pytest.param("Intel", [job("launcher")], [], id="not without nodes"),
+    ],
+)
+def test_without_a_namespace_there_is_no_domain(
+    tmp_path: Path, implementation: str, jobs: Any, said: list[str]
+) -> None:
+    compilation = compiled(tmp_path, {}, {"mpiImplementation": implementation}, jobs)
+    notes = [d for d in compilation.diagnostics if d.id != "secret-expected"]
+    assert [(d.id, d.severity) for d in notes] == [(id, "note") for id in said]
+    assert all("dnsConfig" not in pod for pod in pods(compilation).values())
+
+
+@pytest.mark.parametrize(
+    ("implementation", "name", "refused"),
+    [
+        pytest.param("Intel", "I_MPI_PERHOST", True, id="Intel's"),
+        pytest.param("MPICH", "HYDRA_HOST_FILE", True, id="MPICH's"),
+        pytest.param("MPICH", "HYDRA_LAUNCHER_EXTRA_ARGS", False, id="not those that give way"),
+        pytest.param("MPICH", "I_MPI_PERHOST", False, id="nor another's"),
+        pytest.param("OpenMPI", "HYDRA_HOST_FILE", False, id="Open MPI leaves MPICH's"),
+        pytest.param("Intel", "OMPI_MCA_plm_rsh_args", False, id="and Intel Open MPI's"),
+    ],
+)
+def test_an_implementation_reserves_its_own_variables(
+    tmp_path: Path, implementation: str, name: str, refused: bool
+) -> None:
+    env = [{"name": name, "value": "x"}]
+    diagnostics = compiled(tmp_path, {"env": env}, {"mpiImplementation": implementation}).diagnostics
+    assert [d.id for d in diagnostics if d.severity == "error"] == (["reserved-env"] if refused else [])
 
 
 @pytest.mark.parametrize("name", [name for name, _ in ORTE])

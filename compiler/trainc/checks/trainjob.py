@@ -12,7 +12,7 @@ from trainc.diagnostics import Finding
 from trainc.frontends import CLUSTER
 from trainc.kubernetes.names import is_domain_prefixed_path
 from trainc.kubernetes.trees import Tree, get
-from trainc.passes.frameworks import expected_secrets, load
+from trainc.passes.frameworks import expected_secrets, load, reserved_variables
 from trainc.passes.initialize import STEPS
 
 if TYPE_CHECKING:
@@ -66,9 +66,9 @@ def env(plan: Plan) -> Iterator[Finding]:
 @check("reserved-env", stage="trainjob", title="The TrainJob sets a variable that the framework sets")
 def reserved(plan: Plan) -> Iterator[Finding]:
     """The framework writes these variables itself; another value would break the rendezvous."""
-    framework = load(plan.runtime.framework)
+    framework, names = load(plan.runtime.framework), reserved_variables(plan)
     for index, variable in enumerate(plan.job.trainer.get("env") or []):
-        if framework and variable.get("name") in framework.RESERVED:
+        if framework and variable.get("name") in names:
             yield Finding(
                 message=f"{variable['name']} is set by the {plan.runtime.framework} framework",
                 help="leave it out: it follows from numNodes, numProcPerNode and the runtime",

@@ -11,8 +11,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trainc.kubernetes.trees import get
-
 if TYPE_CHECKING:
     from trainc.plan import Plan
 
@@ -21,13 +19,4 @@ def size(plan: Plan) -> Plan:
     """Merge the resources, then count."""
     if plan.runtime.policy is not None:
         plan = plan.with_resources(plan.trainers())
-    return plan._replace(counts=tuple(count(plan, index) for index in range(len(plan.jobs))))
-
-
-def count(plan: Plan, job: int) -> int:
-    """How many pods the runtime gives a replicated job: at least one."""
-    if plan.runtime.policy is not None and job in plan.trainers():
-        nodes = plan.runtime.policy.get("numNodes", 1)
-    else:
-        nodes = get(plan.jobs[job], ("template", "spec", "parallelism"), 1)
-    return max(int(nodes), 1)
+    return plan._replace(counts=tuple(map(plan.count_of_runtime, range(len(plan.jobs)))))

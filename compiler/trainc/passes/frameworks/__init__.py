@@ -2,7 +2,8 @@
 
 A framework has `apply`, which takes a sized plan and returns one with its variables and ports; `RESERVED`, the
 variables that a TrainJob may not set because the framework does, and `RESERVED_AT`, where the webhook says so; and
-`CHECKS`, what else its part of the webhook refuses. One whose pods wait for a Secret has `secrets`, too.
+`CHECKS`, what else its part of the webhook refuses. One whose pods wait for a Secret has `secrets`, too; one that does
+not reserve the same variables for every plan, `reserved`.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     """A check, or what asks more of them about a plan that has to do with them."""
 
 
-FRAMEWORKS: Final = ("flux", "jax", "mpi", "plain", "tensorflow", "torch", "xgboost")
+FRAMEWORKS: Final = ("flux", "jax", "mpi", "mxnet", "paddle", "plain", "tensorflow", "torch", "xgboost")
 
 
 class Secret(NamedTuple):
@@ -49,6 +50,15 @@ def load(key: str) -> Framework | None:
     if key not in FRAMEWORKS:
         return None
     return cast("Framework", import_module(f"{__name__}.{key}"))
+
+
+def reserved_variables(plan: Plan) -> frozenset[str]:
+    """The variables that a TrainJob may not set, because its framework does."""
+    framework = load(plan.runtime.framework)
+    if framework is None:
+        return frozenset()
+    of_plan: Callable[[Plan], frozenset[str]] | None = getattr(framework, "reserved", None)
+    return of_plan(plan) if of_plan else framework.RESERVED
 
 
 def expected_secrets(plan: Plan) -> tuple[Secret, ...]:

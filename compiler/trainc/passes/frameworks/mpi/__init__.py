@@ -1,15 +1,14 @@
 """MPI: a launcher that reaches every node by ssh, and a file that lists them.
 
-Reads    mpi.numProcPerNode, .runLauncherAsNode, .sshAuthMountPath; trainer.numNodes, .numProcPerNode,
-         .resourcesPerNode, .env. The replicated jobs are found by their names, `launcher` and `node`.
+Reads    mpi.mpiImplementation, .numProcPerNode, .runLauncherAsNode, .sshAuthMountPath; trainer.numNodes,
+         .numProcPerNode, .resourcesPerNode, .env. The replicated jobs are found by their names, `launcher` and `node`.
 Adds     the ConfigMap <trainjob>-mpi-hostfile with a line for every host and its slots; to the pods of both jobs the
          Secret <trainjob>-mpi-ssh-auth, to the launcher's the hostfile; to the launcher's container `node` the
-         variables by which mpirun finds it. Where the launcher is a node itself, the job `node` gets the TrainJob's
-         resources and variables, too.
+         variables by which mpirun finds it (`implementations`). Where the launcher is a node itself, the job `node`
+         gets the TrainJob's resources and variables, too. With Intel MPI and MPICH, the pods of `node` get the search
+         domain in which the launcher is found by its short name.
 Source   kubeflow/trainer v2.3.0, runtime plugin mpi, and the JobSet builder for runLauncherAsNode. The Secret itself is
-         not made (difference no-secret). For Open MPI 5 (difference prte): PRRTE v3.0 and v4.1, the parameters
-         registered in src/runtime/prte_mca_params.c, src/util/proc_info.c and src/mca/plm/ssh/plm_ssh_component.c,
-         read from the environment with the prefix PRTE_MCA_; tried with Open MPI 5.0.11.
+         not made (difference no-secret). The search domain: kubeflow/mpi-operator v0.8.0.
 """
 
 from __future__ import annotations
@@ -18,15 +17,15 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.checks import Check, check
 from trainc.diagnostics import Finding
-from trainc.kubernetes.trees import Tree, get
+from trainc.kubernetes.trees import Tree, edit, get
 from trainc.passes.frameworks import Secret
-from trainc.plan import NODE, Plan, Slot, copied, gpus, value
+from trainc.passes.frameworks.mpi.implementations import IMPLEMENTATIONS, Implementation
+from trainc.plan import NODE, Plan, copied, gpus, pod_spec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 LAUNCHER: Final = "launcher"
-OPEN_MPI: Final = "OpenMPI"
 SSH: Final = "mpi-ssh-auth"
 HOSTFILE: Final = "mpi-hostfile"
 """Names of volumes, and with the TrainJob's name before them those of the Secret and the ConfigMap."""
@@ -36,14 +35,8 @@ KEYS: Final = (
     {"key": "ssh-publickey", "path": "id_rsa.pub", "mode": 0o644},
     {"key": "ssh-publickey", "path": "authorized_keys", "mode": 0o644},
 )
-RESERVED: Final = frozenset(
-    {
-        "OMPI_MCA_orte_default_hostfile",
-        "OMPI_MCA_orte_keep_fqdn_hostnames",
-        "OMPI_MCA_orte_set_default_slots",
-        "OMPI_MCA_plm_rsh_args",
-    }
-)
+CLUSTER_DOMAIN: Final = "cluster.local"
+RESERVED: Final = IMPLEMENTATIONS["OpenMPI"].reserved
 RESERVED_AT: Final = "spec.trainer.env"
 
 
@@ -55,6 +48,8 @@ def apply(plan: Plan) -> Plan:
             plan = with_keys(plan, job)
     if (launcher := plan.named(LAUNCHER)) is not None:
         plan = with_hostfile(plan, launcher)
+    if (node := plan.named(NODE)) is not None and plan.job.namespace and needs_search_domain(plan):
+        plan = with_search_domain(plan, node)
     return plan._replace(others=(*plan.others, hostfile(plan)))
 
 
@@ -99,50 +94,43 @@ def with_hostfile(plan: Plan, launcher: int) -> Plan:
     items = [{"key": "hostfile", "path": "hostfile", "mode": 0o444}]
     volume = {"name": HOSTFILE, "configMap": {"name": f"{plan.job.name}-{HOSTFILE}", "items": items}}
     plan = plan.with_volumes(launcher, [volume])
-    container = plan.find(launcher, NODE)
-    if container is None:
+    container, mpi = plan.find(launcher, NODE), implementation(plan)
+    if container is None or mpi is None:
         return plan
-    plan = plan.on(container, env=open_mpi_4(slots(plan)), mounts=[{"name": HOSTFILE, "mountPath": HOSTFILE_FOLDER}])
-    return plan.on(container, env=open_mpi_5(plan, container))
-
-
-def open_mpi_4(slots: int) -> tuple[Tree, ...]:
-    """What Open MPI 4's own runtime, ORTE, reads."""
-    return (
-        value("OMPI_MCA_orte_default_hostfile", f"{HOSTFILE_FOLDER}/hostfile"),
-        value("OMPI_MCA_orte_keep_fqdn_hostnames", "true"),
-        value("OMPI_MCA_orte_set_default_slots", slots),
-        value("OMPI_MCA_plm_rsh_args", "-o ConnectionAttempts=10"),
-    )
-
-
-def open_mpi_5(plan: Plan, container: Slot) -> list[Tree]:
-    """What Open MPI 5's, PRRTE, reads instead; one that the runtime sets already stays as it is.
-
-    PRRTE connects to the names as they stand in the hostfile, but compares them with its own short host name. With
-    whole names it would not know the launcher in the hostfile for itself, and wait for an sshd there.
-    """
+    mounts = [{"name": HOSTFILE, "mountPath": HOSTFILE_FOLDER}]
+    plan = plan.on(container, env=mpi.variables(slots(plan)), mounts=mounts)
     there = {variable["name"] for variable in get(plan.spec, (*container.path, "env"), [])}
-    variables = (
-        value("PRTE_MCA_prte_default_hostfile", f"{HOSTFILE_FOLDER}/hostfile"),
-        value("PRTE_MCA_prte_keep_fqdn_hostnames", "false"),
-        value("PRTE_MCA_prte_set_default_slots", slots(plan)),
-        value("PRTE_MCA_plm_ssh_args", "-o ConnectionAttempts=10"),
-    )
-    return [variable for variable in variables if variable["name"] not in there]
+    return plan.on(container, env=[v for v in mpi.another_release(slots(plan)) if v["name"] not in there])
+
+
+def with_search_domain(plan: Plan, node: int) -> Plan:
+    """Let the pods of `node` find the launcher where it gives its short name: in the JobSet's own domain, last."""
+    domain = f"{plan.subdomain}.{plan.job.namespace}.svc.{CLUSTER_DOMAIN}"
+
+    def change(there: Tree | None) -> Tree:
+        searches = (there or {}).get("searches") or []
+        return (there or {}) | {"searches": [*searches, *({domain} - set(searches))]}
+
+    return plan._replace(spec=edit(plan.spec, (*pod_spec(node), "dnsConfig"), change))
 
 
 def hostfile(plan: Plan) -> Tree:
     """The ConfigMap with a line for every pod of `node`, and of the launcher where it is one, in the jobs' order."""
     names = {NODE, LAUNCHER} if launcher_is_node(plan) else {NODE}
     jobs = [index for index, job in enumerate(plan.jobs) if job.get("name") in names]
-    hosts = [host for job in jobs for host in plan.endpoints(job)] if implementation(plan) == OPEN_MPI else []
+    mpi = implementation(plan)
+    behind = mpi.slots.format(slots(plan)) if mpi else ""
+    lines = [f"{host}{behind}\n" for job in jobs for host in hosts(plan, job, mpi)] if mpi else []
     metadata = {"name": f"{plan.job.name}-{HOSTFILE}"}
     if plan.job.namespace:
         metadata["namespace"] = plan.job.namespace
-    of_each = slots(plan)
-    lines = "".join(f"{host} slots={of_each}\n" for host in hosts)
-    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"hostfile": lines}}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"hostfile": "".join(lines)}}
+
+
+def hosts(plan: Plan, job: int, mpi: Implementation) -> Iterator[str]:
+    """The names of a job's pods in the hostfile."""
+    short = mpi.short_name and plan.jobs[job].get("name") == LAUNCHER
+    return (host.partition(".")[0] if short else host for host in plan.endpoints(job))
 
 
 def secrets(plan: Plan) -> tuple[Secret, ...]:
@@ -152,9 +140,21 @@ def secrets(plan: Plan) -> tuple[Secret, ...]:
     return (Secret(name=f"{plan.job.name}-{SSH}", kind="ssh", holds="a pair of SSH keys"),)
 
 
-def implementation(plan: Plan) -> str:
-    """The implementation of MPI; the schema's default is Open MPI."""
-    return str(plan.runtime.settings["mpiImplementation"])
+def implementation(plan: Plan) -> Implementation | None:
+    """The implementation of MPI; the schema's default is Open MPI, and it lets an empty name pass."""
+    return IMPLEMENTATIONS.get(str(plan.runtime.settings["mpiImplementation"]))
+
+
+def needs_search_domain(plan: Plan) -> bool:
+    """Whether the nodes look for the launcher by its short name."""
+    mpi = implementation(plan)
+    return mpi is not None and mpi.short_name
+
+
+def reserved(plan: Plan) -> frozenset[str]:
+    """The variables that the implementation sets; Trainer's webhook asks for Open MPI's where none is named."""
+    mpi = implementation(plan)
+    return RESERVED if mpi is None else mpi.reserved
 
 
 @check("launcher-node-missing", stage="trainjob", title="runLauncherAsNode without a job launcher or node")
@@ -172,16 +172,29 @@ def missing_jobs(plan: Plan) -> Iterator[Finding]:
         )
 
 
-@check("mpi-implementation", stage="build", title="An implementation of MPI that is not compiled")
+@check("mpi-implementation", stage="build", title="An MPI runtime does not say whose MPI it is")
 def unknown_implementation(plan: Plan) -> Iterator[Finding]:
-    """The launcher's variables are Open MPI's; the controller stops at a launcher of another implementation."""
-    if implementation(plan) != OPEN_MPI and plan.find(plan.named(LAUNCHER), NODE):
+    """The launcher's variables are the implementation's own; the controller stops at a launcher without one."""
+    if implementation(plan) is None and plan.find(plan.named(LAUNCHER), NODE):
         yield Finding(
-            message=f'mpiImplementation "{implementation(plan)}" is not compiled: this release knows {OPEN_MPI} alone',
-            help=f"set {OPEN_MPI}, or leave mpiImplementation out",
+            message='mpiImplementation is "": it is not said whose mpirun the launcher runs',
+            help=f"set {', '.join(IMPLEMENTATIONS)}; when it is left out, it is OpenMPI",
             field="spec.mlPolicy.mpi.mpiImplementation",
             place=plan.runtime.at("spec", "mlPolicy", "mpi", "mpiImplementation"),
         )
 
 
-CHECKS: Final[tuple[Check[[Plan]], ...]] = (missing_jobs, unknown_implementation)
+@check("mpi-search-domain", stage="build", severity="note", title="The nodes may not find the launcher's short name")
+def search_domain(plan: Plan) -> Iterator[Finding]:
+    """What Hydra starts on a node calls the launcher back by the name that its pod has for itself."""
+    if needs_search_domain(plan) and plan.named(NODE) is not None and not plan.job.namespace:
+        name = plan.runtime.settings["mpiImplementation"]
+        yield Finding(
+            message=f"without a namespace, the nodes are not told where {name} finds the launcher by its short name",
+            help="set metadata.namespace, or tell mpirun which interface the pods have: -iface eth0",
+            field="metadata.namespace",
+            place=plan.job.at("metadata", "namespace"),
+        )
+
+
+CHECKS: Final[tuple[Check[[Plan]], ...]] = (missing_jobs, unknown_implementation, search_domain)

@@ -1,0 +1,60 @@
+"""PaddlePaddle in collective mode: `python -m paddle.distributed.launch` finds the others (difference extensions).
+
+Reads    paddle.port; trainer.numNodes, .numProcPerNode.
+Adds     to every container of the trainer job PYTHONUNBUFFERED, PADDLE_JOB_ID, PADDLE_NNODES, PADDLE_MASTER,
+         PADDLE_RANK; to the container `node` the port, POD_IP, and where the TrainJob says it PADDLE_NPROC_PER_NODE.
+Source   kubeflow/training-operator v1.9.3, PaddleJob without a Master: there, the first pod's PADDLE_MASTER has its own
+         address, which the launcher takes for the sign to open the port. The pods of an indexed Job have one template:
+         here, POD_IP is the pod's own host name, made of its rank, and the first pod's is the one in PADDLE_MASTER.
+         PaddlePaddle 3.3.1, distributed/launch, for what is read from the environment; tried with it.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from trainc.kubernetes.trees import Tree, edit
+from trainc.plan import COMPLETION_INDEX, NODE, Plan, from_field, value
+
+if TYPE_CHECKING:
+    from trainc.checks import Check
+
+RESERVED: Final = frozenset({"PADDLE_JOB_ID", "PADDLE_NNODES", "PADDLE_MASTER", "PADDLE_RANK", "POD_IP"})
+RESERVED_AT: Final = "spec.trainer.env[{index}]"
+CHECKS: Final[tuple[Check[[Plan]], ...]] = ()
+UNBUFFERED: Final = "PYTHONUNBUFFERED"
+
+
+def apply(plan: Plan) -> Plan:
+    """Tell every node who it is, and where all meet."""
+    plan = plan.with_nodes_of_job()
+    if plan.trainer is None:
+        return plan
+    port = plan.runtime.settings["port"]
+    cluster = [
+        value("PADDLE_JOB_ID", plan.job.name),
+        value("PADDLE_NNODES", plan.nodes),
+        value("PADDLE_MASTER", f"{plan.endpoint()}:{port}"),
+        from_field("PADDLE_RANK", COMPLETION_INDEX),
+    ]
+    node = plan.find(plan.trainer, NODE)
+    for container in plan.containers(plan.trainer):
+        own = [*cluster, *of_node(plan)] if container == node else cluster
+        plan = plan._replace(spec=edit(plan.spec, container.path, partial(told, own)))
+    return plan.on(node, ports=[{"containerPort": port}])
+
+
+def of_node(plan: Plan) -> list[Tree]:
+    """What the launcher alone reads: by which name the others reach it, and how many processes it starts."""
+    said = plan.job.trainer.get("numProcPerNode")
+    processes = [] if said is None else [value("PADDLE_NPROC_PER_NODE", said)]
+    return [value("POD_IP", plan.endpoint("$(PADDLE_RANK)")), *processes]
+
+
+def told(variables: list[Tree], container: Tree) -> Tree:
+    """A container with these variables last and in this order: one refers to another that stands before it."""
+    names = {variable["name"] for variable in variables}
+    there = [variable for variable in container.get("env") or [] if variable["name"] not in names]
+    unbuffered = [] if any(v["name"] == UNBUFFERED for v in there) else [value(UNBUFFERED, 1)]
+    return container | {"env": [*there, *unbuffered, *variables]}

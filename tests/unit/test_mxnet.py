@@ -1,0 +1,263 @@
+"""MXNet: who plays which role, what each pod is told, and which casts cannot play, row by row."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from running import NO_ADVICE
+
+import trainc
+
+HEAD = {"apiVersion": "trainer.kubeflow.org/v1alpha1"}
+ANCESTOR = {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}
+INDEX = {"fieldRef": {"fieldPath": "metadata.annotations['batch.kubernetes.io/job-completion-index']"}}
+
+
+def job(name: str, *, trainer: bool = False, replicas: int = 1, pods: int = 1, **container: Any) -> dict[str, Any]:
+    """A replicated job with its container `node`, and a sidecar beside it."""
+    containers = [{"name": "node", "image": "i:1", **container}, {"name": "sidecar", "image": "i:1"}]
+    spec = {"template": {"spec": {"containers": containers}}, "parallelism": pods}
+    metadata = {"metadata": {"labels": ANCESTOR}} if trainer else {}
+    return {"name": name, "replicas": replicas, "template": {**metadata, "spec": spec}}
+
+
+SCHEDULER, SERVER, NODE = job("scheduler"), job("server"), job("node", trainer=True)
+CAST = (SCHEDULER, SERVER, NODE)
+
+
+def compiled(
+    tmp_path: Path, mxnet: Any = None, jobs: Any = CAST, trainer: Any = None, numbers: Any = None, **template: Any
+) -> trainc.Compilation:
+    policy = {"mxnet": mxnet or {}, **(numbers or {})}
+    runtime = {"mlPolicy": policy, "template": {"spec": {"replicatedJobs": jobs, **template}}}
+    ref = {"runtimeRef": {"name": "r"}}
+    documents = [
+        {**HEAD, "kind": "ClusterTrainingRuntime", "metadata": {"name": "r"}, "spec": runtime},
+        {**HEAD, "kind": "TrainJob", "metadata": {"name": "j"}, "spec": {**ref, "trainer": trainer or {}}},
+    ]
+    file = tmp_path / "x.json"
+    file.write_text("\n".join(map(json.dumps, documents)))
+    return trainc.compile([str(file)], settings=NO_ADVICE)
+
+
+def told(compilation: trainc.Compilation) -> dict[str, dict[str, Any]]:
+    """The variables of the first container by job."""
+    assert compilation.diagnostics == ()
+    return {
+        job["name"]: {
+            variable["name"]: variable.get("value", variable.get("valueFrom"))
+            for variable in job["template"]["spec"]["template"]["spec"]["containers"][0].get("env", [])
+        }
+        for job in compilation.objects[0]["spec"]["replicatedJobs"]
+    }
+
+
+def shared(servers: int = 1, workers: int = 1, host: str = "j-scheduler-0-0.j", port: int = 9091) -> dict[str, str]:
+    """What all know."""
+    return {
+        "DMLC_PS_ROOT_URI": host,
+        "DMLC_PS_ROOT_PORT": str(port),
+        "DMLC_NUM_SERVER": str(servers),
+        "DMLC_NUM_WORKER": str(workers),
+    }
+
+
+def test_each_is_told_who_it_is_and_where_all_meet(tmp_path: Path) -> None:
+    found = told(compiled(tmp_path, trainer={"numNodes": 3}))
+    known = {**shared(workers=3), "DMLC_USE_KUBERNETES": "1"}
+    assert found == {
+        "scheduler": known | {"DMLC_ROLE": "scheduler"},
+        "server": known | {"DMLC_ROLE": "server"},
+        "node": known | {"DMLC_ROLE": "worker", "DMLC_WORKER_ID": INDEX},
+    }
+    assert list(found["node"]) == [
+        "DMLC_PS_ROOT_URI",
+        "DMLC_PS_ROOT_PORT",
+        "DMLC_NUM_SERVER",
+        "DMLC_NUM_WORKER",
+        "DMLC_ROLE",
+        "DMLC_USE_KUBERNETES",
+        "DMLC_WORKER_ID",
+    ]
+
+
+def test_every_container_is_told_and_the_scheduler_listens(tmp_path: Path) -> None:
+    compilation = compiled(tmp_path, {"port": 7000})
+    pods = [job["template"]["spec"]["template"]["spec"] for job in compilation.objects[0]["spec"]["replicatedJobs"]]
+    assert all(pod["containers"][0]["env"] == pod["containers"][1]["env"] for pod in pods)
+    ports = [[container.get("ports") for container in pod["containers"]] for pod in pods]
+    assert ports == [[[{"containerPort": 7000, "protocol": "TCP"}], None], [None, None], [None, None]]
+
+
+def test_the_runtimes_variables_of_these_names_are_replaced_and_the_trainjobs_come_last(tmp_path: Path) -> None:
+    mine = job("node", trainer=True, env=[{"name": "DMLC_ROLE", "value": "x"}, {"name": "A", "value": "1"}])
+    found = told(compiled(tmp_path, jobs=[SCHEDULER, SERVER, mine], trainer={"env": [{"name": "B", "value": "2"}]}))
+    assert list(found["node"])[:3] == ["DMLC_ROLE", "A", "DMLC_PS_ROOT_URI"]
+    assert found["node"]["DMLC_ROLE"] == "worker"
+    assert list(found["node"])[-1] == "B"
+    assert "B" not in found["server"]
+
+
+@pytest.mark.parametrize(
+    ("mxnet", "jobs", "template", "expected"),
+    [
+        pytest.param({"mode": "dist", "port": 8888}, CAST, {}, shared(port=8888), id="port"),
+        pytest.param(
+            {}, CAST, {"network": {"subdomain": "s"}}, shared(host="j-scheduler-0-0.s"), id="in the subdomain"
+        ),
+        pytest.param({}, [SCHEDULER, job("server", pods=4), NODE], {}, shared(servers=4), id="servers"),
+        pytest.param(
+            {}, [SCHEDULER, job("server", replicas=2, pods=3), NODE], {}, shared(servers=6), id="in all replicas"
+        ),
+        pytest.param(
+            {"roles": {"scheduler": "boss", "server": "shelf"}},
+            [job("boss"), job("shelf"), NODE],
+            {},
+            shared(host="j-boss-0-0.j"),
+            id="jobs of other names",
+        ),
+    ],
+)
+def test_the_cluster(tmp_path: Path, mxnet: Any, jobs: Any, template: Any, expected: dict[str, str]) -> None:
+    for variables in told(compiled(tmp_path, mxnet, jobs, **template)).values():
+        assert {name: variables[name] for name in expected} == expected
+
+
+@pytest.mark.parametrize(
+    ("roles", "jobs", "nodes", "worker", "workers"),
+    [
+        pytest.param({}, CAST, 2, "node", "2", id="the trainer, whatever it is called"),
+        pytest.param({}, [*CAST, job("worker", pods=5)], 2, "node", "2", id="even beside a worker"),
+        pytest.param({"worker": "worker"}, [*CAST, job("worker", pods=5)], 2, "worker", "5", id="unless it is said"),
+        pytest.param(
+            {},
+            [job("scheduler", trainer=True), SERVER, job("worker", pods=5)],
+            1,
+            "worker",
+            "5",
+            id="not a trainer that schedules",
+        ),
+        pytest.param({}, [SCHEDULER, SERVER, job("worker", pods=3)], 2, "worker", "3", id="without a trainer"),
+    ],
+)
+def test_who_works(tmp_path: Path, roles: Any, jobs: Any, nodes: int, worker: str, workers: str) -> None:
+    found = told(compiled(tmp_path, {"roles": roles}, jobs, {"numNodes": nodes}))
+    assert [name for name, variables in found.items() if variables.get("DMLC_ROLE") == "worker"] == [worker]
+    assert {variables["DMLC_NUM_WORKER"] for variables in found.values() if variables} == {workers}
+
+
+def test_a_worker_alone_is_told_nothing_and_nothing_is_reserved(tmp_path: Path) -> None:
+    trainer = {"env": [{"name": "DMLC_ROLE", "value": "worker"}]}
+    assert told(compiled(tmp_path, {"mode": "local"}, [NODE], trainer)) == {"node": {"DMLC_ROLE": "worker"}}
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["DMLC_PS_ROOT_URI", "DMLC_PS_ROOT_PORT", "DMLC_NUM_SERVER", "DMLC_NUM_WORKER", "DMLC_ROLE", "DMLC_WORKER_ID"],
+)
+def test_the_variables_are_reserved(tmp_path: Path, name: str) -> None:
+    diagnostics = compiled(tmp_path, trainer={"env": [{"name": name, "value": "1"}]}).diagnostics
+    assert [(d.id, d.field) for d in diagnostics] == [("reserved-env", "spec.trainer.env[0]")]
+
+
+@pytest.mark.parametrize(
+    ("mxnet", "jobs", "trainer", "said"),
+    [
+        pytest.param({}, [SERVER, NODE], {}, ["mode is dist, and no job of the runtime is the scheduler"], id="boss"),
+        pytest.param({}, [SCHEDULER, NODE], {}, ["mode is dist, and no job of the runtime is the server"], id="server"),
+        pytest.param(
+            {}, [SCHEDULER, SERVER], {}, ["mode is dist, and no job of the runtime is the worker"], id="worker"
+        ),
+        pytest.param(
+            {"roles": {"server": "shelf"}},
+            CAST,
+            {},
+            ['the server is the job "shelf", which the runtime does not have'],
+            id="a role of nobody",
+        ),
+        pytest.param(
+            {"roles": {"worker": "server"}},
+            CAST,
+            {},
+            ['the job "server" is both the server and the worker'],
+            id="two roles of one",
+        ),
+        pytest.param(
+            {"mode": "local"},
+            CAST,
+            {},
+            [
+                'mode is local, and the job "scheduler" is a scheduler: a worker trains alone',
+                'mode is local, and the job "server" is a server: a worker trains alone',
+            ],
+            id="company in local",
+        ),
+        pytest.param(
+            {},
+            [job("scheduler", pods=2), SERVER, NODE],
+            {},
+            ['the job "scheduler" runs 2 schedulers, and MXNet has one'],
+            id="two schedulers",
+        ),
+        pytest.param(
+            {},
+            [job("scheduler", replicas=3), SERVER, NODE],
+            {},
+            ['the job "scheduler" runs 3 schedulers, and MXNet has one'],
+            id="in replicas",
+        ),
+        pytest.param(
+            {}, CAST, {"numNodes": 0}, ['the job "node" runs no worker: the others would wait for one'], id="no worker"
+        ),
+        pytest.param(
+            {"roles": {"worker": "worker"}},
+            [*CAST, job("worker", replicas=2)],
+            {},
+            ['the job "worker" has 2 replicas: the workers of each count from 0'],
+            id="workers of one number",
+        ),
+        pytest.param(
+            {"mode": "local"},
+            [NODE],
+            {"numNodes": 2},
+            ["mode is local, and there are 2 workers: each would train for itself"],
+            id="two alone",
+        ),
+        pytest.param({"mode": "local"}, [NODE], {"numNodes": 1}, [], id="one alone"),
+        pytest.param({"mode": "dist"}, CAST, {"numNodes": 9}, [], id="all there"),
+    ],
+)
+def test_casts(tmp_path: Path, mxnet: Any, jobs: Any, trainer: Any, said: list[str]) -> None:
+    assert [d.message for d in compiled(tmp_path, mxnet, jobs, trainer).diagnostics] == said
+
+
+@pytest.mark.parametrize(
+    ("mode", "jobs", "trainer", "numbers", "place"),
+    [
+        pytest.param("local", [NODE], {"numNodes": 2}, {}, ("spec", "trainer", "numNodes"), id="the TrainJob's count"),
+        pytest.param("local", [NODE], {}, {"numNodes": 2}, ("spec", "mlPolicy", "numNodes"), id="the runtime's"),
+        pytest.param(
+            "dist", [job("scheduler", pods=2), SERVER, NODE], {}, {}, ("spec", "mlPolicy", "mxnet"), id="a job's own"
+        ),
+    ],
+)
+def test_where_pods_are_counted(tmp_path: Path, mode: str, jobs: Any, trainer: Any, numbers: Any, place: Any) -> None:
+    (diagnostic,) = compiled(tmp_path, {"mode": mode}, jobs, trainer, numbers).diagnostics
+    assert diagnostic.id == "mxnet-pods"
+    assert isinstance(diagnostic.place, trainc.diagnostics.Place)
+    assert diagnostic.place.path == place
+
+
+@pytest.mark.parametrize(
+    ("mxnet", "said"),
+    [
+        pytest.param({"mode": "both"}, "enum", id="mode"),
+        pytest.param({"port": 0}, "out-of-range", id="port"),
+        pytest.param({"roles": {"judge": "x"}}, "unknown-field", id="role"),
+    ],
+)
+def test_the_schema(tmp_path: Path, mxnet: Any, said: str) -> None:
+    assert said in [d.id for d in compiled(tmp_path, mxnet).diagnostics]
