@@ -405,6 +405,15 @@ def namesakes(node: Any) -> bool:
     return isinstance(node, list) and any(map(namesakes, node))
 
 
+def unnamed(node: Any) -> bool:
+    """Whether some container has a port without a name: the controller writes the framework's over it."""
+    if isinstance(node, dict):
+        ports = node.get("ports")
+        mine = isinstance(ports, list) and any(isinstance(port, dict) and not port.get("name") for port in ports)
+        return mine or any(map(unnamed, node.values()))
+    return isinstance(node, list) and any(map(unnamed, node))
+
+
 def accepted(question: Question, got: trainc.Compilation, errors: list[trainc.Diagnostic]) -> str:
     """The same objects; or no objects, of a Job whose pods nobody would make."""
     if errors and all(d.object.kind == "Pod" for d in errors):
@@ -413,6 +422,10 @@ def accepted(question: Question, got: trainc.Compilation, errors: list[trainc.Di
         return "accepted, but for trainer-optional"
     want = question.answer
     assert [(d.id, d.field, d.message) for d in errors] == []
+    if unnamed(question.documents):
+        return "accepted, but for unnamed-ports"
+    if any(job.plan.jobs[i].get("name") not in {"node", "launcher"} for job in got.jobs for i in job.plan.trainers()):
+        return "accepted, but for rendezvous-host"
     others = objects_of_a_job(made for made in want["objects"] if made["kind"] in {"ConfigMap", "PodGroup"})
     mine = [by_variable(without_scripts(meaning(made))) for made in got.objects]
     theirs = [by_variable(without_scripts(meaning(made))) for made in (want["admittedJobSet"], *others)]
