@@ -42,7 +42,7 @@ STAGES: Final[tuple[Callable[[Plan], Plan], ...]] = (
     accelerate,  # what trainc.yaml says belongs to a resource: host paths, variables
     carry,  # the TrainJob's labels and annotations, its deadline
     store,  # the JobSet in the form in which the cluster stores it, and what its schema would refuse
-    verify,  # what JobSet's webhook would refuse, and what is too large
+    verify,  # what JobSet's webhook would refuse, the API server in the Jobs and pods, and what is too large
     lint,  # what nobody refuses, and its user would regret
 )
 

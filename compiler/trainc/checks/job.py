@@ -72,6 +72,10 @@ def faults(jobset: Tree) -> Iterator[Fault]:
             continue
         job = made(jobset, replicated)
         found = validation.of_job(job, claims=claims(jobset, job["spec"]["template"]["spec"]))
+        if not found and replicated.get("replicas", 1) > 1 and _named_in_labels(job):
+            # The label is right for the first Job, and so for no other.
+            job = made(jobset, replicated, 1)
+            found = validation.of_job(job, claims=claims(jobset, job["spec"]["template"]["spec"]))
         base: Path = ("spec", "replicatedJobs", index, "template")
         for violation in found:
             yield Fault(ObjectId.of(job), violation, base)
@@ -134,6 +138,12 @@ def _mounted(pod: Tree) -> set[str]:
     """The names of the volumes that some container mounts."""
     containers = [*(pod.get("containers") or ()), *(pod.get("initContainers") or ())]
     return {mount.get("name", "") for container in containers for mount in container.get("volumeMounts") or ()}
+
+
+def _named_in_labels(job: Tree) -> bool:
+    """Whether the pods are labelled with the name of a Job, which the API server does itself."""
+    labels = get(job, ("spec", "template", "metadata", "labels"), {})
+    return any(key in labels for key in ("job-name", "batch.kubernetes.io/job-name"))
 
 
 def _runs_nothing(job: Tree) -> bool:

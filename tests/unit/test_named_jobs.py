@@ -1,0 +1,26 @@
+"""The label in which the API server writes a Job's name: right for one Job of a replicated job, and for no other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from trainc.checks import job
+
+
+@pytest.mark.parametrize(
+    ("replicas", "refused"),
+    [
+        pytest.param(1, [], id="the only Job"),
+        pytest.param(2, [("js-node-1", "spec.template.metadata.labels[job-name]")], id="one of two"),
+    ],
+)
+def test_a_job_named_in_its_labels(replicas: int, refused: list[tuple[str, str]]) -> None:
+    pod = {"restartPolicy": "Never", "containers": [{"name": "main", "image": "i:1"}]}
+    template: dict[str, Any] = {
+        "spec": {"completions": 1, "template": {"metadata": {"labels": {"job-name": "js-node-0"}}, "spec": pod}}
+    }
+    replicated = [{"name": "node", "replicas": replicas, "template": template}]
+    jobset = {"metadata": {"name": "js"}, "spec": {"replicatedJobs": replicated}}
+    assert [(fault.object.name, fault.violation.field) for fault in job.faults(jobset)] == refused
