@@ -1,21 +1,36 @@
 # Two commands do all the set-up, right after a clone, with Python 3.11 or later:
 #   make demo    install into .venv, and compile a real job with the stock runtime
 #   make test    install, and test
+# And one for the frameworks themselves:
+#   make e2e     install torch, TensorFlow, JAX ..., and let them meet
 
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
+E2E    ?= .venv-e2e
 
 # As an installer does for a package; an editable install leaves it to the first run, which may not be allowed to write.
 COMPILE = $(BIN)/python -m compileall -q compiler
 
-.PHONY: demo test lint install snapshots differential fuzz bench clean
+.PHONY: demo test e2e e2e-install lint install snapshots differential fuzz bench clean
 
 demo: $(VENV)/.installed
 	$(BIN)/trainc build golden/llm-finetune-4x8/input.yaml
 
 test: lint
 	$(BIN)/pytest -n auto
+
+# The frameworks themselves meet by the compiled manifests; root on Linux, and tests/e2e/packages.txt from Debian.
+e2e: e2e-install
+	$(E2E)/bin/python -m pytest tests/e2e
+
+# 3 GB, in a venv of their own.
+e2e-install: $(E2E)/.installed
+
+$(E2E)/.installed: pyproject.toml tests/e2e/requirements.txt
+	$(PYTHON) -m venv $(E2E)
+	$(E2E)/bin/pip install --quiet --disable-pip-version-check --editable '.[secret]' -r tests/e2e/requirements.txt
+	@touch $@
 
 lint: $(VENV)/.dev-installed
 	$(BIN)/ruff check
@@ -55,4 +70,4 @@ $(VENV)/.dev-installed: $(VENV)/.installed
 	@touch $@
 
 clean:
-	rm -rf $(VENV) dist .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) $(E2E) dist .mypy_cache .ruff_cache .pytest_cache

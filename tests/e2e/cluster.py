@@ -1,0 +1,261 @@
+"""A cluster of processes: the pods of a compiled TrainJob, each with a host name, files and an address of its own.
+
+Reads    a TrainJob, through the real commands: `trainc build` (ConfigMaps), `trainc pods` (all that a container finds)
+         and `trainc secret` (keys).
+Returns  `Cluster`, whose pods are started one by one; a pod runs its init containers, then its container, with exactly
+         the environment of the manifest on top of the image's.
+
+Each pod has namespaces of its own for mounts, host name, processes and network: two pods may listen on the same port,
+as TensorFlow's workers do on all addresses, and a pod that is killed takes all its processes along. The pods' addresses
+exist inside these namespaces alone; the machine's own network and files stay untouched. `Cluster` needs to be root.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from types import TracebackType
+
+    from e2e.images import Image
+
+HERE = Path(__file__).parent
+PROGRAMS = HERE / "programs"
+FRESH = ("/home", "/root", "/tmp", "/run/sshd", "/var/tmp", "/opt", "/workspace")
+"""Folders that are empty in a new pod; in /workspace it finds the tests' programs."""
+NETWORK = "10.244.0"
+"""The first three parts of the pods' addresses."""
+
+
+def trainc(*args: str) -> Any:
+    """What `trainc ARGS` prints, as data."""
+    done = subprocess.run([sys.executable, "-m", "trainc", *args], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+class Running:
+    """A pod that was started."""
+
+    def __init__(self, name: str, log: Path, start: Callable[[Path], list[subprocess.Popen[bytes]]]) -> None:
+        self.name = name
+        self.log = log
+        self._processes = start(log)
+
+    def text(self) -> str:
+        """All that it has printed."""
+        return self.log.read_text(errors="replace")
+
+    def said(self) -> list[dict[str, Any]]:
+        """The lines of the tests' programs, which are JSON behind a mark."""
+        # Processes of one pod write to one pipe: a line may begin in the middle of another one.
+        return [json.loads(line.partition("PROOF ")[2]) for line in self.text().splitlines() if "PROOF {" in line]
+
+    def wait(self, seconds: float) -> int:
+        """Its exit code; what it printed is shown when it takes longer."""
+        try:
+            return self._processes[-1].wait(seconds)
+        except subprocess.TimeoutExpired:
+            raise AssertionError(f"{self.name} runs after {seconds} s:\n{self.text()[-6000:]}") from None
+
+    def kill(self) -> None:
+        """End it as a lost node does: every process at once, without a word."""
+        for process in self._processes:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+
+
+class Cluster:
+    """The pods of one TrainJob. A context manager: at its end all of them are gone."""
+
+    def __init__(self, manifest: Path, folder: Path, image: Image, *, secret: str = "") -> None:
+        self.folder = folder
+        self.image = image
+        self.objects = json.loads(trainc("build", str(manifest), "--format", "json"))
+        self.pods: list[dict[str, Any]] = json.loads(trainc("pods", str(manifest), "--format", "json"))
+        self.running: list[Running] = []
+        if secret:
+            import yaml
+
+            self.objects += [item for item in yaml.safe_load_all(trainc("secret", secret, str(manifest))) if item]
+        self._networks: list[str] = []
+        hosts = ["127.0.0.1 localhost"]
+        for number, pod in enumerate(self.pods, 1):
+            pod["ip"] = f"{NETWORK}.{number}"
+            hosts.append(f"{pod['ip']} {pod['fqdn']} {pod['address']} {pod['hostname']}")
+        self.hosts = "\n".join(hosts) + "\n"
+
+    def __enter__(self) -> Cluster:
+        switch = self._network("switch")
+        _ip("-n", switch, "link", "add", "pods", "type", "bridge")
+        _ip("-n", switch, "link", "set", "pods", "up")
+        for number, pod in enumerate(self.pods):
+            pod["network"] = own = self._network(str(number))
+            _ip("link", "add", "eth0", "netns", own, "type", "veth", "peer", "name", f"pod{number}", "netns", switch)
+            _ip("-n", switch, "link", "set", f"pod{number}", "master", "pods", "up")
+            _ip("-n", own, "address", "add", f"{pod['ip']}/24", "dev", "eth0")
+            _ip("-n", own, "link", "set", "eth0", "up")
+            _ip("-n", own, "link", "set", "lo", "up")
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for running in self.running:
+            running.kill()
+        for network in reversed(self._networks):
+            _ip("netns", "delete", network)
+
+    def start(self, *, job: str = "", index: int | None = None) -> list[Running]:
+        """Start the pods of a replicated job (by default all), of one index (by default all)."""
+        chosen = [pod for pod in self.pods if job in ("", pod["replicatedJob"]) and index in (None, pod["index"])]
+        started = [Running(pod["name"], self.folder / f"{pod['name']}.log", self._starter(pod)) for pod in chosen]
+        self.running += started
+        return started
+
+    def wait(self, seconds: float, pods: Iterable[Running] = ()) -> list[dict[str, Any]]:
+        """Wait until the pods (by default all) have succeeded; what their programs said, in the order of the pods."""
+        end = time.monotonic() + seconds
+        said = []
+        for pod in pods or self.running:
+            code = pod.wait(max(end - time.monotonic(), 0.1))
+            assert code == 0, f"{pod.name} exits {code}:\n{pod.text()[-6000:]}"
+            said += pod.said()
+        return said
+
+    def until(self, condition: Callable[[], object], seconds: float, what: str) -> None:
+        """Wait until something is true."""
+        end = time.monotonic() + seconds
+        while not condition():
+            logs = "\n".join(f"== {pod.name}\n{pod.text()[-3000:]}" for pod in self.running)
+            assert time.monotonic() < end, f"not after {seconds} s: {what}\n{logs}"
+            time.sleep(0.2)
+
+    def _network(self, name: str) -> str:
+        network = f"trainc-{os.getpid()}-{name}"
+        _ip("netns", "add", network)
+        self._networks.append(network)
+        return network
+
+    def _starter(self, pod: dict[str, Any]) -> Callable[[Path], list[subprocess.Popen[bytes]]]:
+        """How to start a pod: its init containers to their ends, then its container."""
+        containers = [*pod["initContainers"], *pod["containers"]]
+        files = [self._prepared(pod, container) for container in containers]
+        alone = [
+            "ip",
+            "netns",
+            "exec",
+            pod["network"],
+            "unshare",
+            "--mount",
+            "--uts",
+            "--pid",
+            "--fork",
+            "--kill-child",
+        ]
+        each = [" ".join([*alone, sys.executable, str(HERE / "enter.py"), str(file)]) for file in files]
+        # One process for all: init containers one after the other, then what becomes the container.
+        script = " && ".join([*each[:-1], f"exec {each[-1]}"])
+
+        def start(log: Path) -> list[subprocess.Popen[bytes]]:
+            with log.open("wb") as out:
+                return [
+                    subprocess.Popen(
+                        ["sh", "-c", script],
+                        stdin=subprocess.DEVNULL,
+                        stdout=out,
+                        stderr=subprocess.STDOUT,
+                        start_new_session=True,
+                    )
+                ]
+
+        return start
+
+    def _prepared(self, pod: dict[str, Any], container: dict[str, Any]) -> Path:
+        """The file that tells `enter.py` what to become."""
+        image = self.image
+        user = container.get("securityContext", {}).get("runAsUser", 0)
+        group = pod["spec"].get("securityContext", {}).get("fsGroup", 0)
+        command = [*(container["command"] or ()), *(container["args"] or ())]
+        assert command, f"{pod['name']}: the tests' image has no command of its own"
+        assert None not in container["env"].values(), f"{pod['name']}: {container['unknown']}"
+        file = self.folder / f"{pod['name']}-{container['name']}.json"
+        what = {
+            "hostname": pod["hostname"],
+            "hosts": self.hosts,
+            "users": image.users,
+            "fresh": FRESH,
+            "shown": [sys.prefix, sys.base_prefix],
+            "files": dict(image.files),
+            "links": dict(image.links),
+            "mounts": [
+                {"source": str(PROGRAMS), "path": "/workspace"},
+                *(
+                    {"source": str(self._volume(pod, mount["name"], group)), "path": mount["mountPath"]}
+                    for mount in container.get("volumeMounts", ())
+                ),
+            ],
+            "owner": user,
+            "group": group,
+            "workdir": container.get("workingDir", image.workdir),
+            "env": {**image.env, "HOSTNAME": pod["hostname"], **container["env"]},
+            "command": command,
+        }
+        file.write_text(json.dumps(what))
+        return file
+
+    def _volume(self, pod: dict[str, Any], name: str, group: int) -> Path:
+        """The folder of a volume, filled."""
+        (volume,) = (volume for volume in pod["spec"]["volumes"] if volume["name"] == name)
+        if host := volume.get("hostPath"):
+            # All pods are on one node, whose files are in a folder of the test.
+            node = self.folder / "node" / str(host["path"]).lstrip("/")
+            node.mkdir(parents=True, exist_ok=True)
+            return node
+        folder = self.folder / f"{pod['name']}-volume-{name}"
+        if folder.exists():
+            return folder
+        folder.mkdir()
+        for kind, key in (("configMap", "name"), ("secret", "secretName")):
+            if kind in volume:
+                self._fill(folder, kind, volume[kind][key], volume[kind], group)
+        if "emptyDir" in volume:
+            folder.chmod(0o777)
+        return folder
+
+    def _fill(self, folder: Path, kind: str, name: str, source: dict[str, Any], group: int) -> None:
+        (found,) = (
+            item for item in self.objects if item["kind"].lower() == kind.lower() and item["metadata"]["name"] == name
+        )
+        data = {key: text.encode() for key, text in found.get("stringData", {}).items()}
+        data |= {key: text.encode() for key, text in found.get("data", {}).items() if kind == "configMap"}
+        data |= {key: base64.b64decode(text) for key, text in found.get("data", {}).items() if kind == "secret"}
+        for item in source.get("items") or [{"key": key, "path": key} for key in data]:
+            file = folder / item["path"]
+            file.write_bytes(data[item["key"]])
+            mode = item.get("mode", source.get("defaultMode", 0o644))
+            # As the kubelet does for fsGroup: the files are root's, and the group may read them.
+            os.chown(file, 0, group)
+            file.chmod(mode | 0o440 if group else mode)
+
+
+def _ip(*args: str) -> None:
+    subprocess.run(["ip", *args], check=True)
+
+
+Needs = Callable[..., None]
+"""The fixtures' types; conftest.py says what they do."""
+Clusters = Callable[..., Cluster]
+Prove = Callable[..., AbstractContextManager[None]]

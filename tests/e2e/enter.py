@@ -1,0 +1,120 @@
+"""Become one container of a pod: the first process in namespaces of its own, which then becomes the command.
+
+Reads    the name of a file with {"hostname", "hosts", "users", "fresh", "shown", "files", "links", "mounts", "owner",
+         "group", "workdir", "env", "command"}, as `cluster.py` writes it.
+Returns  nothing: it ends as the command does. The machine's own files stay untouched: the root is a new one, in memory,
+         where /etc is a copy, the folders of `fresh` are empty, and the rest is the machine's, bound read-only.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+OWN = ("dev", "etc", "home", "media", "mnt", "opt", "proc", "root", "run", "srv", "sys", "tmp", "var")
+"""Folders of the root that are not the machine's."""
+
+PR_SET_PDEATHSIG = 1
+"""Of linux/prctl.h."""
+
+
+def enter(pod: dict[str, Any], root: Path) -> None:
+    """Make the pod's root at `root`, and go there for good."""
+    _mount("--make-rprivate", "/")
+    socket.sethostname(pod["hostname"])
+    root.mkdir()
+    _mount("-t", "tmpfs", "-o", "mode=755", "pod", str(root))
+    for entry in sorted(Path("/").iterdir()):
+        _machine(entry, root / entry.name)
+    _etc(pod, root / "etc")
+    for name in ("proc", "sys", "dev"):
+        (root / name).mkdir()
+    _mount("-t", "proc", "proc", str(root / "proc"))
+    _mount("--rbind", "/sys", str(root / "sys"))
+    _mount("--rbind", "/dev", str(root / "dev"))
+    for folder in pod["fresh"]:
+        (root / folder.lstrip("/")).mkdir(parents=True, exist_ok=True)
+    (root / "tmp").chmod(0o1777)
+    for path in pod["shown"]:
+        _bind(path, root / path.lstrip("/"))
+    for path, text in pod["files"].items():
+        file = root / path.lstrip("/")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    for name, target in pod["links"].items():
+        link = root / name.lstrip("/")
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.symlink_to(target)
+    if pod["owner"]:
+        _give(root / pod["env"]["HOME"].lstrip("/"), pod["owner"])
+    for mount in pod["mounts"]:
+        _bind(mount["source"], root / mount["path"].lstrip("/"))
+    os.chroot(root)
+    os.chdir(pod["workdir"])
+
+
+def _machine(entry: Path, seen: Path) -> None:
+    """An entry of the machine's root, in the pod's."""
+    if entry.name in OWN:
+        return
+    if entry.is_symlink():
+        seen.symlink_to(entry.readlink())
+    elif entry.is_dir():
+        seen.mkdir()
+        _mount("--rbind", str(entry), str(seen))
+        _mount("-o", "remount,bind,ro", str(seen))
+
+
+def _etc(pod: dict[str, Any], etc: Path) -> None:
+    shutil.copytree("/etc", etc, symlinks=True)
+    # The image's users come first: who has the same number on the machine is not the one that ssh should name.
+    passwd = etc / "passwd"
+    passwd.write_text("".join(f"{line}\n" for line in pod["users"]) + passwd.read_text())
+    (etc / "hosts").write_text(pod["hosts"])
+    (etc / "hostname").write_text(pod["hostname"] + "\n")
+
+
+def _give(folder: Path, owner: int) -> None:
+    for path in (folder, *folder.rglob("*")):
+        os.chown(path, owner, owner, follow_symlinks=False)
+
+
+def _bind(source: str, target: Path) -> None:
+    if Path(source).is_dir():
+        target.mkdir(parents=True, exist_ok=True)
+    else:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.touch()
+    _mount("--bind", source, str(target))
+
+
+def _mount(*args: str) -> None:
+    subprocess.run(["mount", *args], check=True)
+
+
+def main() -> None:
+    """The first process of the pod."""
+    file = Path(sys.argv[1])
+    pod = json.loads(file.read_text())
+    enter(pod, file.with_suffix(".root"))
+    if pod["owner"]:
+        os.setgroups([pod["group"]] if pod["group"] else [])
+        os.setgid(pod["owner"])
+        os.setuid(pod["owner"])
+    # `unshare --kill-child` has asked for this, and the kernel forgot it with the change of user.
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    os.environ.clear()
+    os.environ.update(pod["env"])
+    os.execvp(pod["command"][0], pod["command"])
+
+
+if __name__ == "__main__":
+    main()

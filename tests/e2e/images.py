@@ -1,0 +1,81 @@
+"""What the images of the tests have: where programs are found, who runs them, and which files an image brings.
+
+No image is pulled: the machine's own programs and the tests' venv stand for one. What the kubelet and the container
+runtime add to a container's environment is here, too; all else comes from the compiled manifest.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+MPIUSER = 1000
+"""The user of the images for MPI."""
+
+
+class Image(NamedTuple):
+    """A container's file system and environment before Kubernetes adds to them."""
+
+    path: str
+    home: str = "/root"
+    workdir: str = "/workspace"
+    users: tuple[str, ...] = ()
+    """Lines of passwd."""
+    files: tuple[tuple[str, str], ...] = ()
+    links: tuple[tuple[str, str], ...] = ()
+    variables: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def env(self) -> dict[str, str]:
+        """What the image and the container runtime set."""
+        return {"PATH": self.path, "HOME": self.home, "LANG": "C.UTF-8", **dict(self.variables)}
+
+
+SYSTEM = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+VENV = ("/opt/venv", sys.prefix)
+"""Where the images have the tests' venv, and where the machine has it."""
+PYTHON = Image(path=f"/opt/venv/bin:{SYSTEM}", links=(VENV,))
+
+
+def _mpi(*links: tuple[str, str], variables: tuple[tuple[str, str], ...] = ()) -> Image:
+    """An image as mpi-operator's are: sshd and ssh on port 2222, keys in the user's own folder."""
+    return Image(
+        path=f"/opt/mpi/bin:{SYSTEM}",
+        home="/home/mpiuser",
+        workdir="/home/mpiuser",
+        users=(f"mpiuser:x:{MPIUSER}:{MPIUSER}::/home/mpiuser:/bin/bash",),
+        files=(
+            (
+                "/home/mpiuser/.sshd_config",
+                "Port 2222\nPidFile /home/mpiuser/sshd.pid\nHostKey /home/mpiuser/.ssh/id_rsa\nStrictModes no\n",
+            ),
+            (
+                "/etc/ssh/ssh_config",
+                "Host *\n  Port 2222\n  StrictHostKeyChecking no\n  UserKnownHostsFile /dev/null\n  LogLevel ERROR\n",
+            ),
+        ),
+        links=(VENV, *((f"/opt/mpi/{name}", path) for name, path in links)),
+        variables=variables,
+    )
+
+
+def _library(name: str) -> str:
+    """Where Debian has a library; its own name where it is not installed (the test skips)."""
+    return next((str(path) for path in Path("/usr/lib").glob(f"*/{name}")), name)
+
+
+OPENMPI = _mpi(("bin/mpirun", "/usr/bin/mpirun.openmpi"))
+MPICH = _mpi(
+    ("bin/mpirun", "/usr/bin/mpiexec.hydra"),
+    ("bin/hydra_pmi_proxy", "/usr/bin/hydra_pmi_proxy"),
+    ("lib/libmpi.so.12", _library("libmpich.so.12")),
+    # Ranks on other hosts inherit these from the launcher.
+    variables=(
+        # mpi4py looks for the library under the name that MPICH's own releases give it.
+        ("LD_LIBRARY_PATH", "/opt/mpi/lib"),
+        # The pods have one kernel here: UCX would take them for one host, and wait for memory that they do not share.
+        ("UCX_TLS", "tcp,self"),
+        ("UCX_NET_DEVICES", "eth0"),
+    ),
+)

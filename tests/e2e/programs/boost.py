@@ -1,0 +1,36 @@
+"""Two workers of XGBoost: an all-reduce, and a model that both have grown together from their own halves of the data.
+
+XGBoost 3 takes the tracker's address, the workers' number and their own from its caller, not from the environment: the
+variables are read here, and the first worker starts the tracker, as a training script for Kubernetes does.
+"""
+
+import json
+import os
+import socket
+
+import numpy as np
+import xgboost
+from xgboost import collective
+from xgboost.tracker import RabitTracker
+
+task, workers = int(os.environ["DMLC_TASK_ID"]), int(os.environ["DMLC_NUM_WORKER"])
+host, port = os.environ["DMLC_TRACKER_URI"], int(os.environ["DMLC_TRACKER_PORT"])
+tracker = None
+if task == 0:
+    tracker = RabitTracker(n_workers=workers, host_ip="0.0.0.0", port=port)
+    tracker.start()
+given = {"dmlc_tracker_uri": host, "dmlc_tracker_port": port, "dmlc_task_id": str(task), "dmlc_retry": 20}
+with collective.CommunicatorContext(**given):
+    total = collective.allreduce(np.array([task + 1.0]), collective.Op.SUM)
+    rows = np.arange(100.0)[task::workers].reshape(-1, 1)
+    model = xgboost.train({"max_depth": 2}, xgboost.DMatrix(rows, rows[:, 0]), num_boost_round=2)
+    proof = {
+        "task": task,
+        "workers": collective.get_world_size(),
+        "host": socket.gethostname(),
+        "sum": float(total[0]),
+        "model": model.get_dump(),
+    }
+    print("PROOF " + json.dumps(proof), flush=True)
+if tracker is not None:
+    tracker.wait_for(timeout=30)

@@ -1,0 +1,43 @@
+"""torchrun meets by the compiled variables, in a fixed number and in one that changes."""
+
+from __future__ import annotations
+
+from e2e.cluster import Clusters, Needs, Prove
+
+
+def test_all_reduce(needs: Needs, cluster: Clusters, prove: Prove) -> None:
+    needs("torch", modules=("torch",))
+    with prove("torch", 3, 6, "torchrun: an all-reduce over all ranks gives 21"):
+        pods = cluster("torch")
+        pods.start()
+        said = sorted(pods.wait(180), key=lambda one: one["rank"])
+    assert [one["rank"] for one in said] == list(range(6))
+    # The node's rank is the pod's index: ranks 0 and 1 are on the first one.
+    assert [one["host"] for one in said] == [f"reduce-node-0-{index}" for index in (0, 0, 1, 1, 2, 2)]
+    assert {(one["world"], one["sum"]) for one in said} == {(6, 21)}
+
+
+def test_elastic(needs: Needs, cluster: Clusters, prove: Prove) -> None:
+    needs("torch", modules=("torch",))
+    with prove("torch.elasticPolicy", 3, 3, "2:4 starts with 2, one joins, one dies, training goes on from its step"):
+        pods = cluster("elastic")
+        (first,) = pods.start(index=0)
+        (second,) = pods.start(index=1)
+
+        def worlds() -> list[int]:
+            return [one["world"] for one in first.said() if "from" in one]
+
+        pods.until(lambda: worlds()[-1:] == [2], 120, "two train")
+        (third,) = pods.start(index=2)
+        pods.until(lambda: worlds()[-1:] == [3], 120, "a third one has joined")
+        third.kill()
+        pods.until(lambda: worlds()[-1:] == [2], 120, "the two that are left train")
+        (pods.folder / "node/srv/shared/enough").touch()
+        said = pods.wait(120, [first, second])
+    assert worlds() == [2, 3, 2]
+    froms = [one["from"] for one in first.said() if "from" in one]
+    assert froms == sorted(froms)
+    assert froms[1] > 0, "the steps of two nodes were kept when the third one came"
+    ends = {one["to"] for one in said if "to" in one}
+    assert len(ends) == 1
+    assert ends.pop() >= froms[-1]
