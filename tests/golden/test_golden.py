@@ -1,8 +1,8 @@
 """The gallery: golden/<case>/input.yaml is compiled, and what a user sees stands beside it.
 
 expected.yaml is standard output, expected.txt standard error; a case that is wrong has only the second. A case that is
-built with options has the command in its second line, behind `# $ `. Refresh all of them with `make snapshots`, read the
-diff, and say in the commit why it is right.
+built with options has the command in its second line, behind `# $ `. Refresh all of them with `make snapshots`, read
+the diff, and say in the commit why it is right.
 """
 
 from __future__ import annotations
