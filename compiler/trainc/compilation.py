@@ -105,6 +105,7 @@ def compile(
     namespace: str | None = None,
     skip: Sequence[str] = (),
     settings: Settings = DEFAULT,
+    root: str | None = None,
 ) -> Compilation:
     """Compile every TrainJob found in `paths`.
 
@@ -115,12 +116,15 @@ def compile(
         namespace: the namespace of TrainJobs and TrainingRuntimes that name none.
         skip: folders and files left out where they lie below one of the paths: what is written.
         settings: what `trainc.yaml` and the command line say of the advice (`trainc.settings.of` reads the file).
+        root: the folder that no link may lead out of; by default the git root of each path, else its folder.
 
     Returns:
         The objects, and the diagnostics of all stages. User faults are diagnostics, never exceptions.
     """
-    read = _read(paths, namespace=namespace, skip=skip, settings=settings)
-    return compile_documents(read, runtimes=runtimes, only=only, namespace=namespace, skip=skip, settings=settings)
+    read = _read(paths, namespace=namespace, skip=skip, settings=settings, root=root)
+    return compile_documents(
+        read, runtimes=runtimes, only=only, namespace=namespace, skip=skip, settings=settings, root=root
+    )
 
 
 def compile_documents(
@@ -131,9 +135,11 @@ def compile_documents(
     namespace: str | None = None,
     skip: Sequence[str] = (),
     settings: Settings = DEFAULT,
+    root: str | None = None,
 ) -> Compilation:
     """Compile every TrainJob among documents that have been read."""
-    searched, of_runtimes = library(runtimes, given=read.documents["runtime"], namespace=namespace, skip=skip)
+    given = read.documents["runtime"]
+    searched, of_runtimes = library(runtimes, given=given, namespace=namespace, skip=skip, root=root)
     found = [*settings.diagnostics, *read.diagnostics, *of_runtimes]
     for entry in searched.levels[0].entries.values():
         found += entry.conform()[1]
@@ -187,6 +193,7 @@ def library(
     given: Sequence[Document] | None = None,
     namespace: str | None = None,
     skip: Sequence[str] = (),
+    root: str | None = None,
 ) -> tuple[Library, list[Diagnostic]]:
     """The runtimes by level, in the order in which they are searched: the given ones, each path, the stock ones."""
     from trainc.passes.conform import conform_runtime
@@ -198,7 +205,7 @@ def library(
         found += twice
         levels.append(level)
     for path in runtimes:
-        more = _read([path], namespace=namespace, skip=skip)
+        more = _read([path], namespace=namespace, skip=skip, root=root)
         level, twice = Level.of(f"--runtimes {path}", more.documents["runtime"], conform_runtime)
         found += [*more.diagnostics, *twice]
         levels.append(level)
@@ -234,11 +241,16 @@ def _plans(
 
 
 def _read(
-    paths: Iterable[str], *, namespace: str | None, skip: Sequence[str] = (), settings: Settings = DEFAULT
+    paths: Iterable[str],
+    *,
+    namespace: str | None,
+    skip: Sequence[str] = (),
+    settings: Settings = DEFAULT,
+    root: str | None = None,
 ) -> Read:
     """Read and sort the documents of the paths."""
     result = Read()
-    for file in inputs.read(paths, skip=skip, settings=settings.file):
+    for file in inputs.read(paths, skip=skip, settings=settings.file, root=root):
         if isinstance(file, Diagnostic):
             result.diagnostics.append(file)
         else:
