@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from trainc import inputs
+from trainc.delivery import PLAIN, Delivery
 from trainc.diagnostics import Checked, Diagnostic, Document, ObjectId, Place, Related, failed, strictly
 from trainc.emit.order import objects_of_a_job
 from trainc.frontends import Role, sort
@@ -105,6 +106,7 @@ def compile(
     namespace: str | None = None,
     skip: Sequence[str] = (),
     settings: Settings = DEFAULT,
+    delivery: Delivery = PLAIN,
     root: str | None = None,
 ) -> Compilation:
     """Compile every TrainJob found in `paths`.
@@ -116,6 +118,7 @@ def compile(
         namespace: the namespace of TrainJobs and TrainingRuntimes that name none.
         skip: folders and files left out where they lie below one of the paths: what is written.
         settings: what `trainc.yaml` and the command line say of the advice (`trainc.settings.of` reads the file).
+        delivery: how the objects reach a cluster that may hold older ones.
         root: the folder that no link may lead out of; by default the git root of each path, else its folder.
 
     Returns:
@@ -123,7 +126,14 @@ def compile(
     """
     read = _read(paths, namespace=namespace, skip=skip, settings=settings, root=root)
     return compile_documents(
-        read, runtimes=runtimes, only=only, namespace=namespace, skip=skip, settings=settings, root=root
+        read,
+        runtimes=runtimes,
+        only=only,
+        namespace=namespace,
+        skip=skip,
+        settings=settings,
+        delivery=delivery,
+        root=root,
     )
 
 
@@ -135,6 +145,7 @@ def compile_documents(
     namespace: str | None = None,
     skip: Sequence[str] = (),
     settings: Settings = DEFAULT,
+    delivery: Delivery = PLAIN,
     root: str | None = None,
 ) -> Compilation:
     """Compile every TrainJob among documents that have been read."""
@@ -144,7 +155,7 @@ def compile_documents(
     for entry in searched.levels[0].entries.values():
         found += entry.conform()[1]
 
-    plans = _plans(read.documents["job"], searched, only=only, settings=settings, found=found)
+    plans = _plans(read.documents["job"], searched, only=only, settings=settings, delivery=delivery, found=found)
     jobs = tuple(
         Compiled(
             namespace=plan.job.namespace,
@@ -218,6 +229,7 @@ def _plans(
     *,
     only: str | None,
     settings: Settings,
+    delivery: Delivery,
     found: list[Diagnostic],
 ) -> list[Plan]:
     """Every TrainJob through the pipeline, in the order of the output."""
@@ -234,7 +246,8 @@ def _plans(
     chosen = [job for _, job in sorted(first.items()) if only is None or job.name == only]
     if only is not None and not chosen:
         found.append(_none_of_that_name(only, [job.name for job in first.values()]))
-    plans = [run(Plan(job=job, library=library, project=settings.project, quiet=settings.quiet)) for job in chosen]
+    project, quiet = settings.project, settings.quiet
+    plans = [run(Plan(job=job, library=library, project=project, quiet=quiet, delivery=delivery)) for job in chosen]
     for plan in plans:
         found += plan.diagnostics
     return plans

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from trainc.delivery import PLAIN, Delivery
 from trainc.diagnostics import Diagnostic, Path, failed
 from trainc.kubernetes.trees import Tree, edit, get
 from trainc.objects import NO_PROJECT, NO_RUNTIME, NOTHING, Project, Runtime, TrainJob, ancestor
@@ -50,6 +51,8 @@ class Plan(NamedTuple):
     runtime: Runtime = NO_RUNTIME
     project: Project = NO_PROJECT
     """What trainc.yaml says of the objects."""
+    delivery: Delivery = PLAIN
+    """How the objects reach a cluster that may hold older ones."""
     spec: Tree = NOTHING
     """The JobSetSpec so far."""
     labels: Tree = NOTHING

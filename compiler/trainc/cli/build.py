@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from trainc.compilation import Compilation
+    from trainc.delivery import Delivery
     from trainc.diagnostics import Diagnostic, Document
     from trainc.settings import Settings
 
@@ -45,6 +46,7 @@ Examples:
 @click.option("--only", metavar="NAME", help="Compile only the TrainJobs of this name.")
 @options.namespace
 @options.settings
+@options.delivery
 @click.option("--passthrough", is_flag=True, help="Add the documents of other kinds, as read, after the objects.")
 @click.option("--check", is_flag=True, help="With -o: write nothing; exit 3 with a diff when DIR is not current.")
 @options.reports
@@ -56,6 +58,7 @@ def command(  # noqa: PLR0913, PLR0917 (an option each)
     only: str | None,
     namespace: str | None,
     settings: Settings,
+    delivery: Delivery,
     passthrough: bool,
     check: bool,
     reports: tuple[tuple[str, str], ...],
@@ -75,7 +78,15 @@ def command(  # noqa: PLR0913, PLR0917 (an option each)
 
     paths = paths or (".",)
     written = (*(file for _, file in reports), *([folder] if folder else []))
-    result = compile(paths, runtimes=runtimes, only=only, namespace=namespace, skip=written, settings=settings)
+    result = compile(
+        paths,
+        runtimes=runtimes,
+        only=only,
+        namespace=namespace,
+        skip=written,
+        settings=settings,
+        delivery=delivery,
+    )
     report = partial(_report, reports)
     if result.failed:
         report(result)

@@ -133,6 +133,35 @@ def settings(function: Decorated) -> Decorated:
     return result
 
 
+def delivery(function: Decorated) -> Decorated:
+    """--name-suffix-hash, --argocd-replace and --suspend; together they become the argument `delivery`."""
+    for option in (
+        click.option("--suspend", is_flag=True, help="Make every JobSet suspended, for somebody else to start."),
+        click.option("--argocd-replace", is_flag=True, help="Let Argo CD delete and make anew what it cannot change."),
+    ):
+        function = option(function)
+    return suffix(function)
+
+
+def suffix(function: Decorated) -> Decorated:
+    """--name-suffix-hash alone, as the argument `delivery`, for a command to which only the names matter."""
+
+    @wraps(function)
+    def with_delivery(
+        *, name_suffix_hash: bool, argocd_replace: bool = False, suspend: bool = False, **others: Any
+    ) -> Any:
+        from trainc.delivery import Delivery
+
+        return function(delivery=Delivery(name_suffix_hash, argocd_replace, suspend), **others)
+
+    result: Decorated = click.option(
+        "--name-suffix-hash",
+        is_flag=True,
+        help="End the names in a hash of what cannot change in place: a change makes a new JobSet.",
+    )(with_delivery)
+    return result
+
+
 def colored(stream: TextIO) -> bool:
     """Whether colours are wanted: on a terminal that has some, unless NO_COLOR is set; anywhere, if FORCE_COLOR is."""
     if os.environ.get("NO_COLOR"):

@@ -11,6 +11,7 @@ from trainc.cli import OK, WRONG_INPUT, options
 
 if TYPE_CHECKING:
     from trainc.compilation import Compilation
+    from trainc.delivery import Delivery
     from trainc.pods import Job
     from trainc.settings import Settings
 
@@ -38,7 +39,8 @@ Examples:
 @click.option("--index", type=click.IntRange(min=0), metavar="I", help="Show the pods of this completion index alone.")
 @options.namespace
 @options.settings
-def command(
+@options.suffix
+def command(  # noqa: PLR0913, PLR0917 (an option each)
     paths: tuple[str, ...],
     runtimes: tuple[str, ...],
     form: str,
@@ -47,11 +49,14 @@ def command(
     index: int | None,
     namespace: str | None,
     settings: Settings,
+    delivery: Delivery,
 ) -> int:
     """Show the pods of the TrainJobs found in PATH (files, folders, or -; by default the current folder)."""
     from trainc.compilation import compile
 
-    result = compile(paths or (".",), runtimes=runtimes, only=only, namespace=namespace, settings=settings)
+    result = compile(
+        paths or (".",), runtimes=runtimes, only=only, namespace=namespace, settings=settings, delivery=delivery
+    )
     if not result.failed and not result.jobs:
         from trainc.cli.build import nothing
 

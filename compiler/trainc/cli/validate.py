@@ -10,6 +10,7 @@ import click
 from trainc.cli import OK, WRONG_INPUT, options
 
 if TYPE_CHECKING:
+    from trainc.delivery import Delivery
     from trainc.settings import Settings
 
 EPILOG = """\b
@@ -40,6 +41,7 @@ def ids(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str
 @options.reports
 @options.namespace
 @options.settings
+@options.suffix
 @click.option(
     "--explain",
     metavar="ID",
@@ -53,6 +55,7 @@ def command(
     reports: tuple[tuple[str, str], ...],
     namespace: str | None,
     settings: Settings,
+    delivery: Delivery,
     explain: str | None,
 ) -> int:
     """Check the TrainJobs and runtimes found in PATH (files, folders, or -; by default the current folder)."""
@@ -68,7 +71,9 @@ def command(
     from trainc.reports import load
 
     written, settings = tuple(file for _, file in reports), settings._replace(advice=True)
-    result = compile(paths or (".",), runtimes=runtimes, namespace=namespace, skip=written, settings=settings)
+    result = compile(
+        paths or (".",), runtimes=runtimes, namespace=namespace, skip=written, settings=settings, delivery=delivery
+    )
     if reports:
         reporting.write(reports, result)
     report = load(form).render(
