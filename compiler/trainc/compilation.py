@@ -90,12 +90,36 @@ class Read:
     def add(self, file: inputs.File, *, namespace: str | None = None) -> None:
         """Read and sort the documents of one more file."""
         self.files += 1
-        for sorted_document in _documents(file):
-            if isinstance(sorted_document, Diagnostic):
-                self.diagnostics.append(sorted_document)
+        for document in parsed(file):
+            if isinstance(document, Diagnostic):
+                self.diagnostics.append(document)
             else:
-                role, document = sorted_document
-                self.documents[role].append(_placed(document, role, namespace))
+                self.take(document, namespace=namespace)
+
+    def take(self, document: Document, *, namespace: str | None = None) -> None:
+        """Sort one more document, which somebody has read."""
+        for found in sort(document):
+            if isinstance(found, Diagnostic):
+                self.diagnostics.append(found)
+            else:
+                role, of_a_kind = found
+                self.documents[role].append(_placed(of_a_kind, role, namespace))
+
+    def gather(
+        self,
+        paths: Iterable[str],
+        *,
+        namespace: str | None = None,
+        skip: Sequence[str] = (),
+        settings: Settings = DEFAULT,
+        root: str | None = None,
+    ) -> None:
+        """Read and sort the documents of some paths."""
+        for file in inputs.read(paths, skip=skip, settings=settings.file, root=root):
+            if isinstance(file, Diagnostic):
+                self.diagnostics.append(file)
+            else:
+                self.add(file, namespace=namespace)
 
 
 def compile(
@@ -261,23 +285,10 @@ def _read(
     settings: Settings = DEFAULT,
     root: str | None = None,
 ) -> Read:
-    """Read and sort the documents of the paths."""
+    """The documents of the paths."""
     result = Read()
-    for file in inputs.read(paths, skip=skip, settings=settings.file, root=root):
-        if isinstance(file, Diagnostic):
-            result.diagnostics.append(file)
-        else:
-            result.add(file, namespace=namespace)
+    result.gather(paths, namespace=namespace, skip=skip, settings=settings, root=root)
     return result
-
-
-def _documents(file: inputs.File) -> Iterator[tuple[Role, Document] | Diagnostic]:
-    """The documents of one file by their roles, with what cannot be read among them."""
-    for document in parsed(file):
-        if isinstance(document, Diagnostic):
-            yield document
-        else:
-            yield from sort(document)
 
 
 def parsed(file: inputs.File) -> Iterator[Document | Diagnostic]:
