@@ -35,7 +35,7 @@ def is_config(item: object, given: ResourceList) -> bool:
 def replaced(given: ResourceList, read: Read, compilation: Compilation) -> list[Any]:
     """The items of the answer."""
     made = _made(given, compilation)
-    sources = (given.index(document) for role in ("job", "runtime") for document in read.documents[role])
+    sources = (given.number_of(document) for role in ("job", "runtime") for document in read.documents[role])
     inputs = {index for index in sources if index is not None}
     stays = {index for index in inputs if is_local(given.items[index])}
     again = {ObjectId.of(tree): tree for index in stays for tree in made.get(index, ())}
@@ -51,7 +51,7 @@ def replaced(given: ResourceList, read: Read, compilation: Compilation) -> list[
             answer += [item, *_placed(new, free.beside(home(item)))]
         else:
             answer += _placed(made.get(index, ()), free.instead_of(home(item)))
-            answer += [document.value for document in read.documents["other"] if given.index(document) == index]
+            answer += [document.value for document in read.documents["other"] if given.number_of(document) == index]
     return answer + made.get(None, [])
 
 
@@ -59,7 +59,7 @@ def _made(given: ResourceList, compilation: Compilation) -> dict[int | None, lis
     """The objects by the item that they were made of; None for those of the paths."""
     made: dict[int | None, list[Tree]] = {}
     for job in compilation.jobs:
-        made.setdefault(given.index(job.plan.job.document), []).extend(map(in_order, job.objects))
+        made.setdefault(given.number_of(job.plan.job.document), []).extend(map(in_order, job.objects))
     return made
 
 

@@ -52,7 +52,7 @@ class ResourceList(NamedTuple):
         """Whether a document is a part of this one."""
         return document.text is self.document.text and bool(document.within)
 
-    def index(self, document: Document) -> int | None:
+    def number_of(self, document: Document) -> int | None:
         """Which item a document is, or is in; None where it is from a file that trainc has read."""
         number = document.within[1] if self.owns(document) else None
         return number if isinstance(number, int) else None

@@ -17,7 +17,7 @@ from trainc.krm.annotations import file_of, home
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import field
 from trainc.reports import in_order, sort_key
-from trainc.source.excerpt import hidden
+from trainc.source.excerpt import hidden, place
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -81,13 +81,21 @@ def _subject(place: object, given: ResourceList) -> _Subject | None:
 
 def _current(located: Diagnostic, raw: Diagnostic) -> Tree:
     """The value of the field, where it is short, and nobody's secret."""
-    place, at = raw.place, located.place
-    if not isinstance(place, Place) or place.key or not isinstance(at, Location) or at.source is None or hidden(at):
+    where, at = raw.place, located.place
+    if not isinstance(where, Place) or where.key or not isinstance(at, Location) or _is_secret(at):
         return {}
-    value = get(place.document.value, place.path, _MISSING)
+    value = get(where.document.value, where.path, _MISSING)
     if not isinstance(value, str | int | float) or (isinstance(value, str) and len(value) > _LONGEST):
         return {}
     return {"currentValue": value}
+
+
+def _is_secret(at: Location) -> bool:
+    """Whether some of the place is hidden, or nobody can tell."""
+    if at.source is None or not at.line:
+        return True
+    first, last = place(at)
+    return any(begin < last and end > first for begin, end in hidden(at))
 
 
 def _file(located: Diagnostic, subject: _Subject | None) -> Tree:
