@@ -16,6 +16,7 @@ from trainc.data import data_path
 from trainc.delivery import PLAIN, Delivery
 from trainc.diagnostics import Diagnostic, ObjectId, Place, Related
 from trainc.kubernetes.structural import StructuralSchema
+from trainc.kubernetes.trees import get
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -132,7 +133,7 @@ def _fault(config: Document, message: str, help: str, path: Path = ()) -> Diagno
         message=message,
         help=help,
         object=ObjectId.of(config.value),
-        place=Place(config, path),
+        place=Place(config, _there(config, path)),
     )
 
 
@@ -142,12 +143,18 @@ def _of_schema(config: Document, violation: Violation) -> Diagnostic:
         severity="error",
         stage="read",
         message=violation.message,
-        help=violation.help,
+        help=_quoted(config, violation) or violation.help,
         object=ObjectId.of(config.value),
         field=violation.field,
         place=Place(config, _there(config, violation.path), key=violation.key),
         related=tuple(Related(what, Place(config, path)) for what, path in violation.related),
     )
+
+
+def _quoted(config: Document, violation: Violation) -> str:
+    """The way out where everything is text, in the data of a ConfigMap."""
+    is_text = violation.path[:1] == ("data",) and isinstance(get(config.value, violation.path), str)
+    return 'write "true" or "false"' if is_text and violation.rule == "wrong-type" else ""
 
 
 def _unknown(config: Document, violation: Violation) -> Diagnostic:
@@ -158,8 +165,6 @@ def _unknown(config: Document, violation: Violation) -> Diagnostic:
 
 def _there(config: Document, path: Path) -> Path:
     """A place that is there: an item of a ConfigMap's list is a part of a text."""
-    from trainc.kubernetes.trees import get
-
     missing: Any = object()
     while path and get(config.value, path, missing) is missing:
         path = path[:-1]
