@@ -43,6 +43,7 @@ LOOSE: Final[dict[str, tuple[Stage, Severity, str]]] = {
     "argument-too-long": ("job", "error", "An argument or a variable is longer than Linux passes on"),
     "duplicate-runtime": ("read", "error", "Two runtimes have the same name"),
     "duplicate-trainjob": ("read", "error", "Two TrainJobs have the same name"),
+    "function-config": ("read", "error", "A functionConfig asks for what trainc krm cannot do"),
     "link-out": ("read", "error", "A link leads out of what may be read"),
     "no-api-version": ("read", "error", "A TrainJob or runtime has no apiVersion"),
     "no-trainjob": ("read", "error", "There is nothing to compile"),
@@ -53,6 +54,7 @@ LOOSE: Final[dict[str, tuple[Stage, Severity, str]]] = {
     "output-left-alone": ("build", "warning", "A file that was to be removed is not trainc's"),
     "output-not-ours": ("build", "error", "An output would replace a file that is not trainc's"),
     "output-unwritable": ("build", "error", "An output cannot be written"),
+    "resource-list": ("read", "error", "Standard input is no ResourceList"),
     "unknown-kind": ("read", "error", "The TrainJob API has no such kind"),
     "unknown-version": ("read", "error", "The TrainJob API has no such version"),
     "unreadable": ("read", "error", "A path cannot be read"),
@@ -108,6 +110,7 @@ OWN: Final = frozenset(
         "duplicate-runtime",
         "duplicate-trainjob",
         "flux-job-name",
+        "function-config",
         "link-out",
         "managed-by-other",
         "mixed-dialects",
@@ -122,6 +125,7 @@ OWN: Final = frozenset(
         "output-left-alone",
         "output-not-ours",
         "output-unwritable",
+        "resource-list",
         "unreadable",
     }
 )

@@ -90,12 +90,36 @@ class Read:
     def add(self, file: inputs.File, *, namespace: str | None = None) -> None:
         """Read and sort the documents of one more file."""
         self.files += 1
-        for sorted_document in _documents(file):
-            if isinstance(sorted_document, Diagnostic):
-                self.diagnostics.append(sorted_document)
+        for document in parsed(file):
+            if isinstance(document, Diagnostic):
+                self.diagnostics.append(document)
             else:
-                role, document = sorted_document
-                self.documents[role].append(_placed(document, role, namespace))
+                self.take(document, namespace=namespace)
+
+    def take(self, document: Document, *, namespace: str | None = None) -> None:
+        """Sort one more document, which somebody has read."""
+        for found in sort(document):
+            if isinstance(found, Diagnostic):
+                self.diagnostics.append(found)
+            else:
+                role, of_a_kind = found
+                self.documents[role].append(_placed(of_a_kind, role, namespace))
+
+    def gather(
+        self,
+        paths: Iterable[str],
+        *,
+        namespace: str | None = None,
+        skip: Sequence[str] = (),
+        settings: Settings = DEFAULT,
+        root: str | None = None,
+    ) -> None:
+        """Read and sort the documents of some paths."""
+        for file in inputs.read(paths, skip=skip, settings=settings.file, root=root):
+            if isinstance(file, Diagnostic):
+                self.diagnostics.append(file)
+            else:
+                self.add(file, namespace=namespace)
 
 
 def compile(
@@ -107,6 +131,7 @@ def compile(
     skip: Sequence[str] = (),
     settings: Settings = DEFAULT,
     delivery: Delivery = PLAIN,
+    root: str | None = None,
 ) -> Compilation:
     """Compile every TrainJob found in `paths`.
 
@@ -118,13 +143,21 @@ def compile(
         skip: folders and files left out where they lie below one of the paths: what is written.
         settings: what `trainc.yaml` and the command line say of the advice (`trainc.settings.of` reads the file).
         delivery: how the objects reach a cluster that may hold older ones.
+        root: the folder that no link may lead out of; by default the git root of each path, else its folder.
 
     Returns:
         The objects, and the diagnostics of all stages. User faults are diagnostics, never exceptions.
     """
-    read = _read(paths, namespace=namespace, skip=skip, settings=settings)
+    read = _read(paths, namespace=namespace, skip=skip, settings=settings, root=root)
     return compile_documents(
-        read, runtimes=runtimes, only=only, namespace=namespace, skip=skip, settings=settings, delivery=delivery
+        read,
+        runtimes=runtimes,
+        only=only,
+        namespace=namespace,
+        skip=skip,
+        settings=settings,
+        delivery=delivery,
+        root=root,
     )
 
 
@@ -137,9 +170,11 @@ def compile_documents(
     skip: Sequence[str] = (),
     settings: Settings = DEFAULT,
     delivery: Delivery = PLAIN,
+    root: str | None = None,
 ) -> Compilation:
     """Compile every TrainJob among documents that have been read."""
-    searched, of_runtimes = library(runtimes, given=read.documents["runtime"], namespace=namespace, skip=skip)
+    given = read.documents["runtime"]
+    searched, of_runtimes = library(runtimes, given=given, namespace=namespace, skip=skip, root=root)
     found = [*settings.diagnostics, *read.diagnostics, *of_runtimes]
     for entry in searched.levels[0].entries.values():
         found += entry.conform()[1]
@@ -193,6 +228,7 @@ def library(
     given: Sequence[Document] | None = None,
     namespace: str | None = None,
     skip: Sequence[str] = (),
+    root: str | None = None,
 ) -> tuple[Library, list[Diagnostic]]:
     """The runtimes by level, in the order in which they are searched: the given ones, each path, the stock ones."""
     from trainc.passes.conform import conform_runtime
@@ -204,7 +240,7 @@ def library(
         found += twice
         levels.append(level)
     for path in runtimes:
-        more = _read([path], namespace=namespace, skip=skip)
+        more = _read([path], namespace=namespace, skip=skip, root=root)
         level, twice = Level.of(f"--runtimes {path}", more.documents["runtime"], conform_runtime)
         found += [*more.diagnostics, *twice]
         levels.append(level)
@@ -245,25 +281,17 @@ def _plans(
 
 
 def _read(
-    paths: Iterable[str], *, namespace: str | None, skip: Sequence[str] = (), settings: Settings = DEFAULT
+    paths: Iterable[str],
+    *,
+    namespace: str | None,
+    skip: Sequence[str] = (),
+    settings: Settings = DEFAULT,
+    root: str | None = None,
 ) -> Read:
-    """Read and sort the documents of the paths."""
+    """The documents of the paths."""
     result = Read()
-    for file in inputs.read(paths, skip=skip, settings=settings.file):
-        if isinstance(file, Diagnostic):
-            result.diagnostics.append(file)
-        else:
-            result.add(file, namespace=namespace)
+    result.gather(paths, namespace=namespace, skip=skip, settings=settings, root=root)
     return result
-
-
-def _documents(file: inputs.File) -> Iterator[tuple[Role, Document] | Diagnostic]:
-    """The documents of one file by their roles, with what cannot be read among them."""
-    for document in parsed(file):
-        if isinstance(document, Diagnostic):
-            yield document
-        else:
-            yield from sort(document)
 
 
 def parsed(file: inputs.File) -> Iterator[Document | Diagnostic]:

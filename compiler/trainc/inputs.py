@@ -26,6 +26,8 @@ DEEPEST: Final = 100
 STDIN: Final = "-"
 SETTINGS: Final = "trainc.yaml"
 """The name of the settings, which are no manifest."""
+TOLD: Final = "the repository"
+"""What a root is called that somebody else chose: its path means nothing to the user."""
 
 
 class File(NamedTuple):
@@ -35,18 +37,20 @@ class File(NamedTuple):
     data: bytes
 
 
-def read(paths: Iterable[str], *, skip: Iterable[str] = (), settings: str = "") -> Iterator[File | Diagnostic]:
-    """Every file of the paths, each once.
+def read(
+    paths: Iterable[str], *, skip: Iterable[str] = (), settings: str = "", root: str | None = None
+) -> Iterator[File | Diagnostic]:
+    """Every file of the paths, each once; `root` is the root that links must not leave, where somebody knows it.
 
     Left out below another one are `skip`, folders and files (outputs), and what holds trainc's own settings: any
     trainc.yaml, and the file `settings`, with all links resolved.
     """
     paths = list(paths)
-    roots = tuple(dict.fromkeys(root_of(path) for path in paths if path != STDIN))
+    roots = _roots(paths, root)
     written = [os.path.realpath(path) for path in skip]
     # What is asked for by name is read.
     left_out = tuple(out for out in written if not any(within(os.path.realpath(path), out) for path in paths))
-    walk = _Walk(roots=roots, skip=left_out, settings=settings)
+    walk = _Walk(roots=roots, skip=left_out, settings=settings, called=TOLD if root else "")
     for path in paths:
         if path == STDIN:
             yield from _standard_input()
@@ -54,11 +58,19 @@ def read(paths: Iterable[str], *, skip: Iterable[str] = (), settings: str = "") 
             yield from walk.path(path)
 
 
-def settings(path: str) -> File | Diagnostic:
+def settings(path: str, *, root: str | None = None) -> File | Diagnostic:
     """The one file of that path, which is no manifest."""
     if os.path.isdir(path):
         return fault(path, "is a folder", "give the file that holds the settings")
-    return next(_Walk(roots=(root_of(path),), skip=(), settings=None).path(path))
+    walk = _Walk(roots=_roots([path], root), skip=(), settings=None, called=TOLD if root else "")
+    return next(walk.path(path))
+
+
+def _roots(paths: Iterable[str], root: str | None) -> tuple[str, ...]:
+    """The roots of some paths, with all links resolved: the one that is known, else what each path is in."""
+    if root is not None:
+        return (os.path.realpath(root),)
+    return tuple(dict.fromkeys(root_of(path) for path in paths if path != STDIN))
 
 
 def root_of(path: str) -> str:
@@ -88,8 +100,9 @@ def fault(path: str, message: str, help: str = "", *, id: str = "unreadable") ->
 class _Walk:
     """One walk over all given paths; remembers what it has read, so that nothing is read twice."""
 
-    def __init__(self, *, roots: tuple[str, ...], skip: tuple[str, ...], settings: str | None) -> None:
+    def __init__(self, *, roots: tuple[str, ...], skip: tuple[str, ...], settings: str | None, called: str) -> None:
         self.roots = roots
+        self.called = called
         self.skip = skip
         self.settings = settings
         self.seen: set[str] = set()
@@ -104,7 +117,7 @@ class _Walk:
         if not any(within(real, root) for root in self.roots):
             yield fault(
                 path,
-                f"is a link that leads out of {self.roots[0]}",
+                f"is a link that leads out of {self.called or self.roots[0]}",
                 "trainc reads nothing outside the given paths: copy the file, or give its folder as a path of its own",
                 id="link-out",
             )

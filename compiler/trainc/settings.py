@@ -51,23 +51,26 @@ class Settings(NamedTuple):
 DEFAULT: Final = Settings()
 
 
-def of(paths: Sequence[str], *, file: str | None = None, search: bool = True) -> Settings:
+def of(paths: Sequence[str], *, file: str | None = None, search: bool = True, root: str | None = None) -> Settings:
     """The settings for these paths.
 
     Args:
         paths: files, folders, or `-`: the first one says where to search.
         file: the file to read instead.
         search: whether to read a file at all that is not given.
+        root: where the search ends, instead of the git root.
     """
     if file is not None:
         return read(file)
-    return next(map(read, _above(paths[0] if paths else ".")), DEFAULT) if search else DEFAULT
+    found = next(_above(paths[0] if paths else ".", root), None) if search else None
+    return DEFAULT if found is None else read(found, root=root)
 
 
-def _above(path: str) -> Iterator[str]:
+def _above(path: str, root: str | None) -> Iterator[str]:
     """The files of that name in the folder of a path and in those above it, the nearest first, up to the root."""
     start = "." if path == STDIN else path
-    folder, root = os.path.abspath(start if os.path.isdir(start) else os.path.dirname(start) or "."), root_of(start)
+    folder = os.path.abspath(start if os.path.isdir(start) else os.path.dirname(start) or ".")
+    root = root_of(start) if root is None else os.path.realpath(root)
     at = os.path.realpath(folder)
     while True:
         candidate = os.path.join(at, SETTINGS)
@@ -78,11 +81,11 @@ def _above(path: str) -> Iterator[str]:
         at = os.path.dirname(at)
 
 
-def read(path: str) -> Settings:
+def read(path: str, *, root: str | None = None) -> Settings:
     """The settings of a file; the defaults, and a diagnostic, where it cannot be read."""
     from trainc.diagnostics import Diagnostic
 
-    file = inputs.settings(path)
+    file = inputs.settings(path, root=root)
     if isinstance(file, Diagnostic):
         return Settings(diagnostics=(file,))
     return _of_file(file)._replace(file=os.path.realpath(path))

@@ -41,6 +41,8 @@ spec:
   runtimeRef: {name: torch-distributed}
 """
 MPI_JOB = JOB.replace("torch", "openmpi")
+LIST = "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems: []\n"
+CONFIG = "functionConfig:\n  apiVersion: trainc.dev/v1alpha1\n  kind: TrainJobCompiler\n  metadata: {name: compile}\n"
 CONSOLES: dict[str, dict[str, str]] = {
     "annotations-too-big": {
         "job.yaml": JOB.replace("}", f", annotations: {{notebook: {'A' * 300_000}}}}}", 1),
@@ -59,6 +61,11 @@ CONSOLES: dict[str, dict[str, str]] = {
         + "".join(f"    - {{name: PART_{part}, value: {'A' * 110_000}}}\n" for part in range(16)),
         "fixed.yaml": JOB,
     },
+    "function-config": {
+        "list.yaml": f"{LIST}{CONFIG}  spec: {{runtimes: [../platform/runtimes]}}\n",
+        "fixed.yaml": f"{LIST}{CONFIG}  spec: {{runtimes: [runtimes]}}\n",
+        "runtimes/ours.yaml": "",
+    },
     "link-out": {"jobs/finetune.yaml": JOB, "../elsewhere/defaults.yaml": JOB.replace("finetune", "evaluate")},
     "no-trainjob": {"values.yaml": "nodes: 4\n", "jobs/finetune.yaml": JOB},
     "not-upgradable": {
@@ -72,6 +79,7 @@ CONSOLES: dict[str, dict[str, str]] = {
     },
     "output-not-ours": {"jobs/finetune.yaml": JOB, "rendered/finetune.yaml": "# Written by hand.\n"},
     "output-unwritable": {"jobs/finetune.yaml": JOB, "rendered": "A file.\n"},
+    "resource-list": {"job.yaml": JOB, "list.yaml": LIST},
     "unreadable": {"jobs/finetune.yaml": JOB},
 }
 """What lies in the folder in which a page's console is."""
@@ -155,7 +163,8 @@ def typed(console: str, home: str) -> tuple[str, int]:
     shown, code = "", 0
     for command in re.findall(r"^\$ (.*)$", console, re.MULTILINE):
         if command.startswith("trainc "):
-            done = run(*command.split()[1:])
+            words, _, file = command.partition(" < ")
+            done = run(*words.split()[1:], stdin=Path(file).read_bytes() if file else b"")
             out, code = done.out + done.err, done.code
         else:
             shell = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)

@@ -8,7 +8,7 @@ import click
 
 from trainc.cli import OK, options
 
-FOLDERS = {"JobSet": "jobset-0.12", "Settings": "trainc"}
+FOLDERS = {"JobSet": "jobset-0.12", "Settings": "trainc", "TrainJobCompiler": "trainc"}
 """The kinds that have one form, whatever the version of Trainer."""
 KINDS = ("TrainJob", "TrainingRuntime", "ClusterTrainingRuntime", *FOLDERS)
 DIALECTS = ("v2.3", "v2.1", "v2.0", "kep-2170")

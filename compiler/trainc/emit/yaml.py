@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from trainc.emit import order
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from trainc.kubernetes.trees import Tree
 
@@ -71,10 +71,12 @@ class Writer:
     identity is given away a second time.
     """
 
-    __slots__ = ("_levels",)
+    __slots__ = ("_as_given", "_levels")
 
-    def __init__(self) -> None:
-        self._levels = [_Level(0)]
+    def __init__(self, *, as_given: bool = False) -> None:
+        """`as_given` keeps the keys in the order in which they come: for documents that are somebody else's."""
+        self._as_given = as_given
+        self._levels = [_Level(0, as_given=as_given)]
 
     def document(self, tree: Tree) -> str:
         """One object, down to its last line break; without `---`.
@@ -97,7 +99,7 @@ class Writer:
         """
         levels = self._levels
         if depth == len(levels):
-            levels.append(_Level(depth))
+            levels.append(_Level(depth, as_given=self._as_given))
         write = self._mapping if isinstance(node, dict) else self._list
         if len(node) < WORTH_KEEPING:
             return write(node, depth)
@@ -146,10 +148,10 @@ class _Level:
 
     __slots__ = ("labels", "line", "scalars", "seen")
 
-    def __init__(self, depth: int) -> None:
+    def __init__(self, depth: int, *, as_given: bool) -> None:
         self.line = "\n" + "  " * depth
         self.scalars = _Scalars(self.line + "  ")
-        self.labels = _Labels(self.line, top=depth == 0)
+        self.labels = _Labels(self.line, list if as_given else order.fields if depth else order.top_fields)
         self.seen: dict[int, tuple[Any, str | None]] = {}
 
 
@@ -171,9 +173,9 @@ class _Scalars(dict[str, str]):
 class _Labels(dict[tuple[str, ...], list[tuple[str, str]]]):
     """For the keys of a mapping, as they come: each key in order, and how it is written, down to its colon."""
 
-    def __init__(self, line: str, *, top: bool) -> None:
+    def __init__(self, line: str, in_order: Callable[[tuple[str, ...]], list[str]]) -> None:
         self._line = line
-        self._order = order.top_fields if top else order.fields
+        self._order = in_order
 
     def __missing__(self, keys: tuple[str, ...]) -> list[tuple[str, str]]:
         labels = [(key, self._label(key)) for key in self._order(keys)]

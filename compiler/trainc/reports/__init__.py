@@ -52,7 +52,7 @@ def in_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
         return []
     from trainc.source.messages import without_secrets
 
-    return sorted(map(without_secrets, located), key=_sort_key)
+    return sorted(map(without_secrets, located), key=sort_key)
 
 
 def _located(related: Related) -> Related:
@@ -60,7 +60,8 @@ def _located(related: Related) -> Related:
     return related._replace(place=place.locate()) if isinstance(place, Place) else related
 
 
-def _sort_key(diagnostic: Diagnostic) -> tuple[Any, ...]:
+def sort_key(diagnostic: Diagnostic) -> tuple[Any, ...]:
+    """By what a located diagnostic comes before another."""
     at = diagnostic.place
     location = at if isinstance(at, Location) else Location(file="")
     return (

@@ -1,0 +1,138 @@
+"""Diagnostics as the results of a ResourceList, and as a terminal shows them.
+
+Reads    diagnostics, and the ResourceList that some of them speak of.
+Returns  for each an entry of `results`: message, severity, resourceRef, field, file, tags; and the same with the file
+         that the item came from. A function sees items that were read and written again: the lines of their files
+         are not to be known, so none is told; of a file that trainc has read itself, they are. Secrets are hidden.
+Source   KRM Functions Specification v1: Result.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from trainc.diagnostics import Diagnostic, Location, ObjectId, Place
+from trainc.inputs import STDIN
+from trainc.krm.annotations import file_of, home
+from trainc.kubernetes.trees import get
+from trainc.kubernetes.violations import field
+from trainc.reports import in_order, sort_key
+from trainc.source.excerpt import hidden, place
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from trainc.diagnostics import Path
+    from trainc.krm.resourcelist import ResourceList
+    from trainc.kubernetes.trees import Tree
+
+SEVERITIES: Final = {"error": "error", "warning": "warning", "note": "info"}
+_LONGEST: Final = 200
+"""Characters. A longer value is no help to who reads it."""
+_MISSING: Final[Any] = object()
+
+
+class Result(NamedTuple):
+    """A diagnostic, told twice."""
+
+    entry: Tree
+    shown: Diagnostic
+
+
+class _Subject(NamedTuple):
+    """What a place of the ResourceList belongs to."""
+
+    value: object
+    """The item, or the functionConfig."""
+    path: Path
+    """The field in it."""
+
+
+def told(diagnostics: Iterable[Diagnostic], given: ResourceList) -> list[Result]:
+    """Each diagnostic in both forms, in the order of the items, then of the files."""
+    pairs = sorted(((in_order([raw])[0], raw) for raw in diagnostics), key=lambda pair: sort_key(pair[0]))
+    return [Result(_entry(located, raw, given), _shown(located, raw, given)) for located, raw in pairs]
+
+
+def _entry(located: Diagnostic, raw: Diagnostic, given: ResourceList) -> Tree:
+    subject = _subject(raw.place, given)
+    entry: Tree = {
+        "message": located.message + (f" ({located.help})" if located.help else ""),
+        "severity": SEVERITIES[located.severity],
+    }
+    id = ObjectId.of(subject.value) if subject else located.object
+    if id.apiVersion and id.kind and id.name:
+        entry["resourceRef"] = {key: value for key, value in id._asdict().items() if value}
+        if spelled := field(subject.path) if subject else located.field:
+            entry["field"] = {"path": spelled, **_current(located, raw)}
+    if file := _file(located, subject):
+        entry["file"] = file
+    return entry | {"tags": {"id": located.id, "stage": located.stage}}
+
+
+def _subject(place: object, given: ResourceList) -> _Subject | None:
+    """What of the ResourceList a place is in; None for a file that trainc has read, and for the list itself."""
+    if not isinstance(place, Place) or not given.owns(place.document):
+        return None
+    path = (*place.document.within, *place.path)
+    depth = 2 if path[0] == "items" else 1
+    return _Subject(get(given.document.value, path[:depth]), path[depth:])
+
+
+def _current(located: Diagnostic, raw: Diagnostic) -> Tree:
+    """The value of the field, where it is short, and nobody's secret."""
+    where, at = raw.place, located.place
+    if not isinstance(where, Place) or where.key or not isinstance(at, Location) or _is_secret(at):
+        return {}
+    value = get(where.document.value, where.path, _MISSING)
+    if not isinstance(value, str | int | float) or (isinstance(value, str) and len(value) > _LONGEST):
+        return {}
+    return {"currentValue": value}
+
+
+def _is_secret(at: Location) -> bool:
+    """Whether some of the place is hidden, or nobody can tell."""
+    if at.source is None or not at.line:
+        return True
+    first, last = place(at)
+    return any(begin < last and end > first for begin, end in hidden(at))
+
+
+def _file(located: Diagnostic, subject: _Subject | None) -> Tree:
+    if subject is None:
+        at = located.place
+        return {"path": at.file} if isinstance(at, Location) and at.file != STDIN else {}
+    where = home(subject.value)
+    if where.path:
+        return {"path": where.path, "index": where.number}
+    path = file_of(subject.value)
+    return {"path": path} if path else {}
+
+
+def _shown(located: Diagnostic, raw: Diagnostic, given: ResourceList) -> Diagnostic:
+    """With files in the place of lines of the ResourceList; the object and its field stand in the message."""
+    related = tuple(
+        shown._replace(place=_elsewhere(shown.place, before.place, given))
+        for shown, before in zip(located.related, raw.related, strict=True)
+    )
+    subject = _subject(raw.place, given)
+    if subject is None:
+        return located._replace(related=related)
+    message = f"{_words(subject, given)}: {located.message}"
+    file = file_of(subject.value)
+    return located._replace(message=message, place=Location(file) if file else None, related=related)
+
+
+def _elsewhere(shown: Place | Location, before: Place | Location, given: ResourceList) -> Place | Location:
+    subject = _subject(before, given)
+    return Location(file_of(subject.value) or _words(subject, given)) if subject else shown
+
+
+def _words(subject: _Subject, given: ResourceList) -> str:
+    """Which object, and which field of it."""
+    if subject.value is given.config.value:
+        name = "functionConfig"
+    else:
+        id = ObjectId.of(subject.value)
+        name = f"{id.kind or 'item'} {'/'.join(part for part in (id.namespace, id.name) if part)}".rstrip()
+    return f"{name}, {field(subject.path)}" if subject.path else name

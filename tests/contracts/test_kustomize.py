@@ -1,0 +1,104 @@
+"""kustomize calls `trainc krm`: the consoles of docs/gitops.md, run with the real one in a copy of the example.
+
+Reads `kustomize` from the PATH; where there is none, the tests are skipped.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+SECTION = (ROOT / "docs" / "gitops.md").read_text().partition("## kustomize and kpt\n")[2].partition("\n## ")[0]
+CONSOLES = re.findall(r"^```console\n(.*?)^```$", SECTION, re.MULTILINE | re.DOTALL)
+BUILD = ["kustomize", "build", "--enable-alpha-plugins", "--enable-exec"]
+
+pytestmark = pytest.mark.skipif(shutil.which("kustomize") is None, reason="there is no kustomize on the PATH")
+
+
+@pytest.fixture(autouse=True)
+def example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the example as working directory, and this trainc on the PATH."""
+    bin = tmp_path / "bin"
+    bin.mkdir()
+    (bin / "trainc").write_text(f'#!/bin/sh\nexec {sys.executable} -m trainc "$@"\n')
+    (bin / "trainc").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{bin}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("PYTHONPATH", str(ROOT / "compiler"))
+    shutil.copytree(ROOT / "integrations" / "kustomize", tmp_path / "kustomize")
+    monkeypatch.chdir(tmp_path / "kustomize")
+    return tmp_path / "kustomize"
+
+
+def build(folder: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*BUILD, folder], capture_output=True, text=True, check=False)
+
+
+def printed(console: str) -> str:
+    """What the console shows when its commands are given again; spaces at the ends of lines are nobody's."""
+    shown = ""
+    for command in re.findall(r"^\$ (.*)$", console, re.MULTILINE):
+        done = subprocess.run(
+            command, shell=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+        )
+        shown += f"$ {command}\n" + "".join(f"{line.rstrip()}\n" for line in done.stdout.splitlines())
+    return shown
+
+
+def test_the_documentation_has_three_consoles() -> None:
+    assert len(CONSOLES) == 3
+
+
+@pytest.mark.parametrize("console", CONSOLES)
+def test_a_console(console: str) -> None:
+    assert printed(console) == console
+
+
+@pytest.mark.parametrize("folder", ["transformer/overlays/team", "generator"])
+def test_the_objects_are_those_of_build(folder: str) -> None:
+    done = build(folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    objects = {tree["kind"]: tree for tree in yaml.safe_load_all(done.stdout)}
+    assert set(objects) == {"JobSet", "PersistentVolumeClaim"}
+    assert all("annotations" not in tree["metadata"] for tree in objects.values())
+    name = "nightly-finetune" if folder.startswith("transformer") else "finetune"
+    source = Path("generator/jobs/finetune.yaml").read_text().replace("name: finetune", f"name: {name}", 1)
+    alone = subprocess.run(
+        ["trainc", "build", "-", "--namespace", "team"], input=source, capture_output=True, text=True, check=True
+    )
+    assert objects["JobSet"] == yaml.safe_load(alone.stdout)
+
+
+def test_a_prefix_of_an_overlay_comes_too_late(example: Path) -> None:
+    """As the documentation warns: kustomize knows the name, and not the address."""
+    (example / "late").mkdir()
+    (example / "late" / "kustomization.yaml").write_text("resources: [../generator]\nnamePrefix: late-\n")
+    jobset = next(tree for tree in yaml.safe_load_all(build("late").stdout) if tree["kind"] == "JobSet")
+    assert jobset["metadata"]["name"] == "late-finetune"
+    assert "late-finetune" not in str(jobset["spec"])
+
+
+def test_an_error_is_shown_with_the_file_where_kustomize_says_it(example: Path) -> None:
+    team = example / "transformer" / "overlays" / "team" / "kustomization.yaml"
+    team.write_text(team.read_text() + "buildMetadata: [originAnnotations]\n")
+    job = example / "transformer" / "base" / "finetune.yaml"
+    job.write_text(job.read_text().replace("torch-distributed", "torch-distribute"))
+    done = build("transformer/overlays/team")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith(
+        "../../base/finetune.yaml: error[runtime-not-found]: TrainJob team/nightly-finetune, "
+    )
+
+
+def test_nothing_outside_the_kustomization_is_read(example: Path) -> None:
+    (example / "generator" / "jobs" / "out.yaml").symlink_to(ROOT / "golden" / "llm-finetune-4x8" / "input.yaml")
+    done = build("generator")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "jobs/out.yaml: error[link-out]" in done.stderr

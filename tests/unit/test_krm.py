@@ -1,0 +1,314 @@
+"""`trainc krm`: what becomes of each item, where it is written, what a functionConfig may ask, what is told."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from running import run
+from syrupy.assertion import SnapshotAssertion
+
+Tree = dict[str, Any]
+
+PATH, INDEX = "internal.config.kubernetes.io/path", "internal.config.kubernetes.io/index"
+OLD_PATH, OLD_INDEX = "config.kubernetes.io/path", "config.kubernetes.io/index"
+PACKAGE = "internal.config.kubernetes.io/package-path"
+LOCAL = {"config.kubernetes.io/local-config": "true"}
+CONFIG = {"apiVersion": "trainc.dev/v1alpha1", "kind": "TrainJobCompiler", "metadata": {"name": "compile"}}
+
+
+def job(name: str = "a", runtime: str = "plain", trainer: Tree | None = None, **annotations: Any) -> Tree:
+    spec: Tree = {"runtimeRef": {"name": runtime}, "trainer": {"image": "team/train:1"} | (trainer or {})}
+    return thing("trainer.kubeflow.org/v1alpha1", "TrainJob", name, annotations.get("said")) | {"spec": spec}
+
+
+def thing(version: str, kind: str, name: str, said: Tree | None = None) -> Tree:
+    metadata: Tree = {"name": name} | ({"annotations": said} if said else {})
+    return {"apiVersion": version, "kind": kind, "metadata": metadata}
+
+
+def at(path: str, index: int, **more: str) -> Tree:
+    return {PATH: path, INDEX: str(index)} | more
+
+
+RUNTIME = thing("trainer.kubeflow.org/v1alpha1", "ClusterTrainingRuntime", "ours") | {
+    "spec": yaml.safe_load(Path(__file__).parents[2].joinpath("runtimes", "plain.yaml").read_text())["spec"]
+}
+CLAIM = thing("v1", "PersistentVolumeClaim", "data", {INDEX: "7", "kustomize.config.k8s.io/id": "x"}) | {
+    "spec": {"z": "no", "a": 1.5}
+}
+
+
+def listed(*items: Any, config: Tree | None = None, **fields: Any) -> bytes:
+    tree = {"apiVersion": "config.kubernetes.io/v1", "kind": "ResourceList", "items": list(items)} | fields
+    return yaml.safe_dump(tree | ({"functionConfig": config} if config else {}), sort_keys=False).encode()
+
+
+def answer(*items: Any, config: Tree | None = None, code: int = 0) -> Tree:
+    done = run("krm", stdin=listed(*items, config=config))
+    assert done.code == code, done.err
+    found: Tree = yaml.safe_load(done.out)
+    return found
+
+
+def names(tree: Tree) -> list[str]:
+    return [f"{item['kind']} {item['metadata']['name']}" for item in tree["items"]]
+
+
+JOBSET, HOSTFILE, CLAIMED = "JobSet a", "ConfigMap a-mpi-hostfile", "PersistentVolumeClaim data"
+
+
+@pytest.mark.parametrize(
+    ("items", "expected"),
+    [
+        pytest.param([job()], [JOBSET], id="a TrainJob becomes a JobSet"),
+        pytest.param([CLAIM, job(), CLAIM], [CLAIMED, JOBSET, CLAIMED], id="in its place"),
+        pytest.param([job(runtime="openmpi-distributed")], [JOBSET, HOSTFILE], id="and what else is made of it"),
+        pytest.param([RUNTIME, job(runtime="ours")], [JOBSET], id="a runtime is used, and goes"),
+        pytest.param(
+            [job(said=LOCAL), RUNTIME | {"metadata": {"name": "ours", "annotations": LOCAL}}],
+            ["TrainJob a", JOBSET, "ClusterTrainingRuntime ours"],
+            id="what is not for the cluster stays",
+        ),
+        pytest.param(
+            [thing("jobset.x-k8s.io/v1alpha2", "JobSet", "a"), job(said=LOCAL)],
+            [JOBSET, "TrainJob a"],
+            id="and what a run before has made of it is made anew",
+        ),
+        pytest.param([{"apiVersion": "v1", "kind": "List", "items": [CLAIM, job()]}],
+                     [JOBSET, CLAIMED], id="a List"),
+        pytest.param([CLAIM], [CLAIMED], id="nothing to do"),
+        pytest.param([], [], id="nothing at all"),
+    ],
+)  # fmt: skip
+def test_what_becomes_of_the_items(items: list[Tree], expected: list[str]) -> None:
+    found = answer(*items)
+    assert names(found) == expected
+
+
+def test_what_is_not_ours_stays_as_it_is() -> None:
+    done = run("krm", stdin=listed(CLAIM, job()))
+    kept = yaml.safe_dump([CLAIM], sort_keys=False).replace("'", '"')
+    assert kept in done.out.replace("'", '"')
+
+
+PLACES: list[Any] = [
+    pytest.param([job(said=at("a.yaml", 0))], [("a.yaml", "0")], id="the TrainJob's"),
+    pytest.param(
+        [job(runtime="openmpi-distributed", said=at("a.yaml", 0)), thing("v1", "Pod", "p", at("a.yaml", 3))],
+        [("a.yaml", "0"), ("a.yaml", "4"), ("a.yaml", "3")],
+        id="then the end of its file",
+    ),
+    pytest.param(
+        [job(said=at("dir/a.yaml", 2, **LOCAL))], [("dir/a.yaml", "2"), ("dir/a.jobset.yaml", "0")], id="a file beside"
+    ),
+    pytest.param(
+        [
+            job(runtime="openmpi-distributed", said=at("a.yaml", 0, **LOCAL)),
+            thing("v1", "ConfigMap", "a-mpi-hostfile", at("a.jobset.yaml", 1)),
+            thing("jobset.x-k8s.io/v1alpha2", "JobSet", "a", at("a.jobset.yaml", 0)),
+        ],
+        [("a.yaml", "0"), ("a.jobset.yaml", "1"), ("a.jobset.yaml", "0")],
+        id="the place that it had before",
+    ),
+    pytest.param([job(said={OLD_PATH: "a.yaml", OLD_INDEX: 2})], [(None, None)], id="by the older names"),
+    pytest.param([job(said={INDEX: "3"})], [(None, None)], id="nobody says"),
+]
+
+
+@pytest.mark.parametrize(("items", "expected"), PLACES)
+def test_where_the_objects_are_written(items: list[Tree], expected: list[tuple[str | None, str | None]]) -> None:
+    said = [item["metadata"].get("annotations", {}) for item in answer(*items)["items"]]
+    assert [(each.get(PATH), each.get(INDEX)) for each in said] == expected
+
+
+def test_what_stands_on_an_object_of_the_orchestrators_notes() -> None:
+    notes = {
+        OLD_PATH: "a.yaml",
+        OLD_INDEX: "1",
+        PATH: "a.yaml",
+        INDEX: "1",
+        PACKAGE: "sub",
+        "config.k8s.io/id": "4",
+        "internal.config.kubernetes.io/id": "4",
+        "internal.config.kubernetes.io/previousNames": "a,a",
+        "kustomize.config.k8s.io/id": "kind: TrainJob",
+        "config.kubernetes.io/origin": "path: a.yaml",
+        "internal.kpt.dev/upstream-identifier": "x",
+        "config.kubernetes.io/depends-on": "the user's",
+        "team": "search",
+    }
+    jobset, hostfile = answer(job(runtime="openmpi-distributed", said=notes))["items"]
+    written = {"config.kubernetes.io/depends-on": "the user's", "team": "search", PACKAGE: "sub"}
+    places = {OLD_PATH: "a.yaml", PATH: "a.yaml", OLD_INDEX: "1", INDEX: "1"}
+    assert jobset["metadata"]["annotations"] == written | places
+    assert hostfile["metadata"]["annotations"] == written | places | {OLD_INDEX: "2", INDEX: "2"}
+    assert "config.k" not in str(jobset["spec"])
+
+
+def config(**spec: Any) -> Tree:
+    return CONFIG | {"spec": spec}
+
+
+def config_map(**data: Any) -> Tree:
+    return thing("v1", "ConfigMap", "f") | {"data": data}
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working directory with a TrainJob, a runtime and settings in it."""
+    folder = tmp_path / "work"
+    (folder / "jobs").mkdir(parents=True)
+    (folder / "jobs" / "b.yaml").write_text(yaml.safe_dump(job("b")))
+    (folder / "rt.yaml").write_text(yaml.safe_dump(RUNTIME))
+    (folder / "trainc.yaml").write_text("lint: {strict: true}\n")
+    monkeypatch.chdir(folder)
+    return folder
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(
+    ("items", "asked", "expected"),
+    [
+        pytest.param([], config(paths=["jobs"]), ["JobSet b"], id="files"),
+        pytest.param([job()], config(paths=["jobs/b.yaml"]), [JOBSET, "JobSet b"], id="files besides the items"),
+        pytest.param([], config_map(paths="jobs"), ["JobSet b"], id="a ConfigMap"),
+        pytest.param([job(runtime="ours")], config(runtimes=["./rt.yaml"]), [JOBSET], id="runtimes"),
+        pytest.param([job(runtime="ours")], config_map(runtimes="jobs, rt.yaml"), [JOBSET], id="a list as text"),
+        pytest.param([job(), job("b")], config(only="b"), ["JobSet b"], id="only one"),
+        pytest.param([job()], config_map(strict="false"), [JOBSET], id="a boolean as text"),
+        pytest.param([job()], CONFIG, [JOBSET], id="no spec"),
+        pytest.param([job()], thing("v1", "ConfigMap", "f"), [JOBSET], id="no data"),
+        pytest.param([CONFIG], config(paths=["jobs"]), ["TrainJobCompiler compile", "JobSet b"], id="a generator"),
+    ],
+)
+def test_what_is_asked_for(items: list[Tree], asked: Tree, expected: list[str]) -> None:
+    assert names(answer(*items, config=asked)) == expected
+
+
+def test_what_is_asked_of_the_objects() -> None:
+    asked = config(namespace="team", suspend=True, argocdReplace=True, nameSuffixHash=True)
+    jobset = answer(job(), config=asked)["items"][0]
+    assert jobset["metadata"]["namespace"] == "team"
+    assert jobset["metadata"]["name"].startswith("a-")
+    assert jobset["metadata"]["annotations"] == {"argocd.argoproj.io/sync-options": "Force=true,Replace=true"}
+    assert jobset["spec"]["suspend"] is True
+
+
+WRONG = {
+    "an unknown field": config(runtime=["x"]),
+    "an unknown field of data": config_map(stirct="true"),
+    "a wrong type": config(strict="yes"),
+    "a boolean that is none": config_map(strict="yes"),
+    "data that is a list": thing("v1", "ConfigMap", "f") | {"data": ["x"]},
+    "a path that leads out": config(paths=["jobs/../../x"]),
+    "an absolute path": config(runtimes=["/etc"]),
+    "a path in a list of text": config_map(paths="jobs,../x"),
+    "settings elsewhere": config(settings="../trainc.yaml"),
+    "a path with NUL": config(paths=["a\0b"]),
+    "standard input": config(paths=["-"]),
+    "a path that is not there": config(paths=["jibs"]),
+    "paths without TrainJobs": config(paths=["rt.yaml"]),
+    "another kind": thing("v1", "Secret", "s"),
+    "no such TrainJob": config(only="b"),
+    "strict": config(strict=True),
+    "the strictness of the settings": config(settings="trainc.yaml"),
+}
+LATEST = job(trainer={"image": "team/train:latest"}, said=at("jobs/a.yaml", 1))
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize("asked", [pytest.param(tree, id=name) for name, tree in WRONG.items()])
+def test_what_is_wrong_with_a_request(asked: Tree, snapshot: SnapshotAssertion) -> None:
+    items = [] if asked.get("spec", {}).get("paths") == ["rt.yaml"] else [LATEST]
+    done = run("krm", stdin=listed(*items, config=asked))
+    assert done.code == 1
+    found = yaml.safe_load(done.out)
+    assert (found["items"], found["functionConfig"]) == (items, asked)
+    assert f"{yaml.safe_dump(found['results'], sort_keys=False)}\n{done.err}" == snapshot
+
+
+def test_a_generator_that_is_told_of_no_files() -> None:
+    found = answer(CONFIG, config=CONFIG, code=1)
+    assert [result["tags"]["id"] for result in found["results"]] == ["no-trainjob"]
+
+
+def test_links_that_lead_out_are_not_followed(files: Path) -> None:
+    (files / "jobs" / "out.yaml").symlink_to("../../secret.yaml")
+    (files.parent / "secret.yaml").write_text(yaml.safe_dump(job("secret")))
+    (files / "pipes").mkdir()
+    os.mkfifo(files / "pipes" / "x.yaml")
+    found = answer(config=config(paths=["jobs", "pipes"]), code=1)
+    assert sorted(result["tags"]["id"] for result in found["results"]) == ["link-out", "unreadable"]
+
+
+def test_a_whole_answer(snapshot: SnapshotAssertion) -> None:
+    done = run("krm", stdin=listed(job(runtime="openmpi-distributed", said=at("jobs/a.yaml", 1)), CLAIM, config=CONFIG))
+    assert done.code == 0
+    assert f"{done.out}\n{done.err}" == snapshot
+
+
+FAULTS = job(
+    trainer={"numNodes": "two", "env": [{"name": "API_KEY", "value": 12345}, {"name": "B", "value": 3}]},
+    said=at("jobs/a.yaml", 1),
+)
+
+
+def test_a_whole_answer_with_errors(snapshot: SnapshotAssertion) -> None:
+    twice = [job("c", said={"config.kubernetes.io/origin": "path: ../c.yaml\n"}), job("c", said=at("d.yaml", 0))]
+    done = run("krm", stdin=listed(FAULTS, *twice, RUNTIME | {"spec": {"x": 1}}))
+    assert done.code == 1
+    assert f"{done.out}\n{done.err}" == snapshot
+    assert "12345" not in done.out.partition("results:")[2] + done.err
+
+
+HOSTILE: dict[str, tuple[bytes, str]] = {
+    "nothing": (b"", "resource-list"),
+    "a scalar": (b"x", "resource-list"),
+    "a list": (b"[]", "resource-list"),
+    "another kind": (b"{apiVersion: v1, kind: List, items: []}", "resource-list"),
+    "a kind that is no text": (b"{apiVersion: v1, kind: [ResourceList]}", "resource-list"),
+    "another version": (listed(apiVersion="config.kubernetes.io/v2"), "resource-list"),
+    "two documents": (listed() + b"---\n" + listed(), "resource-list"),
+    "items that are no list": (listed(items={"a": 1}), "resource-list"),
+    "items that are no objects": (listed(1, None, "x", [[]]), "not-an-object"),
+    "a functionConfig that is a list": (listed(functionConfig=[1]), "function-config"),
+    "a functionConfig that is text": (listed(functionConfig="x"), "function-config"),
+    "nesting": (b"kind: " + b"[" * 1_000_000, "yaml"),
+    "nesting of an item": (b"items: [" + b"{a: " * 200 + b"}" * 200 + b"]", "yaml"),
+    "a duplicate key": (listed() + b"kind: ResourceList\n", "yaml"),
+    "bytes": (b"\0\xff", "yaml"),
+    "size": (listed() + b"#" * 17_000_000, "yaml"),
+    "annotations that are a list": (listed(job() | {"metadata": {"name": "a", "annotations": [1]}}), "wrong-type"),
+    "an annotation that is a number": (listed(job(said={"a": 1})), "wrong-type"),
+    "metadata that is text": (listed(job() | {"metadata": "x"}), "wrong-type"),
+    "a List of nonsense": (listed({"apiVersion": "v1", "kind": "List", "items": [1]}), "not-an-object"),
+}
+
+
+@pytest.mark.parametrize(("text", "id"), [pytest.param(*row, id=name) for name, row in HOSTILE.items()])
+def test_a_hostile_list(text: bytes, id: str) -> None:
+    done = run("krm", stdin=text)
+    assert done.code == 1
+    assert f"error[{id}]" in done.err
+    found = yaml.safe_load(done.out)
+    assert (found["apiVersion"], found["kind"]) == ("config.kubernetes.io/v1", "ResourceList")
+    assert isinstance(found["items"], list)
+    assert {id} <= {result["tags"]["id"] for result in found["results"]}
+
+
+STRANGE: list[Any] = [
+    pytest.param({PATH: 7, INDEX: "x"}, id="neither is one"),
+    pytest.param({PATH: ["a"], INDEX: {"a": 1}}, id="lists and mappings"),
+    pytest.param({INDEX: "9" * 5000, "config.kubernetes.io/origin": "["}, id="endless, and no YAML"),
+    pytest.param({"config.kubernetes.io/origin": "- path"}, id="another form"),
+    pytest.param({PATH: "../../etc/passwd", INDEX: "-1"}, id="elsewhere"),
+]
+
+
+@pytest.mark.parametrize("said", STRANGE)
+def test_strange_notes_are_no_fault_of_the_user(said: Tree) -> None:
+    assert names(answer(job(said=said))) == [JOBSET]
