@@ -15,7 +15,7 @@ import click
 
 from trainc.version import __version__
 
-COMMANDS: Final = ("build", "validate", "pods", "upgrade", "secret", "runtimes", "schema", "init", "completion")
+COMMANDS: Final = ("build", "validate", "pods", "upgrade", "secret", "runtimes", "schema", "init", "completion", "cmp")
 
 OK: Final = 0
 WRONG_INPUT: Final = 1
