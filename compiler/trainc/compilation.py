@@ -233,8 +233,6 @@ def _plans(
     found: list[Diagnostic],
 ) -> list[Plan]:
     """Every TrainJob through the pipeline, in the order of the output."""
-    from trainc.pipeline import run
-
     first: dict[tuple[str, str], TrainJob] = {}
     for document in documents:
         job = TrainJob(document=document, value=document.value)
@@ -247,7 +245,12 @@ def _plans(
     if only is not None and not chosen:
         found.append(_none_of_that_name(only, [job.name for job in first.values()]))
     project, quiet = settings.project, settings.quiet
-    plans = [run(Plan(job=job, library=library, project=project, quiet=quiet, delivery=delivery)) for job in chosen]
+    fresh = (Plan(job=job, library=library, project=project, quiet=quiet, delivery=delivery) for job in chosen)
+    if delivery.name_suffix_hash:
+        from trainc.suffix import run
+    else:
+        from trainc.pipeline import run
+    plans = [run(plan) for plan in fresh]
     for plan in plans:
         found += plan.diagnostics
     return plans

@@ -13,6 +13,7 @@ from trainc.passes.accelerate import accelerate
 from trainc.passes.admit import admit
 from trainc.passes.carry import carry
 from trainc.passes.conform import conform
+from trainc.passes.deliver import deliver
 from trainc.passes.framework import framework
 from trainc.passes.gang import gang
 from trainc.passes.initialize import initialize
@@ -41,6 +42,7 @@ STAGES: Final[tuple[Callable[[Plan], Plan], ...]] = (
     trainer,  # what spec.trainer says itself: image, command, args, env
     accelerate,  # what trainc.yaml says belongs to a resource: host paths, variables
     carry,  # the TrainJob's labels and annotations, its deadline
+    deliver,  # what the way into the cluster asks for: suspend, an annotation for Argo CD
     store,  # the JobSet in the form in which the cluster stores it, and what its schema would refuse
     verify,  # what JobSet's webhook would refuse, the API server in the Jobs and pods, and what is too large
     lint,  # what nobody refuses, and its user would regret

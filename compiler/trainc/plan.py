@@ -53,6 +53,8 @@ class Plan(NamedTuple):
     """What trainc.yaml says of the objects."""
     delivery: Delivery = PLAIN
     """How the objects reach a cluster that may hold older ones."""
+    suffix: str = ""
+    """What the names of the objects end in, where they say what cannot change in place (`trainc.suffix`)."""
     spec: Tree = NOTHING
     """The JobSetSpec so far."""
     labels: Tree = NOTHING
@@ -78,6 +80,14 @@ class Plan(NamedTuple):
     """Whether going on makes no sense at all: there is no runtime to go on with."""
 
     # Questions
+
+    @property
+    def name(self) -> str:
+        """The JobSet's name, from which those of all other objects are made: the TrainJob's, and the suffix.
+
+        A Secret has the TrainJob's alone: it is made once, by hand, for whatever is compiled of it.
+        """
+        return self.job.name + self.suffix
 
     @property
     def jobs(self) -> list[Tree]:
@@ -132,7 +142,7 @@ class Plan(NamedTuple):
         pod      its index, or a reference to the variable that holds it: `$(NAME)`
         """
         if self.trainer is None:
-            return f"{self.job.name}-{NODE}-0-{pod}.{self.job.name}"
+            return f"{self.name}-{NODE}-0-{pod}.{self.name}"
         return self.host(self.trainer, 0, pod)
 
     def endpoints(self, job: int) -> Iterator[str]:
@@ -142,17 +152,17 @@ class Plan(NamedTuple):
                 yield self.host(job, replica, pod)
 
     def named_like_the_job(self) -> Tree:
-        """The metadata of an object with the TrainJob's own name, in its namespace."""
-        return {"name": self.job.name} | ({"namespace": self.job.namespace} if self.job.namespace else {})
+        """The metadata of an object with the JobSet's own name, in its namespace."""
+        return {"name": self.name} | ({"namespace": self.job.namespace} if self.job.namespace else {})
 
     @property
     def subdomain(self) -> str:
         """The name of the headless Service by which pods find one another."""
-        return str(get(self.spec, ("network", "subdomain"), self.job.name))
+        return str(get(self.spec, ("network", "subdomain"), self.name))
 
     def host(self, job: int, replica: int | str, pod: int | str) -> str:
         """The host name of a pod of a replicated job; a number may be a variable that the pod has."""
-        return f"{self.job.name}-{self.jobs[job].get('name')}-{replica}-{pod}.{self.subdomain}"
+        return f"{self.name}-{self.jobs[job].get('name')}-{replica}-{pod}.{self.subdomain}"
 
     def node_resources(self) -> Tree:
         """What a node asks for: trainer.resourcesPerNode alone when it is given, else the runtime's node container.

@@ -1,7 +1,8 @@
 """The gallery: golden/<case>/input.yaml is compiled, and what a user sees stands beside it.
 
-expected.yaml is standard output, expected.txt standard error; a case that is wrong has only the second. Refresh all of
-them with `make snapshots`, read the diff, and say in the commit why it is right.
+expected.yaml is standard output, expected.txt standard error; a case that is wrong has only the second. A case that is
+built with options has the command in its second line, behind `# $ `. Refresh all of them with `make snapshots`, read
+the diff, and say in the commit why it is right.
 """
 
 from __future__ import annotations
@@ -61,10 +62,16 @@ class Upgraded(Beside):
         return Path(location).name == "upgraded.yaml"
 
 
+def arguments(case: str) -> list[str]:
+    """How the case is built: as its second line says, where that is a command."""
+    second = (GOLDEN / case / "input.yaml").read_text().splitlines()[1]
+    return second.removeprefix("# $ trainc ").split() if second.startswith("# $ ") else ["build", "input.yaml"]
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_golden(case: str, snapshot: SnapshotAssertion, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(GOLDEN / case)
-    done = run("build", "input.yaml")
+    done = run(*arguments(case))
     assert done.code == (1 if case.startswith("wrong-") else 0), done.err
     if done.code == 0:
         assert done.out == snapshot(extension_class=Manifest)

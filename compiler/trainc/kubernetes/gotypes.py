@@ -2,7 +2,8 @@
 
 A component written in Go reads a manifest into structs and writes it back: fields it does not know are gone, fields
 marked omitempty go when they hold nothing, values that have no "nothing" are written even where the manifest has none.
-`typed` does the same; `as_patch` is for a value that is then merged, where an empty list or a null still has effect.
+`typed` does the same; `as_patch` is for a value that is then merged, where an empty list or a null still has effect;
+`compared` is for a comparison.
 
 Reads    the structs of `gostructs`.
 Returns  trees that share every subtree which does not change with the argument; the argument stays as it was.
@@ -68,11 +69,26 @@ def as_patch(value: Tree, type_name: str = ROOT, *, sparse: frozenset[str] = fro
     return result
 
 
+def compared(value: Tree, type_name: str = ROOT) -> Tree:
+    """`value` as Go code sees it that compares: two values are semantically equal where these are.
+
+    Quantities are amounts, and an empty struct is none. Raises WrongTypeError.
+
+    >>> limits = compared({"limits": {"cpu": "1000m"}, "requests": {}}, "core/v1.ResourceRequirements")
+    >>> limits == compared({"limits": {"cpu": 1}}, "core/v1.ResourceRequirements")
+    True
+    """
+    result: Tree = _COMPARED(type_name)(value)
+    return result
+
+
 class _Writing:
     """One way of writing Go values, with the conversions that it has made so far."""
 
-    def __init__(self, *, patch: bool, sparse: frozenset[str] = frozenset()) -> None:
+    def __init__(self, *, patch: bool, sparse: frozenset[str] = frozenset(), compares: bool = False) -> None:
         self.patch = patch
+        self.compares = compares
+        self.special = _SPECIAL | {"resource.Quantity": _amount} if compares else _SPECIAL
         self.sparse = sparse
         self.structs: dict[str, _Struct] = {}
 
@@ -80,8 +96,8 @@ class _Writing:
         """The conversion to a type, made on first use."""
         if type_name in _ZEROS:
             return _scalar(type_name)
-        if type_name in _SPECIAL:
-            return _SPECIAL[type_name]
+        if type_name in self.special:
+            return self.special[type_name]
         if type_name in _OPAQUE:
             return _opaque
         if type_name not in self.structs:
@@ -98,7 +114,7 @@ class _Writing:
             return _unless_empty(scalar) if omitempty else scalar
         inner = self(field.of)
         if field.kind == "struct":
-            return inner
+            return _unless_empty(inner) if self.compares and field.of not in self.special else inner
         missing = None if self.patch and not omitempty else _GONE
         if field.kind == "ptr":
             return _optional(inner, missing)
@@ -110,8 +126,8 @@ class _Writing:
         merged, an empty one says nothing."""
         if field.kind in _ZEROS and not field.omitempty:
             return _ZEROS[field.kind]
-        if field.kind == "struct" and field.of in _SPECIAL:
-            return _SPECIAL[field.of](None)
+        if field.kind == "struct" and field.of in self.special:
+            return self.special[field.of](None)
         if self.patch and field.kind in {"slice", "ptr"} and not field.omitempty:
             return None
         return _GONE
@@ -237,6 +253,18 @@ def _quantity(value: Any) -> Any:
     return value if text == value else text
 
 
+def _amount(value: Any) -> Any:
+    from fractions import Fraction
+
+    from trainc.kubernetes.quantity import Quantity
+
+    try:
+        quantity = Quantity.from_json(value)
+        return str(Fraction(10) ** quantity.exponent * quantity.mantissa)
+    except ValueError as error:
+        raise WrongTypeError("a quantity", str(error)) from None
+
+
 def _int_or_string(value: Any) -> Any:
     return value if type(value) is str else _scalar("int32")(value)
 
@@ -247,6 +275,7 @@ def _opaque(value: Any) -> Any:
 
 _SPECIAL: Final[dict[str, Convert]] = {"resource.Quantity": _quantity, "intstr.IntOrString": _int_or_string}
 _APPLIED: Final = _Writing(patch=False)
+_COMPARED: Final = _Writing(patch=False, compares=True)
 
 
 @cache

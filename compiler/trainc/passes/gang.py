@@ -52,5 +52,5 @@ def marked(plan: Plan, mark: Mark) -> Plan:
     spec = plan.spec
     for job in range(len(plan.jobs)):
         path = (*pod_spec(job)[:-1], "metadata", mark.field)
-        spec = edit(spec, path, lambda there: (there or {}) | {mark.key: plan.job.name})
+        spec = edit(spec, path, lambda there: (there or {}) | {mark.key: plan.name})
     return plan._replace(spec=spec)

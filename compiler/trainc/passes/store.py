@@ -42,7 +42,7 @@ def store(plan: Plan) -> Plan:
 
 def jobset(plan: Plan) -> Tree:
     """The plan's JobSet as far as it is made."""
-    metadata: Tree = {"name": plan.job.name}
+    metadata: Tree = {"name": plan.name}
     if plan.job.namespace:
         metadata["namespace"] = plan.job.namespace
     if plan.labels:

@@ -122,6 +122,8 @@ class Trace:
             return f"the {self.plan.runtime.framework} framework"
         if step.stage == "accelerate":
             return f"the accelerators of {self.plan.project.document.file}"
+        if step.stage == "deliver":
+            return "an option of the command line"
         return "a default of JobSet" if step.stage == "store" else "the controller"
 
     def _source(self, step: Step, path: Path) -> _Source | None:

@@ -51,7 +51,7 @@ def diagnose(plan: Plan, stage: Stage, id: ObjectId, violations: Iterable[Violat
             severity="error",
             stage=stage,
             message=violation.message,
-            help=_lowered(plan, violation, place) or violation.help,
+            help=(_lowered(plan, violation, place) or violation.help) + _without_suffix(plan),
             object=id,
             field=violation.field,
             place=place._replace(key=True) if violation.key and not related else place,
@@ -73,6 +73,13 @@ def _places(trace: Trace, violation: Violation) -> tuple[Place, tuple[Related, .
         else:
             related = (*related, Related(message=what, place=other))
     return place, related
+
+
+def _without_suffix(plan: Plan) -> str:
+    """The other way out where there is a suffix: without it, the same job had no fault."""
+    if not plan.suffix:
+        return ""
+    return f"; or leave out --name-suffix-hash, which makes names {len(plan.suffix)} characters longer"
 
 
 def _lowered(plan: Plan, violation: Violation, place: Place) -> str:

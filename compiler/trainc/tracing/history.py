@@ -67,7 +67,14 @@ def fresh(plan: Plan, *, job: Tree | None = None, runtime: Tree | None = None, p
     if runtime is not None and runtime is not of_runtime.value:
         of_runtime = of_runtime._replace(value=runtime, spec=typed(get(runtime, ("spec", "template", "spec"), {})))
     of_project = plan.project if project is None else plan.project._replace(value=project)
-    return Plan(job=of_job, library=plan.library, runtime=of_runtime, project=of_project)
+    return Plan(
+        job=of_job,
+        library=plan.library,
+        runtime=of_runtime,
+        project=of_project,
+        delivery=plan.delivery,
+        suffix=plan.suffix,
+    )
 
 
 def made(plan: Plan, stage: str) -> list[Tree]:

@@ -33,7 +33,7 @@ def apply(plan: Plan) -> Plan:
         return plan
     port = plan.runtime.settings["port"]
     cluster = [
-        value("PADDLE_JOB_ID", plan.job.name),
+        value("PADDLE_JOB_ID", plan.name),
         value("PADDLE_NNODES", plan.nodes),
         value("PADDLE_MASTER", f"{plan.endpoint()}:{port}"),
         from_field("PADDLE_RANK", COMPLETION_INDEX),

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 INSTALLER: Final = "flux-installer"
 ENTRYPOINT: Final = "flux-entrypoint"
 CURVE: Final = "flux-curve"
-"""With the TrainJob's name before them the names of the ConfigMap (also of its volume) and of the Secret."""
+"""The ends of names: of the ConfigMap (also of its volume) behind the JobSet's, of the Secret behind the TrainJob's."""
 CONFIG: Final = "/etc/flux-config"
 SETTINGS: Final = {
     "FLUX_VIEW_IMAGE": "ghcr.io/converged-computing/flux-view-ubuntu:tag-jammy",
@@ -45,7 +45,7 @@ RESERVED_AT: Final = "spec.trainer.env"
 def apply(plan: Plan) -> Plan:
     """Install Flux in the job `node`, and let it start the trainer's command."""
     plan = plan.with_nodes_of_job()
-    said, scripts = settings(plan), f"{plan.job.name}-{ENTRYPOINT}"
+    said, scripts = settings(plan), f"{plan.name}-{ENTRYPOINT}"
     words = command(plan)
     text = " ".join(words).strip()
     others = (*plan.others, config_map(plan, said, words))
@@ -122,7 +122,7 @@ def mount(name: str, path: str, *, read_only: bool = False) -> Tree:
 
 def config_map(plan: Plan, said: dict[str, str], words: list[str]) -> Tree:
     """The ConfigMap with the scripts: the same for every job, but for the values at the top of the second."""
-    metadata = {"name": f"{plan.job.name}-{ENTRYPOINT}"}
+    metadata = {"name": f"{plan.name}-{ENTRYPOINT}"}
     if plan.job.namespace:
         metadata["namespace"] = plan.job.namespace
     scripts = {
@@ -135,11 +135,11 @@ def config_map(plan: Plan, said: dict[str, str], words: list[str]) -> Tree:
 def values(plan: Plan, said: dict[str, str], words: list[str]) -> str:
     """The lines of the entrypoint that differ from job to job."""
     nodes, slots, devices = plan.job.trainer.get("numNodes", plan.nodes), processes(plan), gpus(plan.node_resources())
-    host = f"{plan.job.name}-{NODE}-0-"
+    host = f"{plan.name}-{NODE}-0-"
     lines = [
         assignment("lead", f"{host}0"),
         assignment("hosts", f"{host}[{indices(nodes)}]"),
-        assignment("subdomain", get(plan.spec, ("network", "subdomain"), plan.job.name)),
+        assignment("subdomain", get(plan.spec, ("network", "subdomain"), plan.name)),
         assignment("device", said["FLUX_NETWORK_DEVICE"] or SETTINGS["FLUX_NETWORK_DEVICE"]),
         assignment("policy", said["FLUX_QUEUE_POLICY"] or SETTINGS["FLUX_QUEUE_POLICY"]),
         assignment("cores", indices(slots)),

@@ -92,7 +92,7 @@ def with_keys(plan: Plan, job: int) -> Plan:
 def with_hostfile(plan: Plan, launcher: int) -> Plan:
     """The hostfile as a volume of the launcher, and the variables that point mpirun to it."""
     items = [{"key": "hostfile", "path": "hostfile", "mode": 0o444}]
-    volume = {"name": HOSTFILE, "configMap": {"name": f"{plan.job.name}-{HOSTFILE}", "items": items}}
+    volume = {"name": HOSTFILE, "configMap": {"name": f"{plan.name}-{HOSTFILE}", "items": items}}
     plan = plan.with_volumes(launcher, [volume])
     container, mpi = plan.find(launcher, NODE), implementation(plan)
     if container is None or mpi is None:
@@ -121,7 +121,7 @@ def hostfile(plan: Plan) -> Tree:
     mpi = implementation(plan)
     behind = mpi.slots.format(slots(plan)) if mpi else ""
     lines = [f"{host}{behind}\n" for job in jobs for host in hosts(plan, job, mpi)] if mpi else []
-    metadata = {"name": f"{plan.job.name}-{HOSTFILE}"}
+    metadata = {"name": f"{plan.name}-{HOSTFILE}"}
     if plan.job.namespace:
         metadata["namespace"] = plan.job.namespace
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"hostfile": "".join(lines)}}

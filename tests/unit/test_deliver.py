@@ -1,0 +1,65 @@
+"""How the objects reach a cluster that may hold older ones: suspended, or replaced by Argo CD."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+import trainc
+from trainc.delivery import Delivery
+from trainc.passes.deliver import SYNC_OPTIONS, with_replace
+
+GOLDEN = Path(__file__).parents[2] / "golden"
+
+
+@pytest.mark.parametrize(
+    ("said", "wanted"),
+    [
+        ("", "Force=true,Replace=true"),
+        ("Prune=false", "Prune=false,Force=true,Replace=true"),
+        ("Prune=false , ServerSideApply=true,", "Prune=false,ServerSideApply=true,Force=true,Replace=true"),
+        ("Force=true,Replace=true", "Force=true,Replace=true"),
+        ("Replace=true", "Replace=true,Force=true"),
+        ("Replace=false", "Replace=false,Force=true"),
+    ],
+)
+def test_sync_options(said: str, wanted: str) -> None:
+    assert with_replace(said) == wanted
+
+
+def objects(case: str, delivery: Delivery) -> tuple[dict[str, Any], ...]:
+    return trainc.compile([str(GOLDEN / case / "input.yaml")], delivery=delivery).objects
+
+
+def test_argocd_replaces_the_jobset_alone() -> None:
+    made = objects("gang-mpi", Delivery(argocd_replace=True))
+    marked = [tree["kind"] for tree in made if SYNC_OPTIONS in tree["metadata"].get("annotations", {})]
+    assert {tree["kind"] for tree in made} == {"JobSet", "ConfigMap", "PodGroup"}
+    assert marked == ["JobSet"]
+
+
+def test_a_patch_of_the_annotation_stays(tmp_path: Path) -> None:
+    job = yaml.safe_load((GOLDEN / "argocd-replace" / "input.yaml").read_text())
+    template = {"metadata": {"annotations": {SYNC_OPTIONS: "SkipDryRunOnMissingResource=true"}}}
+    patch = {"manager": "a.io/b", "trainingRuntimeSpec": {"template": template}}
+    file = tmp_path / "x.yaml"
+    file.write_text(yaml.safe_dump(job | {"spec": job["spec"] | {"runtimePatches": [patch]}}))
+    (jobset,) = trainc.compile([str(file)], delivery=Delivery(argocd_replace=True)).objects
+    wanted = "SkipDryRunOnMissingResource=true,Force=true,Replace=true"
+    assert jobset["metadata"]["annotations"] == {SYNC_OPTIONS: wanted}
+
+
+@pytest.mark.parametrize("case", ["suspended", "kueue-queue", "single-gpu-script"])
+def test_suspend_whatever_the_trainjob_says(case: str) -> None:
+    assert all(jobset["spec"]["suspend"] is True for jobset in objects(case, Delivery(suspend=True)))
+
+
+def test_what_an_option_writes_is_told_so() -> None:
+    options = Delivery(argocd_replace=True, suspend=True)
+    (job,) = trainc.compile([str(GOLDEN / "single-gpu-script" / "input.yaml")], delivery=options).jobs
+    for path in (("spec", "suspend"), ("metadata", "annotations", SYNC_OPTIONS)):
+        origin = job.trace().origin(0, path)
+        assert (origin.stage, origin.by) == ("deliver", "an option of the command line")

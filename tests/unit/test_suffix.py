@@ -1,0 +1,202 @@
+"""The suffix of names: which changes make another JobSet, which do not, and that whatever refers to it follows."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from running import run
+
+import trainc
+from trainc.checks.jobset import update
+from trainc.delivery import Delivery
+from trainc.kubernetes.trees import put
+from trainc.suffix import LETTERS, digest
+from trainc.tracing.counterparts import at, leaves
+from trainc.tracing.experiments import changed, removed
+
+GOLDEN = Path(__file__).parents[2] / "golden"
+CASES = sorted(path.parent.name for path in GOLDEN.glob("*/expected.yaml"))
+HASHED = Delivery(name_suffix_hash=True)
+
+
+def runtime(**fields: Any) -> dict[str, Any]:
+    container = {"name": "node", "image": "docker.io/team/mpi:5"}
+    pod = {"template": {"spec": {"template": {"spec": {"containers": [container]}}}}}
+    trainer = {"metadata": {"labels": {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}}}
+    jobs = [
+        {"name": "launcher", **pod, "template": trainer | pod["template"]},
+        {"name": "node", **pod},
+    ]
+    tree = {
+        "apiVersion": "trainer.kubeflow.org/v1alpha1",
+        "kind": "ClusterTrainingRuntime",
+        "metadata": {"name": "mpi"},
+        "spec": {
+            "mlPolicy": {"mpi": {}},
+            "podGroupPolicy": {"coscheduling": {"scheduleTimeoutSeconds": 60}},
+            "template": {"spec": {"replicatedJobs": jobs}},
+        },
+    }
+    return edited(tree, fields)
+
+
+def trainjob(**fields: Any) -> dict[str, Any]:
+    tree = {
+        "apiVersion": "trainer.kubeflow.org/v1alpha1",
+        "kind": "TrainJob",
+        "metadata": {"name": "glacier", "namespace": "climate"},
+        "spec": {
+            "runtimeRef": {"name": "mpi"},
+            "trainer": {"numNodes": 2, "command": ["mpirun", "go"], "resourcesPerNode": {"requests": {"cpu": 1}}},
+        },
+    }
+    return edited(tree, fields)
+
+
+def edited(tree: Any, fields: dict[str, Any]) -> dict[str, Any]:
+    """The tree with other values at paths whose steps have two underscores between them."""
+    for path, value in fields.items():
+        tree = put(tree, tuple(path.split("__")), value)
+    result: dict[str, Any] = tree
+    return result
+
+
+def name_of(folder: Path, *documents: dict[str, Any], delivery: Delivery = HASHED) -> str:
+    """The name of the JobSet that these documents become."""
+    file = folder / "x.yaml"
+    file.write_text(yaml.safe_dump_all(documents))
+    done = trainc.compile([str(file)], delivery=delivery)
+    assert not done.failed, done.diagnostics
+    return str(done.objects[0]["metadata"]["name"])
+
+
+def test_the_name_is_the_trainjobs_with_eight_letters_behind_it(tmp_path: Path) -> None:
+    assert name_of(tmp_path, runtime(), trainjob(), delivery=Delivery()) == "glacier"
+    assert re.fullmatch(f"glacier-[{LETTERS}]{{8}}", name_of(tmp_path, runtime(), trainjob()))
+
+
+@pytest.mark.parametrize(
+    ("of_job", "of_runtime"),
+    [
+        pytest.param({"spec__suspend": True}, {}, id="suspend"),
+        pytest.param({"metadata__labels": {"team": "ice"}}, {}, id="a label"),
+        pytest.param({"metadata__annotations": {"owner": "a@b.c"}}, {}, id="an annotation"),
+        pytest.param({}, {"spec__template__metadata": {"labels": {"team": "ice"}}}, id="a label of the runtime"),
+        pytest.param({}, {"spec__template__spec__ttlSecondsAfterFinished": 600}, id="how long it stays"),
+        pytest.param({}, {"spec__template__spec__coordinator": {"replicatedJob": "launcher"}}, id="the coordinator"),
+        pytest.param({}, {"spec__podGroupPolicy": {"coscheduling": {"scheduleTimeoutSeconds": 90}}}, id="a PodGroup"),
+        pytest.param({"spec__trainer__resourcesPerNode": {"requests": {"cpu": "1000m"}}}, {}, id="the same quantity"),
+        pytest.param({"spec__trainer__env": []}, {}, id="an empty list"),
+    ],
+)
+def test_the_same_name_where_the_jobset_can_change_in_place(
+    of_job: dict[str, Any], of_runtime: dict[str, Any], tmp_path: Path
+) -> None:
+    changed = name_of(tmp_path, runtime(**of_runtime), trainjob(**of_job))
+    assert changed == name_of(tmp_path, runtime(), trainjob())
+
+
+@pytest.mark.parametrize(
+    ("of_job", "of_runtime"),
+    [
+        pytest.param({"spec__trainer__image": "docker.io/team/mpi:6"}, {}, id="an image"),
+        pytest.param({"spec__trainer__command": ["mpirun", "stop"]}, {}, id="a command"),
+        pytest.param({"spec__trainer__env": [{"name": "A", "value": "1"}]}, {}, id="a variable"),
+        pytest.param({"spec__trainer__numNodes": 3}, {}, id="how many nodes"),
+        pytest.param({"spec__trainer__resourcesPerNode": {"requests": {"cpu": 2}}}, {}, id="a request"),
+        pytest.param({}, {"spec__mlPolicy__mpi__mpiImplementation": "Intel"}, id="the implementation"),
+        pytest.param({}, {"spec__template__spec__failurePolicy": {"maxRestarts": 1}}, id="a policy that was not there"),
+        pytest.param({}, {"spec__template__spec__network": {"subdomain": "ice"}}, id="the subdomain"),
+    ],
+)
+def test_another_name_where_it_cannot(of_job: dict[str, Any], of_runtime: dict[str, Any], tmp_path: Path) -> None:
+    changed = name_of(tmp_path, runtime(**of_runtime), trainjob(**of_job))
+    assert changed != name_of(tmp_path, runtime(), trainjob())
+
+
+def test_another_name_where_only_the_hostfile_changes(tmp_path: Path) -> None:
+    one, two = ({"kind": "ConfigMap", "data": {"hostfile": f"a slots={slots}\n"}} for slots in (1, 2))
+    jobset = compiled("name-suffix-hash")[0].objects[0]
+    assert digest([jobset, one]) != digest([jobset, two])
+    assert digest([jobset, one]) == digest([jobset, one | {"metadata": {"labels": {"team": "ice"}}}])
+
+
+def test_the_other_options_do_not_change_the_name(tmp_path: Path) -> None:
+    documents = runtime(), trainjob()
+    assert name_of(tmp_path, *documents, delivery=Delivery(True, True, True)) == name_of(tmp_path, *documents)
+
+
+def compiled(case: str, delivery: Delivery = HASHED) -> tuple[trainc.Compiled, ...]:
+    return trainc.compile([str(GOLDEN / case / "input.yaml")], delivery=delivery).jobs
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_everything_that_refers_to_a_name_follows(case: str) -> None:
+    text = (GOLDEN / case / "input.yaml").read_text()
+    for plain, hashed in zip(compiled(case, Delivery()), compiled(case), strict=True):
+        name, suffix = hashed.name, hashed.plan.suffix
+        without = json.dumps(hashed.objects).replace(f"{name}{suffix}", name)
+        assert json.loads(without) == json.loads(json.dumps(plain.objects))
+        bare = re.compile(rf"(?<![a-z0-9-]){re.escape(name)}(?![a-z0-9])(?!{suffix})")
+        left = {string for tree in hashed.objects for string in strings(tree) if bare.search(string)}
+        # What the user has written stands as it is, and a Secret is made once for all.
+        assert {string for string in left if string not in text} <= {f"{name}-mpi-ssh-auth", f"{name}-flux-curve"}
+
+
+def strings(tree: Any) -> Iterator[str]:
+    return (value for leaf in leaves(tree) if isinstance(value := at(tree, leaf), str))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_where_the_hash_stays_nothing_is_refused(case: str) -> None:
+    """Each field of a JobSet in turn is another, or gone."""
+    old = compiled(case)[0].objects[0]
+    hash, seen = digest([old]), 0
+    for path in leaves(old):
+        if path[:2] in (("metadata", "name"), ("metadata", "namespace")):
+            continue
+        for new in (changed(old, path), removed(old, path)):
+            refused = [violation for violation in update.refused(old, new) if violation.rule == update.RULE]
+            assert not (refused and digest([new]) == hash), path
+            seen += bool(refused)
+    assert seen
+
+
+def test_the_file_has_the_trainjobs_name(tmp_path: Path) -> None:
+    case = str(GOLDEN / "name-suffix-hash" / "input.yaml")
+    assert run("build", case, "-o", str(tmp_path / "out"), "--name-suffix-hash").code == 0
+    text = (tmp_path / "out" / "climate" / "glacier.yaml").read_text()
+    assert re.search(r"\n  name: glacier-\w{8}\n", text)
+
+
+def test_a_suffixed_name_comes_from_the_trainjobs() -> None:
+    (job,) = compiled("name-suffix-hash")
+    line = (GOLDEN / "name-suffix-hash" / "input.yaml").read_text().splitlines().index("  name: glacier") + 1
+    volume = ("spec", "replicatedJobs", 0, "template", "spec", "template", "spec", "volumes", 1, "configMap", "name")
+    for index, path in [(0, ("metadata", "name")), (1, ("metadata", "name")), (0, volume)]:
+        origin = job.trace().origin(index, path)
+        assert str(origin.value).startswith(f"glacier{job.plan.suffix}")
+        assert origin.place.locate().line == line
+
+
+def test_validate_and_pods_know_the_names() -> None:
+    case = str(GOLDEN / "wrong-name-suffix" / "input.yaml")
+    assert run("validate", case).code == 0
+    assert "generated-name-too-long" in run("validate", case, "--name-suffix-hash").out
+    case = str(GOLDEN / "name-suffix-hash" / "input.yaml")
+    assert re.search(r"glacier-\w{8}-node-0-1", run("pods", case, "--name-suffix-hash").out)
+
+
+def test_without_the_option_nothing_of_it_is_loaded() -> None:
+    program = "import sys; from trainc.compilation import compile; compile(sys.argv[1:]); print(*sys.modules)"
+    case = str(GOLDEN / "llm-finetune-4x8" / "input.yaml")
+    done = subprocess.run([sys.executable, "-c", program, case], capture_output=True, text=True, check=True)
+    assert not {"trainc.suffix", "trainc.checks.jobset.update", "hashlib"} & {*done.stdout.split()}
