@@ -91,10 +91,10 @@ def test_only(repository: Path, given: Any) -> None:
 
 
 def test_the_nearest_settings_of_the_repository(repository: Path) -> None:
-    off = "lint: {disable: [floating-image]}\n"
+    off = "lint: {disable: [image-version]}\n"
     bare = JOB.replace("trainer: {", "trainer: {image: python, ")
     write(repository.parent, {"trainc.yaml": "lint: {strict: true, disable: [nothing-of-that-name]}\n"})
-    assert "[floating-image]" in generate(repository, {"job.yaml": bare}).err
+    assert "[image-version]" in generate(repository, {"job.yaml": bare}).err
     write(repository, {"trainc.yaml": off})
     done = generate(repository, {"job.yaml": bare})
     assert objects(done) == [("JobSet", "finetune", None)]
