@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from trainc.argocd.manifests import Answer
 
 EPILOG = """\b
-They read the variables that Argo CD sets, and take no options. By hand, in an application's folder:
+Examples:
   trainc cmp generate
   ARGOCD_APP_PARAMETERS='[{"name":"only","string":"finetune"}]' trainc cmp generate
 """
