@@ -40,6 +40,7 @@ MODULES: Final = (
 """Where checks are declared."""
 
 LOOSE: Final[dict[str, tuple[Stage, Severity, str]]] = {
+    "argocd-parameter": ("read", "error", "A parameter of an Argo CD Application cannot be followed"),
     "argument-too-long": ("job", "error", "An argument or a variable is longer than Linux passes on"),
     "duplicate-runtime": ("read", "error", "Two runtimes have the same name"),
     "duplicate-trainjob": ("read", "error", "Two TrainJobs have the same name"),
@@ -106,6 +107,7 @@ UNDECODABLE: Final = frozenset({"date-time", "out-of-range", "quantity", "wrong-
 OWN: Final = frozenset(
     {
         *RULES,
+        "argocd-parameter",
         "argument-too-long",
         "duplicate-runtime",
         "duplicate-trainjob",

@@ -52,6 +52,7 @@ CONSOLES: dict[str, dict[str, str]] = {
         "job.yaml": f"{JOB}  trainer: {{env: [{{name: PROMPT, value: {'A' * 140_000}}}]}}\n",
         "fixed.yaml": JOB,
     },
+    "argocd-parameter": {"finetune.yaml": JOB},
     "config-map-too-large": {
         "job.yaml": f"{MPI_JOB}  trainer: {{numNodes: 60000}}\n",
         "fixed.yaml": f"{MPI_JOB}  trainer: {{numNodes: 6000}}\n",
@@ -167,7 +168,9 @@ def typed(console: str, home: str) -> tuple[str, int]:
             done = run(*words.split()[1:], stdin=Path(file).read_bytes() if file else b"")
             out, code = done.out + done.err, done.code
         else:
-            shell = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+            # What a pipe or a variable is for needs a shell, which finds trainc beside the tests' Python.
+            variables = {**os.environ, "PATH": f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}"}
+            shell = subprocess.run(command, shell=True, capture_output=True, text=True, check=False, env=variables)
             out, code = shell.stdout + shell.stderr, shell.returncode
         shown += f"$ {command}\n{out}".replace(home, "/home/ada")
     return shown, code

@@ -15,7 +15,19 @@ import click
 
 from trainc.version import __version__
 
-COMMANDS: Final = ("build", "validate", "pods", "upgrade", "krm", "secret", "runtimes", "schema", "init", "completion")
+COMMANDS: Final = (
+    "build",
+    "validate",
+    "pods",
+    "upgrade",
+    "krm",
+    "cmp",
+    "secret",
+    "runtimes",
+    "schema",
+    "init",
+    "completion",
+)
 
 OK: Final = 0
 WRONG_INPUT: Final = 1

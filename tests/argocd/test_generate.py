@@ -1,0 +1,243 @@
+"""What the plugin's commands answer in an application's folder: files above, standard output and error below."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from running import Done, run
+
+ROOT = Path(__file__).parents[2]
+JOB = """\
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainJob
+metadata: {name: finetune}
+spec:
+  runtimeRef: {name: torch-distributed}
+  trainer: {resourcesPerNode: {requests: {cpu: 1}}}
+"""
+RUNTIME = (ROOT / "runtimes" / "torch-distributed.yaml").read_text().replace("name: torch-distributed", "name: ours")
+OURS = JOB.replace("torch-distributed", "ours")
+CLAIM = "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: data}\nspec: {accessModes: [ReadWriteMany]}\n"
+
+
+def write(folder: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+def generate(repository: Path, files: dict[str, str]) -> Done:
+    write(repository / "apps" / "training", files)
+    return run("cmp", "generate")
+
+
+def objects(done: Done) -> list[tuple[str, str, str | None]]:
+    """The objects on standard output, where nothing else may be."""
+    assert done.code == 0, done.err
+    read = list(yaml.safe_load_all(done.out))
+    return [(tree["kind"], tree["metadata"]["name"], tree["metadata"].get("namespace")) for tree in read]
+
+
+@pytest.fixture
+def given(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Sets the parameters of the Application."""
+    return lambda *parameters: monkeypatch.setenv("ARGOCD_APP_PARAMETERS", json.dumps(parameters))
+
+
+def test_other_documents_pass_through(repository: Path) -> None:
+    done = generate(repository, {"job.yaml": JOB, "volumes/data.yaml": CLAIM})
+    assert objects(done) == [("JobSet", "finetune", None), ("PersistentVolumeClaim", "data", None)]
+
+
+def test_the_items_of_a_list_pass_one_by_one_and_twice_is_twice(repository: Path) -> None:
+    listed = json.dumps({"apiVersion": "v1", "kind": "List", "items": [yaml.safe_load(CLAIM), yaml.safe_load(JOB)]})
+    done = generate(repository, {"list.json": listed, "again.yaml": CLAIM})
+    assert [name for _, name, _ in objects(done)] == ["finetune", "data", "data"]
+
+
+def test_the_destination_is_the_namespace_of_trainjobs_that_name_none(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ARGOCD_APP_NAMESPACE", "research")
+    other = JOB.replace("name: finetune", "name: other, namespace: theirs")
+    done = generate(repository, {"job.yaml": JOB, "other.yaml": other, "data.yaml": CLAIM})
+    assert objects(done) == [
+        ("JobSet", "finetune", "research"),
+        ("JobSet", "other", "theirs"),
+        ("PersistentVolumeClaim", "data", None),  # Argo CD's own affair
+    ]
+
+
+def test_runtimes_of_the_repository(repository: Path, given: Any) -> None:
+    write(repository, {"platform/ours.yaml": RUNTIME})
+    given({"name": "runtimes", "array": ["../../platform"]})
+    assert objects(generate(repository, {"job.yaml": OURS})) == [("JobSet", "finetune", None)]
+
+
+def test_runtimes_are_compiled_with_and_not_handed_on(repository: Path) -> None:
+    assert objects(generate(repository, {"job.yaml": OURS, "ours.yaml": RUNTIME})) == [("JobSet", "finetune", None)]
+
+
+def test_only(repository: Path, given: Any) -> None:
+    given({"name": "only", "string": "other"})
+    done = generate(repository, {"job.yaml": JOB, "other.yaml": JOB.replace("finetune", "other"), "data.yaml": CLAIM})
+    assert [name for _, name, _ in objects(done)] == ["other", "data"]
+
+
+def test_the_nearest_settings_of_the_repository(repository: Path) -> None:
+    off = "lint: {disable: [image-version]}\n"
+    bare = JOB.replace("trainer: {", "trainer: {image: python, ")
+    write(repository.parent, {"trainc.yaml": "lint: {strict: true, disable: [nothing-of-that-name]}\n"})
+    assert "[image-version]" in generate(repository, {"job.yaml": bare}).err
+    write(repository, {"trainc.yaml": off})
+    done = generate(repository, {"job.yaml": bare})
+    assert objects(done) == [("JobSet", "finetune", None)]
+    assert done.err == ""
+
+
+def test_strict(repository: Path, given: Any) -> None:
+    given({"name": "strict", "string": "true"})
+    done = generate(repository, {"job.yaml": JOB + "x: 1\n"})
+    assert (done.code, done.out) == (1, "")
+    assert "error[unknown-field]" in done.err
+    assert "the parameter strict makes errors of warnings" in done.err
+
+
+def test_warnings_go_to_the_log(repository: Path) -> None:
+    done = generate(repository, {"job.yaml": JOB + "x: 1\n"})
+    assert objects(done) == [("JobSet", "finetune", None)]
+    assert "job.yaml:7:1: warning[unknown-field]" in done.err
+
+
+def test_no_colours_ever(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert "\x1b" not in generate(repository, {"job.yaml": JOB + "x: 1\n"}).err
+
+
+@pytest.mark.parametrize(
+    ("version", "said"),
+    [
+        pytest.param("1.36", "", id="the one whose rules are checked"),
+        pytest.param(
+            "1.34", "the cluster is Kubernetes 1.34, and the rules that are checked are those of 1.36\n", id="older"
+        ),
+    ],
+)
+def test_the_clusters_version(version: str, said: str, repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KUBE_VERSION", version)
+    done = generate(repository, {"job.yaml": JOB})
+    assert (done.code, done.err) == (0, said)
+
+
+NOTHING: dict[str, dict[str, str]] = {
+    "no file": {},
+    "other documents": {"data.yaml": CLAIM},
+    "a runtime": {"ours.yaml": RUNTIME},
+    "only blanks": {"a.yaml": "---\n# TrainJob\n---\n"},
+    "a TrainJob that nobody sees": {".job.yaml": JOB},
+}
+
+
+@pytest.mark.parametrize("files", [pytest.param(files, id=name) for name, files in NOTHING.items()])
+def test_nothing_to_compile_is_no_empty_answer(files: dict[str, str], repository: Path) -> None:
+    write(repository, {"apps/other/job.yaml": JOB})
+    done = generate(repository, files)
+    assert (done.code, done.out) == (1, "")
+    assert "error[no-trainjob]: no TrainJob in the application's folder" in done.err
+    discovered = run("cmp", "discover")
+    assert (discovered.code, discovered.out, discovered.err) == (0, "", "")
+
+
+REFUSED: dict[str, tuple[str, str]] = {
+    "a key twice": ("a: 1\nkind: X\na: 2\n", 'x.yaml:3:1: error[yaml]: the key "a" is already set on line 1'),
+    "bad YAML": ("a: b: c\n", "x.yaml:1:5: error[yaml]"),
+    "a list": ("[]\n", "x.yaml:1:1: error[not-an-object]: the document is a list"),
+    "a word": ("word\n", "x.yaml:1:1: error[not-an-object]: the document is a string"),
+    "values of a chart": ("nodes: 4\n", "x.yaml:1:1: error[not-an-object]: the document has no apiVersion"),
+    "no kind": ("apiVersion: v1\nmetadata: {name: a}\n", "x.yaml:1:1: error[not-an-object]: the document has no kind"),
+    "a kind that is none": ("apiVersion: v1\nkind: [a]\n", "x.yaml:2:7: error[not-an-object]: the document has no"),
+    "an item of a List": ("kind: List\nitems: [{kind: A}]\n", "x.yaml:2:9: error[not-an-object]: the document has no"),
+    "one behind a good one": (f"{CLAIM}---\n1\n", "x.yaml:6:1: error[not-an-object]: the document is a number"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "said"), [pytest.param(*row, id=name) for name, row in REFUSED.items()])
+def test_a_document_that_cannot_pass(text: str, said: str, repository: Path) -> None:
+    done = generate(repository, {"job.yaml": JOB, "x.yaml": text})
+    assert (done.code, done.out) == (1, "")
+    assert said in done.err
+
+
+def test_what_kustomize_would_do_is_not_done(repository: Path) -> None:
+    done = generate(repository, {"job.yaml": JOB, "kustomization.yaml": "resources: [job.yaml]\nnamePrefix: a-\n"})
+    assert objects(done) == [("JobSet", "finetune", None)]
+    assert done.err == "a kustomization.yaml is left out: the plugin does not run kustomize\n"
+
+
+DISCOVERED: dict[str, tuple[dict[str, str], str]] = {
+    "a TrainJob": ({"job.yaml": JOB}, "job.yaml\n"),
+    "the first of two": ({"b.yaml": JOB, "a/c.yaml": JOB}, "a/c.yaml\n"),
+    "below other folders": ({"a/b/c/job.yml": JOB, "a/values.yaml": "a: 1\n"}, "a/b/c/job.yml\n"),
+    "JSON": ({"job.json": json.dumps(yaml.safe_load(JOB))}, "job.json\n"),
+    "a List": ({"a.yaml": json.dumps({"kind": "List", "items": [yaml.safe_load(JOB)]})}, "a.yaml\n"),
+    "behind another": ({"a.yaml": f"{CLAIM}---\n{JOB}"}, "a.yaml\n"),
+    "a wrong one": ({"a.yaml": "kind: TrainJob\n"}, "a.yaml\n"),
+    "a broken one": ({"a.yaml": f"{JOB}  :x: [\n"}, "a.yaml\n"),
+    "a large one": ({"a.yaml": JOB + "#" * 2**20}, "a.yaml\n"),
+    "a name with a line break": ({"a\nb.yaml": JOB}, "a\\nb.yaml\n"),
+    "only a runtime": ({"a.yaml": RUNTIME + "# of many a TrainJob\n"}, ""),
+    "a resource of that name": (
+        {"a.yaml": "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nspec: {kind: TrainJob}\n"},
+        "",
+    ),
+    "the word in a text": ({"a.yaml": "apiVersion: v1\nkind: ConfigMap\ndata: {a: 'kind: TrainJob'}\n"}, ""),
+    "a large file without": ({"a.yaml": CLAIM + "#" * 2**20}, ""),
+    "another kind of file": ({"README.md": JOB, "job.yaml.txt": JOB}, ""),
+    "hidden": ({".job.yaml": JOB, ".github/job.yaml": JOB}, ""),
+    "nothing": ({}, ""),
+}
+
+
+@pytest.mark.parametrize(("files", "out"), [pytest.param(*row, id=name) for name, row in DISCOVERED.items()])
+def test_discovery(files: dict[str, str], out: str, repository: Path) -> None:
+    write(repository, {"apps/other/job.yaml": JOB})
+    write(repository / "apps" / "training", files)
+    done = run("cmp", "discover")
+    assert (done.code, done.out, done.err) == (0, out, "")
+
+
+def test_discovery_of_utf_16(repository: Path) -> None:
+    (repository / "apps" / "training" / "a.yaml").write_bytes(b"\xff\xfe" + JOB.encode("utf-16-le"))
+    assert run("cmp", "discover").out == "a.yaml\n"
+
+
+@pytest.mark.parametrize("file", ["Chart.yaml", "kustomization.yaml", "kustomization.yml", "Kustomization"])
+def test_what_other_tools_render_is_theirs_until_the_application_names_a_plugin(
+    file: str, repository: Path, given: Any
+) -> None:
+    write(repository / "apps" / "training", {"templates/job.yaml": JOB, file: "name: a\n"})
+    assert run("cmp", "discover").out == ""
+    given()
+    assert run("cmp", "discover").out == "templates/job.yaml\n"
+
+
+def test_by_hand_without_any_variable(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ARGOCD_APP_SOURCE_PATH")
+    done = generate(repository, {"job.yaml": JOB})
+    assert objects(done) == [("JobSet", "finetune", None)]
+    assert run("cmp", "discover").out == "job.yaml\n"
+    assert run("cmp", "parameters").code == 0
+    assert "generate" in run("cmp").err + run("cmp").out
+
+
+def test_ten_thousand_passing_objects_take_less_than_argocd_has(repository: Path) -> None:
+    before = time.process_time()
+    done = generate(repository, {"job.yaml": JOB, "many.yaml": "---\n".join([CLAIM] * 10_000)})
+    assert done.out.count("\nkind: PersistentVolumeClaim\n") == 10_000
+    assert time.process_time() - before < 20

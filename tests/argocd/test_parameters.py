@@ -1,0 +1,219 @@
+"""What an Application says, as Argo CD's variables carry it: each row is an environment, and what becomes of it."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from running import run
+
+from trainc.argocd import environment, parameters
+from trainc.argocd.parameters import Wanted
+
+FILES = Path(__file__).parents[2] / "integrations" / "argocd"
+
+
+def wanted(variables: dict[str, str]) -> tuple[Wanted, list[str]]:
+    found, diagnostics = parameters.wanted(environment.read(variables, parameters.NAMES))
+    return found, [f"{diagnostic.message}; {diagnostic.help}" for diagnostic in diagnostics]
+
+
+def said(*given: dict[str, Any]) -> dict[str, str]:
+    """The variables that Argo CD makes of `spec.source.plugin.parameters`."""
+    return {"ARGOCD_APP_PARAMETERS": json.dumps(given, sort_keys=True)}
+
+
+UNDERSTOOD: dict[str, tuple[dict[str, str], Wanted]] = {
+    "no section at all": ({}, Wanted()),
+    "no parameters": ({"ARGOCD_APP_PARAMETERS": "null"}, Wanted()),
+    "an empty list": (said(), Wanted()),
+    "each of them": (
+        said(
+            {"name": "runtimes", "array": ["../../platform", "runtimes/gpu.yaml"]},
+            {"name": "only", "string": "finetune"},
+            {"name": "strict", "string": "true"},
+            {"name": "suspend", "string": "true"},
+            {"name": "name-suffix-hash", "string": "true"},
+            {"name": "argocd-replace", "string": "true"},
+        ),
+        Wanted(("../../platform", "runtimes/gpu.yaml"), "finetune", True, True, True, True),
+    ),
+    "values as the forms leave them": (
+        said({"name": "runtimes", "array": []}, {"name": "only", "string": ""}, {"name": "strict", "string": "false"}),
+        Wanted(),
+    ),
+    "only a name": (said({"name": "strict"}, {"name": "only"}, {"name": "runtimes"}), Wanted()),
+    "one path as a string": (said({"name": "runtimes", "string": "../../platform"}), Wanted(("../../platform",))),
+    "a path of that name, not standard input": (said({"name": "runtimes", "array": ["-"]}), Wanted(("./-",))),
+    "the repository itself": (said({"name": "runtimes", "array": ["../.."]}), Wanted(("../..",))),
+    "capitals": (said({"name": "strict", "string": "True"}), Wanted(strict=True)),
+    "variables, where there is no JSON": (
+        {"PARAM_RUNTIMES_0": "a", "PARAM_RUNTIMES_1": "b c", "PARAM_NAME_SUFFIX_HASH": "true", "PARAM_OTHER": "x"},
+        Wanted(("a", "b c"), name_suffix_hash=True),
+    ),
+    "variables beside JSON": (
+        {**said({"name": "only", "string": "a"}), "PARAM_ONLY": "b", "PARAM_STRICT": "true"},
+        Wanted(only="a"),
+    ),
+    "plugin env": (
+        {"ARGOCD_ENV_TRAINC_RUNTIMES": "a:../b", "ARGOCD_ENV_TRAINC_STRICT": "true", "ARGOCD_ENV_STRICT": "no"},
+        Wanted(("a", "../b"), strict=True),
+    ),
+    "plugin env beside a parameter": (
+        {**said({"name": "only", "string": "a"}), "ARGOCD_ENV_TRAINC_ONLY": "b", "ARGOCD_ENV_TRAINC_SUSPEND": "true"},
+        Wanted(only="a", suspend=True),
+    ),
+}
+
+
+@pytest.mark.parametrize(("variables", "expected"), [pytest.param(*row, id=name) for name, row in UNDERSTOOD.items()])
+@pytest.mark.usefixtures("repository")
+def test_what_is_understood(variables: dict[str, str], expected: Wanted) -> None:
+    assert wanted({"ARGOCD_APP_SOURCE_PATH": "apps/training", **variables}) == (expected, [])
+
+
+REFUSED: dict[str, tuple[dict[str, str], str]] = {
+    "a name nearly right": (
+        said({"name": "runtime"}),
+        'the parameter "runtime" is none of trainc\'s; did you mean runtimes?',
+    ),
+    "a name like no other": (
+        said({"name": "values"}),
+        'the parameter "values" is none of trainc\'s; there are runtimes, only, strict, suspend, name-suffix-hash, '
+        "argocd-replace",
+    ),
+    "plugin env": (
+        {"ARGOCD_ENV_TRAINC_SUFFIX_HASH": "true"},
+        "TRAINC_SUFFIX_HASH in spec.source.plugin.env is none of trainc's; did you mean name-suffix-hash?",
+    ),
+    "no switch": (said({"name": "strict", "string": "1"}), 'the parameter "strict" is "1"; give it "true" or "false"'),
+    "a switch as a list": (
+        said({"name": "strict", "array": ["true"]}),
+        'the parameter "strict" is no string; give it "true" or "false"',
+    ),
+    "a name as a map": (
+        said({"name": "only", "map": {"a": "b"}}),
+        'the parameter "only" is no string; give one name as its string',
+    ),
+    "paths as a map": (
+        said({"name": "runtimes", "map": {"a": "b"}}),
+        'the parameter "runtimes" is a map; give a list of paths as its array',
+    ),
+    "twice": (said({"name": "only"}, {"name": "only"}), 'the parameter "only" is given twice; keep one of the two'),
+    "a path out": (
+        said({"name": "runtimes", "array": ["../../../else"]}),
+        'the parameter "runtimes": "../../../else" is outside the repository; give a path relative to the '
+        "application's folder; trainc reads the repository alone",
+    ),
+    "an absolute path": (
+        said({"name": "runtimes", "array": ["/etc"]}),
+        'the parameter "runtimes": "/etc" is outside the repository; give a path relative to the application\'s '
+        "folder; trainc reads the repository alone",
+    ),
+    "an empty path": (
+        said({"name": "runtimes", "array": [""]}),
+        'the parameter "runtimes" holds an empty path; leave it out',
+    ),
+    "no JSON": (
+        {"ARGOCD_APP_PARAMETERS": "{"},
+        "ARGOCD_APP_PARAMETERS is no JSON; leave it to Argo CD: it makes it of spec.source.plugin.parameters",
+    ),
+    "endless JSON": (
+        {"ARGOCD_APP_PARAMETERS": "[" * 100_000},
+        "ARGOCD_APP_PARAMETERS is no JSON; leave it to Argo CD: it makes it of spec.source.plugin.parameters",
+    ),
+    "no list": (
+        {"ARGOCD_APP_PARAMETERS": "{}"},
+        'ARGOCD_APP_PARAMETERS is no list of parameters; it is as [{"name": "only", "string": "finetune"}]',
+    ),
+    **{
+        name: (
+            {"ARGOCD_APP_PARAMETERS": text},
+            "a parameter has no name, or a value that is no string; a parameter has a name, and string or array, "
+            "of strings",
+        )
+        for name, text in {
+            "no object": "[1]",
+            "no name": '[{"string":"a"}]',
+            "a number": '[{"name":"only","string":1}]',
+            "a list of numbers": '[{"name":"runtimes","array":[1]}]',
+        }.items()
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("variables", "expected"), [pytest.param(*row, id=name) for name, row in REFUSED.items()])
+@pytest.mark.usefixtures("repository")
+def test_what_is_refused(variables: dict[str, str], expected: str) -> None:
+    assert wanted({"ARGOCD_APP_SOURCE_PATH": "apps/training", **variables})[1] == [expected]
+
+
+@pytest.mark.parametrize(
+    ("path", "root"),
+    [
+        pytest.param("apps/training", ".", id="its suffix"),
+        pytest.param("./apps//training/", ".", id="its suffix, spelt otherwise"),
+        pytest.param("training", "apps", id="a part of it"),
+        pytest.param(".", "apps/training", id="the root itself"),
+        pytest.param("", "apps/training", id="nothing"),
+        pytest.param(None, "apps/training", id="not set"),
+        pytest.param("other/training", "apps/training", id="another path: a link"),
+        pytest.param("raining", "apps/training", id="the end of a name"),
+        pytest.param("..", "apps/training", id="upwards"),
+        pytest.param("../training", "apps/training", id="upwards, and back"),
+        pytest.param("/apps/training", "apps/training", id="an absolute one"),
+    ],
+)
+def test_the_root(path: str | None, root: str, repository: Path) -> None:
+    variables = {} if path is None else {"ARGOCD_APP_SOURCE_PATH": path}
+    assert environment.root(variables) == os.path.realpath(repository / root)
+
+
+def test_the_root_of_everything(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir("/usr")
+    assert environment.root({"ARGOCD_APP_SOURCE_PATH": "usr"}) == "/usr"
+
+
+@pytest.mark.parametrize(
+    ("version", "older"),
+    [
+        *(("1.35", True), ("1.4", True), ("v1.9", True)),
+        *(("1.36", False), ("1.36.2", False), ("1.37", False), ("2.0", False)),
+        *(("", False), ("1", False), ("one.two", False), ("1.x", False)),
+    ],
+)
+def test_the_cluster(version: str, older: bool) -> None:
+    assert environment.is_older(version) == older
+
+
+def test_the_rules_that_are_checked_are_those_of_the_documentation() -> None:
+    versions = (FILES.parents[1] / "docs" / "versions.md").read_text()
+    assert f"| Kubernetes | v{'.'.join(map(str, environment.CHECKED))}." in versions
+
+
+def test_plugin_yaml_announces_them_too() -> None:
+    plugin = yaml.safe_load((FILES / "plugin.yaml").read_text())
+    assert plugin["spec"]["parameters"]["static"] == parameters.announcement()
+
+
+def test_the_announcement_names_the_trainjobs_that_there_are(repository: Path) -> None:
+    jobs = ("b", "a", "", "{}")
+    head = "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\n"
+    for number, name in enumerate(jobs):
+        (repository / "apps" / "training" / f"{number}.yaml").write_text(f"{head}metadata: {{name: {name}}}\n")
+    (repository / "apps" / "training" / "broken.yaml").write_text("TrainJob: a: b")
+    (repository / "other.yaml").write_text(f"{head}metadata: {{name: elsewhere}}\n")
+    done = run("cmp", "parameters")
+    assert (done.code, done.err) == (0, "")
+    announced = json.loads(done.out)
+    assert [parameter["name"] for parameter in announced] == list(parameters.NAMES)
+    assert announced[1]["tooltip"] == "Compile only the TrainJobs of this name: a, b"
+
+
+def test_a_form_does_not_name_a_thousand_trainjobs() -> None:
+    said = parameters.announcement([f"job-{number}" for number in range(1000)])[1]["tooltip"]
+    assert said.endswith("job-18, job-19 and 980 more")
