@@ -46,7 +46,7 @@ def ids(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str
     "--among",
     metavar="DIR",
     shell_complete=options.folder_names,
-    help="Check PATH as a part of DIR, whose runtimes it finds; with a runtime in PATH, every TrainJob of DIR is checked.",
+    help="Check PATH as a part of DIR, whose runtimes it finds; with one in PATH, every TrainJob of DIR is checked.",
 )
 @click.option(
     "--explain",
