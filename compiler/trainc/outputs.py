@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 MARK: Final = "# Compiled by trainc from the TrainJob of this name. Do not edit: it is written anew.\n"
 """The first line of every file that trainc writes into a folder."""
-LISTING: Final = ".trainc-outputs.json"
+LISTING: Final = ".trainc-outputs"
+"""Without a suffix: kubectl and Argo CD take every .json of a folder, hidden or not, for a manifest."""
 PART: Final = ".trainc-part"
 """How the name of a file ends, hidden by a `.` at its start, that is being written."""
 

@@ -76,7 +76,7 @@ CONSOLES: dict[str, dict[str, str]] = {
     "output-left-alone": {
         "jobs/finetune.yaml": JOB,
         "rendered/sweep.yaml": "# Mended by hand.\n",
-        "rendered/.trainc-outputs.json": json.dumps({"outputs": ["finetune.yaml", "sweep.yaml"]}),
+        "rendered/.trainc-outputs": json.dumps({"outputs": ["finetune.yaml", "sweep.yaml"]}),
     },
     "output-not-ours": {"jobs/finetune.yaml": JOB, "rendered/finetune.yaml": "# Written by hand.\n"},
     "output-unwritable": {"jobs/finetune.yaml": JOB, "rendered": "A file.\n"},

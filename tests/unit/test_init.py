@@ -6,7 +6,6 @@ import os
 from pathlib import Path
 
 import pytest
-import yaml
 from running import run
 
 from trainc.cli.init import FILES
@@ -33,15 +32,6 @@ def test_the_repository_works(monkeypatch: pytest.MonkeyPatch) -> None:
     assert run("build", "-o", "rendered", "--check").code == 0
     assert run("validate").code == 0
     assert "kind: JobSet" in Path("rendered/first-job.yaml").read_text()
-
-
-def test_the_hooks_are_commands_that_work() -> None:
-    run("init")
-    run("build", "-o", "rendered")
-    (repository,) = yaml.safe_load(Path(".pre-commit-config.yaml").read_text())["repos"]
-    entries = [hook["entry"].split() for hook in repository["hooks"]]
-    assert [name for name, *_ in entries] == ["trainc", "trainc"]
-    assert [run(*arguments).code for _, *arguments in entries] == [0, 0]
 
 
 def test_the_commands_of_the_readme_work() -> None:

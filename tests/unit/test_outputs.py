@@ -48,6 +48,10 @@ def test_a_file_each_and_the_listing() -> None:
     assert Path("out/b.yaml").read_text().startswith(MARK + "apiVersion: jobset.x-k8s.io/v1alpha2\n")
 
 
+def test_the_listing_is_no_manifest_to_those_who_apply_the_folder() -> None:
+    assert Path(LISTING).suffix == ""
+
+
 def test_what_is_no_longer_made_is_removed_with_its_empty_folder() -> None:
     build()
     Path("jobs/a.yaml").unlink()

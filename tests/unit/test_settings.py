@@ -192,7 +192,7 @@ def test_strictly_nothing_is_written_where_a_file_is_left_alone() -> None:
     Path("jobs/team/job.yaml").write_text(JOB.replace("train}", "train:2}"))
     Path("rendered").mkdir()
     Path("rendered/sweep.yaml").write_text("# Mended by hand.\n")
-    Path("rendered/.trainc-outputs.json").write_text('{"outputs": ["sweep.yaml"]}')
+    Path("rendered/.trainc-outputs").write_text('{"outputs": ["sweep.yaml"]}')
     done = run("build", "-o", "rendered", "--strict")
     assert (done.code, "error[output-left-alone]" in done.err) == (1, True)
     assert not Path("rendered/finetune.yaml").exists()

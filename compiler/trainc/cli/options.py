@@ -115,7 +115,9 @@ def settings(function: Decorated) -> Decorated:
 
         if config is not None and no_config:
             raise click.UsageError("--config reads a file and --no-config reads none: give one of them.")
-        found = of(paths, file=config, search=not no_config)
+        # Files that are checked as a part of a folder have that folder's.
+        among = others.get("among")
+        found = of(paths if among is None else (among,), file=config, search=not no_config)
         return function(paths=paths, settings=found._replace(strict="--strict") if strict else found, **others)
 
     result: Decorated = with_settings

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -19,6 +20,7 @@ Examples:
   trainc validate job.yaml -r platform/runtimes
   trainc validate --format json | jq '.[] | select(.severity == "error")'
   trainc validate --report junit=reports/junit.xml --report sarif=trainc.sarif
+  trainc validate --among . jobs/a.yaml   what is to be said of one file, with runtimes from anywhere in the folder
   trainc validate --explain wrong-type
 """
 
@@ -43,12 +45,18 @@ def ids(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str
 @options.settings
 @options.suffix
 @click.option(
+    "--among",
+    metavar="DIR",
+    shell_complete=options.folder_names,
+    help="Check PATH as a part of DIR, whose runtimes it finds; with one in PATH, every TrainJob of DIR is checked.",
+)
+@click.option(
     "--explain",
     metavar="ID",
     help="Print what a diagnostic's ID means, with an example, and check nothing.",
     shell_complete=ids,
 )
-def command(
+def command(  # noqa: PLR0913, PLR0917 (an option each)
     paths: tuple[str, ...],
     runtimes: tuple[str, ...],
     form: str,
@@ -56,6 +64,7 @@ def command(
     namespace: str | None,
     settings: Settings,
     delivery: Delivery,
+    among: str | None,
     explain: str | None,
 ) -> int:
     """Check the TrainJobs and runtimes found in PATH (files, folders, or -; by default the current folder)."""
@@ -63,14 +72,21 @@ def command(
         if paths or reports:
             raise click.UsageError("--explain prints a page and checks nothing: leave PATH and --report out.")
         return _explain(explain)
+    if among is not None and not paths:
+        raise click.UsageError("--among checks files as a part of a folder: give the files, too.")
     if reports:
         from trainc.cli import reporting
 
         reporting.check(reports, inputs=(*paths, *runtimes), stdout="the report of --format")
-    from trainc.compilation import compile
     from trainc.reports import load
 
     written, settings = tuple(file for _, file in reports), settings._replace(advice=True)
+    if among is None:
+        from trainc.compilation import compile
+    else:
+        from trainc.among import compile_among
+
+        compile = partial(compile_among, folder=among)
     result = compile(
         paths or (".",), runtimes=runtimes, namespace=namespace, skip=written, settings=settings, delivery=delivery
     )

@@ -1,0 +1,111 @@
+"""Some files of a repository, checked with what stands around them: for a commit, where only what it changes matters.
+
+Reads    the given files, and the folder that they belong to.
+Returns  what a run on the whole folder would say of these files. A TrainJob finds its runtime wherever in the folder it
+         is. Where a runtime or the settings are among the files, any TrainJob of the folder may be hit, so all of them
+         are checked. What cannot be read elsewhere is no fault of these files.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Final
+
+from trainc import inputs
+from trainc.compilation import Compilation, Read, compile_documents
+from trainc.delivery import PLAIN, Delivery
+from trainc.diagnostics import Diagnostic, ObjectId, Place
+from trainc.settings import DEFAULT, Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from trainc.diagnostics import Document
+
+MARKS: Final = (b"kubeflow.org", b"TrainJob", b"TrainingRuntime")
+"""A file that holds none of these has nothing for us; a repository has YAML of many kinds, templates among them."""
+
+
+def compile_among(
+    paths: Sequence[str],
+    folder: str,
+    *,
+    runtimes: Sequence[str] = (),
+    namespace: str | None = None,
+    skip: Sequence[str] = (),
+    settings: Settings = DEFAULT,
+    delivery: Delivery = PLAIN,
+) -> Compilation:
+    """Compile the TrainJobs of `paths`, and say what concerns these files.
+
+    Args:
+        paths: files and folders; the settings may be among them.
+        folder: where the runtimes and the other TrainJobs are.
+        runtimes: as for `compilation.compile`, and so are `namespace`, `skip`, `settings` and `delivery`.
+    """
+    given = _Given(paths)
+    manifests = [path for path in paths if not _holds_settings(path, settings)]
+    read = Read()
+    asked_for = 0
+    for file in inputs.read((folder, *manifests), skip=skip, settings=settings.file):
+        if isinstance(file, Diagnostic):
+            read.diagnostics.append(file)
+        elif any(mark in file.data for mark in MARKS):
+            read.add(file, namespace=namespace)
+            asked_for += given.has(file.path)
+    everything = len(manifests) < len(paths) or any(given.has(d.file) for d in read.documents["runtime"])
+    if not everything:
+        read.documents["job"] = _with_namesakes(read.documents["job"], given)
+    # Who makes errors of warnings counts them, and that is done last.
+    result = compile_documents(
+        read,
+        runtimes=runtimes,
+        namespace=namespace,
+        skip=skip,
+        settings=settings._replace(strict=""),
+        delivery=delivery,
+    )
+    kept = [d for d in result.diagnostics if d.stage != "read" or d in settings.diagnostics or given.concerns(d)]
+    result = result._replace(diagnostics=(), strict=settings.strict).saying(kept)
+    if everything:
+        return result
+    return result._replace(
+        jobs=tuple(job for job in result.jobs if given.has(job.plan.job.document.file)),
+        runtimes=0,
+        files=asked_for,
+        checked=tuple(checked for checked in result.checked if given.has(checked.file)),
+    )
+
+
+class _Given:
+    """The files that are asked about, however they are spelled."""
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        self.paths = frozenset(map(os.path.realpath, paths))
+        self.known: dict[str, bool] = {}
+
+    def has(self, file: str) -> bool:
+        if file not in self.known:
+            real = os.path.realpath(file)
+            self.known[file] = real in self.paths or any(inputs.within(real, path) for path in self.paths)
+        return self.known[file]
+
+    def concerns(self, diagnostic: Diagnostic) -> bool:
+        """Whether one of its places is in the files."""
+        places = (diagnostic.place, *(related.place for related in diagnostic.related))
+        return any(
+            self.has(place.document.file if isinstance(place, Place) else place.file)
+            for place in places
+            if place is not None
+        )
+
+
+def _holds_settings(path: str, settings: Settings) -> bool:
+    return os.path.basename(path) == inputs.SETTINGS or os.path.realpath(path) == settings.file
+
+
+def _with_namesakes(jobs: Sequence[Document], given: _Given) -> list[Document]:
+    """The TrainJobs of the files, with those of the same name elsewhere: there may be only one."""
+    ids = [ObjectId.of(document.value) for document in jobs]
+    wanted = {(id.namespace, id.name) for document, id in zip(jobs, ids, strict=True) if given.has(document.file)}
+    return [document for document, id in zip(jobs, ids, strict=True) if (id.namespace, id.name) in wanted]

@@ -1,0 +1,160 @@
+"""docs/gitops.md, carried out: its commands run in order in a new repository and print what the page says.
+
+A ```console block holds commands after `$ ` (a `\\` goes on with the next line) and all that they print; a line `...`
+stands for any lines, and at the end of a line for the rest of it. A ```sh block needs a cluster or a registry: its
+grammar is checked, and that its files are there. A ```yaml block that begins with `# PATH` is that file: one of
+integrations/ holds it, any other is written.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "gitops.md"
+FIRST = "A repository"
+"""The section that all others begin with, unless they have a folder of their own here."""
+BEGIN = {"kustomize and kpt": "integrations/kustomize", "Argo CD": "golden/llm-finetune-4x8/input.yaml"}
+"""What lies in the folder in which a section's commands run: a file, or all that a folder holds."""
+MAY_BE_MISSING = ("kustomize",)
+FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+class Block(NamedTuple):
+    kind: str
+    text: str
+
+
+def sections() -> dict[str, list[Block]]:
+    """The blocks of each section, by its heading."""
+    parts = (part.partition("\n") for part in re.split(r"^## ", PAGE.read_text(), flags=re.MULTILINE)[1:])
+    return {title: [Block(*found) for found in FENCE.findall(text)] for title, _, text in parts}
+
+
+SECTIONS = sections()
+
+
+def commands(text: str) -> Iterator[tuple[str, str]]:
+    """Each command of a console, with what it prints."""
+    for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
+        command = re.match(r"(?:.*\\\n)*.*\n", part)
+        assert command is not None
+        yield command[0].rstrip("\n"), part[command.end() :]
+
+
+def pattern(printed: str) -> str:
+    """What matches it: `...` for any lines, or for the rest of one."""
+    lines = []
+    for line in printed.splitlines():
+        if line == "...":
+            lines.append(r"(?:.*\n)*?")
+        elif line.endswith("..."):
+            lines.append(re.escape(line.removesuffix("...")) + r".*\n")
+        else:
+            lines.append(re.escape(line) + r"\n")
+    return "".join(lines)
+
+
+class Shell:
+    """A shell in a new folder; each command begins where the one before it ended."""
+
+    def __init__(self, home: Path) -> None:
+        self.folder = home / "repository"
+        self.folder.mkdir()
+        self.last = home / "last"
+        self.environment = {
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+            "HOME": str(home),
+            "LC_ALL": "C.UTF-8",
+            "TERM": "dumb",
+            "GIT_CONFIG_GLOBAL": os.devnull,
+        } | {f"GIT_{who}_{what}": "a@example.com" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+
+    def run(self, command: str) -> str:
+        script = f"trap 'pwd > {self.last}' EXIT\n{command}\n"
+        done = subprocess.run(
+            ["bash", "-c", script],
+            cwd=self.folder,
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        self.folder = Path(self.last.read_text().strip())
+        return done.stdout
+
+    def carry_out(self, blocks: list[Block]) -> None:
+        for block in blocks:
+            if block.kind == "console":
+                for command, printed in commands(block.text):
+                    found = self.run(command)
+                    assert re.fullmatch(pattern(printed), found), f"$ {command}\n{found}"
+            elif (file := shown(block)) and not file.startswith("integrations/"):
+                (self.folder / file).write_text(block.text.partition("\n")[2])
+
+
+def shown(block: Block) -> str:
+    """The file that a block shows."""
+    first = re.match(r"# (\S+)\n", block.text)
+    return first[1] if block.kind == "yaml" and first else ""
+
+
+@pytest.mark.parametrize(
+    "section", [title for title, blocks in SECTIONS.items() if any(b.kind == "console" for b in blocks)]
+)
+def test_the_commands_of(section: str, tmp_path: Path) -> None:
+    blocks = SECTIONS[section]
+    words = {word for block in blocks if block.kind == "console" for word in block.text.split()}
+    for tool in MAY_BE_MISSING:
+        if tool in words and shutil.which(tool) is None:
+            pytest.skip(f"there is no {tool} on the PATH")
+    shell = Shell(tmp_path)
+    if section in BEGIN:
+        begin = ROOT / BEGIN[section]
+        if begin.is_dir():
+            shutil.copytree(begin, shell.folder, dirs_exist_ok=True)
+        else:
+            shutil.copy(begin, shell.folder)
+    elif section != FIRST:
+        shell.carry_out(SECTIONS[FIRST])
+    shell.carry_out(blocks)
+
+
+ALL = [block for blocks in SECTIONS.values() for block in blocks]
+
+
+@pytest.mark.parametrize("block", [block for block in ALL if block.kind == "sh"])
+def test_what_needs_a_cluster_is_a_shell_script_with_files_that_are_there(block: Block) -> None:
+    subprocess.run(["bash", "-n", "-c", block.text], check=True, timeout=10)
+    assert [path for path in re.findall(r"integrations/\S+", block.text) if not (ROOT / path).is_file()] == []
+
+
+@pytest.mark.parametrize("block", [block for block in ALL if shown(block).startswith("integrations/")])
+def test_what_is_shown_of_a_file_is_in_it(block: Block) -> None:
+    assert block.text.partition("\n")[2] in (ROOT / shown(block)).read_text()
+
+
+def test_every_block_is_of_a_kind_that_is_checked() -> None:
+    assert {block.kind for block in ALL} <= {"console", "sh", "yaml", "json"}
+    assert "```" not in FENCE.sub("", PAGE.read_text())
+
+
+def test_the_links_lead_somewhere() -> None:
+    text = PAGE.read_text()
+    anchors = {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in SECTIONS}
+    for target in re.findall(r"\]\(([^)]+)\)", text):
+        if target.startswith("#"):
+            assert target[1:] in anchors
+        elif "://" not in target:
+            assert (PAGE.parent / target.partition("#")[0]).exists(), target

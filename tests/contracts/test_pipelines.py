@@ -1,0 +1,167 @@
+"""The pipelines in integrations/: read by their own linters, and what they run with trainc run here, step by step."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import cel
+import jsonschema
+import pytest
+import yaml
+from running import run
+
+ROOT = Path(__file__).parents[2]
+INTEGRATIONS = ROOT / "integrations"
+GITHUB = INTEGRATIONS / "github" / "trainc.yaml"
+GITLAB = INTEGRATIONS / "gitlab" / ".gitlab-ci.yml"
+FLUX = INTEGRATIONS / "flux" / "training-jobs.yaml"
+BIN = Path(sys.executable).parent
+
+CRDS = Path(__file__).parent / "crds"
+"""What Flux's CRDs say of `spec`, by apiVersion and kind."""
+FLUX_FLAGS = {
+    "push": {"--path", "--source", "--revision", "--creds", "--provider", "--ignore-paths", "--output"},
+    "tag": {"--tag", "--creds", "--provider"},
+}
+"""What `flux push artifact` and `flux tag artifact` take (fluxcd/flux2, cmd/flux)."""
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository that `trainc init` began, as CI checks it out."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", f"{BIN}{os.pathsep}{os.environ['PATH']}")
+    (tmp_path / ".git").mkdir()
+    assert run("init").code == 0
+    assert run("build", "-o", "rendered").code == 0
+    return tmp_path
+
+
+def steps_of_github() -> list[str]:
+    jobs = yaml.safe_load(GITHUB.read_text())["jobs"]
+    return [step["run"] for job in jobs.values() for step in job["steps"] if "run" in step]
+
+
+def steps_of_gitlab() -> list[str]:
+    jobs = yaml.safe_load(GITLAB.read_text())
+    return [step for job in jobs.values() if isinstance(job, dict) for step in job.get("script", ())]
+
+
+STEPS = {"github": steps_of_github(), "gitlab": steps_of_gitlab()}
+ALL = [step for steps in STEPS.values() for step in steps]
+
+
+def here(steps: list[str]) -> list[str]:
+    """Those that need neither a package index nor a registry."""
+    return [step for step in steps if step.startswith(("trainc ", "test "))]
+
+
+def ends(steps: list[str]) -> list[int]:
+    """The exit code of each, by the shell that GitHub uses."""
+    shell = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c"]
+    return [subprocess.run([*shell, step], capture_output=True, timeout=30, check=False).returncode for step in steps]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        pytest.param(["actionlint", "-no-color", str(GITHUB)], id="actionlint"),
+        pytest.param(["check-jsonschema", "--builtin-schema", "vendor.github-workflows", str(GITHUB)], id="github"),
+        pytest.param(["check-jsonschema", "--builtin-schema", "vendor.gitlab-ci", str(GITLAB)], id="gitlab"),
+    ],
+)
+def test_their_linters_find_nothing(command: list[str]) -> None:
+    done = subprocess.run([BIN / command[0], *command[1:]], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("tool", STEPS)
+def test_the_steps_of_a_good_repository(tool: str, repository: Path) -> None:
+    steps = here(STEPS[tool])
+    assert len(steps) == 4
+    assert ends(steps) == [0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("tool", STEPS)
+def test_the_steps_where_a_job_is_wrong(tool: str, repository: Path) -> None:
+    job = repository / "jobs" / "first-job.yaml"
+    job.write_text(job.read_text().replace("numNodes: 1", "numNodes: many"))
+    assert ends(here(STEPS[tool]))[:3] == [1, 1, 1]
+    reports = {"github": {"trainc.sarif"}, "gitlab": {"gl-code-quality-report.json", "trainc.xml"}}
+    assert {path.name for path in repository.iterdir() if path.is_file()} >= reports[tool]
+
+
+@pytest.mark.parametrize("tool", STEPS)
+def test_the_steps_where_nothing_is_left(tool: str, repository: Path) -> None:
+    (repository / "jobs" / "first-job.yaml").unlink()
+    assert ends(here(STEPS[tool])) == [0, 3, 0, 1]
+
+
+def test_the_reports_are_those_that_are_uploaded() -> None:
+    for tool, text in (("github", GITHUB.read_text()), ("gitlab", GITLAB.read_text())):
+        (validate,) = [step for step in STEPS[tool] if step.startswith("trainc validate")]
+        for file in re.findall(r"--report \w+=(\S+)", validate):
+            assert text.count(file) == 2
+
+
+@pytest.mark.parametrize("step", ALL)
+def test_every_step_is_a_shell_script(step: str) -> None:
+    subprocess.run(["bash", "-n", "-c", step], check=True, timeout=10)
+    for line in re.sub(r"\\\n\s*", "", step).splitlines():
+        words = shlex.split(line)
+        if words[0] == "flux":
+            assert words[2] == "artifact"
+            assert {word.partition("=")[0] for word in words[4:]} <= FLUX_FLAGS[words[1]]
+
+
+def test_flux_knows_every_field() -> None:
+    found = list(yaml.safe_load_all(FLUX.read_text()))
+    assert [document["kind"] for document in found] == ["OCIRepository", "Kustomization"]
+    for document in found:
+        group, _, version = document["apiVersion"].partition("/")
+        crd = json.loads((CRDS / f"{group}_{version}_{document['kind']}.json").read_text())
+        jsonschema.validate(document["spec"], closed(crd["schema"]))
+    source, applied = found
+    assert applied["spec"]["sourceRef"]["name"] == source["metadata"]["name"]
+
+
+def closed(schema: Any) -> Any:
+    """The same, with fields refused that the API server would drop."""
+    if isinstance(schema, list):
+        return [closed(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    made = {key: closed(value) for key, value in schema.items()}
+    if schema.get("type") == "object" and "properties" in schema:
+        made.setdefault("additionalProperties", False)
+    return made
+
+
+COUNTED = {"replicatedJobsStatus": [{"name": "node", "ready": 0, "succeeded": 0, "failed": 0}]}
+
+
+@pytest.mark.parametrize(
+    ("status", "expected"),
+    [
+        pytest.param({}, "in progress", id="new"),
+        pytest.param({"restarts": 0, "conditions": []}, "in progress", id="nothing counted"),
+        pytest.param(COUNTED, "current", id="taken"),
+        pytest.param(COUNTED | {"conditions": [{"type": "Suspended", "status": "True"}]}, "current", id="suspended"),
+        pytest.param(COUNTED | {"conditions": [{"type": "Completed", "status": "True"}]}, "current", id="completed"),
+        pytest.param(COUNTED | {"conditions": [{"type": "Failed", "status": "False"}]}, "current", id="not failed"),
+        pytest.param(COUNTED | {"conditions": [{"type": "Failed", "status": "True"}]}, "failed", id="failed"),
+    ],
+)
+def test_what_flux_waits_for(status: dict[str, Any], expected: str) -> None:
+    _, applied = yaml.safe_load_all(FLUX.read_text())
+    (check,) = applied["spec"]["healthCheckExprs"]
+    assert (check["apiVersion"], check["kind"]) == ("jobset.x-k8s.io/v1alpha2", "JobSet")
+    said = [state for state in ("failed", "current") if cel.evaluate(check[state], {"status": status})]
+    assert (said or ["in progress"])[0] == expected
