@@ -92,7 +92,8 @@ class Shell:
             check=False,
         )
         self.folder = Path(self.last.read_text().strip())
-        return done.stdout
+        # kustomize ends some lines with a blank, which no page can show.
+        return re.sub(r"[ \t]+$", "", done.stdout, flags=re.M)
 
     def carry_out(self, blocks: list[Block]) -> None:
         for block in blocks:
