@@ -151,7 +151,8 @@ class Cluster:
 
     def _starter(self, pod: dict[str, Any]) -> Callable[[Path], list[subprocess.Popen[bytes]]]:
         """How to start a pod: its init containers to their ends, then its container."""
-        containers = [*pod["initContainers"], *pod["containers"]]
+        (container,) = pod["containers"]
+        containers = [*pod["initContainers"], container]
         files = [self._prepared(pod, container) for container in containers]
         alone = [
             "ip",
