@@ -1,0 +1,168 @@
+"""What docs/gitops.md says of a JobSet that changes, held against the recorded answers of the real code.
+
+The page has a table of fields, each with what becomes of a change while the JobSet runs and while it is suspended. By
+that table alone the recorded changes are judged here, and changes of each of its fields as trainc itself judges them.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import yaml
+from conformance.recordings import lines
+
+import trainc
+from trainc.checks.jobset import update
+from trainc.kubernetes.gotypes import compared
+from trainc.kubernetes.structural import load
+from trainc.kubernetes.trees import Path as TreePath
+from trainc.kubernetes.trees import get, put
+from trainc.passes.store import RELEASE, with_defaults
+
+ROOT = Path(__file__).parents[2]
+SECTION = (ROOT / "docs" / "gitops.md").read_text().partition("\n## When a JobSet changes\n")[2].partition("\n## ")[0]
+TABLE = re.findall(r"^\| (.+) \| (.+) \| (.+) \|$", SECTION.partition("There are three ways")[0], re.MULTILINE)[1:]
+POD = "spec.replicatedJobs.template.spec.template"
+"""Where a pod template is, without the number of the job."""
+OTHERS = "all others"
+
+
+class Fate(NamedTuple):
+    """What the page says of a change."""
+
+    running: str
+    suspended: str
+
+
+def fates() -> dict[str, Fate]:
+    """By field, as the table has them; those of pod templates with the whole path."""
+    found: dict[str, Fate] = {}
+    for fields, running, suspended in TABLE:
+        within = f"{POD}." if fields.startswith("of a pod template") else ""
+        names = [OTHERS] if fields.startswith(OTHERS) else re.findall(r"`(.+?)`", fields)
+        found |= {f"{within}{name}" if name != OTHERS else OTHERS: Fate(running, suspended) for name in names}
+    return found
+
+
+FATES = fates()
+WORDS = {"may change", "may come and go", "refused"}
+
+
+def stored(jobset: dict[str, Any]) -> dict[str, Any]:
+    """What the server keeps and compares of a JobSet."""
+    spec = load("JobSet", RELEASE).admit(jobset).value["spec"]
+    metadata = {key: jobset["metadata"].get(key) or {} for key in ("labels", "annotations")}
+    return {"metadata": metadata | {"name": jobset["metadata"]["name"]}, "spec": compared(spec)}
+
+
+def leaves(tree: Any, path: TreePath = ()) -> dict[TreePath, Any]:
+    parts = tree.items() if isinstance(tree, dict) else enumerate(tree) if isinstance(tree, list) else ()
+    found = {} if parts or tree in ({}, []) else {path: tree}
+    for key, part in parts:
+        found |= leaves(part, (*path, key))
+    return found
+
+
+def touched(old: dict[str, Any], new: dict[str, Any]) -> set[str]:
+    """The fields that differ, as the table calls them."""
+    before, after = leaves(stored(old)), leaves(stored(new))
+    changed = {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
+    spelled = {".".join(str(key) for key in path if not isinstance(key, int)) for path in changed}
+    return {next((name for name in FATES if f"{path}.".startswith(f"{name}.")), OTHERS) for path in spelled}
+
+
+def takes(field: str, old: dict[str, Any], new: dict[str, Any]) -> bool:
+    """Whether a change of a field is taken, by the page."""
+    fate = FATES[field]
+    word = fate.suspended if old["spec"].get("suspend") or new["spec"].get("suspend") else fate.running
+    if word == "may come and go":
+        return any(get(tree, tuple(field.split("."))) is None for tree in (old, new))
+    return word == "may change"
+
+
+def test_the_table_has_words_that_are_judged() -> None:
+    assert {word for fate in FATES.values() for word in fate} == WORDS
+    assert len(FATES) == 16
+
+
+def is_of_values(case: dict[str, Any]) -> bool:
+    """Whether the new value is wrong by itself, wherever it were written."""
+    return any("immutable" not in error["message"] and error["field"] != "<nil>" for error in case["errors"])
+
+
+RECORDED = lines("jobset_update")
+
+
+@pytest.mark.parametrize("case", RECORDED)
+def test_a_recorded_change_is_what_the_page_says(case: dict[str, Any]) -> None:
+    old, new = case["old"], case["new"]
+    told = not is_of_values(case) and all(takes(field, old, new) for field in touched(old, new))
+    assert told == case["allowed"]
+
+
+SUSPENDED = trainc.compile([str(ROOT / "golden" / "kueue-queue" / "input.yaml")]).objects[0]
+FIRST_POD: TreePath = ("spec", "replicatedJobs", 0, "template", "spec", "template")
+CLAIM = {"metadata": {"name": "c"}, "spec": {"accessModes": ["ReadWriteOnce"]}}
+VALUES: dict[str, tuple[Any, ...]] = {
+    "metadata.labels": ({"a": "b"}, {"a": "c"}),
+    "metadata.annotations": ({"a": "b"}, {"a": "c"}),
+    "spec.ttlSecondsAfterFinished": (1, 2),
+    "spec.coordinator": ({"replicatedJob": "node"}, {"replicatedJob": "node", "podIndex": 1}),
+    "spec.network": ({"enableDNSHostnames": True}, {"enableDNSHostnames": False}),
+    "spec.successPolicy": ({"operator": "All"}, {"operator": "Any"}),
+    "spec.failurePolicy": tuple({"maxRestarts": count, "restartStrategy": "Recreate"} for count in (1, 2)),
+    "spec.startupPolicy": ({"startupPolicyOrder": "AnyOrder"}, {"startupPolicyOrder": "InOrder"}),
+    "spec.volumeClaimPolicies": tuple(
+        [{"templates": [CLAIM], "retentionPolicy": {"whenDeleted": word}}] for word in ("Delete", "Retain")
+    ),
+    f"{POD}.metadata.labels": ({"a": "b"}, {"a": "c"}),
+    f"{POD}.metadata.annotations": ({"a": "b"}, {"a": "c"}),
+    f"{POD}.spec.nodeSelector": ({"a": "b"}, {"a": "c"}),
+    f"{POD}.spec.tolerations": ([{"key": "a"}], [{"key": "b"}]),
+    f"{POD}.spec.schedulingGates": ([{"name": "a"}], []),
+}
+"""Two values of each field that may be there or not."""
+
+
+def with_field(jobset: dict[str, Any], field: str, value: Any) -> dict[str, Any]:
+    """With a field of the JobSet, or of its first pod template; None takes it away."""
+    within: TreePath = FIRST_POD if field.startswith(POD) else ()
+    *parents, last = field.removeprefix(f"{POD}.").split(".")
+    path: TreePath = (*within, *parents)
+    part = {key: kept for key, kept in (get(jobset, path) or {}).items() if key != last}
+    made: dict[str, Any] = put(jobset, path, part if value is None else part | {last: value})
+    return made
+
+
+@pytest.mark.parametrize("suspend", [False, True], ids=["running", "suspended"])
+@pytest.mark.parametrize("field", [name for name in FATES if name not in ("spec.suspend", OTHERS)])
+def test_trainc_judges_a_field_as_the_page_does(field: str, suspend: bool) -> None:
+    one, other = VALUES[field]
+    base = put(SUSPENDED, ("spec", "suspend"), suspend)
+    states = [with_field(base, field, value) for value in (None, one, other)]
+    for old in states:
+        for new in states:
+            told = all(takes(name, old, new) for name in touched(old, new))
+            assert (update.refused(old, new) == []) == told
+
+
+@pytest.mark.parametrize(
+    "case",
+    [case for case in RECORDED if case.values[0]["name"] in ("client-apply-same-manifest", "replace-same-manifest")],
+)
+def test_an_unchanged_manifest_is_refused_for_the_defaults_that_it_lacks(case: dict[str, Any]) -> None:
+    assert not case["allowed"]
+    filled = case["new"] | {"spec": with_defaults(load("JobSet", RELEASE).admit(case["new"]).value["spec"])}
+    assert touched(case["old"], case["new"])
+    assert touched(case["old"], filled) == set()
+
+
+@pytest.mark.parametrize("golden", sorted(ROOT.glob("golden/*/expected.yaml")), ids=lambda path: path.parent.name)
+def test_what_trainc_writes_has_the_defaults(golden: Path) -> None:
+    for jobset in (tree for tree in yaml.safe_load_all(golden.read_text()) if tree["kind"] == "JobSet"):
+        filled = jobset | {"spec": with_defaults(load("JobSet", RELEASE).admit(jobset).value["spec"])}
+        assert touched(filled, jobset) == set()
+        assert update.refused(filled, jobset) == []
