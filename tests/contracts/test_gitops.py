@@ -23,9 +23,13 @@ ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "gitops.md"
 FIRST = "A repository"
 """The section that all others begin with, unless they have a folder of their own here."""
-BEGIN = {"kustomize and kpt": "integrations/kustomize", "Argo CD": "golden/llm-finetune-4x8/input.yaml"}
+BEGIN = {
+    "kustomize": "integrations/kustomize",
+    "kpt": "integrations/kpt",
+    "Argo CD": "golden/llm-finetune-4x8/input.yaml",
+}
 """What lies in the folder in which a section's commands run: a file, or all that a folder holds."""
-MAY_BE_MISSING = ("kustomize",)
+MAY_BE_MISSING = ("kustomize", "kpt")
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 

@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).parents[2]
-SECTION = (ROOT / "docs" / "gitops.md").read_text().partition("## kustomize and kpt\n")[2].partition("\n## ")[0]
+SECTION = (ROOT / "docs" / "gitops.md").read_text().partition("## kustomize\n")[2].partition("\n## ")[0]
 CONSOLES = re.findall(r"^```console\n(.*?)^```$", SECTION, re.MULTILINE | re.DOTALL)
 BUILD = ["kustomize", "build", "--enable-alpha-plugins", "--enable-exec"]
 

@@ -1,0 +1,140 @@
+"""The commands of docs/gitops.md that need a cluster, as far as they go without one.
+
+Those of kubectl are given to the real one, which is told to look at files alone (`--local`): a patch is laid over an
+object like the cluster's, and what would be applied is read. Of `flux` the flags are compared with those that it has; an
+image has the name under which it is used. Reads `kubectl` from the PATH; where there is none, its tests are skipped.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from running import run
+
+ROOT = Path(__file__).parents[2]
+ARGOCD = ROOT / "integrations" / "argocd"
+SCRIPTS = re.findall(r"^```sh\n(.*?)^```$", (ROOT / "docs" / "gitops.md").read_text(), re.MULTILINE | re.DOTALL)
+COMMANDS = [shlex.split(line) for script in SCRIPTS for line in script.replace("\\\n", " ").splitlines()]
+IMAGE = "registry.example.com/trainc-argocd:0.1.0"
+FLAGS = {
+    ("push", "artifact"): {"--path", "--source", "--revision"},
+    ("tag", "artifact"): {"--tag"},
+    ("get", "kustomizations"): set(),
+}
+"""What of the flags of flux the page uses (fluxcd/flux2, cmd/flux)."""
+THERE: dict[str, dict[str, Any]] = {
+    "argocd-repo-server": {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "spec": {
+            "template": {
+                "spec": {
+                    "containers": [{"name": "argocd-repo-server", "image": "quay.io/argoproj/argocd:v3.2.1"}],
+                    "initContainers": [
+                        {"name": "copyutil", "volumeMounts": [{"name": "var-files", "mountPath": "/r"}]}
+                    ],
+                    "volumes": [{"name": name, "emptyDir": {}} for name in ("tmp", "var-files", "plugins")],
+                }
+            }
+        },
+    },
+    "argocd-cm": {"apiVersion": "v1", "kind": "ConfigMap", "data": {"url": "https://argocd.example.com"}},
+}
+"""What of Argo CD's own objects a patch has to do with (argoproj/argo-cd v3.2, manifests/base)."""
+
+with_kubectl = pytest.mark.skipif(shutil.which("kubectl") is None, reason="there is no kubectl on the PATH")
+
+
+def commands(*words: str) -> list[list[str]]:
+    return [command for command in COMMANDS if tuple(command[: len(words)]) == words]
+
+
+def kubectl(*words: str) -> str:
+    done = subprocess.run(["kubectl", *words], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def patched(name: str, tmp_path: Path) -> dict[str, Any]:
+    """An object as the page's command would patch it."""
+    (command,) = [command for command in commands("kubectl", "patch") if command[3] == name]
+    assert command[2] == THERE[name]["kind"].lower()
+    assert command[4:6] == ["--namespace", "argocd"]
+    file = tmp_path / "there.yaml"
+    file.write_text(yaml.safe_dump(THERE[name] | {"metadata": {"name": name, "namespace": "argocd"}}))
+    made: dict[str, Any] = yaml.safe_load(kubectl("patch", *command[6:], "--local", "-f", str(file), "-o", "yaml"))
+    assert made["metadata"]["name"] == name
+    return made
+
+
+def test_every_command_is_looked_at() -> None:
+    looked_at = [*commands("kubectl", "patch"), *commands("kubectl", "apply"), *commands("flux"), *commands("docker")]
+    assert sorted(looked_at) == sorted(COMMANDS)
+
+
+@with_kubectl
+def test_the_sidecar_joins_what_is_in_the_deployment(tmp_path: Path) -> None:
+    pod = patched("argocd-repo-server", tmp_path)["spec"]["template"]["spec"]
+    assert {part["name"] for part in pod["containers"]} == {"argocd-repo-server", "trainc"}
+    assert [part["name"] for part in pod["initContainers"]] == ["copyutil"]
+    volumes = [volume["name"] for volume in pod["volumes"]]
+    assert sorted(volumes) == ["plugins", "tmp", "trainc-tmp", "var-files"]
+    mounted = {mount["name"] for part in pod["containers"] for mount in part.get("volumeMounts", ())}
+    assert mounted == {"var-files", "plugins", "trainc-tmp"}
+
+
+@with_kubectl
+def test_the_health_check_joins_the_settings(tmp_path: Path) -> None:
+    data = patched("argocd-cm", tmp_path)["data"]
+    assert data.pop("url") == "https://argocd.example.com"
+    assert list(data.values()) == [(ARGOCD / "health.lua").read_text()]
+
+
+@with_kubectl
+def test_what_is_applied_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run("init").code == 0
+    assert run("build", "-o", "rendered").code == 0
+    (tmp_path / "integrations").symlink_to(ROOT / "integrations")
+    found = {}
+    for command in commands("kubectl", "apply"):
+        local = ["kubectl", "label", "--local", *command[2:], "a=b", "-o", "name"]
+        done = subprocess.run(local, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=True)
+        found[command[-1]] = done.stdout.split()
+    assert found == {
+        "rendered/": ["jobset.jobset.x-k8s.io/first-job"],
+        "integrations/flux/training-jobs.yaml": [
+            "ocirepository.source.toolkit.fluxcd.io/training-jobs",
+            "kustomization.kustomize.toolkit.fluxcd.io/training-jobs",
+        ],
+        "integrations/argocd/application.yaml": ["application.argoproj.io/training"],
+    }
+
+
+@pytest.mark.parametrize("command", commands("flux"), ids=lambda command: command[1])
+def test_flux_has_the_flags(command: list[str]) -> None:
+    flags = {word.partition("=")[0] for word in command if word.startswith("--")}
+    assert flags <= FLAGS[command[1], command[2]]
+
+
+def test_the_image_that_is_built_is_the_one_that_is_used() -> None:
+    built, pushed = commands("docker")
+    assert built[built.index("-t") + 1] == pushed[-1] == IMAGE
+    pod = yaml.safe_load((ARGOCD / "sidecar.yaml").read_text())["spec"]["template"]["spec"]
+    assert [part["image"] for part in pod["containers"]] == [IMAGE]
+
+
+@pytest.mark.parametrize("file", ["Dockerfile", "sidecar.yaml", "argocd-cm.yaml"])
+def test_a_file_says_the_command_as_the_page_does(file: str) -> None:
+    said = [
+        shlex.split(line) for line in re.findall(r"^# +((?:docker|kubectl) .+)$", (ARGOCD / file).read_text(), re.M)
+    ]
+    assert said
+    assert [command for command in said if command not in COMMANDS] == []
