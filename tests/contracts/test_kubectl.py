@@ -1,8 +1,9 @@
 """The commands of docs/gitops.md that need a cluster, as far as they go without one.
 
 Those of kubectl are given to the real one, which is told to look at files alone (`--local`): a patch is laid over an
-object like the cluster's, and what would be applied is read. Of `flux` the flags are compared with those that it has; an
-image has the name under which it is used. Reads `kubectl` from the PATH; where there is none, its tests are skipped.
+object like the cluster's, and what would be applied is read. The flags of `flux` are compared with those that it has,
+and an image has the name under which it is used. Reads `kubectl` from the PATH; where there is none, its tests are
+skipped.
 """
 
 from __future__ import annotations

@@ -1,0 +1,101 @@
+"""integrations/argocd/application.yaml: its parameters as the plugin reads them, and what it ignores for Kueue.
+
+Argo CD compares an object without what `jqPathExpressions` say, as `jq 'del(...)'` would leave it. Reads `jq` from the
+PATH; where there is none, its test is skipped.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+import trainc
+from trainc.argocd import environment, parameters
+from trainc.argocd.parameters import Wanted
+from trainc.checks.jobset.update import POD, WHILE_SUSPENDED, refused
+from trainc.kubernetes.trees import Path as TreePath
+from trainc.kubernetes.trees import put
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "gitops.md").read_text()
+ARGOCD = ROOT / "integrations" / "argocd"
+SPEC = yaml.safe_load((ARGOCD / "application.yaml").read_text())["spec"]
+PLUGIN = yaml.safe_load((ARGOCD / "plugin.yaml").read_text())
+JOBSET = trainc.compile([str(ROOT / "golden" / "kueue-queue" / "input.yaml")]).objects[0]
+AT: TreePath = ("spec", "replicatedJobs", 0, *POD)
+
+
+def fields_of_kueue() -> set[str]:
+    """What may change in a pod template while the JobSet is suspended, as jq says it."""
+    pod = ".".join(map(str, POD))
+    return {f".spec.replicatedJobs[]?.{pod}.{'.'.join(map(str, field))}" for field in WHILE_SUSPENDED}
+
+
+def ignored() -> list[str]:
+    (rule,) = SPEC["ignoreDifferences"]
+    assert {key: rule[key] for key in ("group", "kind")} == {"group": "jobset.x-k8s.io", "kind": "JobSet"}
+    expressions: list[str] = rule["jqPathExpressions"]
+    return expressions
+
+
+def admitted(jobset: dict[str, Any]) -> dict[str, Any]:
+    """A JobSet that Kueue has started."""
+    started = put(jobset, ("spec", "suspend"), False)
+    started = put(started, (*AT, "metadata"), {"labels": {"a": "b"}, "annotations": {"a": "b"}})
+    started = put(started, (*AT, "spec", "nodeSelector"), {"pool": "a"})
+    started = put(started, (*AT, "spec", "tolerations"), [{"key": "a"}])
+    whole: dict[str, Any] = put(started, (*AT, "spec", "schedulingGates"), [{"name": "a.io/b"}])
+    return whole
+
+
+def compared(jobset: dict[str, Any]) -> Any:
+    """What Argo CD compares: without what is ignored, and without what is empty then."""
+    del_all = f"del({', '.join(ignored())}) | del(.. | select(. == {{}}))"
+    done = subprocess.run(
+        ["jq", del_all], input=json.dumps(jobset), capture_output=True, text=True, timeout=10, check=True
+    )
+    return json.loads(done.stdout)
+
+
+def test_the_parameters_are_understood() -> None:
+    plugin = SPEC["source"]["plugin"]
+    assert plugin["name"] == PLUGIN["metadata"]["name"]
+    variables = {
+        "ARGOCD_APP_PARAMETERS": json.dumps(plugin["parameters"]),
+        "ARGOCD_APP_SOURCE_PATH": SPEC["source"]["path"],
+    }
+    found, diagnostics = parameters.wanted(environment.read(variables, parameters.NAMES))
+    # Here the folder is not the Application's, so its path leads out.
+    assert [diagnostic.message for diagnostic in diagnostics] == [
+        'the parameter "runtimes": "../../platform/runtimes" is outside the repository'
+    ]
+    assert found == Wanted(strict=True, name_suffix_hash=True)
+
+
+def test_the_page_has_the_parameters_of_the_plugin() -> None:
+    table = PAGE.partition("### Parameters")[2].partition("They stand in")[0]
+    rows = dict(re.findall(r"^\| `(.+?)` \| (.+?) \|", table, re.MULTILINE))
+    values = {"paths": "array of paths", "text": "string", "switch": '"true" or "false"'}
+    assert rows == {parameter.name: values[parameter.form] for parameter in parameters.PARAMETERS}
+
+
+def test_it_ignores_what_kueue_sets() -> None:
+    assert set(ignored()) == {".spec.suspend"} | fields_of_kueue()
+    assert SPEC["syncPolicy"]["automated"]["selfHeal"] is True
+    assert "RespectIgnoreDifferences=true" in SPEC["syncPolicy"]["syncOptions"]
+
+
+@pytest.mark.skipif(shutil.which("jq") is None, reason="there is no jq on the PATH")
+def test_a_jobset_that_kueue_has_started_is_in_sync() -> None:
+    started = admitted(JOBSET)
+    assert refused(JOBSET, started) == []
+    assert started != JOBSET
+    assert compared(started) == compared(JOBSET)
+    assert compared(put(JOBSET, (*AT, "spec", "containers", 0, "image"), "x:2")) != compared(JOBSET)
