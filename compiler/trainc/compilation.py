@@ -10,7 +10,7 @@ from trainc.diagnostics import Checked, Diagnostic, Document, ObjectId, Place, R
 from trainc.emit.order import objects_of_a_job
 from trainc.frontends import Role, sort
 from trainc.kubernetes.trees import Tree, get, put
-from trainc.library import Level, Library, Stock
+from trainc.library import FLAGS, Level, Library, Spelled, Stock
 from trainc.objects import TrainJob
 from trainc.plan import Plan
 from trainc.settings import DEFAULT, Settings
@@ -174,7 +174,9 @@ def compile_documents(
 ) -> Compilation:
     """Compile every TrainJob among documents that have been read."""
     given = read.documents["runtime"]
-    searched, of_runtimes = library(runtimes, given=given, namespace=namespace, skip=skip, root=root)
+    searched, of_runtimes = library(
+        runtimes, given=given, namespace=namespace, skip=skip, root=root, spelled=settings.spelled
+    )
     found = [*settings.diagnostics, *read.diagnostics, *of_runtimes]
     for entry in searched.levels[0].entries.values():
         found += entry.conform()[1]
@@ -229,6 +231,7 @@ def library(
     namespace: str | None = None,
     skip: Sequence[str] = (),
     root: str | None = None,
+    spelled: Spelled = FLAGS,
 ) -> tuple[Library, list[Diagnostic]]:
     """The runtimes by level, in the order in which they are searched: the given ones, each path, the stock ones."""
     from trainc.passes.conform import conform_runtime
@@ -241,10 +244,10 @@ def library(
         levels.append(level)
     for path in runtimes:
         more = _read([path], namespace=namespace, skip=skip, root=root)
-        level, twice = Level.of(f"--runtimes {path}", more.documents["runtime"], conform_runtime)
+        level, twice = Level.of(spelled.runtimes.format(path), more.documents["runtime"], conform_runtime)
         found += [*more.diagnostics, *twice]
         levels.append(level)
-    return Library((*levels, Stock(conform_runtime))), found
+    return Library((*levels, Stock(conform_runtime)), spelled), found
 
 
 def _plans(

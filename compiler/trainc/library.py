@@ -108,10 +108,22 @@ class Stock(Level):
         return Document(file=f"<stock>/{name}.yaml", line=1, text=text, value=parse(text))
 
 
+class Spelled(NamedTuple):
+    """How the one who runs trainc says what a way out asks for: not everybody has a command line."""
+
+    runtimes: str = "--runtimes {}"
+    """With a path, a place to look for runtimes in."""
+    name_suffix_hash: str = "--name-suffix-hash"
+
+
+FLAGS: Final = Spelled()
+
+
 class Library(NamedTuple):
     """All levels, in the order in which they are searched."""
 
     levels: tuple[Level, ...]
+    spelled: Spelled = FLAGS
 
     def find(self, kind: str, namespace: str, name: str) -> Entry | None:
         """The first runtime of that kind and name; one with a namespace only for a TrainJob of that namespace."""

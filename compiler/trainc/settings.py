@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from trainc import inputs
 from trainc.inputs import SETTINGS, STDIN, fault, root_of, within
+from trainc.library import FLAGS, Spelled
 from trainc.objects import NO_PROJECT, Project
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ class Settings(NamedTuple):
     """The rules that are turned off."""
     strict: str = ""
     """Who makes warnings errors, in words; empty where nobody does."""
+    spelled: Spelled = FLAGS
+    """What diagnostics call the options of a run."""
     advice: bool = False
     """Whether to say also what is right for most, and worth a thought (`passes.lint.ADVICE`)."""
     project: Project = NO_PROJECT

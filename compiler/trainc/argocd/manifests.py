@@ -18,6 +18,7 @@ from trainc.compilation import Compilation, compile
 from trainc.delivery import Delivery
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place
 from trainc.emit import yaml
+from trainc.library import Spelled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 OF_KUSTOMIZE: Final = ("kustomization.yaml", "kustomization.yml")
 """Files of kustomize's own: no objects, and nothing follows what they say."""
+SPELLED: Final = Spelled("the parameter runtimes: {}", "the parameter name-suffix-hash")
+"""How an Application says what else an option says."""
 
 
 class Answer(NamedTuple):
@@ -53,7 +56,7 @@ def generate(environment: Environment) -> Answer:
         runtimes=said.runtimes,
         only=said.only,
         namespace=environment.namespace,
-        settings=found._replace(strict="the parameter strict") if said.strict else found,
+        settings=found._replace(strict="the parameter strict" if said.strict else found.strict, spelled=SPELLED),
         delivery=Delivery(said.name_suffix_hash, said.argocd_replace, said.suspend),
         root=environment.root,
     )

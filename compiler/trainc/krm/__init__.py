@@ -8,7 +8,7 @@ Source   KRM Functions Specification v1 (kubernetes-sigs/kustomize); what kustom
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from trainc import settings as projects
 from trainc.compilation import Compilation, Read, compile_documents
@@ -17,12 +17,18 @@ from trainc.krm import items, request, results
 from trainc.krm.annotations import without
 from trainc.krm.resourcelist import EMPTY, ResourceList
 from trainc.krm.resourcelist import read as read_list
+from trainc.library import Spelled
 from trainc.settings import DEFAULT
 
 if TYPE_CHECKING:
     from trainc.inputs import File
     from trainc.krm.request import Request
     from trainc.settings import Settings
+
+SPELLED: Final = Spelled(
+    runtimes="runtimes: [{}] in the functionConfig", name_suffix_hash="nameSuffixHash in the functionConfig"
+)
+"""How a functionConfig says what else an option says."""
 
 
 class Answer(NamedTuple):
@@ -79,7 +85,7 @@ def _compiled(read: Read, wanted: Request, root: str) -> Compilation:
 
 def _settings(wanted: Request, root: str) -> Settings:
     found = projects.read(wanted.settings, root=root) if wanted.settings else DEFAULT
-    return found._replace(strict="strict in the functionConfig") if wanted.strict else found
+    return found._replace(strict="strict in the functionConfig" if wanted.strict else found.strict, spelled=SPELLED)
 
 
 def _nothing(given: ResourceList, wanted: Request, compilation: Compilation) -> Diagnostic | None:

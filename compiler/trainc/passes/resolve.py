@@ -66,10 +66,11 @@ def missing(plan: Plan) -> Iterator[Finding]:
     ref = plan.job.runtime_ref
     kind, name = ref["kind"], ref["name"]
     searched = ", ".join(f"{level.name} ({len(list(level.known()))})" for level in plan.library.levels)
+    option = plan.library.spelled.runtimes.format("PATH")
     yield Finding(
         message=f'no {kind} "{name}"'
         + (f' for namespace "{plan.job.namespace}"' if kind == NAMESPACED and plan.job.namespace else ""),
-        help=f"{_way_out(plan, kind, name)}searched: {searched}; add a place to look with --runtimes PATH",
+        help=f"{_way_out(plan, kind, name)}searched: {searched}; add a place to look with {option}",
         # The webhook spells the field so, with a capital, for one kind and not for the other.
         field="spec.RuntimeRef" if kind == CLUSTER else "spec.runtimeRef",
         place=plan.job.at("spec", "runtimeRef", "name"),

@@ -79,7 +79,8 @@ def _without_suffix(plan: Plan) -> str:
     """The other way out where there is a suffix: without it, the same job had no fault."""
     if not plan.suffix:
         return ""
-    return f"; or leave out --name-suffix-hash, which makes names {len(plan.suffix)} characters longer"
+    option = plan.library.spelled.name_suffix_hash
+    return f"; or leave out {option}, which makes names {len(plan.suffix)} characters longer"
 
 
 def _lowered(plan: Plan, violation: Violation, place: Place) -> str:

@@ -1,0 +1,60 @@
+"""A way out names what its reader can write: an option, a field of a functionConfig, a parameter of an Application."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from running import Done, run
+
+LOST = {"runtimeRef": {"name": "lost"}}
+LONG = {"runtimeRef": {"name": "torch-distributed"}}
+WAY_OUT = {
+    "build": (", --runtimes more (0), ", "look with --runtimes PATH", "leave out --name-suffix-hash, "),
+    "krm": (
+        ", runtimes: [more] in the functionConfig (0), ",
+        "look with runtimes: [PATH] in the functionConfig",
+        "leave out nameSuffixHash in the functionConfig, ",
+    ),
+    "cmp": (
+        ", the parameter runtimes: more (0), ",
+        "look with the parameter runtimes: PATH",
+        "leave out the parameter name-suffix-hash, ",
+    ),
+}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An application's folder, with an empty one for runtimes."""
+    (tmp_path / "more").mkdir()
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def told(by: str, job: dict[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatch) -> Done:
+    """What is said of a TrainJob, with a place for runtimes and a suffix of the names."""
+    if by == "krm":
+        spec = {"runtimes": ["more"], "nameSuffixHash": True}
+        config = {"apiVersion": "trainc.dev/v1alpha1", "kind": "TrainJobCompiler", "spec": spec}
+        given = {"apiVersion": "config.kubernetes.io/v1", "kind": "ResourceList", "items": [job]}
+        return run("krm", stdin=json.dumps(given | {"functionConfig": config}).encode())
+    (folder / "job.yaml").write_text(yaml.safe_dump(job))
+    if by == "build":
+        return run("build", "job.yaml", "--runtimes", "more", "--name-suffix-hash")
+    said = [{"name": "runtimes", "array": ["more"]}, {"name": "name-suffix-hash", "string": "true"}]
+    monkeypatch.setenv("ARGOCD_APP_PARAMETERS", json.dumps(said))
+    return run("cmp", "generate")
+
+
+@pytest.mark.parametrize("by", WAY_OUT)
+def test_the_way_out(by: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    head = {"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob"}
+    searched, look, leave = WAY_OUT[by]
+    lost = told(by, head | {"metadata": {"name": "a"}, "spec": LOST}, folder, monkeypatch)
+    assert (lost.code, searched in lost.err, look in lost.err) == (1, True, True), lost.err
+    long = told(by, head | {"metadata": {"name": "a" * 48}, "spec": LONG}, folder, monkeypatch)
+    assert (long.code, leave in long.err) == (1, True), long.err
