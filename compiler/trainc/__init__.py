@@ -18,6 +18,7 @@ from trainc.version import __version__
 
 if TYPE_CHECKING:
     from trainc.compilation import Compilation, Compiled, compile
+    from trainc.delivery import Delivery
     from trainc.diagnostics import Diagnostic, Document, Location, ObjectId, Place
     from trainc.emit.yaml import render
     from trainc.tracing import Origin, Trace
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Compilation",
     "Compiled",
+    "Delivery",
     "Diagnostic",
     "Document",
     "Location",
@@ -41,6 +43,7 @@ _HOME = {
     "Compilation": "trainc.compilation",
     "Compiled": "trainc.compilation",
     "compile": "trainc.compilation",
+    "Delivery": "trainc.delivery",
     "Diagnostic": "trainc.diagnostics",
     "Document": "trainc.diagnostics",
     "Location": "trainc.diagnostics",
