@@ -2,8 +2,8 @@
 
 A ```console block holds commands after `$ ` (a `\\` goes on with the next line) and all that they print; a line `...`
 stands for any lines, and at the end of a line for the rest of it. A ```sh block needs a cluster or a registry: its
-grammar is checked here, and that its files are there; how far it goes without one, in test_kubectl.py. A ```yaml block that begins with `# PATH` is that file: one of
-integrations/ holds it, any other is written.
+grammar is checked here, and that its files are there; test_kubectl.py has how far it goes without one. A ```yaml block
+that begins with `# PATH` is that file: one of integrations/ holds it, any other is written.
 """
 
 from __future__ import annotations
