@@ -105,26 +105,16 @@ class Trace:
         value = at(step.after, path)
         source = self._source(step, path)
         if source is None:
-            return Origin(self._around(number, path), self._maker(step), step.stage, value)
+            return Origin(self._around(number, path), maker(self.plan, step.stage), step.stage, value)
         place = standing(source.place)
         by = source.by
         if not source.exact:
-            by = self._maker(step)
+            by = maker(self.plan, step.stage)
         elif place != source.place:
             by = f"a default of {by}"
         elif not (str(source.said) == str(value) and (step.stage != "framework" or alike(place.path[-1:], path[-1:]))):
-            by = f"{self._maker(step)}, from {field(place.path)}"
+            by = f"{maker(self.plan, step.stage)}, from {field(place.path)}"
         return Origin(place, by, step.stage, value)
-
-    def _maker(self, step: Step) -> str:
-        """Who writes what nobody has said."""
-        if step.stage == "framework":
-            return f"the {self.plan.runtime.framework} framework"
-        if step.stage == "accelerate":
-            return f"the accelerators of {self.plan.project.document.file}"
-        if step.stage == "deliver":
-            return "an option of the command line"
-        return "a default of JobSet" if step.stage == "store" else "the controller"
 
     def _source(self, step: Step, path: Path) -> _Source | None:
         """The field of the input that a step had what it wrote at a path from."""
@@ -191,6 +181,17 @@ class Trace:
                 if source is not None:
                     return standing(source.place)
         return self.plan.job.at()
+
+
+def maker(plan: Plan, stage: str) -> str:
+    """Who writes at a stage what nobody has said."""
+    if stage == "framework":
+        return f"the {plan.runtime.framework} framework"
+    if stage == "accelerate":
+        return f"the accelerators of {plan.project.document.file}"
+    if stage == "deliver":
+        return "an option of the command line"
+    return "a default of JobSet" if stage == "store" else "the controller"
 
 
 def alike(path: Path, other: Path) -> bool:
