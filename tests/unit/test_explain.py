@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -251,6 +252,17 @@ def test_with_an_error_it_says_what_build_says(monkeypatch: pytest.MonkeyPatch) 
     done = run("explain", "input.yaml")
     assert (done.code, done.out) == (1, "")
     assert done.err == run("build", "input.yaml").err
+
+
+def test_the_example_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("job.yaml").write_text(
+        "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\nmetadata: {name: finetune}\nspec:\n"
+        '  runtimeRef: {name: torch-distributed}\n  trainer: {numNodes: 4, image: "acme/ft:1"}\n'
+    )
+    page = (GOLDEN.parent / "docs" / "commands.md").read_text()
+    shown = page.partition("    $ trainc explain job.yaml '**.image'\n")[2].partition("\n- FIELD")[0]
+    assert textwrap.dedent(shown) == run("explain", "job.yaml", "**.image").out
 
 
 def made(steps: list[Any]) -> Any:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from trainc.cli import OK, WRONG_INPUT, options
-from trainc.inputs import STDIN, SUFFIXES
 
 if TYPE_CHECKING:
     from trainc.compilation import Compilation
@@ -102,6 +101,7 @@ def command(  # noqa: PLR0913, PLR0917 (an option each)
 def _is_path(argument: str) -> bool:
     """Whether the only argument is a PATH: it exists, or looks more like a file than like a field."""
     from trainc.explaining.selectors import OBJECT
+    from trainc.inputs import STDIN, SUFFIXES
 
     if argument == STDIN or os.path.exists(argument) or argument.endswith(SUFFIXES) or argument in ABOVE[:2]:
         return True

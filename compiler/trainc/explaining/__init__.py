@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trainc.emit.order import in_order
 from trainc.explaining.masking import masked, name_of
+from trainc.tracing import OPTION
 from trainc.tracing.counterparts import leaves
 
 if TYPE_CHECKING:
@@ -33,7 +34,8 @@ class Writing(NamedTuple):
     """Who it was, in words."""
     value: Any
     """What it wrote, secrets hidden."""
-    at: Location
+    at: Location | None
+    """Where it stands in the input; None for what an option of the command line says."""
 
 
 class Explained(NamedTuple):
@@ -82,4 +84,5 @@ def writings(trace: Trace, index: int, tree: Tree, path: Path) -> Iterator[Writi
     """Who has written a field, the last one first."""
     name = name_of(tree, path)
     for origin in trace.origins(index, path):
-        yield Writing(origin.stage, origin.by, masked(origin.value, name), origin.place.locate())
+        at = None if origin.by == OPTION else origin.place.locate()
+        yield Writing(origin.stage, origin.by, masked(origin.value, name), at)

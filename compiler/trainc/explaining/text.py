@@ -66,8 +66,9 @@ def _full(account: Account, paint: Paint) -> Iterator[str]:
         for order, writing in enumerate(writings):
             value = escape(shown(writing.value))
             yield f"  was {value}" if order else f"{paint(CYAN, escape(by_names(account.tree, path)))}: {value}"
-            yield f"  {paint(BOLD, position(writing.at))}: {writing.stage}: {escape(writing.by)}"
-            line = excerpt(writing.at)
+            where = f"{paint(BOLD, position(writing.at))}: " if writing.at else ""
+            yield f"  {where}{writing.stage}: {escape(writing.by)}"
+            line = excerpt(writing.at) if writing.at else None
             if line:
                 yield from underlined(line, len(str(line.number)), "-" if order else "^", BLUE, paint)
 
@@ -126,9 +127,9 @@ def _cells(writing: Writing) -> tuple[str, ...]:
     return value, writing.stage, _line(writing.at), escape(writing.by)
 
 
-def _line(place: Location) -> str:
+def _line(place: Location | None) -> str:
     """`file:line`."""
-    return position(place._replace(column=0)).removesuffix(":0")
+    return position(place._replace(column=0)).removesuffix(":0") if place else "-"
 
 
 def _part(path: Path) -> Path:

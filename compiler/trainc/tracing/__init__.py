@@ -8,7 +8,7 @@ Returns  its origins, the last one first. The stages are run again (`history`) a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from trainc.diagnostics import Path, Place, Related
 from trainc.emit.order import objects_of_a_job
@@ -26,7 +26,10 @@ if TYPE_CHECKING:
     from trainc.tracing.experiments import Owner
     from trainc.tracing.history import Step
 
-__all__ = ["Origin", "Trace"]
+__all__ = ["OPTION", "Origin", "Trace", "maker", "standing"]
+
+OPTION: Final = "an option of the command line"
+"""Whose a field is that stands in no document."""
 
 
 class Origin(NamedTuple):
@@ -169,6 +172,8 @@ class Trace:
             return _Source(runtime.at(*path), at(runtime.value, path), f'runtime "{runtime.id.name}"')
         place = self.plan.job.at(*path)
         by = "the TrainJob"
+        if path == ("metadata", "namespace") and not is_written(place):
+            by = OPTION
         if place.path[:2] == ("spec", "runtimePatches") and len(path) > 2:  # an older dialect has them elsewhere
             by = f'patch "{get(self.plan.job.value, (*path[:3], "manager"))}"'
         return _Source(place, at(self.plan.job.value, path), by)
@@ -190,7 +195,7 @@ def maker(plan: Plan, stage: str) -> str:
     if stage == "accelerate":
         return f"the accelerators of {plan.project.document.file}"
     if stage == "deliver":
-        return "an option of the command line"
+        return OPTION
     return "a default of JobSet" if stage == "store" else "the controller"
 
 
@@ -199,6 +204,14 @@ def alike(path: Path, other: Path) -> bool:
     return len(path) == len(other) and all(
         a == b or (isinstance(a, int) and isinstance(b, int)) for a, b in zip(path, other, strict=True)
     )
+
+
+def is_written(place: Place) -> bool:
+    """Whether the text of the document has the field, too: a namespace may have been given beside it."""
+    from trainc.kubernetes.documents.positions import span
+
+    path = (*place.document.within, *place.path)
+    return span(place.document.text, path, key=True) != span(place.document.text, path[:-1])
 
 
 def standing(place: Place) -> Place:
