@@ -62,6 +62,7 @@ CONSOLES: dict[str, dict[str, str]] = {
         + "".join(f"    - {{name: PART_{part}, value: {'A' * 110_000}}}\n" for part in range(16)),
         "fixed.yaml": JOB,
     },
+    "field-not-found": {"jobs/finetune.yaml": f"{JOB}  trainer: {{numNodes: 4}}\n"},
     "function-config": {
         "list.yaml": f"{LIST}{CONFIG}  spec: {{runtimes: [../platform/runtimes]}}\n",
         "fixed.yaml": f"{LIST}{CONFIG}  spec: {{runtimes: [runtimes]}}\n",

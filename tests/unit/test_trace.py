@@ -253,8 +253,43 @@ def test_halving_finds_what_every_single_experiment_finds(case: str, monkeypatch
         halved = Trace(job.plan)
         found = [halved.origin(0, path) for path in paths]
         monkeypatch.setattr(Experiments, "_search", one_by_one)
+        monkeypatch.setattr(Experiments, "_copied", lambda *_: None)
         single = Trace(job.plan)
         assert [single.origin(0, path) for path in paths] == found
+
+
+def test_names_that_differ_in_a_digit_are_told_apart(tmp_path: Path) -> None:
+    """Were a digit of each name changed, V1 would be there again: of V0."""
+    variables = "".join(f"    - {{name: V{i}, value: a}}\n" for i in range(4))
+    (tmp_path / "job.yaml").write_text(
+        "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\nmetadata: {name: t}\n"
+        f"spec:\n  runtimeRef: {{name: torch-distributed}}\n  trainer:\n    env:\n{variables}"
+    )
+    (job,) = trainc.compile([str(tmp_path / "job.yaml")]).jobs
+    trace = job.trace()
+    steps = tuple(step for part in NODE.split(".") for step in steps_of(part))
+    origins = [trace.origin(0, (*steps, "env", index, "name")) for index in range(4)]
+    assert [(where(origin.place), origin.by) for origin in origins] == [
+        (f"job.yaml:{line}", "the TrainJob") for line in (8, 9, 10, 11)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("metadata", "line", "by"),
+    [
+        ("{name: t}", "job.yaml:3", "an option of the command line"),
+        ("{name: t, namespace: ml}", "job.yaml:3", "the TrainJob"),
+        ("\n  namespace: ml\n  name: t", "job.yaml:4", "the TrainJob"),
+    ],
+)
+def test_a_namespace_that_is_not_written_is_an_option_s(metadata: str, line: str, by: str, tmp_path: Path) -> None:
+    (tmp_path / "job.yaml").write_text(
+        f"apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\nmetadata: {metadata}\n"
+        "spec: {runtimeRef: {name: torch-distributed}}\n"
+    )
+    (job,) = trainc.compile([str(tmp_path / "job.yaml")], namespace="other").jobs
+    origin = job.trace().origin(0, ("metadata", "namespace"))
+    assert (where(origin.place), origin.by) == (line, by)
 
 
 def one_by_one(self: Experiments, written: Any, alter: Any, low: int, high: int) -> list[int]:

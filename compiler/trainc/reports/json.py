@@ -40,12 +40,13 @@ def _entry(diagnostic: Diagnostic) -> dict[str, Any]:
             "name": subject.name,
         },
         "field": diagnostic.field,
-        **_position(diagnostic.place),
-        "related": [{"message": related.message, **_position(related.place)} for related in diagnostic.related],
+        **position(diagnostic.place),
+        "related": [{"message": related.message, **position(related.place)} for related in diagnostic.related],
     }
 
 
-def _position(place: object) -> dict[str, Any]:
+def position(place: object) -> dict[str, Any]:
+    """Where something is; without a file where nobody knows."""
     at = place if isinstance(place, Location) else Location(file="")
     return {
         "file": at.file,

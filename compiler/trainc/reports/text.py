@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from trainc.diagnostics import Checked
     from trainc.source.excerpt import Excerpt
 
-__all__ = ["block", "escape", "position", "render"]
+__all__ = ["block", "escape", "painter", "position", "render", "underlined"]
 
 COLORS: Final = {"error": "\x1b[1;31m", "warning": "\x1b[1;33m", "note": "\x1b[1;36m"}
 BOLD: Final = "\x1b[1m"
@@ -35,7 +35,7 @@ EXCERPTS: Final = 500
 
 def render(diagnostics: Sequence[Diagnostic], *, summary: str, color: bool, checked: Sequence[Checked] = ()) -> str:
     """The report, and a line that sums it up; blank lines between them."""
-    paint = _painted if color else _plain
+    paint = painter(color)
     parts = [
         "\n".join(_lines(diagnostic, paint, shown=number < EXCERPTS))
         for number, diagnostic in enumerate(_by_cause(in_order(diagnostics)))
@@ -91,19 +91,19 @@ def _lines(diagnostic: Diagnostic, paint: Callable[[str, str], str], *, shown: b
     where = [paint(BOLD, position(diagnostic.place))] if diagnostic.place else []
     yield ": ".join([*where, paint(color, severity), escape(diagnostic.message)])
     if at:
-        yield from _excerpt(at, digits, "^", color, paint)
+        yield from underlined(at, digits, "^", color, paint)
     seen = {_line(diagnostic.place)}
     for relation, excerpt in related:
         yield f"  {paint(BOLD, position(relation.place))}: {escape(relation.message)}"
         if excerpt and _line(relation.place) not in seen:
-            yield from _excerpt(excerpt, digits, "-", BLUE, paint)
+            yield from underlined(excerpt, digits, "-", BLUE, paint)
         seen.add(_line(relation.place))
     if diagnostic.help:
         yield f"  {paint(CYAN, 'help')}: {escape(diagnostic.help)}"
 
 
-def _excerpt(shown: Excerpt, digits: int, mark: str, color: str, paint: Callable[[str, str], str]) -> Iterator[str]:
-    """The line behind its number, and below it the underline."""
+def underlined(shown: Excerpt, digits: int, mark: str, color: str, paint: Callable[[str, str], str]) -> Iterator[str]:
+    """A line behind its number, and below it the underline."""
     yield f"  {paint(BLUE, f'{shown.number:>{digits}} |')} {shown.text}".rstrip()
     yield f"  {paint(BLUE, ' ' * digits + ' |')} {' ' * shown.column}{paint(color, mark * shown.width)}"
 
@@ -116,6 +116,11 @@ def _shown(place: object) -> Excerpt | None:
 
 def _line(place: object) -> tuple[str, int] | None:
     return (place.file, place.line) if isinstance(place, Location) else None
+
+
+def painter(color: bool) -> Callable[[str, str], str]:
+    """What gives a text a colour, or leaves it as it is."""
+    return _painted if color else _plain
 
 
 def _painted(color: str, text: str) -> str:

@@ -8,7 +8,7 @@ Returns  its origins, the last one first. The stages are run again (`history`) a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from trainc.diagnostics import Path, Place, Related
 from trainc.emit.order import objects_of_a_job
@@ -26,7 +26,10 @@ if TYPE_CHECKING:
     from trainc.tracing.experiments import Owner
     from trainc.tracing.history import Step
 
-__all__ = ["Origin", "Trace"]
+__all__ = ["OPTION", "Origin", "Trace", "maker", "standing"]
+
+OPTION: Final = "an option of the command line"
+"""Whose a field is that stands in no document."""
 
 
 class Origin(NamedTuple):
@@ -105,26 +108,16 @@ class Trace:
         value = at(step.after, path)
         source = self._source(step, path)
         if source is None:
-            return Origin(self._around(number, path), self._maker(step), step.stage, value)
+            return Origin(self._around(number, path), maker(self.plan, step.stage), step.stage, value)
         place = standing(source.place)
         by = source.by
         if not source.exact:
-            by = self._maker(step)
+            by = maker(self.plan, step.stage)
         elif place != source.place:
             by = f"a default of {by}"
         elif not (str(source.said) == str(value) and (step.stage != "framework" or alike(place.path[-1:], path[-1:]))):
-            by = f"{self._maker(step)}, from {field(place.path)}"
+            by = f"{maker(self.plan, step.stage)}, from {field(place.path)}"
         return Origin(place, by, step.stage, value)
-
-    def _maker(self, step: Step) -> str:
-        """Who writes what nobody has said."""
-        if step.stage == "framework":
-            return f"the {self.plan.runtime.framework} framework"
-        if step.stage == "accelerate":
-            return f"the accelerators of {self.plan.project.document.file}"
-        if step.stage == "deliver":
-            return "an option of the command line"
-        return "a default of JobSet" if step.stage == "store" else "the controller"
 
     def _source(self, step: Step, path: Path) -> _Source | None:
         """The field of the input that a step had what it wrote at a path from."""
@@ -179,6 +172,8 @@ class Trace:
             return _Source(runtime.at(*path), at(runtime.value, path), f'runtime "{runtime.id.name}"')
         place = self.plan.job.at(*path)
         by = "the TrainJob"
+        if path == ("metadata", "namespace") and not is_written(place):
+            by = OPTION
         if place.path[:2] == ("spec", "runtimePatches") and len(path) > 2:  # an older dialect has them elsewhere
             by = f'patch "{get(self.plan.job.value, (*path[:3], "manager"))}"'
         return _Source(place, at(self.plan.job.value, path), by)
@@ -193,11 +188,30 @@ class Trace:
         return self.plan.job.at()
 
 
+def maker(plan: Plan, stage: str) -> str:
+    """Who writes at a stage what nobody has said."""
+    if stage == "framework":
+        return f"the {plan.runtime.framework} framework"
+    if stage == "accelerate":
+        return f"the accelerators of {plan.project.document.file}"
+    if stage == "deliver":
+        return OPTION
+    return "a default of JobSet" if stage == "store" else "the controller"
+
+
 def alike(path: Path, other: Path) -> bool:
     """Whether two paths are the same but for where in their lists the items are."""
     return len(path) == len(other) and all(
         a == b or (isinstance(a, int) and isinstance(b, int)) for a, b in zip(path, other, strict=True)
     )
+
+
+def is_written(place: Place) -> bool:
+    """Whether the text of the document has the field, too: a namespace may have been given beside it."""
+    from trainc.kubernetes.documents.positions import span
+
+    path = (*place.document.within, *place.path)
+    return span(place.document.text, path, key=True) != span(place.document.text, path[:-1])
 
 
 def standing(place: Place) -> Place:

@@ -39,7 +39,9 @@ def counterpart(tree: Any, path: Path, other: Any) -> Path | None:
     ('env', 1, 'value')
     """
     found: list[str | int] = []
-    for step in path:
+    for number, step in enumerate(path):
+        if tree is other:  # shared, as most of what two runs of the stages make
+            return None if at(tree, path[number:]) is GONE else (*found, *path[number:])
         there: str | int | None = step
         if isinstance(step, int):
             there = same_item(tree, step, other) if isinstance(other, list) else None

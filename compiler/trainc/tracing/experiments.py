@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from trainc.kubernetes.trees import Path, Tree, edit, put
 from trainc.tracing.counterparts import GONE, at, counterpart
-from trainc.tracing.history import fresh, made
+from trainc.tracing.history import fresh, making
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -57,19 +57,45 @@ class Written(NamedTuple):
     objects: list[Tree]
 
 
+class Run:
+    """The stages on altered input: carried on as far as somebody asks, and never twice."""
+
+    def __init__(self, stages: Iterator[tuple[str, list[Tree]]]) -> None:
+        self._stages = stages
+        self._results: dict[str, list[Tree]] = {}
+
+    def after(self, stage: str) -> list[Tree] | None:
+        """The objects after a stage; None where it could not make any."""
+        while stage not in self._results:
+            try:
+                name, objects = next(self._stages)
+            except Exception:  # a stage relies on checks, which have not seen this input: it makes nothing of it
+                return None
+            self._results[name] = objects
+        return self._results[stage]
+
+
 class Experiments:
     """What would have become of one TrainJob; every experiment is made once."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.fields = sorted(fields(plan), key=_rank)
-        self._results: dict[tuple[str, Alteration, int, int], list[Tree] | None] = {}
+        self._said: dict[str, list[int]] = {}
+        for index, field in enumerate(self.fields):
+            value = at(getattr(plan, field.owner).value, field.path)
+            if isinstance(value, str) and _LETTER.search(value):
+                self._said.setdefault(value, []).append(index)
+        self._runs: dict[tuple[Alteration, int, int], Run] = {}
 
     def cause(self, written: Written) -> Cause | None:
         """The first field that the value hangs on; else the innermost of those for which it is there at all."""
         needed: list[Field] = []
         for rank, low, high in self._groups():
             found: list[Field] = []
+            copied = self._copied(written, low, high)
+            if copied is not None:
+                return Cause(self.fields[copied], to_value=True)
             for alter in (changed, removed):
                 for index in self._search(written, alter, low, high):
                     if self._outcome(written, alter, index, index + 1) is not GONE:
@@ -87,6 +113,18 @@ class Experiments:
             yield rank, low, high
             low = high
 
+    def _copied(self, written: Written, low: int, high: int) -> int | None:
+        """The only one of the fields from low to high that says the same, if it still does when all are changed.
+
+        That is most of what there is to find, with one experiment for all of it. Numbers may be the same by chance.
+        """
+        value = at(written.objects, written.path)
+        same = [index for index in self._said.get(value, ()) if low <= index < high] if isinstance(value, str) else []
+        if len(same) != 1:
+            return None
+        (index,) = same
+        return index if self._outcome(written, changed, low, high) == another(self.fields[index].path, value) else None
+
     def _search(self, written: Written, alter: Alteration, low: int, high: int) -> list[int]:
         """Which of the fields from low to high make a difference, found in halves."""
         if self._outcome(written, alter, low, high) == at(written.objects, written.path):
@@ -98,22 +136,19 @@ class Experiments:
 
     def _outcome(self, written: Written, alter: Alteration, low: int, high: int) -> Any:
         """What would have been written had the fields from low to high been altered; GONE if nothing."""
-        key = (written.stage, alter, low, high)
-        if key not in self._results:
-            self._results[key] = self._run(written.stage, alter, self.fields[low:high])
-        result = self._results[key]
+        key = (alter, low, high)
+        if key not in self._runs:
+            self._runs[key] = Run(self._stages(alter, self.fields[low:high]))
+        result = self._runs[key].after(written.stage)
         there = None if result is None else counterpart(written.objects, written.path, result)
         return GONE if there is None else at(result, there)
 
-    def _run(self, stage: str, alter: Alteration, altered: list[Field]) -> list[Tree] | None:
-        """The objects after a stage that has worked on altered input; None where it could not."""
+    def _stages(self, alter: Alteration, altered: list[Field]) -> Iterator[tuple[str, list[Tree]]]:
+        """The stages on input of which some fields are altered."""
         values = {owner: getattr(self.plan, owner).value for owner in OWNERS}
         for field in altered:
             values[field.owner] = alter(values[field.owner], field.path)
-        try:
-            return made(fresh(self.plan, **values), stage)
-        except Exception:  # a stage relies on checks, which have not seen this input: it makes nothing of it
-            return None
+        yield from making(fresh(self.plan, **values))
 
 
 class Rank(NamedTuple):
@@ -130,8 +165,14 @@ class Rank(NamedTuple):
 
 
 def _rank(field: Field) -> Rank:
-    name = field.path[-1] == "name" and isinstance(field.path[-2], int)
-    return Rank(field.path[:2] in MERGED, name or "labels" in field.path, OWNERS.index(field.owner), field.whole)
+    return Rank(
+        field.path[:2] in MERGED, _is_name(field.path) or "labels" in field.path, OWNERS.index(field.owner), field.whole
+    )
+
+
+def _is_name(path: Path) -> bool:
+    """Whether it is the name of an item of a list."""
+    return path[-1] == "name" and isinstance(path[-2], int)
 
 
 def fields(plan: Plan) -> Iterator[Field]:
@@ -152,8 +193,13 @@ def _inside(tree: Any, path: Path) -> Iterator[tuple[Path, bool]]:
 def changed(tree: Tree, path: Path) -> Tree:
     """A copy of the tree with another value at the path."""
     value = at(tree, path)
-    new = other(value)
+    new = another(path, value)
     return tree if new is value else put(tree, path, new)
+
+
+def another(path: Path, value: Any) -> Any:
+    """What a field is changed to. The names of a list's items stay as many: with another digit two may be the same."""
+    return f"{value}x" if isinstance(value, str) and _is_name(path) else other(value)
 
 
 def removed(tree: Tree, path: Path) -> Tree:
@@ -165,6 +211,7 @@ def removed(tree: Tree, path: Path) -> Tree:
     return tree if isinstance(path[-1], int) else edit(tree, path[:-1], without)
 
 
+_LETTER: Final = re.compile("[A-Za-z]")
 _DIGIT: Final = re.compile(r"\d")
 
 

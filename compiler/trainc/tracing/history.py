@@ -77,13 +77,12 @@ def fresh(plan: Plan, *, job: Tree | None = None, runtime: Tree | None = None, p
     )
 
 
-def made(plan: Plan, stage: str) -> list[Tree]:
-    """The objects after a stage, of a plan as it was when its runtime had been found."""
-    for make in MAKERS if stage != "conform" else ():
+def making(plan: Plan) -> Iterator[tuple[str, list[Tree]]]:
+    """Each stage that makes objects, with what there is after it; of a plan whose runtime has just been found."""
+    yield "conform", objects(plan)
+    for make in MAKERS:
         plan = make(plan)
-        if make.__name__ == stage:
-            break
-    return objects(plan)
+        yield make.__name__, objects(plan)
 
 
 def objects(plan: Plan) -> list[Tree]:

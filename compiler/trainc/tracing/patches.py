@@ -32,8 +32,12 @@ class Operation(NamedTuple):
         >>> Operation("add", ("labels", "acme.io/team", 0), "a").json
         {'op': 'add', 'path': '/labels/acme.io~1team/0', 'value': 'a'}
         """
-        path = "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in self.path)
-        return {"op": self.op, "path": path} | ({} if self.op == "remove" else {"value": self.value})
+        return {"op": self.op, "path": pointer(self.path)} | ({} if self.op == "remove" else {"value": self.value})
+
+
+def pointer(path: Path) -> str:
+    """A path as RFC 6901 writes it."""
+    return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
 
 
 def patch(before: Any, after: Any, path: Path = ()) -> Iterator[Operation]:

@@ -1,0 +1,47 @@
+"""Explanations as JSON, for programs.
+
+Reads    accounts.
+Returns  a list, an entry for each field: `{"trainJob": {"namespace", "name"}, "object": {"apiVersion", "kind",
+         "namespace", "name"}, "field", "pointer", "value", "stage", "by", "file", "line", "column", "endLine",
+         "endColumn", "before"}`. `pointer` is the field's path in the object as RFC 6901 writes it; `before` has the
+         earlier writings, the last one first, each with the fields from `value` to `endColumn`. Secrets are hidden.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from trainc.diagnostics import ObjectId
+from trainc.kubernetes.violations import field
+from trainc.reports.json import position
+from trainc.tracing.patches import pointer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from trainc.explaining import Account, Writing
+    from trainc.kubernetes.trees import Tree
+
+
+def render(accounts: Iterable[Account]) -> str:
+    """The fields as a list."""
+    entries = [entry for account in accounts for entry in _entries(account)]
+    return json.dumps(entries, indent=2, ensure_ascii=False) + "\n"
+
+
+def _entries(account: Account) -> Iterator[Tree]:
+    job = account.job
+    for path, (last, *earlier) in account.fields:
+        yield {
+            "trainJob": {"namespace": job.namespace, "name": job.name},
+            "object": ObjectId.of(account.tree)._asdict(),
+            "field": field(path),
+            "pointer": pointer(path),
+            **_writing(last),
+            "before": [_writing(writing) for writing in earlier],
+        }
+
+
+def _writing(writing: Writing) -> Tree:
+    return {"value": writing.value, "stage": writing.stage, "by": writing.by, **position(writing.at)}

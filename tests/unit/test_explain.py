@@ -1,0 +1,314 @@
+"""`trainc explain`: which fields are meant, what is said of them, and that the patches make the objects."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import jsonpatch
+import pytest
+import yaml
+from differential import sound
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from running import run
+from syrupy.assertion import SnapshotAssertion
+
+import trainc
+from trainc.explaining import patches
+from trainc.explaining.masking import masked
+from trainc.explaining.selectors import by_names, parse
+from trainc.kubernetes.violations import field as spelt
+from trainc.tracing.counterparts import leaves
+
+GOLDEN = Path(__file__).parents[2] / "golden"
+CASES = sorted(path.parent.name for path in GOLDEN.glob("*/expected.yaml"))
+PARALLELISM = "spec.replicatedJobs[0].template.spec.parallelism"
+JOB = """\
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainJob
+metadata: {name: t}
+spec:
+  runtimeRef: {name: torch-distributed}
+  trainer:
+    numNodes: 2
+    args: [--api-key, hunter2, "--lr=1"]
+    env:
+    - {name: HF_TOKEN, value: hf_abcdefgh}
+    - {name: GREETING, value: "\\e[31mred"}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / ".git").mkdir()
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "job.yaml").write_text(JOB)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("case", "arguments"),
+    [
+        pytest.param("node-pool-patches", [], id="patches over a stock runtime"),
+        pytest.param("mpi-solver", [], id="a framework with a ConfigMap"),
+        pytest.param("accelerators", ["**.containers[node]"], id="trainc.yaml and a runtime of its own"),
+        pytest.param("gang-volcano", ["PodGroup:"], id="another object"),
+        pytest.param("llm-finetune-4x8", ["**.image"], id="one field, with its lines"),
+        pytest.param("deadline", ["**.activeDeadlineSeconds"], id="two jobs of a runtime"),
+        pytest.param("sweep", ["metadata.name"], id="several TrainJobs"),
+        pytest.param("suspended", ["spec.suspend", "--suspend"], id="an option"),
+        pytest.param("llm-finetune-4x8", ["**.image", "--format", "json"], id="json"),
+        pytest.param("single-gpu-script", ["--patches"], id="the patches"),
+    ],
+)
+def test_the_output(
+    case: str, arguments: list[str], snapshot: SnapshotAssertion, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(GOLDEN / case)
+    done = run("explain", "." if case == "accelerators" else "input.yaml", *arguments)
+    assert done.code == 0, done.err
+    assert done.out == snapshot
+
+
+TREE = {
+    "kind": "JobSet",
+    "metadata": {"name": "t", "labels": {"acme.io/team": "a", "app": "b"}},
+    "spec": {
+        "jobs": [
+            {"name": "head", "env": [{"name": "A", "value": "1"}]},
+            {"name": "node", "env": [{"name": "NCCL_A", "value": "2"}, {"name": "NCCL_B", "value": "3"}]},
+        ],
+        "mounts": [{"name": "d", "mountPath": "/a"}, {"name": "d", "mountPath": "/b"}],
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ("metadata.name", ["metadata.name"]),
+        (".metadata.name", ["metadata.name"]),
+        ("metadata.labels", ["metadata.labels"]),
+        ("metadata.labels.acme.io/team", ["metadata.labels.acme.io/team"]),
+        ('metadata.labels["acme.io/team"]', ["metadata.labels.acme.io/team"]),
+        ("metadata.labels.acme.*", ["metadata.labels.acme.io/team"]),
+        ("metadata.*", ["metadata.labels", "metadata.name"]),
+        ("*.name", ["metadata.name"]),
+        ("spec.jobs[1].name", ["spec.jobs[1].name"]),
+        ("spec.jobs[2].name", []),
+        ("spec.jobs[node].name", ["spec.jobs[1].name"]),
+        ("spec.jobs[name=node].name", ["spec.jobs[1].name"]),
+        ("spec.jobs[*].name", ["spec.jobs[0].name", "spec.jobs[1].name"]),
+        ("spec.jobs.*.name", ["spec.jobs[0].name", "spec.jobs[1].name"]),
+        ("spec.jobs.name", []),
+        ("spec.mounts[mountPath=/b].name", ["spec.mounts[1].name"]),
+        ("spec.mounts[d].mountPath", ["spec.mounts[0].mountPath", "spec.mounts[1].mountPath"]),
+        ("**.env[NCCL_*].value", ["spec.jobs[1].env[0].value", "spec.jobs[1].env[1].value"]),
+        ("**.env[A].value", ["spec.jobs[0].env[0].value"]),
+        ("**.**.team", []),
+        ("JobSet:metadata.name", ["metadata.name"]),
+        ("jobset/t:metadata.name", ["metadata.name"]),
+        ("JobSet/other:metadata.name", []),
+        ("ConfigMap:metadata.name", []),
+        ("JobSet:", [""]),
+    ],
+)
+def test_what_is_meant(asked: str, found: list[str]) -> None:
+    selector = parse(asked)
+    assert selector
+    assert sorted(map(spelt, selector.find(TREE))) == found
+
+
+@pytest.mark.parametrize("text", ["", ".", "spec[", "spec[]", "spec]", "a..b", "spec[0]x", "spec.jobs[a[0]]"])
+def test_what_is_no_field(text: str) -> None:
+    assert parse(text) is None
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_each_spelling_means_its_field_and_no_other(case: str) -> None:
+    for tree in trainc.compile([str(GOLDEN / case / "input.yaml")]).jobs[0].objects:
+        for path in leaves(tree):
+            for text in (spelt(path), by_names(tree, path)):
+                selector = parse(text)
+                assert selector
+                assert selector.find(tree) == {path}, text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "shown"),
+    [
+        pytest.param([], "metadata.name", id="neither"),
+        pytest.param(["job.yaml"], "metadata.name", id="a file"),
+        pytest.param(["."], "metadata.name", id="a folder"),
+        pytest.param(["-"], "metadata.name", id="standard input"),
+        pytest.param(["spec"], "spec.suspend", id="a field"),
+        pytest.param([".spec.suspend"], "spec.suspend", id="a field with a dot in front"),
+        pytest.param(["JobSet/t:spec"], "spec.suspend", id="a field of an object"),
+        pytest.param(["job.yaml", "spec"], "spec.suspend", id="both"),
+    ],
+)
+def test_path_and_field(arguments: list[str], shown: str, folder: Path) -> None:
+    done = run("explain", *arguments, stdin=JOB.encode())
+    assert done.code == 0
+    assert shown in done.out
+    assert ("metadata.name  " in done.out) is (shown == "metadata.name")
+
+
+def test_a_folder_with_the_name_of_a_field_is_the_path(folder: Path) -> None:
+    (folder / "spec").mkdir()
+    assert "no TrainJob in the given paths" in run("explain", "spec").err
+    assert "spec.suspend" in run("explain", ".", "spec").out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        pytest.param(["jobs.yaml"], 1, "error[unreadable]", id="a missing file"),
+        pytest.param(["./spec"], 1, "error[unreadable]", id="a missing folder"),
+        pytest.param(["team/jobs"], 1, "error[unreadable]", id="a missing folder below another"),
+        pytest.param(["job.yaml", "--only", "x"], 1, "error[only-not-found]", id="no such TrainJob"),
+        pytest.param(["spec["], 2, "'spec[' is no FIELD", id="no field"),
+        pytest.param([".", "spec", "--patches"], 2, "leave FIELD out", id="patches of a field"),
+        pytest.param([".", "--format", "text", "--patches"], 2, "leave --format text out", id="patches as text"),
+        pytest.param([".", "spec", "status"], 2, "unexpected extra argument", id="three arguments"),
+    ],
+)
+def test_refusals(arguments: list[str], code: int, said: str, folder: Path) -> None:
+    done = run("explain", *arguments)
+    assert (done.code, done.out) == (code, "")
+    assert said in done.err
+
+
+@pytest.mark.parametrize(
+    ("asked", "help"),
+    [
+        ("spec.suspnd", "did you mean spec.suspend?"),
+        ("Spec.Suspend", "did you mean spec.suspend?"),
+        ("suspend", "did you mean spec.suspend?"),
+        ("spec.replicatedJobs.template.spec.paralelism", f"did you mean {PARALLELISM}?"),
+        ("template.spec.paralelism", f"did you mean {PARALLELISM}?"),
+        ("**.paralelism", "did you mean **.parallelism?"),
+        ("volumeMounts[0].mountpath", "did you mean **.mountPath?"),
+        ("value", "did you mean **.value? It is there 6 times"),
+        ("JobSet:suspend", "did you mean JobSet:spec.suspend?"),
+        ("ConfigMap:data", "the objects are JobSet/t"),
+        ("zzzzzz", "leave FIELD out to see all there are"),
+        ("job.yaml", "explain takes one PATH: a file or a folder"),
+    ],
+)
+def test_no_such_field(asked: str, help: str, folder: Path) -> None:
+    done = run("explain", ".", asked)
+    assert (done.code, done.out) == (1, "")
+    assert done.err.startswith(
+        f'error[field-not-found]: no field "{asked}" in what is compiled of TrainJob "t"\n  help: {help}\n'
+    )
+
+
+def test_secrets_are_hidden_and_control_characters_escaped(folder: Path) -> None:
+    for arguments in ([], ["**.env[HF_TOKEN].value"], ["**.args[1]"], ["--format", "json"]):
+        out = run("explain", "job.yaml", *arguments).out
+        assert "***" in out
+        assert "hunter2" not in out
+        assert "hf_abc" not in out
+        assert "\x1b" not in out
+
+
+@pytest.mark.parametrize(
+    ("value", "name", "shown"),
+    [
+        ("abc", "HF_TOKEN", "***"),
+        ("$(OTHER)", "HF_TOKEN", "$(OTHER)"),
+        ("-abc", "password", "***"),
+        ({"name": "HF_TOKEN", "valueFrom": {"secretKeyRef": {"name": "a", "key": "token"}}}, "", None),
+        ({"secret": {"secretName": "a", "items": [{"key": "ssh-privatekey", "path": "id_rsa"}]}}, "", None),
+        (["run", "--token", "abc", "--password", "-v"], "args", ["run", "--token", "***", "--password", "-v"]),
+        (["curl https://ada:abc@example.com"], "command", ["curl https://ada:***@example.com"]),
+        (7, "HF_TOKEN", 7),
+    ],
+)
+def test_what_is_masked(value: Any, name: str, shown: Any) -> None:
+    assert masked(value, name) == (value if shown is None else shown)
+
+
+def test_colours_are_for_terminals(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = {arguments: run("explain", "job.yaml", *arguments).out for arguments in ((), ("spec.suspend",))}
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    for arguments, text in plain.items():
+        painted = run("explain", "job.yaml", *arguments).out
+        assert painted != text
+        for code in ("\x1b[0m", "\x1b[1m", "\x1b[1;36m", "\x1b[34m"):
+            painted = painted.replace(code, "")
+        assert painted == text
+
+
+def test_with_an_error_it_says_what_build_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(GOLDEN / "wrong-requests")
+    done = run("explain", "input.yaml")
+    assert (done.code, done.out) == (1, "")
+    assert done.err == run("build", "input.yaml").err
+
+
+def test_the_example_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("job.yaml").write_text(
+        "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\nmetadata: {name: finetune}\nspec:\n"
+        '  runtimeRef: {name: torch-distributed}\n  trainer: {numNodes: 4, image: "acme/ft:1"}\n'
+    )
+    page = (GOLDEN.parent / "docs" / "commands.md").read_text()
+    shown = page.partition("    $ trainc explain job.yaml '**.image'\n")[2].partition("\n- FIELD")[0]
+    assert textwrap.dedent(shown) == run("explain", "job.yaml", "**.image").out
+
+
+def made(steps: list[Any]) -> Any:
+    """What the patches make of an empty list, by another reader of RFC 6902."""
+    tree: Any = []
+    for step in steps:
+        tree = jsonpatch.apply_patch(tree, step["patch"])
+    return tree
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_patches_make_the_objects_that_are_built(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(GOLDEN / case)
+    entries = json.loads(run("explain", "input.yaml", "--patches").out)
+    assert [obj for entry in entries for obj in made(entry["steps"])] == json.loads(
+        run("build", "input.yaml", "--format", "json").out
+    )
+
+
+@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@given(st.integers(0, 2**32))
+def test_the_patches_make_the_objects_of_made_up_jobs(tmp_path_factory: pytest.TempPathFactory, seed: int) -> None:
+    file = tmp_path_factory.mktemp("made") / "job.yaml"
+    file.write_text(yaml.safe_dump_all(sound.job(Random(seed))))
+    for job in trainc.compile([str(file)]).jobs:
+        assert made(json.loads(patches.render([job]))[0]["steps"]) == list(job.objects)
+
+
+def test_a_step_says_which_document_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(GOLDEN / "node-pool-patches")
+    (entry,) = json.loads(run("explain", "input.yaml", "--patches").out)
+    assert entry["trainJob"] == {"namespace": "vision", "name": "resnet"}
+    assert [(step["stage"], step["by"], step["file"], step["line"]) for step in entry["steps"]] == [
+        ("conform", "the TrainJob", "input.yaml", 2),
+        ("override", 'runtime "torch-distributed"', "<stock>/torch-distributed.yaml", 18),
+        ("override", 'patch "platform.acme.example.com/pools"', "input.yaml", 16),
+        ("override", 'patch "security.acme.example.com/identity"', "input.yaml", 43),
+        ("size", "the controller", None, None),
+        ("framework", "the torch framework", None, None),
+        ("trainer", "the controller", None, None),
+        ("store", "a default of JobSet", None, None),
+    ]
+
+
+def test_a_build_does_not_load_it() -> None:
+    code = "import sys, trainc; assert trainc.compile(sys.argv[1:]).jobs; print(*sys.modules)"
+    path = str(GOLDEN / "llm-finetune-4x8" / "input.yaml")
+    done = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, check=True)
+    assert [name for name in done.stdout.split() if name.startswith(("trainc.explaining", "jsonpatch"))] == []
