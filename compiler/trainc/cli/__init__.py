@@ -19,6 +19,7 @@ COMMANDS: Final = (
     "build",
     "validate",
     "pods",
+    "graph",
     "upgrade",
     "krm",
     "cmp",
