@@ -13,6 +13,7 @@ from trainc.source.printable import escape
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from trainc.diagnostics import ObjectId
     from trainc.graph import Gang, Graph, Needed, Step
     from trainc.kubernetes.pods import Amounts
 
@@ -59,7 +60,12 @@ def title(graph: Graph) -> str:
 def runtime(graph: Graph) -> str:
     """A runtime by kind and name, its framework, and where it was found."""
     where = f"in {file(graph.runtime_file)}" if graph.runtime_file else "stock"
-    return f"{graph.runtime.kind} {graph.runtime.name}, {graph.framework}, {where}"
+    return f"{graph.runtime.kind} {qualified(graph.runtime)}, {graph.framework}, {where}"
+
+
+def qualified(id: ObjectId) -> str:
+    """A runtime's name, with its namespace where it has one."""
+    return f"{id.namespace}/{id.name}" if id.namespace else id.name
 
 
 def jobset(graph: Graph) -> str:
