@@ -14,6 +14,7 @@ import yaml
 from trainc import catalogue, passes, reports
 from trainc.checks import Check
 from trainc.cli import COMMANDS
+from trainc.cli.graph import FORMATS as GRAPHS
 from trainc.frontends.dialects import DIALECTS
 from trainc.passes.frameworks import FRAMEWORKS
 from trainc.passes.schedulers import SCHEDULERS
@@ -55,6 +56,7 @@ def module_of(dialect: str) -> str:
         pytest.param("passes/schedulers", SCHEDULERS, id="schedulers"),
         pytest.param("cli", COMMANDS, id="commands"),
         pytest.param("reports", reports.FORMATS, id="reports"),
+        pytest.param("graph", GRAPHS, id="graphs"),
         pytest.param("frontends", tuple(map(module_of, DIALECTS)), id="dialects"),
     ],
 )
@@ -89,6 +91,7 @@ def test_a_scheduler_has_a_golden_case(key: str) -> None:
         pytest.param("docs/dialects.md", DIALECTS, id="dialects"),
         pytest.param("docs/commands.md", COMMANDS, id="commands"),
         pytest.param("docs/commands.md", reports.FORMATS, id="reports"),
+        pytest.param("docs/commands.md", GRAPHS, id="graphs"),
         pytest.param("docs/reports.md", reports.FORMATS, id="reports in full"),
     ],
 )

@@ -20,6 +20,7 @@ COMMANDS: Final = (
     "validate",
     "pods",
     "explain",
+    "graph",
     "upgrade",
     "krm",
     "cmp",

@@ -1,0 +1,184 @@
+"""Graphs as diagrams of Mermaid, in Markdown: a flowchart in a fenced block, as GitHub and GitLab draw it.
+
+Reads    graphs.
+Returns  one block, or several where one would be larger than is drawn; a line before each says which TrainJobs it has.
+         A TrainJob is a subgraph; a runtime is one box for all its TrainJobs. Ids are counted, not made of names; text
+         is cut, and what is no letter, digit, space or harmless mark becomes an entity code.
+Source   Mermaid 11: the syntax of flowcharts; maxTextSize and maxEdges, whose defaults GitHub keeps.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from trainc.graph import text
+from trainc.source.printable import escape
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from trainc.graph import Graph
+
+MOST_CHARACTERS: Final = 50_000
+MOST_EDGES: Final = 500
+"""With as many edges as this, or more characters than that, nothing is drawn."""
+MOST: Final = 10
+"""Of a TrainJob's jobs, and of the objects that it needs, so many are drawn; one box counts the others."""
+LONGEST: Final = 72
+"""Characters of a line in a box."""
+BEGIN: Final = "```mermaid\nflowchart LR\n"
+END: Final = "  classDef expected stroke-dasharray: 4 3\n```\n"
+
+Drawn = tuple[list[str], list[str]]
+"""Boxes, and edges."""
+
+_SPECIAL: Final = re.compile(r"[^A-Za-z0-9 .,/=()-]|(?<=www)\.", re.IGNORECASE)
+"""What is not left as it is: `www.` would be made a link."""
+
+
+class Part(NamedTuple):
+    """One TrainJob of a diagram."""
+
+    graph: Graph
+    id: str
+    lines: tuple[str, ...]
+    edges: int
+
+    @property
+    def size(self) -> int:
+        """Characters, with its runtime, and some for the edge to it."""
+        return sum(len(line) + 1 for line in (*self.lines, runtime(self.graph))) + 60
+
+
+def render(graphs: Iterable[Graph]) -> str:
+    """The diagrams, in Markdown."""
+    diagrams = list(shared_out([part(number, graph) for number, graph in enumerate(graphs, 1)]))
+    if len(diagrams) == 1:
+        return diagram(diagrams[0])
+    blocks = []
+    for number, parts in enumerate(diagrams, 1):
+        ends = dict.fromkeys((name(parts[0].graph), name(parts[-1].graph)))
+        blocks.append(f"Diagram {number} of {len(diagrams)}: {' to '.join(ends)}\n\n{diagram(parts)}")
+    return "\n".join(blocks)
+
+
+def shared_out(parts: Iterable[Part]) -> Iterator[list[Part]]:
+    """As many TrainJobs to a diagram as can be drawn in one."""
+    together: list[Part] = []
+    size, edges = 0, 0
+    for one in parts:
+        if together and (size + one.size + len(BEGIN + END) > MOST_CHARACTERS or edges + one.edges >= MOST_EDGES):
+            yield together
+            together, size, edges = [], 0, 0
+        together.append(one)
+        size, edges = size + one.size, edges + one.edges
+    yield together
+
+
+def diagram(parts: list[Part]) -> str:
+    """One block."""
+    users = {(one.graph.runtime, one.graph.runtime_file): one.graph for one in parts}
+    ids = {key: f"r{number}" for number, key in enumerate(users, 1)}
+    lines = [line for one in parts for line in one.lines]
+    lines += [f"{ids[key]}{runtime(graph)}" for key, graph in users.items()]
+    lines += [f"{one.id} --> {ids[one.graph.runtime, one.graph.runtime_file]}" for one in parts]
+    return BEGIN + "".join(f"  {line}\n" for line in lines) + END
+
+
+def part(number: int, graph: Graph) -> Part:
+    """A TrainJob as a subgraph: boxes, then edges."""
+    id = f"t{number}"
+    boxes, edges = [f"{id}{trainjob(graph)}"], []
+    for found in (jobs(id, graph), around(id, graph), needs(id, graph)):
+        boxes += found[0]
+        edges += found[1]
+    lines = (f"subgraph s{number}{box(name(graph))}", *(f"  {line}" for line in (*boxes, *edges)), "end")
+    return Part(graph, id, lines, len(edges) + 1)
+
+
+def runtime(graph: Graph) -> str:
+    """The box of a runtime."""
+    where = f"in {text.file(graph.runtime_file)}" if graph.runtime_file else "stock"
+    return box(f"{graph.runtime.kind} {text.qualified(graph.runtime)}", f"{graph.framework}, {where}")
+
+
+def trainjob(graph: Graph) -> str:
+    """The box of a TrainJob: its size, and the queue it waits in."""
+    nodes = f" ({text.counted(graph.total.nodes, 'node')})" if graph.total.nodes else ""
+    size = f"{text.pods(graph.total.pods)}{nodes}"
+    queue = (f"queue {graph.queue}",) if graph.queue else ()
+    return box(f"TrainJob {graph.name}", size, text.amounts(graph.total.resources), *queue)
+
+
+def jobs(id: str, graph: Graph) -> Drawn:
+    """The replicated jobs, in the order in which they start."""
+    ids = drawn_jobs(id, graph)
+    boxes, edges = [], []
+    for step in graph.steps[:MOST]:
+        its = ids[step.job.name]
+        boxes.append(f"{its}{box(f'{step.job.name}: {text.pods(step.job.pods)}', text.each(step))}")
+        waits = [f"{ids[w.job]} -->|{quoted(w.status)}| {its}" for w in step.after if w.job in ids]
+        edges += waits or [f"{id} --> {its}"]
+    if more := len(graph.steps[MOST:]):
+        boxes.append(f"{id}j0{box(f'and {more} more jobs')}")
+        edges.append(f"{id} --> {id}j0")
+    return boxes, edges
+
+
+def around(id: str, graph: Graph) -> Drawn:
+    """The gang, and where the processes meet."""
+    groups = (text.gang(gang, graph.total.pods).split(": ", 1) for gang in graph.gangs)
+    boxes = [f"{id}g{n}{{{{{quoted(*words)}}}}}" for n, words in enumerate(groups, 1)]
+    ids = [f"{id}g{n}" for n, _ in enumerate(boxes, 1)]
+    if graph.endpoint:
+        boxes.append(f"{id}m([{quoted('meets at', graph.endpoint)}])")
+        ids.append(f"{id}m")
+    return boxes, [f"{id} -.- {other}" for other in ids]
+
+
+def needs(id: str, graph: Graph) -> Drawn:
+    """The objects that pods refer to; dashed where they have to be in the cluster."""
+    ids = drawn_jobs(id, graph)
+    boxes, edges = [], []
+    for number, needed in enumerate(graph.needed[:MOST], 1):
+        its = f"{id}n{number}"
+        boxes.append(f"{its}[({quoted(f'{needed.kind} {needed.name}', text.origin(needed))})]")
+        boxes += [f"class {its} expected"] if needed.origin == "expected" else []
+        edges += [f"{ids[job]} --> {its}" for job in needed.jobs if job in ids] or [f"{id} --> {its}"]
+    if more := len(graph.needed[MOST:]):
+        boxes.append(f"{id}n0{box(f'and {more} more objects')}")
+        edges.append(f"{id} --> {id}n0")
+    return boxes, edges
+
+
+def drawn_jobs(id: str, graph: Graph) -> dict[str, str]:
+    """The ids of the replicated jobs that are drawn, by name."""
+    return {step.job.name: f"{id}j{number}" for number, step in enumerate(graph.steps[:MOST], 1)}
+
+
+def name(graph: Graph) -> str:
+    """`physics/lattice`."""
+    return f"{graph.namespace}/{graph.name}" if graph.namespace else graph.name
+
+
+def box(*lines: str) -> str:
+    """The shape of a box with text in it."""
+    return f"[{quoted(*lines)}]"
+
+
+def quoted(*lines: str) -> str:
+    """Lines of text as a label: nothing in it is read as syntax, markup or a link.
+
+    >>> quoted('a"]; click', "<b>")
+    '"a#34;#93;#59; click<br/>#60;b#62;"'
+    """
+    return f'"{"<br/>".join(map(encoded, lines))}"'
+
+
+def encoded(line: str) -> str:
+    """A line of text, cut where it is long, in letters, digits and entity codes."""
+    shown = escape(line)
+    if len(shown) > LONGEST:
+        shown = f"{shown[: LONGEST - 1]}…"
+    return _SPECIAL.sub(lambda found: f"#{ord(found[0])};", shown)

@@ -1,0 +1,47 @@
+"""References: which ConfigMaps, Secrets and claims a pod names, place by place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from trainc.kubernetes.references import Reference, references
+
+CONFIG, SECRET, CLAIM = "ConfigMap", "Secret", "PersistentVolumeClaim"
+
+
+def with_variable(**source: Any) -> Any:
+    return {"containers": [{"name": "c", "env": [{"name": "V", "valueFrom": source}]}]}
+
+
+def with_volume(**source: Any) -> Any:
+    return {"volumes": [{"name": "v", **source}]}
+
+
+@pytest.mark.parametrize(
+    ("pod", "found"),
+    [
+        ({}, []),
+        ({"imagePullSecrets": [{"name": "a"}, {}]}, [(SECRET, "a", False)]),
+        (with_variable(configMapKeyRef={"name": "a", "key": "k"}), [(CONFIG, "a", False)]),
+        (with_variable(secretKeyRef={"name": "a", "key": "k", "optional": True}), [(SECRET, "a", True)]),
+        (with_variable(fieldRef={"fieldPath": "metadata.name"}), []),
+        ({"initContainers": [{"envFrom": [{"configMapRef": {"name": "a"}}]}]}, [(CONFIG, "a", False)]),
+        ({"ephemeralContainers": [{"envFrom": [{"secretRef": {"name": "a"}}]}]}, [(SECRET, "a", False)]),
+        ({"containers": [{"env": [{"name": "V", "value": "a"}], "envFrom": [{"secretRef": {}}]}]}, []),
+        (with_volume(configMap={"name": "a", "optional": True}), [(CONFIG, "a", True)]),
+        (with_volume(secret={"secretName": "a"}), [(SECRET, "a", False)]),
+        (with_volume(persistentVolumeClaim={"claimName": "a"}), [(CLAIM, "a", False)]),
+        (with_volume(emptyDir={}), []),
+        (with_volume(azureFile={"secretName": "a", "shareName": "s"}), [(SECRET, "a", False)]),
+        (with_volume(cephfs={"secretRef": {"name": "a"}}), [(SECRET, "a", False)]),
+        (with_volume(csi={"driver": "d", "nodePublishSecretRef": {"name": "a"}}), [(SECRET, "a", False)]),
+        (
+            with_volume(projected={"sources": [{"secret": {"name": "a"}}, {"configMap": {"name": "b"}}]}),
+            [(SECRET, "a", False), (CONFIG, "b", False)],
+        ),
+    ],
+)
+def test_references(pod: Any, found: list[Any]) -> None:
+    assert list(references(pod)) == [Reference(*one) for one in found]

@@ -1,0 +1,237 @@
+"""`trainc graph`: trees and diagrams of golden cases, what is drawn of a few more, and that no name breaks out.
+
+No parser of Mermaid is at hand in Python. `Flowchart` reads the part of its language that trainc writes, and nothing
+else: what is not one of those lines fails.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from running import run
+from syrupy.assertion import SnapshotAssertion
+
+from trainc.graph.mermaid import LONGEST, MOST, MOST_CHARACTERS, MOST_EDGES, encoded
+
+GOLDEN = Path(__file__).parents[2] / "golden"
+CASES = sorted(path.parent.name for path in GOLDEN.glob("*/expected.yaml"))
+SHOWN = (
+    "elastic-gang",
+    "env-sources",
+    "fetch-then-train",
+    "flux-lammps",
+    "gang-mpi",
+    "gang-volcano",
+    "kueue-queue",
+    "mpi-solver",
+    "mxnet-roles",
+    "sweep",
+    "torchtune-70b-4x8",
+)
+HEAD = {"apiVersion": "trainer.kubeflow.org/v1alpha1"}
+HOSTILE = '"]; end\n```\n</div><script>&#quot;#34;`*_%%{init}%%\x1b[31m www.a.de é'
+
+LABEL = r'"([A-Za-z0-9 .,/=()-]|<br/>|#[0-9]+;)*"'
+ID = r"[rt][0-9]+(?:[jgn][0-9]+|m)?"
+LINES = {
+    "begin": re.compile(rf"  subgraph s[0-9]+\[{LABEL}\]"),
+    "end": re.compile(r"  end"),
+    "box": re.compile(rf" {{2,4}}({ID})(?:\[{LABEL}\]|\[\({LABEL}\)\]|\(\[{LABEL}\]\)|\{{\{{{LABEL}\}}\}})"),
+    "class": re.compile(rf"    class ({ID}) expected"),
+    "edge": re.compile(rf" {{2,4}}({ID}) (?:-->|-\.-|-->\|{LABEL}\|) ({ID})"),
+    "style": re.compile(r"  classDef expected stroke-dasharray: 4 3"),
+}
+
+
+class Flowchart(NamedTuple):
+    """A block of Markdown, as far as Mermaid has one way to read it."""
+
+    boxes: dict[str, str]
+    edges: list[tuple[str, str]]
+    subgraphs: int
+    size: int
+
+    @classmethod
+    def read(cls, block: str) -> Flowchart:
+        first, *lines = block.splitlines()
+        assert first == "flowchart LR"
+        kinds = [next(kind for kind, pattern in LINES.items() if pattern.fullmatch(line)) for line in lines]
+        boxes = {m[1]: text(line) for line in lines if (m := LINES["box"].fullmatch(line))}
+        edges = [(m[1], m[m.re.groups]) for line in lines if (m := LINES["edge"].fullmatch(line))]
+        # The `style…:…#…;` of a line is rewritten by Mermaid before it parses: no colon stands beside a code.
+        assert not [line for line in lines if ":" in line and "#" in line]
+        assert kinds.count("begin") == kinds.count("end")
+        assert {id for edge in edges for id in edge} <= boxes.keys()
+        return cls(boxes, edges, kinds.count("begin"), len(block))
+
+
+def text(line: str) -> str:
+    """The text of a box, its codes read."""
+    label = line[line.index('"') + 1 : line.rindex('"')].replace("<br/>", "\n")
+    return re.sub(r"#([0-9]+);", lambda found: chr(int(found[1])), label)
+
+
+def diagrams(markdown: str) -> list[Flowchart]:
+    blocks = re.split(r"^```(?:mermaid)?\n", markdown, flags=re.MULTILINE)
+    return [Flowchart.read(block) for block in blocks[1::2]]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / ".git").mkdir()
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def job(name: str, *, pod: Any = None, step: str = "", **fields: Any) -> Any:
+    containers = [{"name": name, "image": "i:1", "resources": {"requests": {"cpu": 1}}}]
+    template: Any = {"spec": {"template": {"spec": {"containers": containers, **(pod or {})}}}}
+    if name == "node":
+        template["metadata"] = {"labels": {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}}
+    return {"name": name, "template": template, **fields}
+
+
+def documents(*jobs: Any, names: tuple[str, ...] = ("j",), spec: Any = None, **of_runtime: Any) -> list[Any]:
+    """A runtime of these jobs, and TrainJobs of it."""
+    template = {"spec": {"replicatedJobs": list(jobs), **(spec or {})}}
+    runtime = {**HEAD, "kind": "ClusterTrainingRuntime", "metadata": {"name": "r"}}
+    runtime["spec"] = {"template": template, **of_runtime}
+    trainjobs = [{**HEAD, "kind": "TrainJob", "metadata": {"name": n, "namespace": "ns"}} for n in names]
+    return [runtime, *(job | {"spec": {"runtimeRef": {"name": "r"}}} for job in trainjobs)]
+
+
+def shown(*found: Any, form: str = "text", file: str = "jobs.json") -> str:
+    Path(file).write_text("\n".join(map(json.dumps, found)))
+    done = run("graph", file, "--format", form)
+    assert done.code == 0, done.err
+    return done.out
+
+
+@pytest.mark.parametrize("case", SHOWN)
+@pytest.mark.parametrize("form", ["text", "mermaid"])
+def test_a_golden_case(case: str, form: str, snapshot: SnapshotAssertion, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(GOLDEN / case)
+    assert run("graph", "input.yaml", "--format", form).out == snapshot
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_diagram_of_a_golden_case_is_in_order(case: str) -> None:
+    done = run("graph", str(GOLDEN / case / "input.yaml"), "--format", "mermaid")
+    assert (done.code, len(diagrams(done.out))) == (0, 1), done.err
+
+
+def test_a_job_waits_for_others_or_for_the_one_before() -> None:
+    waits = job("node", dependsOn=[{"name": "a", "status": "Complete"}, {"name": "b", "status": "Ready"}])
+    assert "node  1 pod  cpu=1  after a is Complete and b is Ready" in shown(*documents(job("a"), job("b"), waits))
+    in_order = {"startupPolicy": {"startupPolicyOrder": "InOrder"}}
+    assert "node  1 pod  cpu=1  after a is Ready" in shown(*documents(job("a"), job("node"), spec=in_order))
+
+
+@pytest.mark.parametrize(
+    ("other", "origin"),
+    [
+        pytest.param([], "must exist", id="expected"),
+        pytest.param([{"namespace": "ns"}], "given in jobs.json", id="given"),
+        pytest.param([{}], "given in jobs.json", id="given without a namespace"),
+        pytest.param([{"namespace": "other"}], "must exist", id="of another namespace"),
+        pytest.param([{"name": 7}], "must exist", id="without a name"),
+    ],
+)
+def test_where_an_object_comes_from(other: list[Any], origin: str) -> None:
+    node = job("node", pod={"volumes": [{"name": "v", "configMap": {"name": "c"}}]})
+    others = [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", **metadata}} for metadata in other]
+    assert f"   └─ ConfigMap  c  {origin}  for node\n" in shown(*documents(node), *others)
+
+
+def test_several_jobs_on_one_runtime_share_its_box() -> None:
+    (chart,) = diagrams(shown(*documents(job("node"), names=("a", "b")), form="mermaid"))
+    assert (chart.subgraphs, [id for id in chart.boxes if id.startswith("r")]) == (2, ["r1"])
+    assert [edge for edge in chart.edges if edge[1] == "r1"] == [("t1", "r1"), ("t2", "r1")]
+
+
+def hostile(count: int = 1) -> list[Any]:
+    """A TrainJob whose queue, endpoint, files and Secrets have hostile names."""
+    refs = [{"name": f"v{n}", "secret": {"secretName": f"{HOSTILE}{n}" * 9}} for n in range(count)]
+    node = job("node", pod={"volumes": refs})
+    found = documents(
+        node, mlPolicy={"numNodes": 2, "torch": {"elasticPolicy": {"minNodes": 1, "maxNodes": 2, "rdzvHost": HOSTILE}}},
+        podGroupPolicy={"volcano": {}},
+    )  # fmt: skip
+    found[0]["spec"]["template"]["metadata"] = {"annotations": {"scheduling.volcano.sh/queue-name": HOSTILE}}
+    return found
+
+
+def test_hostile_names_stay_in_their_boxes() -> None:
+    file = '"]; click [a](b) `c.json'
+    (chart,) = diagrams(shown(*hostile(), form="mermaid", file=file))
+    escaped = HOSTILE.replace("\n", "\\n").replace("\x1b", "\\x1b")
+    assert chart.boxes["t1"].splitlines()[-1] == f"queue {escaped}"[: LONGEST - 1] + "…"
+    assert chart.boxes["t1m"].splitlines()[-1].startswith(escaped[:60])
+    assert chart.boxes["t1n1"].splitlines()[0] == f"Secret {escaped}"[: LONGEST - 1] + "…"
+    assert chart.boxes["r1"].splitlines()[-1] == f"torch, in {file}"
+    assert (len(chart.boxes), chart.subgraphs) == (6, 1)
+
+
+def test_hostile_names_on_a_terminal() -> None:
+    lines = shown(*hostile()).splitlines()
+    assert len(lines) == 9
+    assert all(line.isprintable() for line in lines)
+
+
+def test_a_label_is_letters_and_codes() -> None:
+    assert encoded("a.b/c-d=1, (x)") == "a.b/c-d=1, (x)"
+    assert encoded("WWW.a style: _b_ #1;") == "WWW#46;a style#58; #95;b#95; #35;1#59;"
+    assert encoded("🙂\udc80") == "#128578;#92;udc80"
+
+
+def test_the_largest_trainjob_is_drawn_in_part() -> None:
+    spec = hostile(40)
+    template = spec[0]["spec"]["template"]["spec"]
+    volumes = template["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]["volumes"]
+    template["replicatedJobs"] += [job(f"j{n}", pod={"volumes": volumes}) for n in range(30)]
+    (chart,) = diagrams(shown(*spec, form="mermaid"))
+    assert (chart.boxes["t1j0"], chart.boxes["t1n0"]) == ("and 21 more jobs", "and 30 more objects")
+    assert [id for id in chart.boxes if re.fullmatch("t1j[0-9]+", id)] == [f"t1j{n}" for n in (*range(1, MOST + 1), 0)]
+    assert (chart.size <= MOST_CHARACTERS, len(chart.edges) < MOST_EDGES) == (True, True)
+
+
+@pytest.mark.parametrize(
+    ("jobs", "needs", "count", "drawn"),
+    [
+        pytest.param(2, 0, 400, [166, 166, 68], id="edges"),
+        pytest.param(1, 10, 90, [31, 30, 29], id="characters"),
+    ],
+)
+def test_what_is_too_much_for_one_diagram_is_several(jobs: int, needs: int, count: int, drawn: list[int]) -> None:
+    volumes = [{"name": f"v{n}", "secret": {"secretName": f"{n}{'s' * 60}"}} for n in range(needs)]
+    replicated = [job(f"j{n}", pod={"volumes": volumes}) for n in range(jobs)]
+    names = [f"job-{n:03}" for n in range(count)]
+    markdown = shown(*documents(*replicated, names=tuple(names)), form="mermaid")
+    charts = diagrams(markdown)
+    assert [chart.subgraphs for chart in charts] == drawn
+    assert [chart for chart in charts if chart.size > MOST_CHARACTERS or len(chart.edges) >= MOST_EDGES] == []
+    first = markdown.splitlines()[0]
+    assert first == f"Diagram 1 of 3: ns/{names[0]} to ns/{names[drawn[0] - 1]}"
+
+
+def test_only_one_of_them_in_another_namespace() -> None:
+    found = documents(job("node"), names=("a", "b"))
+    for document in found[1:]:
+        del document["metadata"]["namespace"]
+    Path("jobs.json").write_text("\n".join(map(json.dumps, found)))
+    done = run("graph", "jobs.json", "--only", "b", "-n", "team")
+    assert re.findall("TrainJob .*", done.out) == ["TrainJob b in namespace team (jobs.json)"]
+
+
+def test_errors_are_said_as_build_says_them() -> None:
+    graph, build = (run(command, str(GOLDEN / "wrong-types" / "input.yaml")) for command in ("graph", "build"))
+    assert (graph.code, graph.out, graph.err) == (1, "", build.err)
+
+
+def test_nothing_to_show_is_an_error() -> None:
+    done = run("graph", str(GOLDEN.parent / "runtimes"))
+    assert (done.code, done.out, "no-trainjob" in done.err) == (1, "", True)
