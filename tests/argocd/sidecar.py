@@ -111,15 +111,17 @@ def build(folder: Path, user: int | None, python: str) -> Sidecar:
                 assert name == HOME
                 variables[name] = f"{folder}{value}"
             case Instruction("RUN", text):
-                _give(folder, user)
+                if user is not None:
+                    _give(folder, user)
                 subprocess.run(["/bin/sh", "-c", text], user=user, group=user, cwd=context, env=variables, check=True)
-    _give(folder, None if user is None else 0)
+    if user is not None:
+        _give(folder, 0)
     return Sidecar(folder, user)
 
 
-def _give(folder: Path, user: int | None) -> None:
-    """Make everything the user's; nothing changes hands where there is no other user."""
-    for path in (folder, *folder.rglob("*")) if user is not None else ():
+def _give(folder: Path, user: int) -> None:
+    """Make everything the user's."""
+    for path in (folder, *folder.rglob("*")):
         os.chown(path, user, user, follow_symlinks=False)
 
 

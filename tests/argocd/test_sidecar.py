@@ -1,4 +1,4 @@
-"""The plugin's commands as the sidecar runs them: its user, a repository that nobody may write, Argo CD's variables, 60 s.
+"""The plugin's commands as the sidecar runs them: by its user, where nobody may write, with Argo CD's variables and 60 s.
 
 The repository is root's, and lies where that user may read it; a file in it may be one that he may not.
 """
