@@ -1,4 +1,4 @@
-"""The plugin's commands as the sidecar runs them: by its user, where nobody may write, with Argo CD's variables and 60 s.
+"""The plugin's commands as the sidecar runs them: by its user, in a repository that nobody may write, in 60 seconds.
 
 The repository is root's, and lies where that user may read it; a file in it may be one that he may not.
 """
