@@ -1,8 +1,8 @@
 """The plugin behind Argo CD's own plugin server: what the user sees of each request, whole.
 
 Reads `cmp-harness` from the PATH, a program around the code of Argo CD 3.2.1: that of its plugin server and that of its
-repo-server. Where there is none, the tests are skipped. The plugin is that of the sidecar's venv. Each request is made by
-whoever runs the tests and, where that is root, by user 999, too: the answers are the same.
+repo-server. Where there is none, the tests are skipped. The plugin is that of the sidecar's venv. Each request is made
+by whoever runs the tests and, where that is root, by user 999, too: the answers are the same.
 """
 
 from __future__ import annotations
