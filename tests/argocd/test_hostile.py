@@ -127,9 +127,9 @@ def much(app: Path) -> None:
 
 
 def huge_files(app: Path) -> None:
-    for number in range(5):
+    for number in range(10):
         with (app / f"{number}.yaml").open("wb") as opened:
-            opened.truncate(60 << 20)
+            opened.truncate(30 << 20)
 
 
 def deep(app: Path) -> None:
