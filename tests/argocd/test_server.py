@@ -212,3 +212,12 @@ def test_strings_arrive_as_they_were_written(sidecar: Sidecar, repository: Path)
     (container,) = jobset["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]["containers"]
     assert container["args"] == container["command"] == list(TEXTS)
     assert [entry for entry in container["env"] if entry in variables] == variables
+
+
+def test_what_argo_cd_itself_loses(sidecar: Sidecar, repository: Path, snapshot: SnapshotAssertion) -> None:
+    """It reads the answer, writes it as JSON, and reads that as YAML again: which knows fewer characters."""
+    other = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"a": "a\x85b"}}
+    write(repository / APP, {"job.yaml": JOB, "other.json": json.dumps(other)})
+    assert ask("generate", sidecar, repository, [])["manifests"][1]["data"] == {"a": "a b"}
+    write(repository / APP, {"other.json": json.dumps(other).replace("0085", "007f")})
+    assert shown(ask("generate", sidecar, repository, [])) == snapshot
