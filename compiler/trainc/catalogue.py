@@ -40,6 +40,7 @@ MODULES: Final = (
 """Where checks are declared."""
 
 LOOSE: Final[dict[str, tuple[Stage, Severity, str]]] = {
+    "application-too-large": ("read", "error", "An Argo CD Application has more than may be read"),
     "argocd-parameter": ("read", "error", "A parameter of an Argo CD Application cannot be followed"),
     "argument-too-long": ("job", "error", "An argument or a variable is longer than Linux passes on"),
     "duplicate-runtime": ("read", "error", "Two runtimes have the same name"),

@@ -1,11 +1,19 @@
-"""What the tests of the Argo CD plugin stand on: a repository with Argo CD's environment."""
+"""What the tests of the Argo CD plugin stand on: a repository with Argo CD's environment, and the sidecar's venv."""
 
 from __future__ import annotations
 
+import fcntl
 import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO
 
 import pytest
+from argocd import sidecar as building
+from argocd.sidecar import USER, Sidecar
 
 
 @pytest.fixture
@@ -18,3 +26,39 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.delenv(variable)
     monkeypatch.setenv("ARGOCD_APP_SOURCE_PATH", "apps/training")
     return root
+
+
+@pytest.fixture(scope="session")
+def sidecar(testrun_uid: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sidecar]:
+    """The venv of the Dockerfile, made and run by user 999 where the tests are root's; else by whoever runs them.
+
+    The processes of one run share it: the first makes it, the last takes it away.
+    """
+    user = USER if os.geteuid() == 0 else None
+    python = building.interpreter(user)
+    if python is None:
+        pytest.skip(f"user {user or os.geteuid()} may run no Python of 3.11 or later that makes a venv")
+    own = tmp_path_factory.getbasetemp()
+    locks = own.parent if own.name.startswith("popen-") else own
+    # Not below pytest's own folder, which nobody else may enter.
+    folder = Path(tempfile.gettempdir()) / f"trainc-sidecar-{testrun_uid}"
+    with locked(locks / "sidecar.users", fcntl.LOCK_SH) as users:
+        with locked(locks / "sidecar.turn"):
+            if not (folder / "made").exists():
+                shutil.rmtree(folder, ignore_errors=True)
+                folder.mkdir()
+                folder.chmod(0o755)
+                building.build(folder, user, python)
+                (folder / "made").touch()
+        yield Sidecar(folder, user)
+        with locked(locks / "sidecar.turn"), suppress(BlockingIOError):
+            fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(folder)
+
+
+@contextmanager
+def locked(path: Path, how: int = fcntl.LOCK_EX) -> Iterator[IO[str]]:
+    """The file, locked among the processes of this run."""
+    with path.open("a") as opened:
+        fcntl.flock(opened, how)
+        yield opened

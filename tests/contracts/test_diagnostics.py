@@ -48,6 +48,7 @@ CONSOLES: dict[str, dict[str, str]] = {
         "job.yaml": JOB.replace("}", f", annotations: {{notebook: {'A' * 300_000}}}}}", 1),
         "fixed.yaml": JOB,
     },
+    "application-too-large": {"jobs/finetune.yaml": JOB, "jobs/results/losses.json": f"[{'0.25, ' * 2_000_000}0]\n"},
     "argument-too-long": {
         "job.yaml": f"{JOB}  trainer: {{env: [{{name: PROMPT, value: {'A' * 140_000}}}]}}\n",
         "fixed.yaml": JOB,

@@ -1,7 +1,6 @@
 """Whether there is a TrainJob below the current folder: the answer to Argo CD's `discover`, in a fraction of a second.
 
-Reads    the files that `generate` would read: .yaml, .yml and .json, none of them hidden, none outside the root. Only
-         one that holds the word TrainJob is read as YAML.
+Reads    the files that `generate` would read. Only one that holds the word TrainJob is read as YAML.
 Returns  the first path, in a fixed order, of a file that has a TrainJob; or one that has the word and cannot be read as
          YAML, so that `generate` comes to tell why. What cannot be read at all is passed over: discovery has no errors.
 """
@@ -9,20 +8,24 @@ Returns  the first path, in a fixed order, of a file that has a TrainJob; or one
 from __future__ import annotations
 
 import os
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
-from trainc.inputs import DEEPEST, LARGEST_FILE, SUFFIXES, within
+from trainc.argocd.files import below
 
 if TYPE_CHECKING:
-    import mmap
     from collections.abc import Iterator
 
 WORD: Final = "TrainJob"
 UTF_8: Final = WORD.encode()
-UTF_16: Final = tuple(WORD.encode(encoding) for encoding in ("utf-16-le", "utf-16-be"))
+UTF_16: Final = {b"\xff\xfe": WORD.encode("utf-16-le"), b"\xfe\xff": WORD.encode("utf-16-be")}
+"""The word by the byte order mark, without which nobody reads UTF-16."""
 CHUNK: Final = 1 << 16
 READ_AS_YAML: Final = 1 << 20
-"""Bytes. A larger file that holds the word is taken at that."""
+"""Bytes, of all files that hold the word. A file beyond them is taken at that."""
+MOST_FILES: Final = 50_000
+MOST_BYTES: Final = 32 << 20
+"""So far anybody looks: further than `generate` reads, which takes longer."""
 OF_OTHER_TOOLS: Final = ("Chart.yaml", "kustomization.yaml", "kustomization.yml", "Kustomization")
 """What makes a folder Helm's or kustomize's. Argo CD asks its plugins before it looks for them itself."""
 
@@ -36,90 +39,60 @@ def find(root: str, *, named: bool) -> str | None:
     """
     if not named and any(map(os.path.lexists, OF_OTHER_TOOLS)):
         return None
-    here = os.path.realpath(os.curdir)
-    return next(filter(_has_a_job, _files(os.curdir, here, root, {here}, 1)), None)
+    as_yaml = 0
+    for path, data in _mentions(root):
+        as_yaml += len(data)
+        if as_yaml > READ_AS_YAML or _declares_a_job(path, data):
+            return path
+    return None
 
 
 def names(root: str) -> list[str]:
-    """The names of all TrainJobs, in their order; of files that can be read."""
+    """The names of the TrainJobs, in their order: of files that can be read, as far as they are read as YAML."""
     from trainc.kubernetes.documents import read_stream
 
-    here = os.path.realpath(os.curdir)
     found: set[str] = set()
-    for path in _files(os.curdir, here, root, {here}, 1):
-        data = _mentioning(path)
-        if data is not None and len(data) <= READ_AS_YAML:
+    left = READ_AS_YAML
+    for path, data in _mentions(root):
+        if len(data) <= left:
+            left -= len(data)
             found.update(name for read in read_stream(data)[0] for name in _jobs(path, read.value))
     return sorted(found - {""})
 
 
-def _files(folder: str, real: str, root: str, seen: set[str], depth: int) -> Iterator[str]:
-    """The files below a folder, whose own path has been resolved; none twice through links to folders."""
-    try:
-        with os.scandir(folder) as scanned:
-            entries = sorted(scanned, key=lambda entry: entry.name)
-    except OSError:
-        return
-    prefix = "" if folder == os.curdir else folder + os.sep
-    for entry in entries:
-        if entry.name.startswith("."):
-            continue
-        link = entry.is_symlink()
-        if link and not within(os.path.realpath(prefix + entry.name), root):
-            continue
-        what = _what(entry)
-        if what == "folder":
-            below = os.path.realpath(prefix + entry.name) if link else os.path.join(real, entry.name)
-            if depth < DEEPEST and below not in seen:
-                seen.add(below)
-                yield from _files(prefix + entry.name, below, root, seen, depth + 1)
-        elif what == "file" and entry.name.endswith(SUFFIXES):
-            yield prefix + entry.name
+def _mentions(root: str) -> Iterator[tuple[str, bytes]]:
+    """The files that hold the word, with their bytes, as far as anybody looks."""
+    left = MOST_BYTES
+    for path in islice(below(os.curdir, root), MOST_FILES):
+        size, data = _mentioning(path, left)
+        if data is not None:
+            yield path, data
+        left -= size
+        if left < 0:
+            return
 
 
-def _what(entry: os.DirEntry[str]) -> str:
-    try:
-        return "folder" if entry.is_dir() else "file" if entry.is_file() else ""
-    except OSError:  # a link in a circle
-        return ""
+def _mentioning(path: str, left: int) -> tuple[int, bytes | None]:
+    """A file's size, and its bytes if it holds the word: of a large one, only more than are read as YAML.
 
-
-def _has_a_job(path: str) -> bool:
-    data = _mentioning(path)
-    if data is None:
-        return False
-    return len(data) > READ_AS_YAML or _declares_a_job(path, data)
-
-
-def _mentioning(path: str) -> bytes | None:
-    """The bytes of a file that holds the word; of a large one, only more than are read as YAML."""
+    One larger than what is left to look at is not read.
+    """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
-        return None
+        return 0, None
     try:
         data = os.read(descriptor, CHUNK)
         if len(data) == CHUNK:
-            return _of_large(descriptor)
+            size = os.fstat(descriptor).st_size
+            if size > left:
+                return size, None
+            data += os.read(descriptor, left)
     except OSError:
-        return None
+        return 0, None
     finally:
         os.close(descriptor)
-    return data if _is_mentioned(data) else None
-
-
-def _of_large(descriptor: int) -> bytes | None:
-    size = os.fstat(descriptor).st_size
-    if size > LARGEST_FILE:
-        return None
-    import mmap
-
-    with mmap.mmap(descriptor, 0, prot=mmap.PROT_READ) as mapped:
-        return mapped[: READ_AS_YAML + 1] if _is_mentioned(mapped) else None
-
-
-def _is_mentioned(data: bytes | mmap.mmap) -> bool:
-    return data.find(UTF_8) >= 0 or (data.find(b"\0") >= 0 and any(data.find(word) >= 0 for word in UTF_16))
+    return len(data), data[: READ_AS_YAML + 1] if UTF_16.get(data[:2], UTF_8) in data else None
 
 
 def _declares_a_job(path: str, data: bytes) -> bool:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from trainc import settings
 from trainc.argocd.environment import CHECKED, is_older
+from trainc.argocd.files import too_many
 from trainc.argocd.parameters import wanted
 from trainc.compilation import Compilation, compile
 from trainc.delivery import Delivery
@@ -50,6 +51,8 @@ def generate(environment: Environment) -> Answer:
     said, wrong = wanted(environment)
     if wrong:
         return Answer(Compilation(diagnostics=wrong), notes=notes)
+    if (much := too_many((os.curdir, *said.runtimes), environment.root)) is not None:
+        return Answer(Compilation(diagnostics=(much,)), notes=notes)
     found = settings.of((os.curdir,), root=environment.root)
     result = compile(
         (os.curdir,),

@@ -1,0 +1,84 @@
+"""How much an application may have: what counts, and what is said where it is too much."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from running import run
+
+from trainc.argocd import files
+from trainc.argocd.files import MOST_BYTES, MOST_FILES, too_many
+from trainc.diagnostics import Location
+
+HALF = MOST_BYTES // 2
+
+
+def said(repository: Path, sizes: dict[str, int], *runtimes: str) -> tuple[str, str] | None:
+    """The message, and the file that it is about, for an application whose files have these sizes."""
+    for name, size in sizes.items():
+        path = repository / "apps" / "training" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("wb") as opened:
+            opened.truncate(size)
+    found = too_many((os.curdir, *runtimes), os.path.realpath(repository))
+    return found and (found.message, found.place.file if isinstance(found.place, Location) else "")
+
+
+NOT_TOO_MUCH: dict[str, tuple[dict[str, int], tuple[str, ...]]] = {
+    "nothing": ({}, ()),
+    "just as much as there may be": ({"a.yaml": HALF, "b/c.json": HALF}, ()),
+    "other files": ({"a.yaml": HALF, "model.bin": MOST_BYTES}, ()),
+    "hidden files": ({"a.yaml": HALF, ".b.yaml": MOST_BYTES, ".c/d.yaml": MOST_BYTES}, ()),
+    "files of other applications": ({"a.yaml": HALF, "../other/b.yaml": MOST_BYTES}, ()),
+    "runtimes that are not there": ({"a.yaml": HALF}, ("nowhere",)),
+}
+TOO_MUCH: dict[str, tuple[dict[str, int], tuple[str, ...], str, str]] = {
+    "one large file": ({"a.yaml": 1, "b.yaml": 20 << 20}, (), "20.1 MiB", "b.yaml"),
+    "many small ones": ({f"{number}.yaml": HALF for number in range(5)}, (), "25.0 MiB", ""),
+    "a byte too many": ({"a.yaml": HALF, "b/c.yml": HALF, "d.json": 1}, (), "10.1 MiB", ""),
+    "with the runtimes": ({"a.yaml": HALF, "../other/b.yaml": HALF + 1}, ("../other",), "10.1 MiB", "../other/b.yaml"),
+    "with a file of runtimes": ({"a.yaml": 1, "../b": MOST_BYTES}, ("../b",), "10.1 MiB", "../b"),
+    "the same runtimes over and over": ({"a/b.yaml": HALF}, ("a", "a", "a"), "20.0 MiB", ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("sizes", "runtimes"), [pytest.param(*row, id=name) for name, row in NOT_TOO_MUCH.items()])
+def test_what_is_not_too_much(sizes: dict[str, int], runtimes: tuple[str, ...], repository: Path) -> None:
+    assert said(repository, sizes, *runtimes) is None
+
+
+@pytest.mark.parametrize(
+    ("sizes", "runtimes", "much", "where"), [pytest.param(*row, id=name) for name, row in TOO_MUCH.items()]
+)
+def test_what_is_too_much(
+    sizes: dict[str, int], runtimes: tuple[str, ...], much: str, where: str, repository: Path
+) -> None:
+    message = f"the Application has {much} of manifests; no more than 10 MiB are read"
+    assert said(repository, sizes, *runtimes) == (message, where)
+
+
+def test_a_file_counts_once_however_many_links_lead_to_it(repository: Path) -> None:
+    for number in range(5):
+        (repository / "apps" / "training" / f"{number}.yaml").symlink_to("z.yaml")
+    assert said(repository, {"z.yaml": HALF}) is None
+
+
+def test_too_many_files(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "MOST_FILES", 3)
+    assert said(repository, {"a.yaml": 1, "b.yaml": 1, "c/d.yaml": 1}) is None
+    assert said(repository, {"e.yaml": 1}) == ("the Application has more than 3 files; no more are read", "")
+
+
+def test_what_is_counted_is_what_is_read(repository: Path) -> None:
+    said(repository, dict.fromkeys(("a.yaml", "b/c.yml", "b/.d.yaml", "e.txt", "f.json"), 0))
+    (repository / "apps" / "training" / "g").symlink_to("b")
+    counted = list(files.below(os.curdir, os.path.realpath(repository)))
+    assert counted == ["a.yaml", "b/c.yml", "f.json"]
+    assert f"({len(counted)} files read)" in run("cmp", "generate").err
+
+
+def test_the_documentation_says_how_much() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "gitops.md").read_text()
+    assert f"{MOST_BYTES >> 20} MiB, and {MOST_FILES:,} files" in page

@@ -1,0 +1,223 @@
+"""The plugin behind Argo CD's own plugin server: what the user sees of each request, whole.
+
+Reads `cmp-harness` from the PATH, a program around the code of Argo CD 3.2.1: that of its plugin server and that of its
+repo-server. Where there is none, the tests are skipped. The plugin is that of the sidecar's venv. Each request is made
+by whoever runs the tests and, where that is root, by user 999, too: the answers are the same.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from argocd.sidecar import FILES, Sidecar
+from syrupy.assertion import SnapshotAssertion
+
+HARNESS = shutil.which("cmp-harness")
+pytestmark = pytest.mark.skipif(HARNESS is None, reason="there is no cmp-harness on the PATH")
+
+JOB = """\
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainJob
+metadata: {name: finetune}
+spec:
+  runtimeRef: {name: torch-distributed}
+  trainer: {resourcesPerNode: {requests: {cpu: 1}}}
+"""
+CLAIM = "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: data}\nspec: {accessModes: [ReadWriteMany]}\n"
+STOCK = (FILES.parents[1] / "runtimes" / "torch-distributed.yaml").read_text()
+APPLICATION = {"job.yaml": JOB, "data.yaml": CLAIM}
+MENTIONED = {"notes.yaml": f"# No TrainJob yet.\n{CLAIM}" + "#" * 2**20}
+"""What is taken for an application of ours, as discovery reads no large files as YAML."""
+APP = "apps/training"
+
+
+def ask(request: str, sidecar: Sidecar, repository: Path, flags: list[str]) -> Any:
+    """The server's answer, the same for every user."""
+    assert HARNESS is not None
+    answers = []
+    for user in ["-1"] if sidecar.user is None else ["-1", str(sidecar.user)]:
+        command = [HARNESS, "--plugin", str(FILES / "plugin.yaml"), "--repo", str(repository), "--app", APP]
+        command += ["--kube-version", "1.36", "--uid", user, *flags, request]
+        variables = {"PATH": sidecar.path, "TMPDIR": str(sidecar.folder.parent)}
+        done = subprocess.run(command, env=variables, capture_output=True, text=True, check=False, timeout=60)
+        assert done.returncode in (0, 1), done.stderr
+        answers.append(json.loads(done.stdout))
+    assert all(answer == answers[0] for answer in answers)
+    return answers[0]
+
+
+def shown(answer: Any) -> str:
+    """An answer as text: an error as the user reads it, all else as YAML."""
+    if "error" in answer:
+        return f"error: {answer['error']}"
+    return yaml.safe_dump(answer, sort_keys=False, width=1000).rstrip()
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """A repository whose application's folder is empty but for a text; with a folder of runtimes."""
+    root = tmp_path / "repository"
+    write(root, {f"{APP}/README.md": "# Jobs\n", "platform/ours.yaml": STOCK.replace("torch-distributed", "ours", 1)})
+    return root
+
+
+def write(folder: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+def parameters(*given: dict[str, Any]) -> list[str]:
+    """The flag for `spec.source.plugin.parameters`."""
+    return ["--param-json", json.dumps(given)]
+
+
+REQUESTS: dict[str, tuple[str, dict[str, str], list[str]]] = {
+    "a TrainJob is discovered": ("discover", APPLICATION, []),
+    "no TrainJob is not discovered": ("discover", {"data.yaml": CLAIM}, []),
+    "a TrainJob and a claim beside it": ("generate", APPLICATION, []),
+    "parameters that are null": ("generate", APPLICATION, ["--param-json", "null"]),
+    "all parameters": (
+        "generate",
+        {
+            **APPLICATION,
+            "job.yaml": JOB.replace("torch-distributed", "ours"),
+            "other.yaml": JOB.replace("tune", "other"),
+        },
+        parameters(
+            {"name": "runtimes", "array": ["../../platform"]},
+            {"name": "only", "string": "finetune"},
+            {"name": "strict", "string": "true"},
+            {"name": "suspend", "string": "true"},
+            {"name": "name-suffix-hash", "string": "true"},
+            {"name": "argocd-replace", "string": "true"},
+        ),
+    ),
+    "plugin env": ("generate", APPLICATION, ["--env", "TRAINC_SUSPEND=true", "--env", "TRAINC_ONLY=finetune"]),
+    "an Application that names no plugin": ("generate", APPLICATION, ["--auto"]),
+    "a warning, which nobody sees": ("generate", {"job.yaml": f"{JOB}x: 1\n"}, []),
+    "the parameters announced": ("parameters", APPLICATION, []),
+    "the parameters announced, where the jobs are broken": ("parameters", {"job.yaml": f"{JOB}:x: [\n"}, []),
+    "nothing to compile": ("generate", {"data.yaml": CLAIM}, []),
+    "nothing to compile, and taken for ours": ("generate", MENTIONED, []),
+    "a broken TrainJob": ("generate", {**APPLICATION, "job.yaml": JOB.replace("cpu: 1", "cpu: one")}, []),
+    "a TrainJob that is no YAML": ("generate", {**APPLICATION, "job.yaml": f"{JOB}  image: [a\n"}, []),
+    "a document that is no object": ("generate", {**APPLICATION, "values.yaml": "nodes: 4\n"}, []),
+    "no runtime of that name": ("generate", {"job.yaml": JOB.replace("torch-distributed", "ours")}, []),
+    "a warning with strict": (
+        "generate",
+        {"job.yaml": f"{JOB}x: 1\n"},
+        parameters({"name": "strict", "string": "true"}),
+    ),
+    "a value that is none": ("generate", APPLICATION, parameters({"name": "strict", "string": "1"})),
+    "a value of plugin env that is none": ("generate", APPLICATION, ["--env", "TRAINC_STRICT=yes"]),
+    "an unknown parameter": ("generate", APPLICATION, parameters({"name": "runtime", "array": ["../../platform"]})),
+    "runtimes outside": (
+        "generate",
+        APPLICATION,
+        parameters({"name": "runtimes", "array": ["../../../elsewhere", "/etc"]}),
+    ),
+    "no TrainJob of that name": ("generate", APPLICATION, parameters({"name": "only", "string": "finetine"})),
+    "an older cluster, beside an error": (
+        "generate",
+        {"job.yaml": JOB.replace("cpu: 1", "cpu: one")},
+        ["--kube-version", "1.34"],
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("request_", "files", "flags"), [pytest.param(*row, id=name) for name, row in REQUESTS.items()]
+)
+def test_a_request(
+    request_: str,
+    files: dict[str, str],
+    flags: list[str],
+    sidecar: Sidecar,
+    repository: Path,
+    snapshot: SnapshotAssertion,
+) -> None:
+    write(repository / APP, files)
+    assert shown(ask(request_, sidecar, repository, flags)) == snapshot
+
+
+def test_argo_cd_refuses_a_link_out_before_any_plugin(
+    sidecar: Sidecar, repository: Path, snapshot: SnapshotAssertion
+) -> None:
+    write(repository / APP, APPLICATION)
+    (repository / "out.yaml").symlink_to("../elsewhere.yaml")
+    assert shown(ask("generate", sidecar, repository, [])) == snapshot
+
+
+def test_a_link_inside_is_followed(sidecar: Sidecar, repository: Path) -> None:
+    write(repository / APP, APPLICATION)
+    (repository / APP / "ours.yaml").symlink_to("../../platform/ours.yaml")
+    (repository / APP / "again").symlink_to(".")
+    kinds = [manifest["kind"] for manifest in ask("generate", sidecar, repository, [])["manifests"]]
+    assert kinds == ["JobSet", "PersistentVolumeClaim"]
+
+
+NAMES = ("y", "yes", "on", "n", "no", "off", "null", "012", "1.0", "1e3", "0x1F", "2024-01-01", "12345678901234567890")
+"""What YAML 1.1, or 1.2, takes for something else than a string, and a label may be."""
+TEXTS = (
+    *NAMES,
+    *(
+        "Y",
+        "True",
+        "NULL",
+        "~",
+        "",
+        " ",
+        "=",
+        "<<",
+        "0o17",
+        "0b1",
+        "1_000",
+        "1:30",
+        ".5",
+        ".inf",
+        "-.INF",
+        ".nan",
+        "+1",
+    ),
+    *("2024-01-01T00:00:00Z", "- a", "a: b", "#", "a #b", "!x", "&a", "*a", "?", "|", ">", "%", "@", "`", "{}", "[]"),
+    *("'", '"', "a\nb", "a\n", "\n", "\ttab", "trailing ", "ä", "\U0001f600", "\u2028", "\ufeff", "---", "..."),
+)
+
+
+def test_strings_arrive_as_they_were_written(sidecar: Sidecar, repository: Path) -> None:
+    labels = {f"l-{number}": text for number, text in enumerate(NAMES)} | {text: text for text in NAMES}
+    texts = {f"example.com/t-{number}": text for number, text in enumerate(TEXTS)} | {text: text for text in NAMES}
+    variables = [{"name": f"V{number}", "value": text} for number, text in enumerate(TEXTS) if text]
+    trainer = {"args": list(TEXTS), "command": list(TEXTS), "env": variables}
+    job = {
+        "apiVersion": "trainer.kubeflow.org/v1alpha1",
+        "kind": "TrainJob",
+        "metadata": {"name": "finetune", "labels": labels, "annotations": texts},
+        "spec": {"runtimeRef": {"name": "torch-distributed"}, "trainer": trainer},
+    }
+    data = {f"k{number}": text for number, text in enumerate(TEXTS)} | {text: text for text in NAMES}
+    other = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "012", "labels": labels}, "data": data}
+    write(repository / APP, {"job.json": json.dumps(job), "other.json": json.dumps(other)})
+    jobset, passed = ask("generate", sidecar, repository, ["--app-namespace", "1e3"])["manifests"]
+    assert passed == other
+    assert jobset["metadata"] == {"name": "finetune", "namespace": "1e3", "labels": labels, "annotations": texts}
+    (container,) = jobset["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]["containers"]
+    assert container["args"] == container["command"] == list(TEXTS)
+    assert [entry for entry in container["env"] if entry in variables] == variables
+
+
+def test_what_argo_cd_itself_loses(sidecar: Sidecar, repository: Path, snapshot: SnapshotAssertion) -> None:
+    """It reads the answer, writes it as JSON, and reads that as YAML again: which knows fewer characters."""
+    other = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"a": "a\x85b"}}
+    write(repository / APP, {"job.yaml": JOB, "other.json": json.dumps(other)})
+    assert ask("generate", sidecar, repository, [])["manifests"][1]["data"] == {"a": "a b"}
+    write(repository / APP, {"other.json": json.dumps(other).replace("0085", "007f")})
+    assert shown(ask("generate", sidecar, repository, [])) == snapshot
