@@ -19,6 +19,7 @@ COMMANDS: Final = (
     "build",
     "validate",
     "pods",
+    "diff",
     "upgrade",
     "krm",
     "cmp",

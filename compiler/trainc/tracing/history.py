@@ -86,6 +86,13 @@ def made(plan: Plan, stage: str) -> list[Tree]:
     return objects(plan)
 
 
+def remade(plan: Plan) -> Plan:
+    """The plan with the objects made, of one as it was when its runtime had been found; nothing is checked."""
+    for make in MAKERS:
+        plan = make(plan)
+    return store(plan)
+
+
 def objects(plan: Plan) -> list[Tree]:
     """The objects of a plan on its way."""
     return [jobset(plan), *plan.others]
