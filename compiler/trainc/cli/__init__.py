@@ -20,6 +20,7 @@ COMMANDS: Final = (
     "validate",
     "pods",
     "diff",
+    "graph",
     "upgrade",
     "krm",
     "cmp",

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import click
 
 from trainc.cli import DIFFERENT, OK, WRONG_INPUT, options
-from trainc.review.formats import FORMATS
 
 if TYPE_CHECKING:
     from trainc.delivery import Delivery
@@ -27,7 +26,9 @@ Examples:
 @click.command(short_help="Show what a change does to the objects and in the cluster.", epilog=EPILOG)
 @click.argument("sides", nargs=-1, required=True, metavar="OLD NEW | REV..REV [PATH]... | REV [PATH]...")
 @options.runtimes
-@click.option("--format", "form", type=click.Choice(FORMATS), default="text", help="Of the review; by default text.")
+@click.option(
+    "--format", "form", type=click.Choice(options.REVIEWS), default="text", help="Of the review; by default text."
+)
 @click.option("--exit-code", is_flag=True, help="Exit 3 where anything changes.")
 @click.option("--only", metavar="NAME", help="Compile only the TrainJobs of this name.")
 @options.namespace

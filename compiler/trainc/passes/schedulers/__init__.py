@@ -1,7 +1,7 @@
 """The gang schedulers. A policy's key in `podGroupPolicy` is the name of its file; a runtime may have several.
 
-A scheduler has `MARK`, by which a pod says what gang it is in; `group`, which returns the gang's PodGroup; and
-`CHECKS`, what its part of the webhook refuses.
+A scheduler has `VERSION`, the apiVersion of its PodGroups; `MARK`, by which a pod says what gang it is in; `group`,
+which returns the gang's PodGroup; and `CHECKS`, what its part of the webhook refuses.
 """
 
 from __future__ import annotations
@@ -37,6 +37,8 @@ class Gang(NamedTuple):
 class Scheduler(Protocol):
     """What a module in this folder offers."""
 
+    VERSION: str
+    """The apiVersion of its PodGroup."""
     MARK: Mark
     CHECKS: tuple[Check[[Plan]], ...]
     group: Callable[[Plan, Gang], Tree]

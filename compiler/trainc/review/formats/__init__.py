@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import json
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from trainc.footprint import NOTHING
+from trainc.kubernetes.quantity import Quantity
 from trainc.review.consequences import WORDS
 from trainc.tracing.counterparts import GONE
 
@@ -18,11 +20,13 @@ if TYPE_CHECKING:
     from trainc.diagnostics import ObjectId
     from trainc.footprint import Footprint
     from trainc.review import Cause, Line, Review, Reviewed
+    from trainc.review.changes import Change
 
-FORMATS: Final = ("text", "markdown", "json", "html")
-"""The formats, without loading them."""
 SHORT: Final = 60
 """So many characters of a value fit beside others."""
+BLOCKING: Final = frozenset({"new-object", "while-suspended", "refused"})
+"""What a cluster that holds the old object does not take as it is."""
+ZERO: Final = Quantity(0)
 
 
 def load(name: str) -> Callable[..., str]:
@@ -56,15 +60,14 @@ def counted(objects: Iterable[Reviewed]) -> str:
 
 def headline(review: Review) -> str:
     """What there is to review, in a line: `3 JobSets change, 1 JobSet is added; 7 objects stay as they are`."""
-    words = {
-        "changed": ("changes", "change"),
-        "added": ("is added", "are added"),
-        "removed": ("is removed", "are removed"),
-    }
     parts = [
         f"{counted(found)} {one if len(found) == 1 else many}"
-        for status, (one, many) in words.items()
-        if (found := review.of(status))  # type: ignore[arg-type]  (the keys of `words` are statuses)
+        for found, one, many in (
+            (review.of("changed"), "changes", "change"),
+            (review.of("added"), "is added", "are added"),
+            (review.of("removed"), "is removed", "are removed"),
+        )
+        if found
     ]
     stays = f"{plural(review.unchanged, 'object')} {'stays as it is' if review.unchanged == 1 else 'stay as they are'}"
     if not parts:
@@ -93,6 +96,48 @@ def value(given: Any) -> str:
     return json.dumps(given, ensure_ascii=False)
 
 
+def block(given: Any) -> list[str]:
+    """A value on lines of its own: mappings and lists as YAML, a text by its lines, anything else on one."""
+    if isinstance(given, dict | list) and given:
+        from trainc.emit import yaml
+
+        return yaml.Writer().part(given).splitlines()
+    return given.splitlines() if isinstance(given, str) and "\n" in given else [value(given)]
+
+
+def short(change: Change) -> bool:
+    """Whether a change can be told on one line."""
+    if change.kind == "moved":
+        return True
+    values = [part for part in (change.old, change.new) if part is not GONE]
+    return not any(isinstance(part, dict | list) and part for part in values) and all(
+        len(value(part)) <= SHORT for part in values
+    )
+
+
+def edited(change: Change) -> str:
+    """What follows the name of a field that has changed: `: 4 -> 8`, ` is added`."""
+    if change.kind == "moved":
+        return f" in another order: {', '.join(map(str, change.old))} -> {', '.join(map(str, change.new))}"
+    if not short(change):
+        return "" if change.kind == "changed" else f" is {change.kind}"
+    if change.kind == "changed":
+        return f": {value(change.old)} -> {value(change.new)}"
+    return f": {value(change.new if change.kind == 'added' else change.old)} is {change.kind}"
+
+
+def same_values(line: Line, having: Iterable[Reviewed]) -> bool:
+    """Whether a change has the same values in all these objects."""
+    change = line.change
+    found = {
+        (repr(other.change.old), repr(other.change.new))
+        for reviewed in having
+        for other in reviewed.lines
+        if other.change.field == change.field and other.change.kind == change.kind
+    }
+    return len(found) == 1
+
+
 def meaning(line: Line, reviewed: Reviewed) -> str:
     """What a change means, with the reason."""
     said = WORDS[line.consequence.effect]
@@ -106,18 +151,31 @@ def origin(cause: Cause) -> str:
     return f"{cause.at.file}:{cause.at.line}" + (" (before)" if cause.gone else "")
 
 
-def amounts(before: Footprint, after: Footprint) -> list[tuple[str, str, str, str]]:
-    """Nodes, pods and resources: what is counted, before, after, and the difference with its sign ("" for none)."""
-    from trainc.kubernetes.quantity import Quantity
+class Row(NamedTuple):
+    """A number before and after, as text."""
 
+    name: str
+    before: str
+    after: str
+    more: str
+    """The difference with its sign; empty where there is none."""
+
+
+def amounts(before: Footprint | None, after: Footprint | None) -> list[Row]:
+    """Nodes, pods and resources, GPUs first."""
+    one, other = before or NOTHING, after or NOTHING
     rows = [
-        (word, str(one), str(other), f"{other - one:+}" if one != other else "")
-        for word, one, other in (("nodes", before.nodes, after.nodes), ("pods", before.pods, after.pods))
+        Row(word, str(old), str(new), f"{new - old:+}" if old != new else "")
+        for word, old, new in (("nodes", one.nodes, other.nodes), ("pods", one.pods, other.pods))
     ]
-    names = sorted(before.resources.keys() | after.resources.keys(), key=lambda name: ("gpu" not in name, name))
-    for name in names:
-        one, other = before.resources.get(name, Quantity(0)), after.resources.get(name, Quantity(0))
-        more = other.sub(one)
+    for name in sorted(one.resources.keys() | other.resources.keys(), key=lambda name: ("gpu" not in name, name)):
+        old, new = one.resources.get(name, ZERO), other.resources.get(name, ZERO)
+        more = new.sub(old)
         sign = "+" if more.sign > 0 else ""
-        rows.append((name, str(one), str(other), "" if more.is_zero else f"{sign}{more}"))
+        rows.append(Row(name, str(old), str(new), "" if more.is_zero else sign + str(more)))
     return rows
+
+
+def sums(queues: dict[str, Footprint]) -> Footprint:
+    """All queues together."""
+    return sum(queues.values(), NOTHING)

@@ -4,7 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from trainc.review.formats import amounts, counted, headline, meaning, named, origin, value, within
+from trainc.review.formats import (
+    BLOCKING,
+    amounts,
+    block,
+    counted,
+    edited,
+    headline,
+    meaning,
+    named,
+    origin,
+    same_values,
+    short,
+    sums,
+    within,
+)
 from trainc.source.printable import escape
 from trainc.tracing.counterparts import GONE
 
@@ -12,8 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from trainc.footprint import Footprint
-    from trainc.review import Cause, Group, Line, Review, Reviewed
-    from trainc.review.changes import Change
+    from trainc.review import Group, Line, Review, Reviewed
 
     Paint = Callable[[str, str], str]
 
@@ -23,8 +36,6 @@ GREEN: Final = "\x1b[32m"
 YELLOW: Final = "\x1b[33m"
 CYAN: Final = "\x1b[36m"
 PLAIN: Final = "\x1b[0m"
-BLOCKING: Final = frozenset({"new-object", "while-suspended", "refused"})
-"""What a cluster with the old object does not take as it is."""
 NAMES: Final = 6
 """So many objects are named in a list."""
 LINES: Final = 12
@@ -46,88 +57,57 @@ def render(review: Review, *, color: bool) -> str:
 
 
 def _group(group: Group, paint: Paint) -> Iterator[str]:
-    if group.cause is not None:
-        yield from _cause(group.cause, paint)
-    yield (
-        f"  changes {counted(group.objects)}: {_names(group.objects)}"
-        if group.cause
-        else _names(group.objects, kind=True)
-    )
+    """A cause, what it changes, and what that means: once, where all of it means the same."""
+    cause, first = group.cause, group.objects[0]
+    if cause is not None:
+        yield f"{paint(BOLD, escape(origin(cause)))}: {escape(cause.by)}, {escape(cause.field + edited(cause.edit))}"
+        yield f"  changes {counted(group.objects)}: {_names(group.objects)}"
+    else:
+        yield paint(BOLD, _names(group.objects, kind=True))
+    means = list(dict.fromkeys(meaning(line, having[0]) for line, having in group.lines))
+    if len(means) == 1:
+        yield f"  {_meaning(group.lines[0][0], first, paint)}"
     for line, having in group.lines:
         yield from _line(line, having, group, paint)
-
-
-def _cause(cause: Cause, paint: Paint) -> Iterator[str]:
-    edit = cause.edit
-    yield f"{paint(BOLD, escape(origin(cause)))}: {escape(cause.by)}, {escape(cause.field)}{_short(edit)}"
-
-
-def _short(change: Change) -> str:
-    """An edit on the line of its field, where its values are short."""
-    if change.kind == "moved":
-        return " in another order"
-    if any(
-        isinstance(part, dict | list) or len(str(part)) > 80 for part in (change.old, change.new) if part is not GONE
-    ):
-        return {"added": " is added", "removed": " is removed"}.get(change.kind, "")
-    if change.kind == "changed":
-        return f": {escape(value(change.old))} -> {escape(value(change.new))}"
-    return (
-        f": {escape(value(change.new))} is added"
-        if change.kind == "added"
-        else f": {escape(value(change.old))} is removed"
-    )
+        if len(means) > 1:
+            yield f"      {_meaning(line, having[0], paint)}"
 
 
 def _line(line: Line, having: Sequence[Reviewed], group: Group, paint: Paint) -> Iterator[str]:
-    change, effect = line.change, line.consequence.effect
-    only = "" if len(having) == len(group.objects) else f"  ({_names(having)})"
-    alike = (
-        len(
-            {
-                (repr(other.change.old), repr(other.change.new))
-                for each in having
-                for other in each.lines
-                if other.change.field == change.field
-            }
-        )
-        == 1
-    )
-    note = "" if alike else f"  (of {within(having[0].id)}; the others have values of their own)"
-    yield f"    {paint(CYAN, escape(change.field))}{escape(only)}{escape(note)}"
-    if change.kind == "moved":
-        yield f"      in another order: {escape(', '.join(map(str, change.old)))} -> {escape(', '.join(map(str, change.new)))}"
-    else:
-        yield from _values("-", change.old, RED, paint)
-        yield from _values("+", change.new, GREEN, paint)
-    said = meaning(line, having[0])
-    yield f"      {paint(YELLOW, escape(said)) if effect in BLOCKING else escape(said)}"
+    """A change: its field, and its values beside it or, where they are long, below."""
+    change = line.change
+    notes = [] if len(having) == len(group.objects) else [_names(having)]
+    if not same_values(line, having):
+        notes.append(f"as in {within(having[0].id)}; the others have values of their own")
+    note = escape(f"  ({'; '.join(notes)})" if notes else "")
+    field = paint(CYAN, escape(change.field))
+    if short(change):
+        yield f"    {field}{escape(edited(change))}{note}"
+        return
+    yield f"    {field}{note}"
+    yield from _values("-", change.old, RED, paint)
+    yield from _values("+", change.new, GREEN, paint)
+
+
+def _meaning(line: Line, reviewed: Reviewed, paint: Paint) -> str:
+    said = escape(meaning(line, reviewed))
+    return paint(YELLOW, said) if line.consequence.effect in BLOCKING else said
 
 
 def _values(mark: str, given: Any, shade: str, paint: Paint) -> Iterator[str]:
     if given is GONE:
         return
     lines = block(given)
-    for number, text in enumerate(lines[:LINES]):
-        yield paint(shade, f"      {mark if not number else ' '} {escape(text)}")
+    for text in lines[:LINES]:
+        yield paint(shade, f"      {mark} {escape(text)}")
     if len(lines) > LINES:
         yield f"        ... and {len(lines) - LINES} more lines"
 
 
-def block(given: Any) -> list[str]:
-    """A value on lines of its own: a mapping or list as YAML, anything else on one."""
-    if isinstance(given, dict | list) and given:
-        from trainc.emit import yaml
-
-        return yaml.Writer().part(given).splitlines()
-    return [value(given)]
-
-
 def _alone(each: Reviewed, said: str, shade: str, paint: Paint) -> str:
+    where = each.at.file if each.at else ""
     if each.cause is not None:
         where = f"{origin(each.cause)}: {each.cause.by}, {each.cause.field}"
-    else:
-        where = each.at.file if each.at else ""
     return f"{paint(shade, said)} {escape(named(each.id))}  {escape(where)}"
 
 
@@ -140,29 +120,22 @@ def _names(objects: Sequence[Reviewed], *, kind: bool = False) -> str:
 
 def _numbers(review: Review) -> Iterator[str]:
     """The pods in numbers, for each queue and in all, where they change."""
-    if review.before == review.after:
-        return
     queues = sorted(review.before.keys() | review.after.keys())
-    several = queues != [""]
-    for queue in queues if several else []:
-        one, other = (side.get(queue) for side in (review.before, review.after))
-        yield from _table(f"queue {queue}" if queue else "no queue", one, other)
-    yield from _table("in all", *(_sum(side) for side in (review.before, review.after)))
+    if queues not in ([], [""]):
+        for queue in queues:
+            title = f"queue {queue}" if queue else "no queue"
+            yield from _changed_numbers(title, *(side.get(queue) for side in (review.before, review.after)))
+    yield from _changed_numbers("in all", sums(review.before), sums(review.after))
 
 
-def _sum(side: dict[str, Footprint]) -> Footprint | None:
-    from trainc.footprint import NOTHING
-
-    return sum(side.values(), NOTHING)
-
-
-def _table(title: str, before: Footprint | None, after: Footprint | None) -> Iterator[str]:
-    from trainc.footprint import NOTHING
-
-    rows = amounts(before or NOTHING, after or NOTHING)
-    yield f"{escape(title)}: " + ", ".join(
-        f"{name} {one} -> {other} ({more})" if more else f"{name} {one}" for name, one, other, more in rows
-    )
+def _changed_numbers(title: str, before: Footprint | None, after: Footprint | None) -> Iterator[str]:
+    rows = amounts(before, after)
+    if any(row.more for row in rows):
+        parts = (
+            f"{row.name} {row.before} -> {row.after} ({row.more})" if row.more else f"{row.name} {row.after}"
+            for row in rows
+        )
+        yield f"{escape(title)}: {escape(', '.join(parts))}"
 
 
 def _painted(color: str, text: str) -> str:

@@ -27,6 +27,8 @@ TUNE_RUN: Final = ["tune", "run"]
 """The command, word for word, that makes a job one of torchtune: with another word behind it, it is one like any."""
 RESERVED: Final = frozenset({"PET_NNODES", "PET_NPROC_PER_NODE", "PET_NODE_RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT"})
 RESERVED_AT: Final = "spec.trainer.env"
+MEETS_AT: Final = (("PET_RDZV_ENDPOINT",), ("PET_MASTER_ADDR", "PET_MASTER_PORT"), ("--rdzv_endpoint",))
+"""Elastic trainers, all others, and torchtune's."""
 
 
 def apply(plan: Plan) -> Plan:

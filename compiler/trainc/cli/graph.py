@@ -1,0 +1,74 @@
+"""`trainc graph`: what each TrainJob hangs together with, as a tree or as a diagram for a review."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+import click
+
+from trainc.cli import OK, WRONG_INPUT, options
+
+if TYPE_CHECKING:
+    from trainc.delivery import Delivery
+    from trainc.settings import Settings
+
+FORMATS = ("text", "mermaid")
+EPILOG = """\b
+Examples:
+  trainc graph jobs/                      a tree for every TrainJob below jobs/
+  trainc graph jobs/ --only lattice       for the TrainJobs of one name
+  trainc graph job.yaml --format mermaid  a diagram for a comment or a page of GitHub or GitLab
+"""
+
+
+@click.command(short_help="Show what TrainJobs hang together with.", epilog=EPILOG)
+@options.paths
+@options.runtimes
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(FORMATS),
+    default="text",
+    help="mermaid: Markdown with diagrams; by default a tree for the terminal.",
+)
+@click.option("--only", metavar="NAME", help="Show the TrainJobs of this name alone.")
+@options.namespace
+@options.settings
+@options.suffix
+def command(
+    paths: tuple[str, ...],
+    runtimes: tuple[str, ...],
+    form: str,
+    only: str | None,
+    namespace: str | None,
+    settings: Settings,
+    delivery: Delivery,
+) -> int:
+    """Show runtime, jobs, gang, meeting point and needed objects of the TrainJobs found in PATH.
+
+    PATH is files, folders, or -; by default the current folder.
+    """
+    from trainc.compilation import compile
+
+    result = compile(
+        paths or (".",), runtimes=runtimes, only=only, namespace=namespace, settings=settings, delivery=delivery
+    )
+    if not result.failed and not result.jobs:
+        from trainc.cli.build import nothing
+
+        result = result.saying([nothing(result)])
+    if result.diagnostics:
+        from trainc.reports import text
+
+        options.complain(
+            text.render(result.diagnostics, summary=options.summary(result), color=options.colored(sys.stderr))
+        )
+    if result.failed:
+        return WRONG_INPUT
+    from trainc import graph
+
+    shown = import_module(f"trainc.graph.{form}").render([graph.of(job, result.others) for job in result.jobs])
+    options.write(shown)
+    return OK
