@@ -280,22 +280,23 @@ class _Reviewer:
 
 def grouped(objects: Iterable[Reviewed]) -> list[Group]:
     """Changed objects by the causes of their changes; an object is in the group of each."""
-    found: dict[Cause | None, dict[int, Reviewed]] = {}
-    lines: dict[Cause | None, dict[object, tuple[Line, dict[int, Reviewed]]]] = {}
+    members: dict[object, dict[int, Reviewed]] = {}
+    lines: dict[object, dict[object, tuple[Line, dict[int, Reviewed]]]] = {}
     causes: dict[object, Cause | None] = {}
     for reviewed in objects:
         for line in reviewed.lines:
-            cause = causes.setdefault(_same_cause(line.cause), line.cause)
-            found.setdefault(cause, {})[id(reviewed)] = reviewed
+            key = _same_cause(line.cause)
+            causes.setdefault(key, line.cause)
+            members.setdefault(key, {})[id(reviewed)] = reviewed
             alike = (reviewed.id.kind, line.change.kind, line.change.field, line.consequence.effect)
-            lines.setdefault(cause, {}).setdefault(alike, (line, {}))[1][id(reviewed)] = reviewed
+            lines.setdefault(key, {}).setdefault(alike, (line, {}))[1][id(reviewed)] = reviewed
     groups = [
         Group(
             cause,
-            tuple(members.values()),
-            tuple((line, tuple(having.values())) for line, having in lines[cause].values()),
+            tuple(members[key].values()),
+            tuple((line, tuple(having.values())) for line, having in lines[key].values()),
         )
-        for cause, members in found.items()
+        for key, cause in causes.items()
     ]
     return sorted(groups, key=lambda group: (group.cause is None, -len(group.objects), -RANK[group.effect]))
 

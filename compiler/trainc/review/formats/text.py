@@ -11,6 +11,7 @@ from trainc.review.formats import (
     counted,
     edited,
     headline,
+    listed,
     meaning,
     named,
     origin,
@@ -114,7 +115,8 @@ def _alone(each: Reviewed, said: str, shade: str, paint: Paint) -> str:
 def _names(objects: Sequence[Reviewed], *, kind: bool = False) -> str:
     names = [named(each.id) if kind else within(each.id) for each in objects[:NAMES]]
     if len(objects) > NAMES:
-        names.append(f"and {len(objects) - NAMES} more")
+        names.append(f"{len(objects) - NAMES} more")
+        return escape(listed(names))
     return escape(", ".join(names))
 
 
