@@ -140,7 +140,7 @@ OLD_SIDE: Final = "in {}: "
 def compare(old: Where, new: Where, options: Options) -> Review:
     """Compare two sides."""
     before, after = (sides.read(where, options) for where in (old, new))
-    diagnostics = (*_of_old_side(before), *after.diagnostics)
+    diagnostics = (*_of_old_side(before), *_of_new_side(before, after))
     if before.made == after.made == "nothing" and not diagnostics:
         diagnostics = (sides.nothing(before, after),)
     if any(diagnostic.severity == "error" for diagnostic in diagnostics):
@@ -168,6 +168,14 @@ def _of_old_side(side: Side) -> Iterator[Diagnostic]:
             yield diagnostic._replace(severity="warning", message=OLD_SIDE.format(side.where.name) + diagnostic.message)
         elif diagnostic.severity == "error":
             yield diagnostic
+
+
+def _of_new_side(old: Side, new: Side) -> Iterator[Diagnostic]:
+    """What is wrong with the new side; what the old one was warned of, too, is no part of the change."""
+    before = {(said.id, said.object, said.message) for said in old.diagnostics if said.severity != "error"}
+    for said in new.diagnostics:
+        if said.severity == "error" or (said.id, said.object, said.message) not in before:
+            yield said
 
 
 def _pairs(old: Side, new: Side) -> Iterator[tuple[Item | None, Item | None]]:
