@@ -4,7 +4,8 @@
     make_review.py [--check]
 
 Reads    docs/review/before and docs/review/after, which become the branches `main` and `branch`; the page, whose
-         ```console blocks hold one command each, after `$ `.
+         ```console blocks hold one command each, after `$ `. What stands between `<!-- $ COMMAND -->` and `<!-- $ -->`
+         is printed, too, for the page's reader to see as it is meant: Markdown, or a graph.
 Writes   the page with what the commands print. With --check it writes nothing and exits 1 when the page says anything
          else. The commands run trainc as this interpreter's environment has it.
 """
@@ -24,6 +25,7 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 PAGE: Final = ROOT / "docs" / "review.md"
 SAMPLE: Final = ROOT / "docs" / "review"
 CONSOLE: Final = re.compile(r"^```console\n(\$ .*\n)(?:.*\n)*?```$", re.MULTILINE)
+SHOWN: Final = re.compile(r"^<!-- \$ (.*) -->\n(?:.*\n)*?<!-- \$ -->$", re.MULTILINE)
 
 
 def repository(folder: Path) -> None:
@@ -64,12 +66,18 @@ def printed(command: str, folder: Path) -> str:
 
 
 def page(folder: Path) -> str:
-    """The page, its consoles made anew; one that holds a fence of its own gets a longer one."""
+    """The page, with what its commands print now."""
 
-    def made(console: re.Match[str]) -> str:
-        return f"```console\n{console[1]}{printed(console[1].removeprefix('$ ').strip(), folder)}```"
+    def console(found: re.Match[str]) -> str:
+        return f"```console\n{found[1]}{printed(found[1].removeprefix('$ ').strip(), folder)}```"
 
-    return CONSOLE.sub(made, PAGE.read_text(encoding="utf-8"))
+    def shown(found: re.Match[str]) -> str:
+        text = printed(found[1], folder)
+        if found[1].endswith("mermaid"):
+            text = f"```mermaid\n{text}```\n"
+        return f"<!-- $ {found[1]} -->\n{text}<!-- $ -->"
+
+    return SHOWN.sub(shown, CONSOLE.sub(console, PAGE.read_text(encoding="utf-8")))
 
 
 def main() -> int:
