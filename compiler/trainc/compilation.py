@@ -16,9 +16,12 @@ from trainc.plan import Plan
 from trainc.settings import DEFAULT, Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from trainc.tracing import Trace
+
+    Reader = Callable[..., Iterable[inputs.File | Diagnostic]]
+    """What finds the files of some paths: `inputs.read` on the disk, a commit of git in its objects."""
 
 MANY: Final = 100
 """With fewer diagnostics there is no crowd among them."""
@@ -82,7 +85,9 @@ class Compilation(NamedTuple):
 class Read:
     """The documents of some paths, by role."""
 
-    def __init__(self) -> None:
+    def __init__(self, files_of: Reader = inputs.read) -> None:
+        """`files_of` finds the files of some paths."""
+        self.files_of = files_of
         self.documents: dict[Role, list[Document]] = {"job": [], "runtime": [], "other": []}
         self.diagnostics: list[Diagnostic] = []
         self.files = 0
@@ -115,7 +120,7 @@ class Read:
         root: str | None = None,
     ) -> None:
         """Read and sort the documents of some paths."""
-        for file in inputs.read(paths, skip=skip, settings=settings.file, root=root):
+        for file in self.files_of(paths, skip=skip, settings=settings.file, root=root):
             if isinstance(file, Diagnostic):
                 self.diagnostics.append(file)
             else:
@@ -172,10 +177,16 @@ def compile_documents(
     delivery: Delivery = PLAIN,
     root: str | None = None,
 ) -> Compilation:
-    """Compile every TrainJob among documents that have been read."""
+    """Compile every TrainJob among documents that have been read; those of `runtimes` are read in the same way."""
     given = read.documents["runtime"]
     searched, of_runtimes = library(
-        runtimes, given=given, namespace=namespace, skip=skip, root=root, spelled=settings.spelled
+        runtimes,
+        given=given,
+        namespace=namespace,
+        skip=skip,
+        root=root,
+        spelled=settings.spelled,
+        files_of=read.files_of,
     )
     found = [*settings.diagnostics, *read.diagnostics, *of_runtimes]
     for entry in searched.levels[0].entries.values():
@@ -232,6 +243,7 @@ def library(
     skip: Sequence[str] = (),
     root: str | None = None,
     spelled: Spelled = FLAGS,
+    files_of: Reader = inputs.read,
 ) -> tuple[Library, list[Diagnostic]]:
     """The runtimes by level, in the order in which they are searched: the given ones, each path, the stock ones."""
     from trainc.passes.conform import conform_runtime
@@ -243,7 +255,7 @@ def library(
         found += twice
         levels.append(level)
     for path in runtimes:
-        more = _read([path], namespace=namespace, skip=skip, root=root)
+        more = _read([path], namespace=namespace, skip=skip, root=root, files_of=files_of)
         level, twice = Level.of(spelled.runtimes.format(path), more.documents["runtime"], conform_runtime)
         found += [*more.diagnostics, *twice]
         levels.append(level)
@@ -290,9 +302,10 @@ def _read(
     skip: Sequence[str] = (),
     settings: Settings = DEFAULT,
     root: str | None = None,
+    files_of: Reader = inputs.read,
 ) -> Read:
     """The documents of the paths."""
-    result = Read()
+    result = Read(files_of)
     result.gather(paths, namespace=namespace, skip=skip, settings=settings, root=root)
     return result
 

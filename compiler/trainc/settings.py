@@ -91,10 +91,11 @@ def read(path: str, *, root: str | None = None) -> Settings:
     file = inputs.settings(path, root=root)
     if isinstance(file, Diagnostic):
         return Settings(diagnostics=(file,))
-    return _of_file(file)._replace(file=os.path.realpath(path))
+    return of_file(file)._replace(file=os.path.realpath(path))
 
 
-def _of_file(file: inputs.File) -> Settings:
+def of_file(file: inputs.File) -> Settings:
+    """What a file says, wherever it was read."""
     from trainc.compilation import parsed
     from trainc.diagnostics import Diagnostic
 

@@ -20,6 +20,7 @@ COMMANDS: Final = (
     "validate",
     "pods",
     "explain",
+    "diff",
     "graph",
     "upgrade",
     "krm",

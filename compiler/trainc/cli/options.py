@@ -20,6 +20,9 @@ Decorated = Callable[..., Any]
 REPORTS = ("text", "json", "junit", "sarif", "github", "gitlab")
 """The formats of a report, without loading them."""
 
+REVIEWS = ("text", "markdown", "json", "html")
+"""The formats of a review, likewise."""
+
 
 def file_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Leave it to the shell to complete the name of a file or folder."""

@@ -91,6 +91,10 @@ class Writer:
         """
         return f"{self._mapping(tree, 0) or {}}\n"
 
+    def part(self, node: Any) -> str:
+        """A mapping or list that is not empty, without its last line break."""
+        return self._node(node, 1).replace("\n  ", "\n")
+
     def _node(self, node: Any, depth: int) -> str:
         """A mapping or list that is not empty, its first line without indentation.
 
@@ -162,7 +166,7 @@ class _Scalars(dict[str, str]):
         self._block_line = block_line
 
     def __missing__(self, text: str) -> str:
-        written = f" {_block(text, self._block_line) if _is_block(text) else _inline(text)}"
+        written = f" {_block(text, self._block_line) if _is_block(text) else inline(text)}"
         if len(text) <= KEPT:
             if len(self) >= ENTRIES:
                 self.clear()
@@ -185,7 +189,7 @@ class _Labels(dict[tuple[str, ...], list[tuple[str, str]]]):
         return labels
 
     def _label(self, key: str) -> str:
-        written = _inline(key)
+        written = inline(key)
         return f"{written}:" if len(written) <= IMPLICIT_KEY else f"? {written}{self._line}:"
 
 
@@ -208,7 +212,7 @@ def _block(text: str, line: str) -> str:
     return f"|{hint}{chomping}" + "".join([line + row if row else "\n" for row in body.split("\n")])
 
 
-def _inline(text: str) -> str:
+def inline(text: str) -> str:
     """A string on one line: plain if every reader sees the same string in it."""
     if not _is_printable(text) or _is_other_type(text):
         return '"' + re.sub(rf'["\\{_CONTROLS_AND_TAGS}{HIDDEN}]', _escape, text) + '"'

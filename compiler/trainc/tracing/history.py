@@ -85,6 +85,13 @@ def making(plan: Plan) -> Iterator[tuple[str, list[Tree]]]:
         yield make.__name__, objects(plan)
 
 
+def remade(plan: Plan) -> Plan:
+    """The plan with the objects made, of one as it was when its runtime had been found; nothing is checked."""
+    for make in MAKERS:
+        plan = make(plan)
+    return store(plan)
+
+
 def objects(plan: Plan) -> list[Tree]:
     """The objects of a plan on its way."""
     return [jobset(plan), *plan.others]

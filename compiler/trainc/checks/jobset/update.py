@@ -94,7 +94,7 @@ def _jobs(old: Tree, new: Tree) -> Iterator[Violation]:
     before, after = (compared({JOBS: without_queueing(spec) if suspended else spec.get(JOBS)}) for spec in (old, new))
     for path in differences(before, after, ()):
         of_server = path[:3] if path[2:3] == ("dependsOn",) and _has_both(old, new, path[:3]) else (JOBS,)
-        help = "suspend the JobSet in the same change" if _while_suspended(path) else ""
+        help = "suspend the JobSet in the same change" if while_suspended(path) else ""
         yield _violation(("spec", *path), field(("spec", *of_server)), {"spec": old}, {"spec": new}, help)
 
 
@@ -117,7 +117,7 @@ def _without_queueing(job: Tree) -> Tree:
     return job
 
 
-def _while_suspended(path: Path) -> bool:
+def while_suspended(path: Path) -> bool:
     """Whether a field may change while the JobSet is suspended."""
     in_pod = path[2 + len(POD) :] if path[2 : 2 + len(POD)] == POD else ()
     return any(in_pod[: len(there)] == there[: len(in_pod)] for there in WHILE_SUSPENDED if in_pod)

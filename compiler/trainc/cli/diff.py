@@ -1,0 +1,71 @@
+"""`trainc diff`: what a change of the input changes in the objects, and what the cluster makes of it."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from trainc.cli import DIFFERENT, OK, WRONG_INPUT, options
+
+if TYPE_CHECKING:
+    from trainc.delivery import Delivery
+
+EPILOG = """\b
+Examples:
+  trainc diff HEAD                    what is changed in the working tree, since the last commit
+  trainc diff main...HEAD jobs/       what a branch changes below jobs/
+  trainc diff rendered/ jobs/         rendered manifests, and what is compiled now
+  trainc diff main..HEAD --format markdown > comment.md
+  trainc diff main..HEAD --format html > review.html
+  trainc diff old.yaml new.yaml --exit-code
+"""
+
+
+@click.command(short_help="Show what a change does to the objects and in the cluster.", epilog=EPILOG)
+@click.argument("sides", nargs=-1, required=True, metavar="OLD NEW | REV..REV [PATH]... | REV [PATH]...")
+@options.runtimes
+@click.option(
+    "--format", "form", type=click.Choice(options.REVIEWS), default="text", help="Of the review; by default text."
+)
+@click.option("--exit-code", is_flag=True, help="Exit 3 where anything changes.")
+@click.option("--only", metavar="NAME", help="Compile only the TrainJobs of this name.")
+@options.namespace
+@click.option("--config", metavar="FILE", shell_complete=options.file_names, help="The settings of both sides.")
+@click.option("--no-config", is_flag=True, help="Read no trainc.yaml.")
+@options.delivery
+@click.option("--passthrough", is_flag=True, help="Compare the documents of other kinds, too.")
+def command(  # noqa: PLR0913, PLR0917 (an option each)
+    sides: tuple[str, ...],
+    runtimes: tuple[str, ...],
+    form: str,
+    exit_code: bool,
+    only: str | None,
+    namespace: str | None,
+    config: str | None,
+    no_config: bool,
+    delivery: Delivery,
+    passthrough: bool,
+) -> int:
+    """Compare two files, folders or git revisions: sources are compiled, manifests taken as they are."""
+    from trainc.review import compare
+    from trainc.review.formats import load
+    from trainc.review.revisions import RevisionError
+    from trainc.review.sides import Options, of_arguments
+
+    if config is not None and no_config:
+        raise click.UsageError("--config reads a file and --no-config reads none: give one of them.")
+    try:
+        old, new = of_arguments(sides)
+        review = compare(old, new, Options(runtimes, only, namespace, config, no_config, delivery, passthrough))
+    except (RevisionError, ValueError) as error:
+        raise click.UsageError(f"{error}.") from None
+    if review.diagnostics:
+        from trainc.reports import text
+
+        options.complain(text.render(review.diagnostics, summary="", color=options.colored(sys.stderr)))
+    if review.failed:
+        return WRONG_INPUT
+    options.write(load(form)(review, color=form == "text" and options.colored(sys.stdout)))
+    return DIFFERENT if exit_code and review.objects else OK

@@ -1,0 +1,185 @@
+"""Changes: in what two manifests differ, as a reviewer would put it.
+
+Reads    a tree before and after; a subtree that both share is not looked into.
+Returns  the smallest parts that differ. Items of lists are matched by what Kubernetes merges them by
+         (`tracing.counterparts`), and named by it: `env[PET_NNODES].value`. Quantities that are the same amount do not
+         differ. Of a list whose items only change their order, the order is told.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+
+from trainc.kubernetes.quantity import Quantity, QuantityError
+from trainc.tracing.counterparts import GONE, KEYS, at, same_item
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trainc.kubernetes.trees import Path
+
+Kind = Literal["added", "removed", "changed", "moved"]
+
+AMOUNTS: Final = frozenset({"limits", "requests", "minResources", "overhead", "capacity"})
+"""Mappings whose values are quantities."""
+AMOUNT: Final = frozenset({"sizeLimit", "divisor"})
+"""Fields that are a quantity."""
+_PLAIN: Final = re.compile(r"[A-Za-z0-9_/-]+")
+"""Keys of maps that need no quotes."""
+
+
+class Change(NamedTuple):
+    """One difference."""
+
+    kind: Kind
+    field: str
+    """Where, with the items of lists by their names: `spec.replicatedJobs[node].replicas`."""
+    old_path: Path
+    """Where it was; for what is added, where it would have been."""
+    new_path: Path
+    """Where it is; for what is removed, where it would be."""
+    old: Any = GONE
+    """The value before; of what has moved, the names of the items in their order."""
+    new: Any = GONE
+    """The value now, likewise."""
+
+    @property
+    def path(self) -> Path:
+        """Where it stands: in the new tree, or in the old one for what is removed."""
+        return self.old_path if self.kind == "removed" else self.new_path
+
+
+class _At(NamedTuple):
+    """A place in both trees at once."""
+
+    field: str = ""
+    old: Path = ()
+    new: Path = ()
+
+    def key(self, key: str) -> _At:
+        """The field of that name in it."""
+        name = key if _PLAIN.fullmatch(key) else f'["{key}"]'
+        joint = "." if self.field and not name.startswith("[") else ""
+        return _At(f"{self.field}{joint}{name}", (*self.old, key), (*self.new, key))
+
+    def item(self, name: str | int, old: int, new: int) -> _At:
+        """An item of the list."""
+        return _At(f"{self.field}[{name}]", (*self.old, old), (*self.new, new))
+
+
+def changes(old: Any, new: Any) -> list[Change]:
+    """All differences, in the order of the fields' names.
+
+    >>> [(c.kind, c.field, c.new) for c in changes(
+    ...     {"env": [{"name": "A", "value": "1"}]}, {"env": [{"name": "B"}, {"name": "A", "value": "2"}]})]
+    [('changed', 'env[A].value', '2'), ('added', 'env[B]', {'name': 'B'})]
+    """
+    return list(_changes(old, new, _At()))
+
+
+def _changes(old: Any, new: Any, here: _At) -> Iterator[Change]:
+    if old is new:
+        return
+    if isinstance(old, dict) and isinstance(new, dict):
+        for key in sorted(old.keys() | new.keys()):
+            yield from _entries(old.get(key, GONE), new.get(key, GONE), here.key(key))
+    elif isinstance(old, list) and isinstance(new, list):
+        yield from _lists(old, new, here)
+    elif not same(old, new, here.new):
+        yield Change("changed", here.field, here.old, here.new, old, new)
+
+
+def _entries(old: Any, new: Any, here: _At) -> Iterator[Change]:
+    """A field that may be in only one of two mappings."""
+    if old is GONE:
+        yield Change("added", here.field, here.old, here.new, new=new)
+    elif new is GONE:
+        yield Change("removed", here.field, here.old, here.new, old=old)
+    else:
+        yield from _changes(old, new, here)
+
+
+def _lists(old: list[Any], new: list[Any], here: _At) -> Iterator[Change]:
+    if not all(isinstance(item, dict) for item in (*old, *new)):
+        if len(old) == len(new):
+            for index, (before, after) in enumerate(zip(old, new, strict=True)):
+                yield from _changes(before, after, here.item(index, index, index))
+        else:
+            yield Change("changed", here.field, here.old, here.new, old, new)
+        return
+    there = [same_item(old, index, new) for index in range(len(old))]
+    for index, to in enumerate(there):
+        if to is None:
+            yield Change("removed", *here.item(name(old, index), index, min(index, len(new))), old=old[index])
+        else:
+            yield from _changes(old[index], new[to], here.item(name(new, to), index, to))
+    for index, item in enumerate(new):
+        if index not in there:
+            yield Change("added", *here.item(name(new, index), min(index, len(old)), index), new=item)
+    kept = [index for index in there if index is not None]
+    if kept != sorted(kept):
+        names = [[name(items, index) for index in range(len(items))] for items in (old, new)]
+        yield Change("moved", *here, *names)
+
+
+def same(old: Any, new: Any, path: Path) -> bool:
+    """Whether two scalars say the same to Kubernetes."""
+    if type(old) is type(new) and old == new:
+        return True
+    if path[-1:] and (path[-1] in AMOUNT or (len(path) > 1 and path[-2] in AMOUNTS)):
+        try:
+            return Quantity.from_json(old) == Quantity.from_json(new)
+        except (QuantityError, TypeError):
+            return False
+    return False
+
+
+def name(items: list[Any], index: int) -> str | int:
+    """What an item of a list is called: by its merge key where it is the only one with it, else by its index."""
+    item = items[index]
+    for key in KEYS:
+        if isinstance(item, dict) and key in item:
+            alone = sum(isinstance(other, dict) and other.get(key) == item[key] for other in items) == 1
+            return item[key] if alone and isinstance(item[key], str | int) and item[key] != "" else index
+    return index
+
+
+def undone(tree: Any, change: Change) -> Any:
+    """A copy of the new tree with one change taken back.
+
+    >>> old, new = {"a": [{"name": "x"}, {"name": "y"}]}, {"a": [{"name": "y"}], "b": 1}
+    >>> removed, added = changes(old, new)
+    >>> undone(undone(new, removed), added) == old
+    True
+    """
+    parent, step = change.new_path[:-1], change.new_path[-1]
+    container = at(tree, parent)
+    if isinstance(container, list):
+        edited: Any = list(container)
+        if change.kind == "removed":
+            edited.insert(min(int(step), len(edited)), change.old)
+        elif change.kind == "added":
+            del edited[int(step)]
+        else:
+            edited[int(step)] = change.old
+    else:
+        edited = {key: value for key, value in container.items() if key != step}
+        if change.kind == "moved":
+            edited[step] = _in_order(container[step], change.old)
+        elif change.kind != "added":
+            edited[step] = change.old
+    return _with(tree, parent, edited)
+
+
+def _in_order(items: list[Any], names: list[str | int]) -> list[Any]:
+    """The items in the order that some names had; those that had none go last."""
+    of = {name(items, index): item for index, item in enumerate(items)}
+    first = [of[known] for known in names if known in of]
+    return [*first, *(item for known, item in of.items() if known not in names)]
+
+
+def _with(tree: Any, path: Path, value: Any) -> Any:
+    from trainc.kubernetes.trees import put
+
+    return put(tree, path, value)

@@ -1,0 +1,122 @@
+"""JSON, for programs: one object; the fields are described in docs/review.md, and stay.
+
+Reads    a review.  Returns  the text; keys in a fixed order, quantities as text, what is not there left out.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from trainc.review.consequences import WORDS
+from trainc.review.formats import headline, sums
+from trainc.tracing.counterparts import GONE
+
+if TYPE_CHECKING:
+    from trainc.diagnostics import Location
+    from trainc.footprint import Footprint
+    from trainc.kubernetes.trees import Path, Tree
+    from trainc.kubernetes.violations import Violation
+    from trainc.review import Cause, Group, Line, Review, Reviewed
+    from trainc.review.changes import Change
+
+
+def render(review: Review, *, color: bool = False) -> str:
+    """The review."""
+    content = {
+        "old": review.old,
+        "new": review.new,
+        "summary": {
+            "text": headline(review),
+            "added": len(review.of("added")),
+            "removed": len(review.of("removed")),
+            "changed": len(review.of("changed")),
+            "unchanged": review.unchanged,
+        },
+        "causes": [_group(group) for group in review.groups()],
+        "objects": [_object(reviewed) for reviewed in review.objects],
+        "pods": {"before": _pods(review.before), "after": _pods(review.after)},
+    }
+    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+
+
+def _group(group: Group) -> Tree:
+    """A cause, and the names of what it changes."""
+    return {
+        "cause": _cause(group.cause) if group.cause else None,
+        "effect": group.effect,
+        "fields": [line.change.field for line, _ in group.lines],
+        "objects": [_id(reviewed) for reviewed in group.objects],
+    }
+
+
+def _object(reviewed: Reviewed) -> Tree:
+    found: Tree = _id(reviewed) | {"status": reviewed.status}
+    if reviewed.at is not None:
+        found["at"] = _location(reviewed.at)
+    if reviewed.cause is not None:
+        found["cause"] = _cause(reviewed.cause)
+    if reviewed.renamed:
+        found["renamedFrom"] = reviewed.renamed
+    if reviewed.status != "changed":
+        return found
+    found["effect"] = reviewed.effect
+    if reviewed.known:
+        found["allowed"] = not reviewed.refused
+        found["refused"] = [_refused(violation) for violation in reviewed.refused]
+    if reviewed.anew:
+        found["newName"] = reviewed.anew
+    found["changes"] = [_line(line) for line in reviewed.lines]
+    return found
+
+
+def _refused(violation: Violation) -> Tree:
+    """What the API server would say: the field as its error names it, and the one that is meant."""
+    names = {"field": violation.field, "path": _pointer(violation.path)}
+    return names | {"rule": violation.rule, "message": violation.message}
+
+
+def _line(line: Line) -> Tree:
+    consequence = line.consequence
+    found = _change(line.change) | {"effect": consequence.effect, "meaning": WORDS[consequence.effect]}
+    if consequence.why:
+        found["why"] = consequence.why
+    if line.cause is not None:
+        found["cause"] = _cause(line.cause)
+    return found
+
+
+def _change(change: Change) -> Tree:
+    found: Tree = {"field": change.field, "change": change.kind, "path": _pointer(change.path)}
+    values: list[tuple[str, Any]] = [("old", change.old), ("new", change.new)]
+    return found | {name: value for name, value in values if value is not GONE}
+
+
+def _cause(cause: Cause) -> Tree:
+    found = {"by": cause.by, **_location(cause.at)} | _change(cause.edit)
+    return found | ({"side": "old"} if cause.gone else {})
+
+
+def _location(at: Location) -> Tree:
+    return {"file": at.file} | ({"line": at.line, "column": at.column} if at.line else {})
+
+
+def _id(reviewed: Reviewed) -> Tree:
+    id = reviewed.id
+    names = {"apiVersion": id.apiVersion, "kind": id.kind, "namespace": id.namespace, "name": id.name}
+    return {key: value for key, value in names.items() if value}
+
+
+def _pods(queues: dict[str, Footprint]) -> Tree:
+    """What the pods take: in all, and by queue."""
+    return {"all": _footprint(sums(queues)), "queues": {name: _footprint(found) for name, found in queues.items()}}
+
+
+def _footprint(footprint: Footprint) -> Tree:
+    resources = {name: str(quantity) for name, quantity in footprint.resources.items()}
+    return {"nodes": footprint.nodes, "pods": footprint.pods, "gpus": footprint.gpus, "resources": resources}
+
+
+def _pointer(path: Path) -> str:
+    """A path as RFC 6901 writes it."""
+    return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
