@@ -127,8 +127,10 @@ def test_a_command_that_warns_is_no_input() -> None:
         peers.printed(["sh", "-c", "echo beware >&2"])
 
 
-def test_the_modules_of_a_start_are_seen() -> None:
-    assert {"json", "json.decoder"} <= imports.imported(["-c", "import json"]).keys()
+def test_the_modules_of_a_start_are_seen(tmp_path: Path) -> None:
+    file = inputs.file_of_jobs(tmp_path / "job.yaml", inputs.jobs(1))
+    seen = imports.imported(["-c", imports.SEEN, peers.TRAINC, "build", str(file)])
+    assert {"trainc.cli.build", "trainc.pipeline", "yaml._yaml"} <= seen.keys()
 
 
 def test_the_stages_of_a_job_have_a_cost_each(tmp_path: Path) -> None:
