@@ -12,7 +12,7 @@ E2E    ?= .venv-e2e
 # As an installer does for a package; an editable install leaves it to the first run, which may not be allowed to write.
 COMPILE = $(BIN)/python -m compileall -q compiler
 
-.PHONY: demo test e2e e2e-install lint install snapshots differential fuzz bench clean
+.PHONY: demo test e2e e2e-install lint install snapshots differential fuzz bench bench-imports bench-instructions bench-stages clean
 
 demo: $(VENV)/.installed
 	$(BIN)/trainc build golden/llm-finetune-4x8/input.yaml
@@ -52,9 +52,15 @@ fuzz: EXAMPLES ?= 20000
 fuzz: $(VENV)/.dev-installed
 	EXAMPLES=$(EXAMPLES) $(BIN)/pytest -n auto tests/fuzz tests/contracts/test_hostile.py -k "golden or mutated"
 
+# trainc beside kubectl, kustomize, Helm and kubeconform, as far as they are on the PATH: make bench [BENCH="--quick"]
 bench: $(VENV)/.dev-installed
 	$(COMPILE)
-	$(BIN)/python bench/run.py
+	$(BIN)/python bench/run.py $(BENCH)
+
+# Where the time goes: of a start by module, of the hot path in instructions, of a job by stage. BENCH has options.
+bench-imports bench-instructions bench-stages: $(VENV)/.dev-installed
+	$(COMPILE)
+	$(BIN)/python bench/$(@:bench-%=%).py $(BENCH)
 
 install: $(VENV)/.installed
 

@@ -1,92 +1,269 @@
-"""Makes the benchmark's inputs: TrainJobs for trainc, and kustomizations that give objects of the same size.
+"""Makes the benchmark's inputs: TrainJobs of realistic size, and the runtimes that they refer to.
 
-Everything is made by a seeded generator, so that two runs measure the same work.
+Returns  texts, and folders of them: a file a job below its team's folder, one file of all jobs, and the runtimes beside
+         them. Everything comes from one seed: two runs, on whatever machine, measure the same work.
+A job has labels, resources, four to eight variables and a patch of its platform; every other one mounts data of its
+own by a second patch. What is compiled from one is about 3.5 KB of YAML.
 """
 
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
 SEED = 20261121
+STOCK = "torch-distributed"
+"""A runtime that comes with trainc."""
+POLICIES = ("torch", "jax", "xgboost", "plain")
+"""The frameworks of the made runtimes, in turn."""
+
 JOB = """\
 apiVersion: trainer.kubeflow.org/v1alpha1
 kind: TrainJob
 metadata:
-  name: job-{number:05}
-  namespace: team-{team}
+  name: {name}
+  namespace: {team}
+  labels:
+    app.kubernetes.io/name: {model}
+    app.kubernetes.io/part-of: experiments
+    acme.example.com/cost-center: cc-{team}
+  annotations:
+    acme.example.com/owner: {owner}@acme.example.com
 spec:
   runtimeRef:
-    name: torch-distributed
+    name: {runtime}
   trainer:
     numNodes: {nodes}
-    image: registry.acme.example.com/train:{tag}
-    command: [torchrun, train.py]
-    args: [--lr={lr}, --seed={number}]
+    image: registry.acme.example.com/train/{model}:{tag}
+    command: [python, -m, acme.train]
+    args: [--model={model}, --learning-rate={rate}, --seed={seed}, --output=/cache/{name}]
     env:
-    - name: RUN
-      value: run-{number}
-    resourcesPerNode:
+{env}    resourcesPerNode:
+      requests:
+        cpu: "{cpu}"
+        memory: {memory}Gi
       limits:
+        memory: {memory}Gi
         nvidia.com/gpu: {gpus}
+  runtimePatches:
+  - manager: acme.example.com/pools
+    trainingRuntimeSpec:
+      template:
+        metadata:
+          labels:
+            kueue.x-k8s.io/queue-name: {team}
+        spec:
+          replicatedJobs:
+          - name: node
+            template:
+              spec:
+                template:
+                  metadata:
+                    labels:
+                      acme.example.com/pool: {pool}
+                  spec:
+                    serviceAccountName: {team}-train
+                    nodeSelector:
+                      acme.example.com/pool: {pool}
+                    tolerations:
+                    - key: acme.example.com/pool
+                      operator: Equal
+                      value: {pool}
+                      effect: NoSchedule
 """
-OVERLAY = """\
-apiVersion: kustomize.config.k8s.io/v1beta1
-kind: Kustomization
-resources: [../../base]
-namespace: team-{team}
-nameSuffix: "-{number:05}"
-patches:
-- target: {{kind: JobSet}}
-  patch: |
-    - {{op: replace, path: /spec/replicatedJobs/0/template/spec/parallelism, value: {nodes}}}
-    - {{op: replace, path: /spec/replicatedJobs/0/template/spec/completions, value: {nodes}}}
-    - op: replace
-      path: /spec/replicatedJobs/0/template/spec/template/spec/containers/0/image
-      value: registry.acme.example.com/train:{tag}
-    - op: replace
-      path: /spec/replicatedJobs/0/template/spec/template/spec/containers/0/args
-      value: [--lr={lr}, --seed={number}]
+DATA = """\
+  - manager: acme.example.com/data
+    trainingRuntimeSpec:
+      template:
+        spec:
+          replicatedJobs:
+          - name: node
+            template:
+              spec:
+                template:
+                  spec:
+                    volumes:
+                    - name: data
+                      persistentVolumeClaim:
+                        claimName: {claim}
+                        readOnly: true
+                    containers:
+                    - name: node
+                      volumeMounts:
+                      - name: data
+                        mountPath: /data
+                        readOnly: true
 """
+RUNTIME = """\
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: ClusterTrainingRuntime
+metadata:
+  name: {name}
+  labels:
+    acme.example.com/platform: training
+spec:
+  mlPolicy:
+    numNodes: 1
+{policy}  template:
+    metadata:
+      labels:
+        acme.example.com/platform: training
+    spec:
+      failurePolicy:
+        maxRestarts: {restarts}
+      replicatedJobs:
+      - name: node
+        template:
+          metadata:
+            labels:
+              trainer.kubeflow.org/trainjob-ancestor-step: trainer
+          spec:
+            backoffLimit: 0
+            template:
+              spec:
+                priorityClassName: training
+                imagePullSecrets:
+                - name: acme-registry
+                securityContext:
+                  runAsNonRoot: true
+                  runAsUser: 1000
+                  fsGroup: 2000
+                containers:
+                - name: node
+                  image: registry.acme.example.com/base/{key}:{tag}
+                  env:
+                  - name: NCCL_SOCKET_IFNAME
+                    value: eth0
+                  resources:
+                    requests:
+                      cpu: "4"
+                      memory: 16Gi
+                  volumeMounts:
+                  - name: shm
+                    mountPath: /dev/shm
+                  - name: cache
+                    mountPath: /cache
+                volumes:
+                - name: shm
+                  emptyDir:
+                    medium: Memory
+                    sizeLimit: {shared}Gi
+                - name: cache
+                  persistentVolumeClaim:
+                    claimName: training-cache
+"""
+VARIABLES = (
+    ("RUN_ID", "{name}"),
+    ("LOG_LEVEL", "info"),
+    ("BATCH_SIZE", "{batch}"),
+    ("TRACKING_URI", "http://tracking.{team}.svc:5000"),
+    ("CHECKPOINT_EVERY", "{seed}"),
+    ("DATASET", "s3://acme-datasets/{model}/v{batch}"),
+    ("NOTES", "rate {rate}: compare with the last run"),
+    ("RESUME", "true"),
+)
 
 
-def choices(count: int) -> list[dict[str, object]]:
-    """What the jobs differ in."""
+class Job(NamedTuple):
+    """What one TrainJob differs in from the others."""
+
+    name: str
+    team: str
+    owner: str
+    model: str
+    runtime: str
+    tag: str
+    rate: str
+    seed: str
+    pool: str
+    claim: str
+    """The claim of the job's own data; empty where it has none."""
+    nodes: int
+    gpus: int
+    cpu: int
+    memory: int
+    env: tuple[tuple[str, str], ...]
+
+
+def jobs(count: int, runtimes: Iterable[str] = (STOCK,)) -> list[Job]:
+    """The first `count` jobs, on the runtimes in turn: those of a smaller count are the same."""
     dice = random.Random(SEED)
-    return [
-        {
-            "number": number,
-            "team": dice.randrange(1, 21),
-            "nodes": dice.choice([1, 2, 4, 8, 16]),
-            "gpus": dice.choice([1, 2, 4, 8]),
-            "tag": f"{dice.randrange(1, 5)}.{dice.randrange(20)}",
-            "lr": dice.choice(["1e-3", "3e-4", "1e-4"]),
-        }
-        for number in range(count)
-    ]
+    names = list(runtimes)
+    return [_job(dice, number, names[number % len(names)]) for number in range(count)]
 
 
-def trainjobs(folder: Path, count: int) -> Path:
-    """One file with `count` TrainJobs on one stock runtime."""
-    folder.mkdir(parents=True, exist_ok=True)
-    file = folder / f"jobs-{count}.yaml"
-    file.write_text("---\n".join(JOB.format(**choice) for choice in choices(count)))
-    return file
+def _job(dice: random.Random, number: int, runtime: str) -> Job:
+    gpus = dice.choice([1, 2, 4, 8])
+    job = Job(
+        name=f"job-{number:05}",
+        team=f"team-{dice.randrange(1, 21):02}",
+        owner=dice.choice(["ada", "barbara", "edsger", "grace", "niklaus"]),
+        model=dice.choice(["bert-large", "llama-8b", "resnet50", "whisper-small", "vit-huge"]),
+        runtime=runtime,
+        tag=f"{dice.randrange(1, 5)}.{dice.randrange(20)}.{dice.randrange(10)}",
+        rate=dice.choice(["1e-3", "3e-4", "1e-4", "0.05"]),
+        seed=str(dice.randrange(1, 10000)),
+        pool=dice.choice(["a100", "h100", "l40s"]),
+        claim=f"data-{dice.randrange(50):02}" if dice.random() < 0.5 else "",
+        nodes=dice.choice([2, 4, 8, 16]),
+        gpus=gpus,
+        cpu=8 * gpus,
+        memory=96 * gpus,
+        env=(),
+    )
+    given = {**job._asdict(), "batch": dice.choice([16, 32, 64])}
+    chosen = VARIABLES[: dice.randrange(4, len(VARIABLES) + 1)]
+    return job._replace(env=tuple((name, value.format(**given)) for name, value in chosen))
 
 
-def overlays(folder: Path, jobset: str, count: int) -> Path:
-    """A kustomization that lists `count` overlays of one base, which is a compiled JobSet."""
-    base = folder / "base"
-    base.mkdir(parents=True, exist_ok=True)
-    (base / "jobset.yaml").write_text(jobset)
-    (base / "kustomization.yaml").write_text("resources: [jobset.yaml]\n")
-    for choice in choices(count):
-        overlay = folder / "overlays" / f"{choice['number']:05}"
-        overlay.mkdir(parents=True, exist_ok=True)
-        (overlay / "kustomization.yaml").write_text(OVERLAY.format(**choice))
-    listed = "".join(f"- overlays/{choice['number']:05}\n" for choice in choices(count))
-    (folder / "kustomization.yaml").write_text(f"resources:\n{listed}")
+def text_of(job: Job) -> str:
+    """The TrainJob, as somebody would have written it."""
+    env = "".join(f'    - name: {name}\n      value: "{value}"\n' for name, value in job.env)
+    text = JOB.format(**{**job._asdict(), "env": env})
+    return text + DATA.format(claim=job.claim) if job.claim else text
+
+
+def runtime_names(count: int) -> list[str]:
+    """The names of the first `count` made runtimes."""
+    return [f"acme-{number:02}-{POLICIES[number % len(POLICIES)]}" for number in range(count)]
+
+
+def runtime(name: str) -> str:
+    """The made runtime of that name."""
+    dice = random.Random(f"{SEED} {name}")
+    key = name.rpartition("-")[2]
+    return RUNTIME.format(
+        name=name,
+        key=key,
+        policy="" if key == "plain" else f"    {key}: {{}}\n",
+        tag=f"2026.{dice.randrange(1, 12)}",
+        restarts=dice.randrange(1, 6),
+        shared=dice.choice([8, 16, 32]),
+    )
+
+
+def folder_of_runtimes(folder: Path, names: Iterable[str]) -> Path:
+    """The made runtimes, a file each."""
+    folder.mkdir(parents=True)
+    for name in names:
+        (folder / f"{name}.yaml").write_text(runtime(name))
     return folder
+
+
+def folder_of_jobs(folder: Path, made: Iterable[Job]) -> Path:
+    """A file a job, below its team's folder."""
+    for job in made:
+        (folder / job.team).mkdir(parents=True, exist_ok=True)
+        (folder / job.team / f"{job.name}.yaml").write_text(text_of(job))
+    return folder
+
+
+def file_of_jobs(file: Path, made: Iterable[Job]) -> Path:
+    """All jobs in one file."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("---\n".join(map(text_of, made)))
+    return file

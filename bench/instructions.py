@@ -1,0 +1,92 @@
+"""`make bench-instructions`: instructions of the hot path, which a busy machine does not change.
+
+Counts by `valgrind --tool=callgrind`, or by `perf stat` with --perf where the processor lets it count; the tool must be
+on the PATH. Prints Markdown: a bare interpreter, one TrainJob, a hundred and one, and so what a further one costs; for
+callgrind also the C functions of the largest run that execute most of them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections import defaultdict
+from pathlib import Path
+from typing import Final
+
+import inputs
+from peers import TRAINC
+from racing import head, line
+
+MORE: Final = 100
+# Else the order of sets, and with it the count, would differ from run to run.
+SEEDED: Final = {**os.environ, "PYTHONHASHSEED": "0"}
+
+
+def by_callgrind(arguments: list[str], profile: Path) -> int:
+    """Instructions of one run of the interpreter, user space only; the profile is kept in a file."""
+    command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={profile}", sys.executable, *arguments]
+    return _counted(command, r"Collected : (\d+)")
+
+
+def by_perf(arguments: list[str], _: Path) -> int:
+    """The same by the processor's counter."""
+    command = ["perf", "stat", "-x,", "-e", "instructions:u", sys.executable, *arguments]
+    return _counted(command, r"^(\d+),,instructions")
+
+
+def _counted(command: list[str], pattern: str) -> int:
+    done = subprocess.run(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=SEEDED, check=False
+    )
+    found = re.search(pattern, done.stderr, re.MULTILINE)
+    if done.returncode or found is None:
+        raise SystemExit(f"{' '.join(command)} has counted nothing:\n{done.stderr}")
+    return int(found[1])
+
+
+def functions(profile: Path, top: int) -> list[tuple[str, str]]:
+    """The C functions of a profile with the most instructions of their own, and their share of all."""
+    done = subprocess.run(
+        ["callgrind_annotate", "--threshold=100", str(profile)], capture_output=True, text=True, check=True
+    )
+    shares: dict[str, float] = defaultdict(float)
+    # 'name'2 is name within a recursion, and an inlined function has an entry in each file.
+    for share, function in re.findall(r"^ *[\d,]+ \( ?([\d.]+)%\)  \S*?:([^\s']+)", done.stdout, re.MULTILINE):
+        shares[function] += float(share)
+    return [(function, f"{share:.1f}%") for function, share in sorted(shares.items(), key=lambda item: -item[1])[:top]]
+
+
+def main() -> None:
+    """Count and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--perf", action="store_true", help="count by perf stat, not by callgrind")
+    parser.add_argument("--top", type=int, default=15, help="functions to list")
+    args = parser.parse_args()
+    tool, count = ("perf", by_perf) if args.perf else ("valgrind", by_callgrind)
+    if shutil.which(tool) is None:
+        raise SystemExit(f"{tool} is not on the PATH")
+    with tempfile.TemporaryDirectory() as name:
+        profile = Path(name) / "callgrind.out"
+        one = inputs.file_of_jobs(Path(name) / "one.yaml", inputs.jobs(1))
+        many = inputs.file_of_jobs(Path(name) / "many.yaml", inputs.jobs(1 + MORE))
+        bare = count(["-c", "pass"], profile)
+        cold = count([TRAINC, "build", str(one)], profile)
+        bulk = count([TRAINC, "build", str(many)], profile)
+        listed = [] if args.perf else functions(profile, args.top)
+    print(head(("work", "million instructions", "over a bare interpreter")))
+    for work, counted in (("python -c pass", bare), ("one TrainJob", cold), (f"{1 + MORE} TrainJobs", bulk)):
+        print(line((work, f"{counted / 1e6:.1f}", f"{counted / bare:.2f}")))
+    print(line(("a further TrainJob", f"{(bulk - cold) / MORE / 1e6:.2f}", "")))
+    if listed:
+        print(f"\n{head(('C function', 'of all'))}")
+        for function, share in listed:
+            print(line((f"`{function}`", share)))
+
+
+if __name__ == "__main__":
+    main()

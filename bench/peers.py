@@ -1,0 +1,195 @@
+"""Makes what the peers need to give the very objects that trainc gives, in the way that is cheapest for them.
+
+overlays  for kustomize: a base, and an overlay a job. The base is a compiled JobSet; an overlay is the one JSON patch
+          that makes the job's JobSet of it, leaf by leaf, with namespace and name by kustomize's own transformers. It
+          is written in JSON, which kustomize reads faster than the same in YAML, or a merge patch.
+chart     for Helm: one template of a JobSet, ranged over the jobs of values.yaml. The template is the JobSet of a job
+          whose every value is a mark, with the marks made into actions.
+schemas   for kubeconform: JobSet's, in the folder layout that it looks for.
+That the objects are the same is not left to this module: `same_objects` reads what was printed.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import yaml
+from inputs import Job, folder_of_jobs
+
+from trainc.emit.yaml import Writer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+TRAINC: Final = str(Path(sys.executable).with_name("trainc"))
+LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+Key = tuple[str, str, str]
+
+MARK: Final = Job(
+    name="mark-name",
+    team="mark-team",
+    owner="mark-owner",
+    model="mark-model",
+    runtime="",
+    tag="mark-tag",
+    rate="mark-rate",
+    seed="mark-seed",
+    pool="mark-pool",
+    claim="mark-claim",
+    nodes=7919,
+    gpus=7907,
+    cpu=7901,
+    memory=7883,
+    env=(("MARK_ENV", "mark-value"),),
+)
+"""A job of which every value is found again in its JobSet."""
+
+
+def printed(command: Sequence[str]) -> str:
+    """What a command prints; SystemExit with its own words when it fails, or has anything to say besides."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode or done.stderr:
+        raise SystemExit(f"{' '.join(command)}: exit {done.returncode}\n{done.stderr}")
+    return done.stdout
+
+
+def printed_or_said(command: Sequence[str]) -> None:
+    """Run a command that has something to say; SystemExit when it fails."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(f"{' '.join(command)}: exit {done.returncode}\n{done.stderr}")
+
+
+def objects(text: str) -> dict[Key, Any]:
+    """The objects of a manifest by kind, namespace and name; SystemExit where one is there twice."""
+    found: dict[Key, Any] = {}
+    for tree in yaml.load_all(text, LOADER):
+        key = (tree["kind"], tree["metadata"].get("namespace", ""), tree["metadata"]["name"])
+        if key in found:
+            raise SystemExit(f"printed twice: {key}")
+        found[key] = tree
+    return found
+
+
+def same_objects(ours: dict[Key, Any], theirs: dict[Key, Any], who: str) -> None:
+    """SystemExit unless the peer's objects are ours, each equal when parsed."""
+    if missing := ours.keys() ^ theirs.keys():
+        raise SystemExit(f"{who}: {len(missing)} objects are on one side only, {min(missing)} among them")
+    for key, tree in ours.items():
+        if different := list(operations(tree, theirs[key])):
+            raise SystemExit(f"{who} gives another object {key}: {different[0]}")
+
+
+def overlays(folder: Path, made: Sequence[Job], ours: dict[Key, Any], base: dict[str, Any]) -> Path:
+    """A kustomization that lists an overlay a job, all of one base."""
+    (folder / "base").mkdir(parents=True)
+    (folder / "base" / "jobset.yaml").write_text(_dumped(base))
+    (folder / "base" / "kustomization.yaml").write_text("resources: [jobset.yaml]\n")
+    for job in made:
+        overlay = folder / "overlays" / job.name
+        overlay.mkdir(parents=True)
+        (overlay / "kustomization.yaml").write_text(_overlay(job, base, ours["JobSet", job.team, job.name]))
+    listed = "".join(f"- overlays/{job.name}\n" for job in made)
+    (folder / "kustomization.yaml").write_text(f"resources:\n{listed}")
+    return folder
+
+
+def base_of(folder: Path, made: Sequence[Job], options: Sequence[str]) -> dict[str, Any]:
+    """The JobSet that the overlays start from: the first job's, under a name that they can add to."""
+    job = made[0]._replace(name=_prefix(made[0].name))
+    text = printed([TRAINC, "build", str(folder_of_jobs(folder, [job])), *options])
+    (base,) = objects(text).values()
+    del base["metadata"]["namespace"]
+    return dict(base)
+
+
+def _prefix(name: str) -> str:
+    return name.rpartition("-")[0]
+
+
+def _overlay(job: Job, base: dict[str, Any], target: dict[str, Any]) -> str:
+    ours = {**target, "metadata": {**target["metadata"], "name": base["metadata"]["name"]}}
+    del ours["metadata"]["namespace"]
+    kustomization: dict[str, Any] = {
+        "apiVersion": "kustomize.config.k8s.io/v1beta1",
+        "kind": "Kustomization",
+        "resources": ["../../base"],
+        "namespace": job.team,
+        "nameSuffix": job.name.removeprefix(_prefix(job.name)),
+    }
+    if patch := list(operations(base, ours)):
+        kustomization["patches"] = [{"target": {"kind": "JobSet"}, "patch": json.dumps(patch)}]
+    return _dumped(kustomization)
+
+
+def operations(old: Any, new: Any, path: str = "") -> Iterator[dict[str, Any]]:
+    """The RFC 6902 operations that make one tree of another; a list of another length is replaced as a whole.
+
+    >>> list(operations({"a": 1, "b": [1, 2]}, {"b": [1, 3], "c/d": 4}))
+    [{'op': 'remove', 'path': '/a'}, {'op': 'replace', 'path': '/b/1', 'value': 3}, \
+{'op': 'add', 'path': '/c~1d', 'value': 4}]
+    """
+    if isinstance(old, dict) and isinstance(new, dict):
+        for key in [*old, *(key for key in new if key not in old)]:
+            at = f"{path}/{key.replace('~', '~0').replace('/', '~1')}"
+            if key not in new:
+                yield {"op": "remove", "path": at}
+            elif key not in old:
+                yield {"op": "add", "path": at, "value": new[key]}
+            else:
+                yield from operations(old[key], new[key], at)
+    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        for index, (before, after) in enumerate(zip(old, new, strict=True)):
+            yield from operations(before, after, f"{path}/{index}")
+    elif old != new or type(old) is not type(new):
+        yield {"op": "replace", "path": path, "value": new}
+
+
+def chart(folder: Path, made: Iterable[Job], options: Sequence[str]) -> Path:
+    """A chart whose one template gives a JobSet for each job in its values."""
+    (folder / "templates").mkdir(parents=True)
+    (folder / "Chart.yaml").write_text("apiVersion: v2\nname: jobs\nversion: 1.0.0\n")
+    values = [{**job._asdict(), "env": [{"name": name, "value": value} for name, value in job.env]} for job in made]
+    (folder / "values.yaml").write_text(_dumped({"jobs": values}))
+    # The runtime is the same for all jobs; the marked one is compiled on it, too.
+    marked = MARK._replace(runtime=values[0]["runtime"])
+    text = printed([TRAINC, "build", str(folder_of_jobs(folder / "marked", [marked])), *options])
+    shutil.rmtree(folder / "marked")
+    (folder / "templates" / "jobset.yaml").write_text(template(text))
+    return folder
+
+
+def template(text: str) -> str:
+    """The text of the marked job's JobSet as a template over `.Values.jobs`."""
+    env = re.search(r"^( *)- name: MARK_ENV\n *value: mark-value\n", text, re.MULTILINE)
+    mount = re.search(r"^ *- name: data\n *mountPath: .*\n *readOnly: .*\n", text, re.MULTILINE)
+    volume = re.search(r"^ *- name: data\n *persistentVolumeClaim:\n(?: *\w+: .*\n){2}", text, re.MULTILINE)
+    if env is None or mount is None or volume is None:
+        raise SystemExit(f"the marked job's JobSet is not as the chart expects it:\n{text}")
+    indent = env[1]
+    each = f"{indent}- name: {{{{ .name }}}}\n{indent}  value: {{{{ .value | quote }}}}\n"
+    text = text.replace(env[0], f"{indent}{{{{- range .env }}}}\n{each}{indent}{{{{- end }}}}\n")
+    for block in (mount[0], volume[0]):
+        text = text.replace(block, f"{{{{- if .claim }}}}\n{block}{{{{- end }}}}\n")
+    for field, mark in MARK._asdict().items():
+        if field not in ("env", "runtime"):
+            text = text.replace(str(mark), f"{{{{ .{field} }}}}")
+    return f"{{{{- range .Values.jobs }}}}\n---\n{text}{{{{- end }}}}\n"
+
+
+def schemas(folder: Path) -> str:
+    """kubeconform's `-schema-location` for JobSets: their schema as trainc knows it, in a folder."""
+    folder.mkdir(parents=True)
+    (folder / "jobset.json").write_text(printed([TRAINC, "schema", "jobset"]))
+    return f"{folder}/{{{{ .ResourceKind }}}}.json"
+
+
+def _dumped(tree: dict[str, Any]) -> str:
+    """As YAML that Go's readers take as it is meant: PyYAML would leave 3e-4 and -00008 without quotes."""
+    return Writer(as_given=True).document(tree)

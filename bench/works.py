@@ -1,0 +1,244 @@
+"""What is raced: the works of the benchmark, each a title and the commands that do it.
+
+Reads    the inputs that it makes (`inputs`, `peers`), and what trainc makes of them: before anything is timed, the
+         peers have printed the same objects as trainc, or the run ends.
+Returns  `WORKS`, by the words that `--only` knows.
+A peer that is not on the PATH is left out.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import inputs
+import peers
+from racing import Contestant
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+BARE: Final = "python -c pass"
+FLOOR: Final = "python, reading and writing as much"
+OURS: Final = "trainc build"
+TENTH: Final = "trainc build, a tenth"
+FIRST: Final = "trainc build -o, first"
+AGAIN: Final = "trainc build -o, nothing changed"
+ONE_FILE: Final = "trainc build, all jobs in one file"
+KUBECTL: Final = "kubectl kustomize"
+KUSTOMIZE: Final = "kustomize build"
+HELM: Final = "helm template, kubeconform"
+
+
+class Work(NamedTuple):
+    """A piece of work, and who does it."""
+
+    title: str
+    reference: str
+    """The name of the contestant whose median is 1 in the ratios."""
+    contestants: list[Contestant]
+
+
+class Set(NamedTuple):
+    """Jobs in a folder, and what trainc prints for them."""
+
+    jobs: list[inputs.Job]
+    folder: Path
+    options: list[str]
+    printed: str
+
+    @property
+    def command(self) -> list[str]:
+        """Prints the objects of all jobs."""
+        return [peers.TRAINC, "build", str(self.folder), *self.options]
+
+    @property
+    def ours(self) -> Contestant:
+        """The command as a contestant."""
+        return Contestant(OURS, self.command, size_of(self.folder), len(self.printed))
+
+    def to_one_file(self, folder: Path) -> Contestant:
+        """The same jobs, all in one file."""
+        file = inputs.file_of_jobs(folder / "one-file" / "jobs.yaml", self.jobs)
+        command = [peers.TRAINC, "build", str(file), *self.options]
+        if peers.printed(command) != self.printed:
+            raise SystemExit("the same jobs in one file are compiled to something else")
+        return Contestant(ONE_FILE, command, size_of(file), len(self.printed))
+
+    def floor(self) -> Contestant:
+        """As many bytes in and out."""
+        command = _floor(self.folder, len(self.printed))
+        return Contestant(FLOOR, command, size_of(self.folder), len(self.printed))
+
+
+def _floor(source: Path, size: int, *folder: str) -> list[str]:
+    return [sys.executable, str(Path(__file__).with_name("floor.py")), str(source), str(size), *folder]
+
+
+def size_of(path: Path) -> int:
+    """Bytes of a file, or of all below a folder."""
+    files = [path] if path.is_file() else [file for file in path.rglob("*") if file.is_file()]
+    return sum(file.stat().st_size for file in files)
+
+
+def jobs(count: int) -> str:
+    """So many, in words."""
+    return "One TrainJob" if count == 1 else f"{count:,} TrainJobs"
+
+
+def made(folder: Path, count: int, runtimes: int) -> Set:
+    """So many jobs on so many made runtimes; 0 is the stock one."""
+    names, options = [inputs.STOCK], []
+    if runtimes:
+        names = inputs.runtime_names(runtimes)
+        options = ["--runtimes", str(inputs.folder_of_runtimes(folder / "runtimes", names))]
+    chosen = inputs.jobs(count, names)
+    below = inputs.folder_of_jobs(folder / "jobs", chosen)
+    return Set(chosen, below, options, peers.printed([peers.TRAINC, "build", str(below), *options]))
+
+
+def kustomizations(folder: Path, given: Set) -> list[Contestant]:
+    """kustomize, by itself and in kubectl, where they are installed."""
+    tools = [(KUBECTL, "kubectl", "kustomize"), (KUSTOMIZE, "kustomize", "build")]
+    ours = peers.objects(given.printed)
+    base = peers.base_of(folder / "base", given.jobs, given.options)
+    root = peers.overlays(folder / "kustomize", given.jobs, ours, base)
+    found = []
+    for name, tool, verb in tools:
+        if path := shutil.which(tool):
+            command = [path, verb, str(root)]
+            text = peers.printed(command)
+            peers.same_objects(ours, peers.objects(text), name)
+            found.append(Contestant(name, command, size_of(root), len(text)))
+    return found
+
+
+def one(folder: Path, count: int) -> Work:
+    """A cold start, on a runtime that comes with trainc."""
+    given = made(folder, count, 0)
+    bare = Contestant(BARE, [sys.executable, "-c", "pass"])
+    return Work(f"{jobs(count)} on a stock runtime, cold", KUBECTL, [bare, given.ours, *kustomizations(folder, given)])
+
+
+def hundred(folder: Path, count: int) -> Work:
+    """A folder as a team has it."""
+    given = made(folder, count, 1)
+    return Work(f"{jobs(count)}, one runtime", KUBECTL, [given.ours, *kustomizations(folder, given)])
+
+
+def thousand(folder: Path, count: int) -> Work:
+    """A thousand jobs, a file each, as the overlays are."""
+    given = made(folder, count, 1)
+    ours = [given.floor(), given.ours, given.to_one_file(folder)]
+    return Work(f"{jobs(count)}, one runtime, a file each", KUBECTL, [*ours, *kustomizations(folder, given)])
+
+
+def validated(folder: Path, count: int) -> Work:
+    """`trainc build` runs every check; Helm's output is checked against JobSet's schema, at the same time."""
+    given = made(folder, count, 1)
+    contestants = [given.ours, given.to_one_file(folder)]
+    helm, kubeconform, bash = map(shutil.which, ("helm", "kubeconform", "bash"))
+    if helm and kubeconform and bash:
+        chart = peers.chart(folder / "chart", given.jobs, given.options)
+        render = [helm, "template", "jobs", str(chart)]
+        text = peers.printed(render)
+        peers.same_objects(peers.objects(given.printed), peers.objects(text), "helm")
+        check = f"'{kubeconform}' -strict -summary -schema-location '{peers.schemas(folder / 'schemas')}' -"
+        command = [bash, "-o", "pipefail", "-c", f"'{helm}' template jobs '{chart}' | {check}"]
+        if f"Valid: {len(given.jobs)}, Invalid: 0, Errors: 0, Skipped: 0" not in (said := peers.printed(command)):
+            raise SystemExit(f"kubeconform has not checked every object: {said}")
+        contestants.append(Contestant(HELM, command, size_of(chart) + size_of(folder / "schemas"), len(text)))
+    return Work(f"{jobs(count)}, built and validated", HELM, contestants)
+
+
+def growth(folder: Path, count: int) -> Work:
+    """Ten times as many jobs."""
+    small, large = made(folder / "small", count // 10, 1), made(folder / "large", count, 1)
+    contestants = [small.ours._replace(name=TENTH), large.ours, large.floor()]
+    return Work(f"{jobs(count)} beside a tenth of them", TENTH, contestants)
+
+
+def runtimes(folder: Path, count: int) -> Work:
+    """More runtimes for as many jobs."""
+    few, many = made(folder / "one", count, 1), made(folder / "twenty", count, 20)
+    contestants = [few.ours._replace(name=f"{OURS}, one runtime"), many.ours._replace(name=f"{OURS}, 20 runtimes")]
+    return Work(f"{jobs(count)} on 20 runtimes, beside one", f"{OURS}, one runtime", contestants)
+
+
+def output(folder: Path, count: int) -> Work:
+    """Into a folder that is not there, and again into the same one."""
+    given = made(folder, count, 1)
+    target, copied = folder / "out", folder / "copied"
+    command = [*given.command, "--output", str(target)]
+    peers.printed_or_said(command)
+    before = _written(target)
+    peers.printed_or_said(command)
+    if _written(target) != before or len(before) < len(given.jobs):
+        raise SystemExit("a second build into the same folder has changed it")
+    size = size_of(target)
+    contestants = [
+        Contestant(FIRST, command, size_of(given.folder), size, before=_remover(target)),
+        Contestant(AGAIN, command, size_of(given.folder) + size),
+        Contestant(
+            FLOOR,
+            _floor(given.folder, size, str(len(given.jobs)), str(copied)),
+            size_of(given.folder),
+            size,
+            before=_remover(copied),
+        ),
+    ]
+    return Work(f"{jobs(count)} into a folder", FIRST, contestants)
+
+
+def _written(folder: Path) -> dict[str, Any]:
+    return {str(file): file.stat().st_mtime_ns for file in folder.rglob("*") if file.is_file()}
+
+
+def _remover(folder: Path) -> Callable[[], object]:
+    return lambda: shutil.rmtree(folder, ignore_errors=True)
+
+
+class Entry(NamedTuple):
+    """A work as the command line knows it."""
+
+    make: Callable[[Path, int], Work]
+    """From an empty folder and a number of jobs."""
+    size: int
+    """How many."""
+    heavy: bool = False
+    """Whether a run takes seconds."""
+
+
+WORKS: Final[dict[str, Entry]] = {
+    "one": Entry(one, 1),
+    "hundred": Entry(hundred, 100),
+    "thousand": Entry(thousand, 1000, heavy=True),
+    "validated": Entry(validated, 1000, heavy=True),
+    "growth": Entry(growth, 10000, heavy=True),
+    "runtimes": Entry(runtimes, 1000, heavy=True),
+    "output": Entry(output, 10000, heavy=True),
+}
+
+
+class Goal(NamedTuple):
+    """What is asked of two figures of the same run."""
+
+    what: str
+    against: str
+    at_most: float
+    measured: tuple[str, str]
+    """Of which work the figure is, and of which contestant."""
+    reference: tuple[str, str]
+    memory: bool = False
+
+
+GOALS: Final[Sequence[Goal]] = (
+    Goal("one TrainJob, cold", "`kubectl kustomize`", 1.25, ("one", OURS), ("one", KUBECTL)),
+    Goal("1,000 TrainJobs", "`kubectl kustomize`, 1,000 overlays", 0.10, ("thousand", OURS), ("thousand", KUBECTL)),
+    Goal("1,000, built and validated", "`helm template`, `kubeconform`", 1.0, ("validated", OURS), ("validated", HELM)),
+    Goal("10,000 TrainJobs", "its own 1,000", 10.5, ("growth", OURS), ("growth", TENTH)),
+    Goal("10,000 into a folder, nothing changed", "its own first build", 0.8, ("output", AGAIN), ("output", FIRST)),
+    Goal("memory at 10,000", "`kubectl kustomize` at 1,000", 1.5, ("growth", OURS), ("thousand", KUBECTL), memory=True),
+)

@@ -1,0 +1,148 @@
+"""The benchmark measures what it says: inputs that are the same everywhere, peers that give the same objects.
+
+Nothing here looks at a time.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import imports
+import inputs
+import instructions
+import peers
+import pytest
+import stages
+import works
+from racing import Clock, Contestant, Lap, Result, race
+from run import verdict
+
+from trainc import compile
+from trainc.pipeline import STAGES
+
+NAMES = inputs.runtime_names(20)
+
+
+def test_the_same_seed_gives_the_same_bytes(tmp_path: Path) -> None:
+    once, again = (
+        inputs.file_of_jobs(tmp_path / name, inputs.jobs(50, NAMES)).read_bytes() for name in ("once", "again")
+    )
+    assert once == again
+
+
+def test_a_smaller_set_is_the_start_of_a_larger_one() -> None:
+    assert inputs.jobs(100, NAMES[:1])[:10] == inputs.jobs(10, NAMES[:1])
+
+
+def test_the_inputs_compile_and_nothing_is_to_be_said_of_them(tmp_path: Path) -> None:
+    runtimes = inputs.folder_of_runtimes(tmp_path / "runtimes", NAMES)
+    jobs = inputs.folder_of_jobs(tmp_path / "jobs", inputs.jobs(60, [inputs.STOCK, *NAMES]))
+    result = compile([str(jobs), str(runtimes)])
+    assert (result.diagnostics, len(result.jobs), result.runtimes) == ((), 60, 20)
+
+
+@pytest.mark.parametrize("key", works.WORKS)
+def test_a_work_is_done_by_its_contestants(key: str, tmp_path: Path) -> None:
+    """Making it compares the objects with those of the peers that are installed."""
+    work = works.WORKS[key].make(tmp_path, 1 if key == "one" else 20)
+    with Clock() as clock:
+        results = race(clock, 1, work.contestants)
+    assert all(len(result.laps) == 1 and result.peak > 1 for result in results)
+    assert {contestant.name for contestant in work.contestants} >= named(key) - absent()
+
+
+def named(key: str) -> set[str]:
+    """The contestants whose figures a goal is about."""
+    return {name for goal in works.GOALS for work, name in (goal.measured, goal.reference) if work == key}
+
+
+def absent() -> set[str]:
+    tools = {works.KUBECTL: ["kubectl"], works.HELM: ["helm", "kubeconform"]}
+    return {name for name, needed in tools.items() if None in map(shutil.which, needed)}
+
+
+@pytest.mark.parametrize("goal", works.GOALS, ids=lambda goal: goal.what)
+def test_a_goal_is_about_works_that_are_there(goal: works.Goal) -> None:
+    assert {goal.measured[0], goal.reference[0]} <= works.WORKS.keys()
+
+
+def test_a_command_that_fails_has_no_time() -> None:
+    with Clock() as clock, pytest.raises(SystemExit, match="failing failed"):
+        clock.lap(Contestant("failing", ["false"]))
+
+
+def test_the_peak_is_not_that_of_the_process_that_asks() -> None:
+    ballast = b"x" * (200 << 20)
+    with Clock() as clock:
+        assert clock.lap(Contestant("true", ["true"])).kib < len(ballast) >> 11
+
+
+def result_of(*seconds: float, kib: int = 1024) -> Result:
+    return Result(Contestant("", []), [Lap(each, each, kib) for each in seconds])
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "said"),
+    [
+        pytest.param(result_of(1, 2, 3), result_of(2, 4, 6), "0.50 | 0.50 | yes", id="half of it"),
+        pytest.param(result_of(5), result_of(4), "1.25 | 1.25 | yes", id="just enough"),
+        pytest.param(result_of(6), result_of(4), "1.50 | 1.50 | no", id="too much"),
+        pytest.param(None, result_of(4), "not measured", id="nobody ran it"),
+    ],
+)
+def test_a_verdict(ours: Result | None, theirs: Result, said: str) -> None:
+    goal = works.Goal("", "", 1.25, ("one", "a"), ("one", "b"))
+    results = {("one", "a"): ours, ("one", "b"): theirs}
+    assert said in verdict(goal, {key: result for key, result in results.items() if result is not None})
+
+
+def test_a_verdict_of_memory() -> None:
+    goal = works.Goal("", "", 1.5, ("one", "a"), ("one", "b"), memory=True)
+    results = {("one", "a"): result_of(9, kib=3000), ("one", "b"): result_of(1, kib=1000)}
+    assert "| 3.00 |  | no |" in verdict(goal, results)
+
+
+JOBSET = {"kind": "JobSet", "metadata": {"name": "a", "namespace": "b"}, "spec": {"replicas": 1}}
+
+
+@pytest.mark.parametrize(
+    ("theirs", "said"),
+    [
+        pytest.param([], "on one side only", id="an object is missing"),
+        pytest.param([JOBSET | {"spec": {"replicas": 2}}], "/spec/replicas", id="another value"),
+        pytest.param([JOBSET | {"spec": {"replicas": True}}], "/spec/replicas", id="another type"),
+        pytest.param([JOBSET | {"spec": {}}], "/spec/replicas", id="a field is missing"),
+    ],
+)
+def test_a_peer_that_gives_something_else_ends_the_run(theirs: list[dict[str, Any]], said: str) -> None:
+    key = ("JobSet", "b", "a")
+    with pytest.raises(SystemExit, match=said):
+        peers.same_objects({key: JOBSET}, dict.fromkeys([key], theirs[0]) if theirs else {}, "kustomize")
+
+
+def test_a_command_that_warns_is_no_input() -> None:
+    with pytest.raises(SystemExit, match="beware"):
+        peers.printed(["sh", "-c", "echo beware >&2"])
+
+
+def test_the_modules_of_a_start_are_seen(tmp_path: Path) -> None:
+    file = inputs.file_of_jobs(tmp_path / "job.yaml", inputs.jobs(1))
+    seen = imports.imported(["-c", imports.SEEN, peers.TRAINC, "build", str(file)])
+    assert {"trainc.cli.build", "trainc.pipeline", "yaml._yaml"} <= seen.keys()
+
+
+def test_the_stages_of_a_job_have_a_cost_each(tmp_path: Path) -> None:
+    runtimes = inputs.folder_of_runtimes(tmp_path / "runtimes", NAMES[:2])
+    folder = inputs.folder_of_jobs(tmp_path / "jobs", inputs.jobs(4, NAMES[:2]))
+    spent = stages.costs(folder, runtimes)
+    assert [stage.__name__ for stage in STAGES] == list(spent)[2:-2]
+    assert all(seconds > 0 for seconds in spent.values())
+
+
+@pytest.mark.skipif(shutil.which("valgrind") is None, reason="there is no valgrind on the PATH")
+def test_instructions_are_counted(tmp_path: Path) -> None:
+    profile = tmp_path / "profile"
+    assert instructions.by_callgrind(["-I", "-S", "-c", "pass"], profile) > 1_000_000
+    assert len(instructions.functions(profile, 5)) == 5
