@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from trainc import inputs
 from trainc.delivery import PLAIN, Delivery
@@ -13,6 +13,7 @@ from trainc.kubernetes.trees import Tree, get, put
 from trainc.library import Level, Library, Stock
 from trainc.objects import TrainJob
 from trainc.plan import Plan
+from trainc.records import NamedTuple
 from trainc.settings import DEFAULT, Settings
 
 if TYPE_CHECKING:

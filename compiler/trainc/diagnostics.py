@@ -8,7 +8,9 @@ Values here and on the hot path are NamedTuples, not frozen dataclasses: each of
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from trainc.diagnostics import Document, ObjectId, Place
 from trainc.kubernetes.trees import Tree, get
+from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
     from trainc.diagnostics import Path

@@ -6,12 +6,13 @@ that passes ask, so that no pass digs in manifests.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from trainc.delivery import PLAIN, Delivery
 from trainc.diagnostics import Diagnostic, Path, failed
 from trainc.kubernetes.trees import Tree, edit, get
 from trainc.objects import NO_PROJECT, NO_RUNTIME, NOTHING, Project, Runtime, TrainJob, ancestor
+from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

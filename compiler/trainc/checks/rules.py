@@ -14,10 +14,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from trainc.kubernetes.trees import Path, Tree
 from trainc.kubernetes.violations import Violation, field
+from trainc.records import NamedTuple
 
 ITEM: Final = "[]"
 """In the path of a rule: every item of a list."""

@@ -8,7 +8,7 @@ Source   KRM Functions Specification v1 (kubernetes-sigs/kustomize); what kustom
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from trainc import settings as projects
 from trainc.compilation import Compilation, Read, compile_documents
@@ -17,6 +17,7 @@ from trainc.krm import items, request, results
 from trainc.krm.annotations import without
 from trainc.krm.resourcelist import EMPTY, ResourceList
 from trainc.krm.resourcelist import read as read_list
+from trainc.records import NamedTuple
 from trainc.settings import DEFAULT
 
 if TYPE_CHECKING:

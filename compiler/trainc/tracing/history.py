@@ -6,7 +6,7 @@ Returns  the steps. The stage `override` is as many steps as there are documents
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from trainc.kubernetes.gotypes import typed
 from trainc.kubernetes.trees import Tree, get, put
@@ -15,6 +15,7 @@ from trainc.passes.override import override
 from trainc.passes.store import jobset, store
 from trainc.pipeline import STAGES
 from trainc.plan import Plan
+from trainc.records import NamedTuple
 from trainc.tracing.patches import Operation, patch
 
 if TYPE_CHECKING:

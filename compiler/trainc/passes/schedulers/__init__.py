@@ -7,7 +7,9 @@ A scheduler has `MARK`, by which a pod says what gang it is in; `group`, which r
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol, cast
+from typing import TYPE_CHECKING, Final, Literal, Protocol, cast
+
+from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable
