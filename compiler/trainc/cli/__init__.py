@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
@@ -42,26 +43,44 @@ INTERRUPTED: Final = 130
 
 
 def entry() -> None:
-    """The `trainc` command: a process of its own, which needs no more of PyYAML than its parser."""
+    """The `trainc` command: a process of its own.
+
+    It needs no more of PyYAML than its parser. It ends soon, with nearly all that it has made in use until then:
+    looking for garbage takes 6 % of a cold build and 14 % of ten thousand jobs, and taking the interpreter apart in the
+    end another 15 % of a cold one. Both are left out.
+    """
+    import gc
+
+    gc.disable()
     from trainc.kubernetes.libyaml import load_alone
 
     load_alone()
-    main()
+    code = run()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(AttributeError, OSError, ValueError):  # there is none, or none any more
+            stream.flush()
+    os._exit(code)
 
 
 def main() -> None:
     """Run the command line, and exit with its code."""
+    sys.exit(run())
+
+
+def run() -> int:
+    """Run the command line; returns its code, whatever happens."""
     try:
-        code = _run()
+        return _run()
+    except SystemExit as ended:
+        return ended.code if isinstance(ended.code, int) else OK
     except KeyboardInterrupt:
-        code = INTERRUPTED
+        return INTERRUPTED
     except BrokenPipeError:
         # The reader of our output has gone; what is left in the buffer must not be written at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = OK
+        return OK
     except Exception:
-        code = _our_fault()
-    sys.exit(code)
+        return _our_fault()
 
 
 def _run() -> int:
