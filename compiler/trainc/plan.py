@@ -183,7 +183,7 @@ class Plan(NamedTuple):
     @property
     def failed(self) -> bool:
         """Whether nothing may be made of it."""
-        return failed(self.diagnostics)
+        return bool(self.diagnostics) and failed(self.diagnostics)
 
     # Changes: each returns a new plan
 

@@ -43,7 +43,8 @@ def conform(plan: Plan) -> Plan:
     plan = conform_v2_3(plan) if told is V2_3 else conform_older(plan, told)
     if plan.stopped:
         return plan
-    return plan.report(found for check in trainjob_checks.OF_ITSELF for found in check(plan.job.id, plan))
+    subject = plan.job.id
+    return plan.report(found for check in trainjob_checks.OF_ITSELF for found in check(subject, plan))
 
 
 def conform_v2_3(plan: Plan) -> Plan:
@@ -129,7 +130,7 @@ def conform_runtime(document: Document, level: str) -> tuple[Runtime | None, tup
     if failed(found):
         return None, tuple(found)
     template = get(value, ("spec", "template", "spec"), {})
-    runtime = Runtime(document=document, value=value, spec=typed(template), level=level)
+    runtime = Runtime.of(document, value, typed(template), level)
     for check in runtime_checks.CHECKS:
         found += check(runtime.id, runtime)
     return None if failed(found) else runtime, tuple(found)
