@@ -6,6 +6,7 @@ that passes ask, so that no pass digs in manifests.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.delivery import PLAIN, Delivery
@@ -287,9 +288,16 @@ def gpus(resources: Tree) -> int:
 
 def value(name: str, text: object) -> Tree:
     """A variable with a fixed value."""
-    return {"name": name, "value": str(text)}
+    return _variable(name, str(text))
 
 
+@lru_cache(maxsize=4096)
+def _variable(name: str, text: str) -> Tree:
+    """One for all jobs: most variables of a framework are the same for many."""
+    return {"name": name, "value": text}
+
+
+@lru_cache(maxsize=4096)
 def from_field(name: str, path: str) -> Tree:
     """A variable that the kubelet fills from a field of the pod."""
     return {"name": name, "valueFrom": {"fieldRef": {"fieldPath": path}}}

@@ -78,7 +78,7 @@ def build(  # noqa: PLR0913, PLR0917 (an option each)
     if folder is not None:
         return _to_folder(result, folder, report, passthrough=passthrough, prune=only is None, check=check)
     report(result, _left_out(result, passthrough))
-    options.write(_manifest(result, form, passthrough=passthrough))
+    options.write(*_manifest(result, form, passthrough=passthrough))
     return OK
 
 
@@ -139,17 +139,17 @@ def _left_out(result: Compilation, passthrough: bool) -> str:
     return f"left out {options.plural(len(result.others), 'document')} of other kinds (--passthrough keeps them)"
 
 
-def _manifest(result: Compilation, form: str, *, passthrough: bool) -> str:
-    """The whole manifest as one text."""
+def _manifest(result: Compilation, form: str, *, passthrough: bool) -> list[str]:
+    """The whole manifest, in parts: together they would take as much memory a second and a third time."""
     others = result.others if passthrough else ()
     if form == "json":
         from trainc.emit import json
 
-        return json.render([*result.objects, *(document.value for document in others)])
+        return [json.render([*result.objects, *(document.value for document in others)])]
     from trainc.emit import yaml
 
-    texts = [yaml.render(result.objects)] if result.objects else []
-    return "---\n".join([*texts, *(as_read(document) for document in others)])
+    documents = [*map(yaml.Writer().document, result.objects), *map(as_read, others)]
+    return [part for document in documents for part in ("---\n", document)][1:]
 
 
 def as_read(document: Document) -> str:

@@ -194,10 +194,11 @@ def colored(stream: TextIO) -> bool:
     return bool(os.environ.get("FORCE_COLOR")) or (stream.isatty() and os.environ.get("TERM") != "dumb")
 
 
-def write(text: str) -> None:
-    """Write to standard output as UTF-8, whatever the locale says."""
+def write(*texts: str) -> None:
+    """Write to standard output as UTF-8, whatever the locale says, one text behind the other."""
     sys.stdout.flush()
-    sys.stdout.buffer.write(text.encode("utf-8", "surrogatepass"))
+    for text in texts:
+        sys.stdout.buffer.write(text.encode("utf-8", "surrogatepass"))
     sys.stdout.buffer.flush()
 
 
