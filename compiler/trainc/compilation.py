@@ -322,8 +322,10 @@ def parsed(file: inputs.File) -> Iterator[Document | Diagnostic]:
 
 def _placed(document: Document, role: Role, namespace: str | None) -> Document:
     """The document in the namespace of the command line, when it names none and has one."""
+    if namespace is None or role == "other":
+        return document
     id = ObjectId.of(document.value)
-    if namespace is None or role == "other" or id.namespace or id.kind == "ClusterTrainingRuntime":
+    if id.namespace or id.kind == "ClusterTrainingRuntime":
         return document
     if not isinstance(get(document.value, ("metadata",), {}), dict):
         return document

@@ -147,7 +147,6 @@ def admit(
 
 def diagnose(document: Document, violations: Iterable[Violation], *, warn: bool = False) -> Iterator[Diagnostic]:
     """What is wrong with an object, as diagnostics at the fields that are wrong."""
-    subject = ObjectId.of(document.value)
     for violation in violations:
         from trainc.checks.dialect import later_spelling
 
@@ -160,7 +159,7 @@ def diagnose(document: Document, violations: Iterable[Violation], *, warn: bool 
             help=later_spelling(violation.path, violation.rule, said)
             or (_unpatchable(document.value, violation.path) if violation.rule == "unknown-field" else "")
             or violation.help,
-            object=subject,
+            object=ObjectId.of(document.value),
             field=violation.field,
             place=Place(document=document, path=violation.path, key=violation.key),
         )
