@@ -9,7 +9,7 @@ Returns  entries, and pages as text. For `validate --explain`, docs/diagnostics.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from trainc.checks import Check, jobset, rules
 from trainc.data import data_path
@@ -17,6 +17,7 @@ from trainc.kubernetes import violations
 from trainc.passes.frameworks import FRAMEWORKS
 from trainc.passes.lint import RULES
 from trainc.passes.schedulers import SCHEDULERS
+from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

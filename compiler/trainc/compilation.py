@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from trainc import inputs
 from trainc.delivery import PLAIN, Delivery
@@ -13,6 +13,7 @@ from trainc.kubernetes.trees import Tree, get, put
 from trainc.library import FLAGS, Level, Library, Spelled, Stock
 from trainc.objects import TrainJob
 from trainc.plan import Plan
+from trainc.records import NamedTuple
 from trainc.settings import DEFAULT, Settings
 
 if TYPE_CHECKING:
@@ -337,8 +338,10 @@ def parsed(file: inputs.File) -> Iterator[Document | Diagnostic]:
 
 def _placed(document: Document, role: Role, namespace: str | None) -> Document:
     """The document in the namespace of the command line, when it names none and has one."""
+    if namespace is None or role == "other":
+        return document
     id = ObjectId.of(document.value)
-    if namespace is None or role == "other" or id.namespace or id.kind == "ClusterTrainingRuntime":
+    if id.namespace or id.kind == "ClusterTrainingRuntime":
         return document
     if not isinstance(get(document.value, ("metadata",), {}), dict):
         return document

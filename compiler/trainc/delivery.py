@@ -6,7 +6,9 @@ Returns  what of the objects depends on that: the names, an annotation for Argo 
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
+
+from trainc.records import NamedTuple
 
 
 class Delivery(NamedTuple):

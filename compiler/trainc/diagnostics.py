@@ -8,7 +8,9 @@ Values here and on the hot path are NamedTuples, not frozen dataclasses: each of
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -97,12 +99,8 @@ class ObjectId(NamedTuple):
         tree = value if isinstance(value, dict) else {}
         metadata = tree.get("metadata")
         metadata = metadata if isinstance(metadata, dict) else {}
-        return cls(
-            apiVersion=_text(tree.get("apiVersion")),
-            kind=_text(tree.get("kind")),
-            namespace=_text(metadata.get("namespace")),
-            name=_text(metadata.get("name")),
-        )
+        said = (tree.get("apiVersion"), tree.get("kind"), metadata.get("namespace"), metadata.get("name"))
+        return cls(*[text if isinstance(text, str) else "" for text in said])
 
 
 class Related(NamedTuple):
@@ -159,7 +157,3 @@ def failed(diagnostics: Iterable[Diagnostic]) -> bool:
 def strictly(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
     """The same with warnings as errors."""
     return tuple(d._replace(severity="error") if d.severity == "warning" else d for d in diagnostics)
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""

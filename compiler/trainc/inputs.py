@@ -11,9 +11,10 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from trainc.diagnostics import Diagnostic, Location
+from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

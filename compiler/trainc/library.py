@@ -6,11 +6,12 @@ once, when it is first asked for, for all jobs that use it; the function that do
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from trainc.data import data_path
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, Related
 from trainc.frontends import CLUSTER, NAMESPACED
+from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

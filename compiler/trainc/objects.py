@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from trainc.diagnostics import Document, ObjectId, Place
 from trainc.kubernetes.trees import Tree, get
+from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
     from trainc.diagnostics import Path
@@ -94,33 +95,28 @@ class Runtime(NamedTuple):
     level: str = ""
     """Where it was found, in words: the given paths, --runtimes DIR, the stock runtimes."""
 
+    # What `value` says to every stage of every job, looked up once.
+    policy: Tree | None = None
+    """spec.mlPolicy; None when the runtime has none (which is not the same as an empty one)."""
+    framework: str = "plain"
+    """The key of its one framework policy, or `plain`."""
+    settings: Tree = NOTHING
+    """The framework's own part of the policy."""
+    gang: Tree | None = None
+    """spec.podGroupPolicy."""
+
+    @classmethod
+    def of(cls, document: Document, value: Tree, spec: Tree, level: str) -> Runtime:
+        """The runtime of a value that the schema has admitted."""
+        policy, gang = (_mapping(get(value, ("spec", key))) for key in ("mlPolicy", "podGroupPolicy"))
+        framework = next((key for key in policy or {} if key != "numNodes"), "plain")
+        settings = _mapping((policy or {}).get(framework)) or NOTHING
+        return cls(document, value, spec, level, policy, framework, settings, gang)
+
     @property
     def id(self) -> ObjectId:
         """Which object this is."""
         return ObjectId.of(self.value)
-
-    @property
-    def policy(self) -> Tree | None:
-        """spec.mlPolicy; None when the runtime has none (which is not the same as an empty one)."""
-        found = get(self.value, ("spec", "mlPolicy"))
-        return found if isinstance(found, dict) else None
-
-    @property
-    def framework(self) -> str:
-        """The key of its one framework policy, or `plain`."""
-        return next((key for key in self.policy or {} if key != "numNodes"), "plain")
-
-    @property
-    def settings(self) -> Tree:
-        """The framework's own part of the policy."""
-        found = (self.policy or {}).get(self.framework)
-        return found if isinstance(found, dict) else {}
-
-    @property
-    def gang(self) -> Tree | None:
-        """spec.podGroupPolicy."""
-        found = get(self.value, ("spec", "podGroupPolicy"))
-        return found if isinstance(found, dict) else None
 
     def metadata(self, key: str) -> Tree:
         """The template's labels or annotations: those of the JobSet."""
@@ -130,6 +126,10 @@ class Runtime(NamedTuple):
     def at(self, *path: str | int, key: bool = False) -> Place:
         """The place of a field of this runtime."""
         return Place(document=self.document, path=path, key=key)
+
+
+def _mapping(value: object) -> Tree | None:
+    return value if isinstance(value, dict) else None
 
 
 NO_RUNTIME: Final = Runtime(document=Document(file="", line=1, text="", value=None))

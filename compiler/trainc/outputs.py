@@ -240,7 +240,7 @@ def _content(at: int, name: str) -> bytes | str | None:
         return "it is a link, or cannot be read"
     import stat
 
-    with os.fdopen(opened, "rb") as file:
+    with os.fdopen(opened, "rb", buffering=0) as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             return "it is no plain file"
         return file.read()

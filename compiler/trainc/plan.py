@@ -6,12 +6,14 @@ that passes ask, so that no pass digs in manifests.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final
 
 from trainc.delivery import PLAIN, Delivery
 from trainc.diagnostics import Diagnostic, Path, failed
 from trainc.kubernetes.trees import Tree, edit, get
 from trainc.objects import NO_PROJECT, NO_RUNTIME, NOTHING, Project, Runtime, TrainJob, ancestor
+from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -182,7 +184,7 @@ class Plan(NamedTuple):
     @property
     def failed(self) -> bool:
         """Whether nothing may be made of it."""
-        return failed(self.diagnostics)
+        return bool(self.diagnostics) and failed(self.diagnostics)
 
     # Changes: each returns a new plan
 
@@ -286,9 +288,16 @@ def gpus(resources: Tree) -> int:
 
 def value(name: str, text: object) -> Tree:
     """A variable with a fixed value."""
-    return {"name": name, "value": str(text)}
+    return _variable(name, str(text))
 
 
+@lru_cache(maxsize=4096)
+def _variable(name: str, text: str) -> Tree:
+    """One for all jobs: most variables of a framework are the same for many."""
+    return {"name": name, "value": text}
+
+
+@lru_cache(maxsize=4096)
 def from_field(name: str, path: str) -> Tree:
     """A variable that the kubelet fills from a field of the pod."""
     return {"name": name, "valueFrom": {"fieldRef": {"fieldPath": path}}}

@@ -8,12 +8,13 @@ Returns  settings, with diagnostics where the file is wrong. Where there is no f
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from trainc import inputs
 from trainc.inputs import SETTINGS, STDIN, fault, root_of, within
 from trainc.library import FLAGS, Spelled
 from trainc.objects import NO_PROJECT, Project
+from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -21,7 +21,10 @@ from trainc.passes.schedulers import SCHEDULERS
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "compiler" / "trainc"
-FURNITURE = {"__init__", "options", "reporting", "repository", "dialects", "moves", "frameworks", "schedulers"}
+FURNITURE = {
+    *("__init__", "options", "reporting", "arguments", "group"),
+    *("repository", "dialects", "moves", "frameworks", "schedulers"),
+}
 """Files and folders beside the commands, the reports, the dialects and the passes that are none."""
 
 

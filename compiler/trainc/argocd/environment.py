@@ -11,9 +11,10 @@ Source: Argo CD 3.2.1, the environment of its plugin server, as observed.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from trainc.diagnostics import Diagnostic
+from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

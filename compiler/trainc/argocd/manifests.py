@@ -9,7 +9,7 @@ Returns  a compilation, and the documents that pass through. They pass because A
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from trainc import settings
 from trainc.argocd.environment import CHECKED, is_older
@@ -20,6 +20,7 @@ from trainc.delivery import Delivery
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place
 from trainc.emit import yaml
 from trainc.library import Spelled
+from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

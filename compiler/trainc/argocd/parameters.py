@@ -9,10 +9,11 @@ Returns  `Wanted`, with a diagnostic for each that is unknown or cannot be follo
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from trainc.argocd.environment import fault
 from trainc.inputs import within
+from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

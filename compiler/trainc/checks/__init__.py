@@ -6,9 +6,10 @@ and page needs: a stable id, the stage of the cluster's admission at which the f
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Generic, NamedTuple, ParamSpec
+from typing import TYPE_CHECKING, Generic, ParamSpec
 
 from trainc.diagnostics import Diagnostic, Finding, ObjectId, Severity, Stage
+from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

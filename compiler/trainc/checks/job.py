@@ -9,11 +9,12 @@ Source   JobSet v0.12.0: how it makes Jobs of a replicated job. `kubernetes.vali
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from trainc.diagnostics import ObjectId
 from trainc.kubernetes import validation
 from trainc.kubernetes.trees import get
+from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

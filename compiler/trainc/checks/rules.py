@@ -14,10 +14,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from trainc.kubernetes.trees import Path, Tree
 from trainc.kubernetes.violations import Violation, field
+from trainc.records import NamedTuple
 
 ITEM: Final = "[]"
 """In the path of a rule: every item of a list."""
@@ -36,7 +37,7 @@ TITLES: Final = {
 
 MANAGERS: Final = ("trainer.kubeflow.org/trainjob-controller", "kueue.x-k8s.io/multikueue")
 
-_URI: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://.+\Z")
+_URI: Final = r"[A-Za-z][A-Za-z0-9+.-]*://.+\Z"
 _NAME: Final = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?\Z")
 _LONGEST_NAME: Final = 63
 
@@ -77,7 +78,7 @@ def trainjob_name_length(job: Any, path: Path) -> Iterator[Violation]:
 
 def storage_uri(uri: Any, path: Path) -> Iterator[Violation]:
     """Empty, or scheme://something."""
-    if isinstance(uri, str) and uri and not _URI.match(uri):
+    if isinstance(uri, str) and uri and not re.match(_URI, uri):
         yield _violation(
             path,
             "storage-uri",

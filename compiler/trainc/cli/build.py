@@ -6,9 +6,8 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING
 
-import click
-
 from trainc.cli import DIFFERENT, OK, WRONG_INPUT, options
+from trainc.cli.arguments import Command, Option
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,28 +28,9 @@ Examples:
 """
 
 
-@click.command(short_help="Compile TrainJobs to JobSets.", epilog=EPILOG)
-@options.paths
-@options.runtimes
-@click.option(
-    "-o",
-    "--output",
-    default="-",
-    metavar="DIR|-",
-    help="Write to this folder; - is standard output.",
-    shell_complete=options.folder_names,
-)
-@click.option(
-    "--format", "form", type=click.Choice(["yaml", "json"]), default="yaml", help="json: one list of objects."
-)
-@click.option("--only", metavar="NAME", help="Compile only the TrainJobs of this name.")
-@options.namespace
-@options.settings
-@options.delivery
-@click.option("--passthrough", is_flag=True, help="Add the documents of other kinds, as read, after the objects.")
-@click.option("--check", is_flag=True, help="With -o: write nothing; exit 3 with a diff when DIR is not current.")
-@options.reports
-def command(  # noqa: PLR0913, PLR0917 (an option each)
+@options.with_settings
+@options.with_delivery
+def build(  # noqa: PLR0913, PLR0917 (an option each)
     paths: tuple[str, ...],
     runtimes: tuple[str, ...],
     output: str,
@@ -65,9 +45,9 @@ def command(  # noqa: PLR0913, PLR0917 (an option each)
 ) -> int:
     """Compile the TrainJobs found in PATH (files, folders, or -; by default the current folder)."""
     if check and output == "-":
-        raise click.UsageError("--check compares a folder: give it with -o DIR.")
+        raise options.misuse("--check compares a folder: give it with -o DIR.")
     if form == "json" and output != "-":
-        raise click.UsageError("--format json goes to standard output; files in a folder are YAML.")
+        raise options.misuse("--format json goes to standard output; files in a folder are YAML.")
     folder = None if output == "-" else output
     if reports:
         from trainc.cli import reporting
@@ -98,8 +78,34 @@ def command(  # noqa: PLR0913, PLR0917 (an option each)
     if folder is not None:
         return _to_folder(result, folder, report, passthrough=passthrough, prune=only is None, check=check)
     report(result, _left_out(result, passthrough))
-    options.write(_manifest(result, form, passthrough=passthrough))
+    options.write(*_manifest(result, form, passthrough=passthrough))
     return OK
+
+
+command = Command(
+    build,
+    (
+        options.PATHS,
+        options.RUNTIMES,
+        Option(
+            ("-o", "--output"),
+            "Write to this folder; - is standard output.",
+            default="-",
+            metavar="DIR|-",
+            complete=options.folder_names,
+        ),
+        Option(("--format",), "json: one list of objects.", name="form", choices=("yaml", "json"), default="yaml"),
+        Option(("--only",), "Compile only the TrainJobs of this name.", metavar="NAME"),
+        options.NAMESPACE,
+        *options.SETTINGS,
+        *options.DELIVERY,
+        Option(("--passthrough",), "Add the documents of other kinds, as read, after the objects.", is_flag=True),
+        Option(("--check",), "With -o: write nothing; exit 3 with a diff when DIR is not current.", is_flag=True),
+        options.REPORT,
+    ),
+    short_help="Compile TrainJobs to JobSets.",
+    epilog=EPILOG,
+)
 
 
 def nothing(result: Compilation) -> Diagnostic:
@@ -133,17 +139,17 @@ def _left_out(result: Compilation, passthrough: bool) -> str:
     return f"left out {options.plural(len(result.others), 'document')} of other kinds (--passthrough keeps them)"
 
 
-def _manifest(result: Compilation, form: str, *, passthrough: bool) -> str:
-    """The whole manifest as one text."""
+def _manifest(result: Compilation, form: str, *, passthrough: bool) -> list[str]:
+    """The whole manifest, in parts: together they would take as much memory a second and a third time."""
     others = result.others if passthrough else ()
     if form == "json":
         from trainc.emit import json
 
-        return json.render([*result.objects, *(document.value for document in others)])
+        return [json.render([*result.objects, *(document.value for document in others)])]
     from trainc.emit import yaml
 
-    texts = [yaml.render(result.objects)] if result.objects else []
-    return "---\n".join([*texts, *(as_read(document) for document in others)])
+    documents = [*map(yaml.Writer().document, result.objects), *map(as_read, others)]
+    return [part for document in documents for part in ("---\n", document)][1:]
 
 
 def as_read(document: Document) -> str:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
-from functools import wraps
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, Final, TextIO
 
-import click
+from trainc.cli.arguments import Argument, Option
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import click
     from click.shell_completion import CompletionItem
 
     from trainc.compilation import Compilation
 
-Decorated = Callable[..., Any]
+    Decorated = Callable[..., Any]
 
 REPORTS = ("text", "json", "junit", "sarif", "github", "gitlab")
 """The formats of a report, without loading them."""
@@ -46,34 +47,26 @@ def data_names(folder: str, suffix: str, incomplete: str) -> list[str]:
     return [name for name in names if name.startswith(incomplete)]
 
 
-def paths(function: Decorated) -> Decorated:
-    """PATH...: files, folders or `-`; the current folder where none is given."""
-    return click.argument("paths", nargs=-1, metavar="[PATH]...", shell_complete=file_names)(function)
-
-
-def runtimes(function: Decorated) -> Decorated:
-    """-r/--runtimes."""
-    return click.option(
-        "-r",
-        "--runtimes",
-        multiple=True,
-        metavar="PATH",
-        shell_complete=file_names,
-        help="Look for runtimes here, too, before the stock ones; repeatable.",
-    )(function)
-
-
-def namespace(function: Decorated) -> Decorated:
-    """-n/--namespace."""
-    return click.option(
-        "-n", "--namespace", metavar="NS", help="The namespace of TrainJobs and TrainingRuntimes that name none."
-    )(function)
+PATHS: Final = Argument("paths", metavar="[PATH]...", complete=file_names)
+"""PATH...: files, folders or `-`; the current folder where none is given."""
+RUNTIMES: Final = Option(
+    ("-r", "--runtimes"),
+    "Look for runtimes here, too, before the stock ones; repeatable.",
+    multiple=True,
+    metavar="PATH",
+    complete=file_names,
+)
+NAMESPACE: Final = Option(
+    ("-n", "--namespace"), "The namespace of TrainJobs and TrainingRuntimes that name none.", metavar="NS"
+)
 
 
 def formats_and_files(
     ctx: click.Context, param: click.Parameter, given: tuple[str, ...]
 ) -> tuple[tuple[str, str], ...]:
     """Each `FORMAT=FILE` as a pair."""
+    import click
+
     pairs = []
     for value in given:
         form, _, file = value.partition("=")
@@ -94,64 +87,85 @@ def report_names(ctx: click.Context, param: click.Parameter, incomplete: str) ->
     return [CompletionItem(f"{form}=") for form in REPORTS if form.startswith(incomplete)]
 
 
-def reports(function: Decorated) -> Decorated:
-    """--report."""
-    return click.option(
-        "--report",
-        "reports",
-        multiple=True,
-        callback=formats_and_files,
-        shell_complete=report_names,
-        metavar="FORMAT=FILE",
-        help=f"Write a report to a file, too: {', '.join(REPORTS)}; repeatable.",
-    )(function)
+REPORT: Final = Option(
+    ("--report",),
+    f"Write a report to a file, too: {', '.join(REPORTS)}; repeatable.",
+    name="reports",
+    multiple=True,
+    convert=formats_and_files,
+    complete=report_names,
+    metavar="FORMAT=FILE",
+)
+SETTINGS: Final = (
+    Option(("--strict",), "Make every warning an error.", is_flag=True),
+    Option(
+        ("--config",),
+        "The settings; by default the nearest trainc.yaml of the first PATH's folder and those above it.",
+        metavar="FILE",
+        complete=file_names,
+    ),
+    Option(("--no-config",), "Read no trainc.yaml.", is_flag=True),
+)
+SUFFIX: Final = (
+    Option(
+        ("--name-suffix-hash",),
+        "End the names in a hash of what cannot change in place: a change makes a new JobSet.",
+        is_flag=True,
+    ),
+)
+DELIVERY: Final = (
+    *SUFFIX,
+    Option(("--argocd-replace",), "Let Argo CD delete and make anew what it cannot change.", is_flag=True),
+    Option(("--suspend",), "Make every JobSet suspended, for somebody else to start.", is_flag=True),
+)
+
+paths: Final = PATHS.decorate
+runtimes: Final = RUNTIMES.decorate
+namespace: Final = NAMESPACE.decorate
 
 
 def settings(function: Decorated) -> Decorated:
-    """--strict, --config and --no-config; what they and trainc.yaml say becomes the argument `settings`."""
+    """SETTINGS; what they and trainc.yaml say becomes the argument `settings`."""
+    return _with_rows(SETTINGS, with_settings(function))
 
-    @wraps(function)
+
+def delivery(function: Decorated) -> Decorated:
+    """DELIVERY as the argument `delivery`."""
+    return _with_rows(DELIVERY, with_delivery(function))
+
+
+def suffix(function: Decorated) -> Decorated:
+    """SUFFIX as the argument `delivery`, for a command to which only the names matter."""
+    return _with_rows(SUFFIX, with_delivery(function))
+
+
+def _with_rows(rows: tuple[Option, ...], function: Decorated) -> Decorated:
+    for row in reversed(rows):
+        function = row.decorate(function)
+    return function
+
+
+def with_settings(function: Decorated) -> Decorated:
+    """The function with one argument for SETTINGS and the trainc.yaml that they mean."""
+
     def with_settings(
         *, paths: tuple[str, ...], strict: bool, config: str | None, no_config: bool, **others: Any
     ) -> Any:
         from trainc.settings import of
 
         if config is not None and no_config:
-            raise click.UsageError("--config reads a file and --no-config reads none: give one of them.")
+            raise misuse("--config reads a file and --no-config reads none: give one of them.")
         # Files that are checked as a part of a folder have that folder's.
         among = others.get("among")
         found = of(paths if among is None else (among,), file=config, search=not no_config)
         return function(paths=paths, settings=found._replace(strict="--strict") if strict else found, **others)
 
-    result: Decorated = with_settings
-    for option in (
-        click.option("--no-config", is_flag=True, help="Read no trainc.yaml."),
-        click.option(
-            "--config",
-            metavar="FILE",
-            shell_complete=file_names,
-            help="The settings; by default the nearest trainc.yaml of the first PATH's folder and those above it.",
-        ),
-        click.option("--strict", is_flag=True, help="Make every warning an error."),
-    ):
-        result = option(result)
-    return result
+    return _instead(with_settings, function)
 
 
-def delivery(function: Decorated) -> Decorated:
-    """--name-suffix-hash, --argocd-replace and --suspend; together they become the argument `delivery`."""
-    for option in (
-        click.option("--suspend", is_flag=True, help="Make every JobSet suspended, for somebody else to start."),
-        click.option("--argocd-replace", is_flag=True, help="Let Argo CD delete and make anew what it cannot change."),
-    ):
-        function = option(function)
-    return suffix(function)
+def with_delivery(function: Decorated) -> Decorated:
+    """The function with one argument for DELIVERY, or as many of its options as a command has."""
 
-
-def suffix(function: Decorated) -> Decorated:
-    """--name-suffix-hash alone, as the argument `delivery`, for a command to which only the names matter."""
-
-    @wraps(function)
     def with_delivery(
         *, name_suffix_hash: bool, argocd_replace: bool = False, suspend: bool = False, **others: Any
     ) -> Any:
@@ -159,12 +173,21 @@ def suffix(function: Decorated) -> Decorated:
 
         return function(delivery=Delivery(name_suffix_hash, argocd_replace, suspend), **others)
 
-    result: Decorated = click.option(
-        "--name-suffix-hash",
-        is_flag=True,
-        help="End the names in a hash of what cannot change in place: a change makes a new JobSet.",
-    )(with_delivery)
-    return result
+    return _instead(with_delivery, function)
+
+
+def _instead(wrapper: Decorated, function: Decorated) -> Decorated:
+    """A function that is called in place of another one, for click, which reads names, docstrings and options."""
+    from functools import update_wrapper
+
+    return update_wrapper(wrapper, function)
+
+
+def misuse(message: str) -> click.UsageError:
+    """What is wrong with a command line as a whole."""
+    import click
+
+    return click.UsageError(message)
 
 
 def colored(stream: TextIO) -> bool:
@@ -174,10 +197,11 @@ def colored(stream: TextIO) -> bool:
     return bool(os.environ.get("FORCE_COLOR")) or (stream.isatty() and os.environ.get("TERM") != "dumb")
 
 
-def write(text: str) -> None:
-    """Write to standard output as UTF-8, whatever the locale says."""
+def write(*texts: str) -> None:
+    """Write to standard output as UTF-8, whatever the locale says, one text behind the other."""
     sys.stdout.flush()
-    sys.stdout.buffer.write(text.encode("utf-8", "surrogatepass"))
+    for text in texts:
+        sys.stdout.buffer.write(text.encode("utf-8", "surrogatepass"))
     sys.stdout.buffer.flush()
 
 

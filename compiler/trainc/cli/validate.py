@@ -6,11 +6,12 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING
 
-import click
-
 from trainc.cli import OK, WRONG_INPUT, options
+from trainc.cli.arguments import Command, Option
 
 if TYPE_CHECKING:
+    import click
+
     from trainc.delivery import Delivery
     from trainc.settings import Settings
 
@@ -30,33 +31,9 @@ def ids(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str
     return options.data_names("diagnostics", ".md", incomplete)
 
 
-@click.command(short_help="Check TrainJobs and runtimes as the cluster would.", epilog=EPILOG)
-@options.paths
-@options.runtimes
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(options.REPORTS),
-    default="text",
-    help="Of the report on standard output; by default text.",
-)
-@options.reports
-@options.namespace
-@options.settings
-@options.suffix
-@click.option(
-    "--among",
-    metavar="DIR",
-    shell_complete=options.folder_names,
-    help="Check PATH as a part of DIR, whose runtimes it finds; with one in PATH, every TrainJob of DIR is checked.",
-)
-@click.option(
-    "--explain",
-    metavar="ID",
-    help="Print what a diagnostic's ID means, with an example, and check nothing.",
-    shell_complete=ids,
-)
-def command(  # noqa: PLR0913, PLR0917 (an option each)
+@options.with_settings
+@options.with_delivery
+def validate(  # noqa: PLR0913, PLR0917 (an option each)
     paths: tuple[str, ...],
     runtimes: tuple[str, ...],
     form: str,
@@ -70,10 +47,10 @@ def command(  # noqa: PLR0913, PLR0917 (an option each)
     """Check the TrainJobs and runtimes found in PATH (files, folders, or -; by default the current folder)."""
     if explain is not None:
         if paths or reports:
-            raise click.UsageError("--explain prints a page and checks nothing: leave PATH and --report out.")
+            raise options.misuse("--explain prints a page and checks nothing: leave PATH and --report out.")
         return _explain(explain)
     if among is not None and not paths:
-        raise click.UsageError("--among checks files as a part of a folder: give the files, too.")
+        raise options.misuse("--among checks files as a part of a folder: give the files, too.")
     if reports:
         from trainc.cli import reporting
 
@@ -102,6 +79,40 @@ def command(  # noqa: PLR0913, PLR0917 (an option each)
     return WRONG_INPUT if result.failed else OK
 
 
+command = Command(
+    validate,
+    (
+        options.PATHS,
+        options.RUNTIMES,
+        Option(
+            ("--format",),
+            "Of the report on standard output; by default text.",
+            name="form",
+            choices=options.REPORTS,
+            default="text",
+        ),
+        options.REPORT,
+        options.NAMESPACE,
+        *options.SETTINGS,
+        *options.SUFFIX,
+        Option(
+            ("--among",),
+            "Check PATH as a part of DIR, whose runtimes it finds; with one in PATH, every TrainJob of DIR is checked.",
+            metavar="DIR",
+            complete=options.folder_names,
+        ),
+        Option(
+            ("--explain",),
+            "Print what a diagnostic's ID means, with an example, and check nothing.",
+            metavar="ID",
+            complete=ids,
+        ),
+    ),
+    short_help="Check TrainJobs and runtimes as the cluster would.",
+    epilog=EPILOG,
+)
+
+
 def _explain(id: str) -> int:
     """Print the page of an id."""
     from trainc import catalogue
@@ -112,6 +123,6 @@ def _explain(id: str) -> int:
 
         near = nearest(id, known)
         hint = f' Did you mean "{near}"?' if near else " A report has it in brackets, as in error[wrong-type]."
-        raise click.UsageError(f'No diagnostic "{id}".{hint}')
+        raise options.misuse(f'No diagnostic "{id}".{hint}')
     options.write(catalogue.explained(known[id]))
     return OK

@@ -215,6 +215,8 @@ def _block(text: str, line: str) -> str:
 def inline(text: str) -> str:
     """A string on one line: plain if every reader sees the same string in it."""
     if not _is_printable(text) or _is_other_type(text):
+        if text.isascii() and text.isprintable():  # as nearly always; the expression takes long to compile
+            return '"' + text.replace("\\", r"\\").replace('"', r"\"") + '"'
         return '"' + re.sub(rf'["\\{_CONTROLS_AND_TAGS}{HIDDEN}]', _escape, text) + '"'
     if _is_syntax(text):
         return "'" + text.replace("'", "''") + "'"

@@ -6,9 +6,10 @@ Returns  moves; the same TrainJob as v2.3 writes it; and for any place in that, 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from trainc.kubernetes.trees import Path, Tree, get
+from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

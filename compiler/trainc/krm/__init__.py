@@ -8,7 +8,7 @@ Source   KRM Functions Specification v1 (kubernetes-sigs/kustomize); what kustom
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from trainc import settings as projects
 from trainc.compilation import Compilation, Read, compile_documents
@@ -18,6 +18,7 @@ from trainc.krm.annotations import without
 from trainc.krm.resourcelist import EMPTY, ResourceList
 from trainc.krm.resourcelist import read as read_list
 from trainc.library import Spelled
+from trainc.records import NamedTuple
 from trainc.settings import DEFAULT
 
 if TYPE_CHECKING:

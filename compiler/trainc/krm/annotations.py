@@ -9,9 +9,10 @@ Source   kyaml's kioutil, kustomize's api/internal/utils (5.7); kpt's package pa
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from trainc.kubernetes.trees import get
+from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree

@@ -10,13 +10,14 @@ from __future__ import annotations
 import json
 import os
 import re
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from trainc.data import data_path
 from trainc.delivery import PLAIN, Delivery
 from trainc.diagnostics import Diagnostic, ObjectId, Place, Related
 from trainc.kubernetes.structural import StructuralSchema
 from trainc.kubernetes.trees import get
+from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,13 +7,14 @@ Returns  its items and its functionConfig as documents that know their place in 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from trainc.compilation import parsed
 from trainc.diagnostics import Diagnostic, Document, Place
 from trainc.emit.yaml import Writer
 from trainc.inputs import STDIN
 from trainc.krm.annotations import file_of
+from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
     from trainc.inputs import File

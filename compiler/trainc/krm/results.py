@@ -9,13 +9,14 @@ Source   KRM Functions Specification v1: Result.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from trainc.diagnostics import Diagnostic, Location, ObjectId, Place
 from trainc.inputs import STDIN
 from trainc.krm.annotations import file_of, home
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import field
+from trainc.records import NamedTuple
 from trainc.reports import in_order, sort_key
 from trainc.source.excerpt import hidden, place
 

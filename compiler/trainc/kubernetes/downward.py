@@ -9,11 +9,12 @@ Source   Kubernetes 1.36: the fields of pods that variables may refer to; amount
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from trainc.kubernetes.quantity import Quantity
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.validation.fieldrefs import split
+from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree

@@ -24,10 +24,11 @@ _EXPONENT: Final = re.compile(r"[eE][+-]?([0-9]+)$")
 _GREATEST_EXPONENT: Final = 1000
 _LONGEST_QUANTITY: Final = 1000
 
+# Few jobs have a date: the patterns are compiled when one does.
 # The schema looks at the shape alone, in any case and with anything before a fraction; the decoder reads RFC 3339.
-_DATE: Final = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})\Z")
-_CLOCK: Final = re.compile(r"([0-9]{2}):([0-9]{2}):([0-9]{2})(?:.[0-9]+)?(?:z|[+-][0-9]{2}:[0-9]{2})\Z")
-_RFC3339: Final = re.compile(r"[^t]{10}T[0-9:]{8}(?:[.,][0-9]+)?(?:Z|[+-]([0-9]{2}):([0-9]{2}))\Z")
+_DATE: Final = r"([0-9]{4})-([0-9]{2})-([0-9]{2})\Z"
+_CLOCK: Final = r"([0-9]{2}):([0-9]{2}):([0-9]{2})(?:.[0-9]+)?(?:z|[+-][0-9]{2}:[0-9]{2})\Z"
+_RFC3339: Final = r"[^t]{10}T[0-9:]{8}(?:[.,][0-9]+)?(?:Z|[+-]([0-9]{2}):([0-9]{2}))\Z"
 _DAYS: Final = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
@@ -75,17 +76,17 @@ def quantity(text: str) -> Refusal | None:
 def date_time(text: str) -> Refusal | None:
     """Whether a string is a time, for the schema and for the decoder after it."""
     date, t, clock = text.lower().partition("t")
-    time = _CLOCK.match(clock.partition("t")[0])
+    time = re.match(_CLOCK, clock.partition("t")[0])
     if not t or not _is_date(date) or not time or time[1] > "23" or time[2] > "59" or time[3] > "59":
         return "schema"
-    exact = _RFC3339.match(text)
+    exact = re.match(_RFC3339, text)
     if not exact or (exact[1] and (exact[1] > "24" or exact[2] > "60")):
         return "read"
     return None
 
 
 def _is_date(text: str) -> bool:
-    found = _DATE.match(text)
+    found = re.match(_DATE, text)
     if not found:
         return False
     year, month, day = (int(part) for part in found.groups())

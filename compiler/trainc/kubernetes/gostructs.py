@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from trainc.data import data_path
+from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree

@@ -28,6 +28,8 @@ _GONE: Final[Any] = object()  # what a conversion returns for a field that is no
 _ZEROS: Final[dict[str, Any]] = {"string": "", "bool": False, "int": 0, "int32": 0, "int64": 0}
 _ACCEPTED: Final[dict[str, tuple[type, ...]]] = {"string": (str,), "bool": (bool,)}
 _NUMBERS: Final = (int, float)
+_KEPT: Final[dict[str, type]] = {"string": str, "bool": bool, "int": int, "int32": int, "int64": int}
+"""The type of which whatever is not zero stays as it is."""
 _OPAQUE: Final = frozenset({"meta/v1.Time", "meta/v1.FieldsV1"})  # kept as read: the schemas have no field of these
 
 
@@ -136,15 +138,17 @@ class _Writing:
 class _Struct:
     """The conversion to one Go struct."""
 
-    __slots__ = ("_added", "_fields", "_name", "_writing")
+    __slots__ = ("_added", "_fields", "_name", "_plain", "_writing")
 
     def __init__(self, writing: _Writing, name: str) -> None:
         self._writing = writing
         self._name = name
-        self._fields: dict[str, Convert] | None = None
+        self._fields: dict[str, Convert] = {}
+        self._plain: dict[str, type] = {}
+        """The fields that keep whatever of that type is not zero."""
         self._added: dict[str, Any] = {}
 
-    def _declare(self) -> dict[str, Convert]:
+    def _declare(self) -> None:
         """Look the fields up: not before a value needs them, as most types occur in no manifest at hand."""
         declared = struct(self._name)
         if declared is None:
@@ -154,36 +158,40 @@ class _Struct:
             zeros = {name: self._writing.zero(field) for name, field in fields.items()}
             self._added = {name: zero for name, zero in zeros.items() if zero is not _GONE}
         self._fields = {name: self._writing.convert(field, sparse=sparse) for name, field in fields.items()}
-        return self._fields
+        self._plain = {name: _KEPT[field.kind] for name, field in fields.items() if field.kind in _KEPT}
 
     def __call__(self, value: Any) -> Any:
         if value is None:
             value = {}
         if type(value) is not dict:
             raise WrongTypeError("a mapping", value)
-        fields = self._fields or self._declare()
-        result = _convert_items(value, lambda name, item: fields[name](item) if name in fields else _GONE)
+        if not self._fields:
+            self._declare()
+        fields, plain = self._fields, self._plain
+        result, name = value, ""
+        try:
+            for name, item in value.items():
+                # Most fields are such: no call for them takes a third of the time.
+                if item and type(item) is plain.get(name):
+                    continue
+                new = fields[name](item) if name in fields else _GONE
+                if new is not item:
+                    result = _changed(value, result, name, new)
+        except WrongTypeError as error:
+            error.path = (name, *error.path)
+            raise
         return result if self._added.keys() <= value.keys() else self._added | result
 
 
-def _convert_items(value: Tree, convert: Callable[[str, Any], Any]) -> Tree:
-    """The mapping with its values converted: itself when none of them changes."""
-    changed, name = None, ""
-    try:
-        for name, item in value.items():
-            new = convert(name, item)
-            if new is item:
-                continue
-            if changed is None:
-                changed = dict(value)
-            if new is _GONE:
-                del changed[name]
-            else:
-                changed[name] = new
-    except WrongTypeError as error:
-        error.path = (name, *error.path)
-        raise
-    return value if changed is None else changed
+def _changed(value: Tree, result: Tree, name: str, new: Any) -> Tree:
+    """The result with a field that is new, or gone; the value itself is left as it is."""
+    if result is value:
+        result = dict(value)
+    if new is _GONE:
+        del result[name]
+    else:
+        result[name] = new
+    return result
 
 
 @cache
@@ -236,7 +244,16 @@ def _map(convert: Convert) -> Convert:
     def convert_all(value: Any) -> Any:
         if type(value) is not dict:
             raise WrongTypeError("a mapping", value)
-        return _convert_items(value, lambda _, item: convert(item)) or _GONE
+        result, name = value, ""
+        try:
+            for name, item in value.items():
+                new = convert(item)
+                if new is not item:
+                    result = _changed(value, result, name, new)
+        except WrongTypeError as error:
+            error.path = (name, *error.path)
+            raise
+        return result or _GONE
 
     return convert_all
 

@@ -32,16 +32,15 @@ def edit(tree: Any, path: Path, change: Callable[[Any], Any]) -> Any:
 
     Mappings that are missing on the way are made; lists are not. Raises IndexError for a list item that is not there.
     """
-    if not path:
-        return change(tree)
-    step, rest = path[0], path[1:]
-    if isinstance(step, int):
-        items = list(tree)
-        items[step] = edit(items[step], rest, change)
-        return items
-    fields = dict(tree) if tree else {}
-    fields[step] = edit(fields.get(step), rest, change)
-    return fields
+    root: list[Any] = [tree]
+    around: Any = root
+    at: str | int = 0
+    for step in path:
+        inner: Any = around.get(at) if isinstance(around, dict) else around[at]
+        around[at] = list(inner) if isinstance(step, int) else dict(inner) if inner else {}
+        around, at = around[at], step
+    around[at] = change(around.get(at) if isinstance(around, dict) else around[at])
+    return root[0]
 
 
 def put(tree: Any, path: Path, value: Any) -> Any:

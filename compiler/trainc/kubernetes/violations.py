@@ -5,7 +5,9 @@ Shared by the structural schemas (`structural`), metadata (`objectmeta`) and the
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import Path

@@ -28,7 +28,8 @@ def admit(plan: Plan) -> Plan:
         from trainc.checks import dialect
 
         checks = (*checks, *dialect.CHECKS)
-    found = [diagnostic for check in checks for diagnostic in check(plan.job.id, plan)]
+    subject = plan.job.id
+    found = [diagnostic for check in checks for diagnostic in check(subject, plan)]
     if plan.failed or failed(found):
         # Notes tell what to do with the output, and there will be none.
         found = [diagnostic for diagnostic in found if diagnostic.severity != "note"]

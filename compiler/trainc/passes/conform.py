@@ -43,7 +43,8 @@ def conform(plan: Plan) -> Plan:
     plan = conform_v2_3(plan) if told is V2_3 else conform_older(plan, told)
     if plan.stopped:
         return plan
-    return plan.report(found for check in trainjob_checks.OF_ITSELF for found in check(plan.job.id, plan))
+    subject = plan.job.id
+    return plan.report(found for check in trainjob_checks.OF_ITSELF for found in check(subject, plan))
 
 
 def conform_v2_3(plan: Plan) -> Plan:
@@ -129,7 +130,7 @@ def conform_runtime(document: Document, level: str) -> tuple[Runtime | None, tup
     if failed(found):
         return None, tuple(found)
     template = get(value, ("spec", "template", "spec"), {})
-    runtime = Runtime(document=document, value=value, spec=typed(template), level=level)
+    runtime = Runtime.of(document, value, typed(template), level)
     for check in runtime_checks.CHECKS:
         found += check(runtime.id, runtime)
     return None if failed(found) else runtime, tuple(found)
@@ -146,7 +147,6 @@ def admit(
 
 def diagnose(document: Document, violations: Iterable[Violation], *, warn: bool = False) -> Iterator[Diagnostic]:
     """What is wrong with an object, as diagnostics at the fields that are wrong."""
-    subject = ObjectId.of(document.value)
     for violation in violations:
         from trainc.checks.dialect import later_spelling
 
@@ -159,7 +159,7 @@ def diagnose(document: Document, violations: Iterable[Violation], *, warn: bool 
             help=later_spelling(violation.path, violation.rule, said)
             or (_unpatchable(document.value, violation.path) if violation.rule == "unknown-field" else "")
             or violation.help,
-            object=subject,
+            object=ObjectId.of(document.value),
             field=violation.field,
             place=Place(document=document, path=violation.path, key=violation.key),
         )

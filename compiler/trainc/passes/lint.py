@@ -11,10 +11,11 @@ there is one, and decides.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from trainc.kubernetes.trees import Tree, get
 from trainc.plan import NODE
+from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -24,6 +24,7 @@ RELEASE: Final = "jobset-0.12"
 VERSION: Final = "jobset.x-k8s.io/v1alpha2"
 LEFT_OUT: Final = frozenset({"metadata", "resources"})
 """Struct fields that the Go types print as {} when nothing is in them."""
+CONTAINERS: Final = (dict, list)
 
 
 def store(plan: Plan) -> Plan:
@@ -84,12 +85,18 @@ def job_defaults(job: Tree) -> Tree:
 
 def without_empty(node: Any) -> Any:
     """The tree without empty `metadata` and `resources`; unchanged subtrees are the same object."""
-    if isinstance(node, dict):
-        changed = {key: without_empty(value) for key, value in node.items() if value != {} or key not in LEFT_OUT}
-        if len(changed) == len(node) and all(changed[key] is node[key] for key in changed):
-            return node
-        return changed
-    if isinstance(node, list):
-        items = [without_empty(item) for item in node]
-        return node if all(a is b for a, b in zip(items, node, strict=True)) else items
-    return node
+    changed = None
+    for key, value in node.items() if isinstance(node, dict) else enumerate(node):
+        if not isinstance(value, CONTAINERS):
+            continue
+        kept = without_empty(value) if value else value
+        gone = value == {} and key in LEFT_OUT
+        if kept is value and not gone:
+            continue
+        if changed is None:
+            changed = node.copy()
+        if gone:
+            del changed[key]
+        else:
+            changed[key] = kept
+    return node if changed is None else changed

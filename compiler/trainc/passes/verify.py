@@ -33,7 +33,8 @@ def verify(plan: Plan) -> Plan:
     """Look at the objects as those who get them would; at sizes only where something may be large."""
     made = plan.objects[0]
     refused = list(jobset.violations(made))
-    plan = _report(plan, "jobset", ObjectId.of(made), refused)
+    if refused:
+        plan = _report(plan, "jobset", ObjectId.of(made), refused)
     said = {violation.path for violation in refused}
     for fault in job.faults(made):
         violation = fault.in_jobset()

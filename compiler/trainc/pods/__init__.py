@@ -9,13 +9,14 @@ Source   JobSet v0.12.0: Jobs of a replicated job, their labels. Kubernetes 1.36
 from __future__ import annotations
 
 from hashlib import sha1
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from trainc.checks import job as jobs
 from trainc.kubernetes.downward import Known, Unknown, Value
 from trainc.kubernetes.environment import environment, expand
 from trainc.kubernetes.pods import defaulted, requests
 from trainc.kubernetes.trees import Tree, get
+from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

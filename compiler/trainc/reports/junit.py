@@ -10,10 +10,11 @@ Source   Jenkins' junit-10.xsd; GitLab's Junit parser, which reads one failure a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 from xml.etree import ElementTree
 
 from trainc.diagnostics import Checked, Diagnostic, Location, ObjectId
+from trainc.records import NamedTuple
 from trainc.reports import OF_MADE, in_order
 from trainc.reports.text import EXCERPTS, block, escape
 

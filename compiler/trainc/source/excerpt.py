@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from trainc.kubernetes.documents.lines import lines
+from trainc.records import NamedTuple
 from trainc.source.printable import escape
 from trainc.source.secrets import secrets
 

@@ -8,12 +8,13 @@ Returns  its origins, the last one first. The stages are run again (`history`) a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from trainc.diagnostics import Path, Place, Related
 from trainc.emit.order import objects_of_a_job
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import field
+from trainc.records import NamedTuple
 from trainc.tracing.counterparts import GONE, at, counterpart, leaves
 from trainc.tracing.experiments import Experiments, Written
 from trainc.tracing.history import replay

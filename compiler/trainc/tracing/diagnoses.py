@@ -6,10 +6,11 @@ Returns  diagnostics. Imported when there is something to say.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from trainc.diagnostics import Diagnostic, Related
 from trainc.kubernetes.trees import get
+from trainc.records import NamedTuple
 from trainc.tracing import Trace
 
 if TYPE_CHECKING:

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import re
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from trainc.kubernetes.trees import Path, Tree, edit, put
+from trainc.records import NamedTuple
 from trainc.tracing.counterparts import GONE, at, counterpart
 from trainc.tracing.history import fresh, making
 

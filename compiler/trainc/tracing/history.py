@@ -6,15 +6,17 @@ Returns  the steps. The stage `override` is as many steps as there are documents
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from trainc.kubernetes.gotypes import typed
 from trainc.kubernetes.trees import Tree, get, put
+from trainc.objects import Runtime
 from trainc.passes.admit import admit
 from trainc.passes.override import override
 from trainc.passes.store import jobset, store
 from trainc.pipeline import STAGES
 from trainc.plan import Plan
+from trainc.records import NamedTuple
 from trainc.tracing.patches import Operation, patch
 
 if TYPE_CHECKING:
@@ -65,7 +67,8 @@ def fresh(plan: Plan, *, job: Tree | None = None, runtime: Tree | None = None, p
     if job is not None:
         of_job = of_job._replace(value=job)
     if runtime is not None and runtime is not of_runtime.value:
-        of_runtime = of_runtime._replace(value=runtime, spec=typed(get(runtime, ("spec", "template", "spec"), {})))
+        spec = typed(get(runtime, ("spec", "template", "spec"), {}))
+        of_runtime = Runtime.of(of_runtime.document, runtime, spec, of_runtime.level)
     of_project = plan.project if project is None else plan.project._replace(value=project)
     return Plan(
         job=of_job,

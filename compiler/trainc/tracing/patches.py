@@ -8,8 +8,9 @@ Source   RFC 6902 (JSON Patch), RFC 6901 (JSON Pointer).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
+from trainc.records import NamedTuple
 from trainc.tracing.counterparts import same_item
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ Returns  for each file that changes its old and its new text, with what was move
 from __future__ import annotations
 
 import codecs
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from trainc import inputs
 from trainc.checks.dialect import WORDS
@@ -23,6 +23,7 @@ from trainc.kubernetes.documents.streams import decode
 from trainc.kubernetes.structural import field
 from trainc.kubernetes.trees import Tree, get
 from trainc.passes.conform import PROCESSES, without
+from trainc.records import NamedTuple
 from trainc.upgrade.edits import NotRewritableError
 from trainc.upgrade.rewrite import rewrite, rewrite_json
 

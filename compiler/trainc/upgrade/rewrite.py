@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ruamel.yaml.error import YAMLError
 from ruamel.yaml.nodes import MappingNode, SequenceNode
@@ -18,6 +18,7 @@ from ruamel.yaml.nodes import MappingNode, SequenceNode
 from trainc.emit.yaml import render
 from trainc.frontends.moves import AS_IS
 from trainc.kubernetes.trees import get, put
+from trainc.records import NamedTuple
 from trainc.upgrade.edits import STEP, NotRewritableError, edited, field_lines, is_structural, opened, tail_of
 from trainc.upgrade.text import Comment, Field, Text, indentation, shifted
 

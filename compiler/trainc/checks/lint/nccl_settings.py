@@ -6,7 +6,7 @@ names, `^` excludes them. PyTorch 2.9: GLOO_SOCKET_IFNAME is a list of whole nam
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from trainc.checks import Check, check
 from trainc.checks.lint import containers, placed, pod_at
@@ -15,6 +15,7 @@ from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import field
 from trainc.passes.lint import Regret
 from trainc.plan import pod_spec
+from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -8,11 +8,12 @@ On purpose unlike there: nothing is dropped without a word, be it a second equal
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from trainc.kubernetes.documents.composer import compose
 from trainc.kubernetes.documents.streams import LARGEST, MOST, Chunk, decode, split, too_large, too_many
 from trainc.kubernetes.documents.yamlerror import YamlError
+from trainc.records import NamedTuple
 
 __all__ = ["Chunk", "Document", "YamlError", "parse", "read_stream", "split"]
 

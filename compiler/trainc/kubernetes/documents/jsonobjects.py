@@ -11,12 +11,13 @@ import json
 import math
 import re
 from itertools import islice
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from trainc.kubernetes.documents.events import MOST_EVENTS
 from trainc.kubernetes.documents.scalars import json_number, shorten
 from trainc.kubernetes.documents.streams import Chunk, lost_on_separator
 from trainc.kubernetes.documents.yamlerror import YamlError
+from trainc.records import NamedTuple
 
 _BRACE: Final = re.compile(r"[ \t\r\n]*\{")
 _SEPARATOR: Final = re.compile(r"[ \t\r\n]*---([^\n]*)(?:\n|$)")

@@ -11,7 +11,9 @@ import re
 from bisect import bisect_right
 from contextlib import contextmanager
 from json import JSONDecoder
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
+
+from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

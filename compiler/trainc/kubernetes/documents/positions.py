@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from trainc.kubernetes.documents.events import (
     MOST_EVENTS,
@@ -29,6 +29,7 @@ from trainc.kubernetes.documents.lines import lines
 from trainc.kubernetes.documents.quirks import rewritings, rewritten
 from trainc.kubernetes.documents.scalars import HINTS, MERGE_TAG, key_text, plain
 from trainc.kubernetes.documents.tags import TagError, tagged
+from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
     from trainc.kubernetes.documents.events import Event

@@ -8,10 +8,11 @@ before the separator, a text on the separator's line is an error, and the last d
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
 
 from trainc.kubernetes.documents.scalars import shorten
 from trainc.kubernetes.documents.yamlerror import YamlError
+from trainc.records import NamedTuple
 
 LARGEST: Final = 16 * 2**20
 """How many bytes a document may have, or the JSON objects that follow one another without a separator."""

@@ -6,10 +6,11 @@ Reads a text and the complaint of its parser; returns the YamlError that a user 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from trainc.kubernetes.documents.events import MarkedYAMLError
 from trainc.kubernetes.documents.yamlerror import YamlError, place
+from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
     from trainc.kubernetes.documents.events import YAMLError

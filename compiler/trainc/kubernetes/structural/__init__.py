@@ -134,7 +134,7 @@ class Map(Node):
 class Object(Node):
     """A mapping with known fields."""
 
-    __slots__ = ("compiler", "defaults", "fewest", "fields", "properties", "required")
+    __slots__ = ("compiler", "defaults", "fewest", "fields", "plain_fields", "properties", "required")
 
     def __init__(self, schema: Tree, compiler: Compiler) -> None:
         super().__init__(schema)
@@ -142,6 +142,8 @@ class Object(Node):
         self.properties: Tree = schema.get("properties", {})
         self.fields: dict[str, Node] = {}
         """The fields that some object had so far."""
+        self.plain_fields: dict[str, type | None] = {}
+        """Of these, the type of which nothing has to be looked at: most fields have one, and it is looked up first."""
         self.required = frozenset(schema.get("required", ()))
         self.fewest: int = schema.get("minProperties", 0)
         self.defaults = tuple(
@@ -157,12 +159,12 @@ class Object(Node):
         if not isinstance(value, dict):
             found.complain("wrong_type", at, value, self.schema)
             return value
-        fields = self.fields
+        fields, plain = self.fields, self.plain_fields
         result = value
         for key, item in value.items():
-            node = fields.get(key) or self._compile(key)
-            if node is not None and type(item) is node.plain:
+            if type(item) is plain.get(key):
                 continue
+            node = fields.get(key) or self._compile(key)
             if node is None or item is None:
                 if node is None:
                     found.drop((at, key), self.schema)
@@ -193,6 +195,7 @@ class Object(Node):
         if schema is None:
             return None
         node = self.fields[key] = self.compiler.node(schema)
+        self.plain_fields[key] = node.plain
         return node
 
 

@@ -9,10 +9,11 @@ Source   Kubernetes 1.36: the validation of resource requirements. Amounts are r
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from trainc.kubernetes import names
 from trainc.kubernetes.quantity import Quantity, QuantityError
+from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree

@@ -9,7 +9,9 @@ not reserve the same variables for every plan, `reserved`; one whose processes m
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol, cast
+from typing import TYPE_CHECKING, Final, Literal, Protocol, cast
+
+from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -7,7 +7,9 @@ which returns the gang's PodGroup; and `CHECKS`, what its part of the webhook re
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol, cast
+from typing import TYPE_CHECKING, Final, Literal, Protocol, cast
+
+from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable

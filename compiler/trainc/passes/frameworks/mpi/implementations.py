@@ -11,9 +11,10 @@ Source   Open MPI: kubeflow/trainer v2.3.0, runtime plugin mpi; for Open MPI 5 (
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from trainc.plan import value
+from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -39,17 +39,16 @@ def apply(plan: Plan) -> Plan:
         return elastic.apply(plan)
     plan = plan.with_nodes_of_job()
     node = plan.find(plan.trainer, NODE)
-    rendezvous = (*ranks(plan), *master(plan))
+    rendezvous, opened = (*ranks(plan), *master(plan)), {"containerPort": PORT}
     own = map(copied, plan.job.trainer.get("env") or [])
     if is_torchtune(plan):
-        plan = plan.on(node, env=(*own, *ranks(plan)))
+        plan = plan.on(node, env=(*own, *ranks(plan)), ports=[opened])
         if node is not None:
             from trainc.passes.frameworks.torch.torchtune import command
 
             plan = plan._replace(entry=plan.job.trainer | {"command": list(command(plan))})
     else:
-        plan = plan.on(node, env=(*own, *rendezvous))
-    plan = plan.on(node, ports=[{"containerPort": PORT}])
+        plan = plan.on(node, env=(*own, *rendezvous), ports=[opened])
     for _, _, slot in injected(plan):
         plan = plan.on(slot, env=rendezvous)
     return plan

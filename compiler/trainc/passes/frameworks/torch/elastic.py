@@ -12,13 +12,14 @@ Source   trainc's own (difference extensions). The fields, the variables and the
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from trainc.checks import Check, check
 from trainc.diagnostics import Finding
 from trainc.passes.frameworks.torch import ELASTIC, is_torchtune
 from trainc.passes.frameworks.torch.torchrun import PORT, injected, processes
 from trainc.plan import NODE, Plan, copied, value
+from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

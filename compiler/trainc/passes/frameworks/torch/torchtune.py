@@ -9,13 +9,14 @@ Source   kubeflow/trainer v2.3.0, runtime plugin torch. Which configurations the
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from trainc.checks import Check, check
 from trainc.diagnostics import Finding
 from trainc.kubernetes.trees import get
 from trainc.passes.frameworks.torch.torchrun import PORT, processes, said
 from trainc.plan import NODE, Plan, gpus
+from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,0 +1,67 @@
+"""`NamedTuple` as typing has it, its classes made in a tenth of the time.
+
+A start of `trainc build` makes some thirty such classes. typing's take 0.25 ms each, 8 ms together: it compiles every
+annotation, and the class' constructor. Here the constructor is compiled when the first value is made, and annotations
+are left to type checkers, for which this is typing's own. A class has `_fields`, `_replace` and `_asdict`.
+"""
+
+from __future__ import annotations
+
+from collections import _tuplegetter  # type: ignore[attr-defined]
+from typing import TYPE_CHECKING
+
+__all__ = ["NamedTuple"]
+
+if TYPE_CHECKING:
+    from typing import Any, NamedTuple
+else:
+
+    class _Maker(type):
+        """Makes subclasses of tuple of the subclasses of `NamedTuple`."""
+
+        def __new__(cls, name: str, bases: tuple[type, ...], content: dict[str, Any]) -> type:
+            fields = tuple(content.get("__annotations__", ()))
+            defaults = tuple(content[field] for field in fields if field in content)
+            content = _METHODS | content | {field: _tuplegetter(index, None) for index, field in enumerate(fields)}
+            content |= {
+                "_fields": fields,
+                "__match_args__": fields,
+                "__slots__": (),
+                "__new__": _first(fields, defaults),
+            }
+            return type(name, tuple(tuple if base is NamedTuple else base for base in bases), content)
+
+    def _first(fields: tuple[str, ...], defaults: tuple[object, ...]) -> Any:
+        """A constructor that makes the real one, and gives it its place."""
+
+        def make(cls: Any, *values: object, **named: object) -> Any:
+            names = ", ".join(fields)
+            made = eval(f"lambda _cls, {names}: _new(_cls, ({names},))", {"_new": tuple.__new__})
+            made.__defaults__ = defaults
+            cls.__new__ = made
+            return made(cls, *values, **named)
+
+        return make
+
+    def _replace(self: Any, **changes: object) -> Any:
+        """The same with other values for some fields."""
+        made = tuple.__new__(type(self), map(changes.pop, self._fields, self))
+        if changes:
+            raise TypeError(f"{type(self).__name__} has no {', '.join(changes)}")
+        return made
+
+    def _asdict(self: Any) -> dict[str, Any]:
+        """The values by the names of their fields."""
+        return dict(zip(self._fields, self, strict=True))
+
+    def _getnewargs(self: Any) -> tuple[Any, ...]:
+        """What a copy is made of."""
+        return tuple(self)
+
+    def _repr(self: Any) -> str:
+        values = ", ".join(f"{field}={value!r}" for field, value in self._asdict().items())
+        return f"{type(self).__name__}({values})"
+
+    _METHODS = {"_replace": _replace, "_asdict": _asdict, "__getnewargs__": _getnewargs, "__repr__": _repr}
+
+    NamedTuple = type.__new__(_Maker, "NamedTuple", (), {})

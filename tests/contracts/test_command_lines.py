@@ -1,0 +1,112 @@
+"""`build` and `validate` read plain command lines themselves, and leave the others to click: both read the same."""
+
+from __future__ import annotations
+
+import shlex
+from importlib import import_module
+from typing import Any
+
+import click
+import pytest
+
+from trainc.cli import HOT
+from trainc.cli.arguments import Command
+
+PLAIN = {
+    "build": (
+        "",
+        "jobs/",
+        "-",
+        "a b c",
+        "a -r b",
+        "a -r b --runtimes c",
+        "--runtimes=b a",
+        "a -o out",
+        "a -o -",
+        "a --output=out --check",
+        "--output= a",
+        "--output=a=b",
+        "a -o one -o two",
+        "--check a b --check",
+        "a --format json",
+        "a --format=yaml",
+        "--only x --namespace=y -n z",
+        "--strict --no-config",
+        "--config trainc.yaml",
+        "--config=-",
+        "--name-suffix-hash --argocd-replace --suspend --passthrough",
+        "''",
+        "a '' b",
+        "--only '' 'two words' '*'",
+        "--only=--check",
+    ),
+    "validate": (
+        "",
+        "jobs/",
+        "a --format sarif b",
+        "--among . jobs/a.yaml",
+        "--explain wrong-type",
+        "--explain=wrong-type --strict",
+        "-r a -n b --name-suffix-hash",
+    ),
+}
+OF_CLICK = {
+    "build": (
+        "--help",
+        "a -h",
+        "-- a",
+        "a -- -b",
+        "--unknown",
+        "--outpu x",
+        "-oout",
+        "-o",
+        "a --only",
+        "a -o --check",
+        "-r=a",
+        "-o=out",
+        "--check=yes",
+        "--format toml",
+        "--format=",
+        "--format YAML",
+        "--report json=file",
+        "-x",
+        "---",
+    ),
+    "validate": ("--version", "--format table", "--among", "--report=json=file", "--no-strict"),
+}
+
+
+def command(name: str) -> Command:
+    """The command of that name."""
+    found = import_module(f"trainc.cli.{name}").command
+    assert isinstance(found, Command)
+    return found
+
+
+def by_click(name: str, words: list[str]) -> dict[str, Any]:
+    """The arguments of the command's function as click reads them."""
+    read = command(name).of_click()
+    with read.make_context(name, list(words)) as context:
+        assert isinstance(context, click.Context)
+        return dict(context.params)
+
+
+@pytest.mark.parametrize(("name", "line"), [(name, line) for name, lines in PLAIN.items() for line in lines])
+def test_both_read_the_same(name: str, line: str) -> None:
+    words = shlex.split(line)
+    assert command(name).read(words) == by_click(name, words)
+
+
+@pytest.mark.parametrize(("name", "line"), [(name, line) for name, lines in OF_CLICK.items() for line in lines])
+def test_the_rest_is_left_to_click(name: str, line: str) -> None:
+    assert command(name).read(shlex.split(line)) is None
+
+
+def test_every_hot_command_is_looked_at() -> None:
+    assert PLAIN.keys() == OF_CLICK.keys() == set(HOT)
+
+
+def test_every_option_is_looked_at() -> None:
+    lines = " ".join(line for lines in (*PLAIN.values(), *OF_CLICK.values()) for line in lines)
+    flags = {max(parameter.opts, key=len) for name in HOT for parameter in command(name).of_click().params}
+    assert {flag for flag in flags if flag.startswith("--") and flag not in lines} == set()
