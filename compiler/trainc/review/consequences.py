@@ -85,7 +85,7 @@ def _data(old: Tree, changes: Sequence[Change]) -> Judgement:
     fixed = old.get("immutable") is True
     found, refused = [], []
     for change in changes:
-        if change.path[0] not in {"data", "binaryData", "immutable"}:
+        if change.path[:1] not in {("data",), ("binaryData",), ("stringData",), ("immutable",)}:
             found.append(Consequence("in-place"))
         elif fixed:
             found.append(Consequence("new-object", "it says immutable: true"))
@@ -115,8 +115,9 @@ def _jobset(old: Tree, new: Tree, changes: Sequence[Change]) -> Judgement:
 
 
 def _whole(tree: Tree) -> bool:
-    """Whether a JobSet has the form that its schema asks for."""
-    return isinstance(tree.get("metadata"), dict) and not load("JobSet", RELEASE).admit(tree).violations
+    """Whether a JobSet has the form that its schema asks for, and a spec, without which it is of no use."""
+    parts = (tree.get("metadata"), tree.get("spec"))
+    return all(isinstance(part, dict) for part in parts) and not load("JobSet", RELEASE).admit(tree).violations
 
 
 def touches(one: Path, other: Path) -> bool:
