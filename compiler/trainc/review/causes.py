@@ -125,7 +125,7 @@ class _Causes:
         there = None if tree is None else counterpart(made, change.new_path, tree)
         if change.kind == "removed":
             parent = None if tree is None else counterpart(made, change.new_path[:-1], tree)
-            return parent is not None and change.old in _values(at(tree, parent))
+            return parent is not None and _has(at(tree, parent), change.new_path[-1], change.old)
         now = GONE if there is None else at(tree, there)
         if change.kind == "moved":
             return bool(now != at(made, change.new_path))
@@ -192,9 +192,11 @@ def _common(one: Path, other: Path) -> int:
     return next((number for number, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), len(one))
 
 
-def _values(tree: Any) -> list[Any]:
-    """What is directly in a mapping or a list."""
-    return list(tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ())
+def _has(tree: Any, step: str | int, value: Any) -> bool:
+    """Whether a mapping has a value under its key; of a list, whether it has it anywhere."""
+    if isinstance(tree, dict):
+        return bool(tree.get(str(step), GONE) == value)
+    return isinstance(tree, list) and value in tree
 
 
 def _is(tree: Tree, id: ObjectId) -> bool:

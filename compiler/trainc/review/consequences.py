@@ -18,6 +18,7 @@ from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import Violation
 from trainc.passes.deliver import REPLACE, SYNC_OPTIONS
 from trainc.passes.store import RELEASE
+from trainc.review.masking import unsaid
 from trainc.tracing.counterparts import GONE, at
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ def _jobset(old: Tree, new: Tree, changes: Sequence[Change]) -> Judgement:
     if not isinstance(new.get("metadata"), dict):
         fault = Violation(("metadata",), "metadata", "required", "a JobSet without metadata")
         return Judgement(tuple(Consequence("refused") for _ in changes), (fault,))
-    refused = tuple(update.refused(old, new))
+    refused = tuple(unsaid(violation, old, new) for violation in update.refused(old, new))
     wrong = [violation for violation in refused if violation.rule != update.RULE]
     rules = _Rules(old, new) if _whole(new) else None
     found = []

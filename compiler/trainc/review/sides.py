@@ -28,6 +28,7 @@ MADE: Final = frozenset({"JobSet", "ConfigMap", "PodGroup"})
 """The kinds that trainc makes."""
 PASSED: Final = "_passthrough.yaml"
 """The file of an output folder with what trainc has not made."""
+MIXED: Final = "mixed-side"
 WORKING_TREE: Final = "the working tree"
 
 
@@ -224,7 +225,7 @@ def _rendered(documents: Iterable[Document]) -> tuple[tuple[Item, ...], list[Dia
 
 def comparable(old: Side, new: Side, *, passthrough: bool) -> tuple[Side, Side]:
     """The two without what only one of them could hold: who compiles one side has not made the other kinds."""
-    if passthrough or old.made == new.made:
+    if passthrough or old.made == new.made or "compiled" not in {old.made, new.made}:
         return old, new
     return _made_by_trainc(old), _made_by_trainc(new)
 
@@ -240,7 +241,7 @@ def _made_by_trainc(side: Side) -> Side:
 
 def _mixed(job: Document, jobset: Document) -> Diagnostic:
     return Diagnostic(
-        id="mixed-side",
+        id=MIXED,
         severity="error",
         stage="read",
         message="one side holds TrainJobs and JobSets",
