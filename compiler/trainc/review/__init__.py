@@ -163,7 +163,7 @@ def compare(old: Where, new: Where, options: Options) -> Review:
 def _of_old_side(side: Side) -> Iterator[Diagnostic]:
     """What is wrong with the old side, as a warning: a change that mends it can be reviewed."""
     for diagnostic in side.diagnostics:
-        if diagnostic.id == sides.MIXED:
+        if diagnostic.id == "mixed-side":
             yield diagnostic
         elif diagnostic.severity == "error":
             yield diagnostic._replace(severity="warning", message=OLD_SIDE.format(side.where.name) + diagnostic.message)

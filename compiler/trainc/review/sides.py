@@ -28,7 +28,6 @@ MADE: Final = frozenset({"JobSet", "ConfigMap", "PodGroup"})
 """The kinds that trainc makes."""
 PASSED: Final = "_passthrough.yaml"
 """The file of an output folder with what trainc has not made."""
-MIXED: Final = "mixed-side"
 WORKING_TREE: Final = "the working tree"
 
 
@@ -241,7 +240,7 @@ def _made_by_trainc(side: Side) -> Side:
 
 def _mixed(job: Document, jobset: Document) -> Diagnostic:
     return Diagnostic(
-        id=MIXED,
+        id="mixed-side",
         severity="error",
         stage="read",
         message="one side holds TrainJobs and JobSets",
