@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import stat
 import subprocess
 import sys
-import tarfile
 from pathlib import Path
 
 import pytest
@@ -123,7 +121,7 @@ def test_paths_are_of_the_current_folder_and_names_of_the_repository(
     assert review("first..HEAD", "finetune.yaml", "../runtimes") == {"finetune": "changed"}
     assert review("first:jobs", "HEAD:./", "-r", "../runtimes") == {"finetune": "changed", "more": "added"}
     done = run("diff", "first..HEAD", "../runtimes", "finetune.yaml")
-    assert "jobs/finetune.yaml:5: the TrainJob, spec.trainer.image: train:1 -> train:2" in done.out
+    assert "jobs/finetune.yaml:6: the TrainJob, spec.trainer.image: train:1 -> train:2" in done.out
 
 
 @pytest.mark.parametrize(
@@ -274,31 +272,25 @@ def test_a_revision_is_as_its_checkout(repository: Path, tmp_path: Path, monkeyp
     revisions = ["first", "main", "HEAD~2", "HEAD~1", "HEAD"]
     for number, revision in enumerate(revisions):
         archive = subprocess.run(["git", "archive", revision], capture_output=True, check=True).stdout
-        with tarfile.open(fileobj=io.BytesIO(archive)) as opened:
-            opened.extractall(tmp_path / str(number), filter="fully_trusted")
+        (tmp_path / str(number)).mkdir()
+        subprocess.run(["tar", "-x"], input=archive, cwd=tmp_path / str(number), check=True)
+        git("init", "-q", at=tmp_path / str(number))
     for one, other in [(0, 1), (0, 4), (4, 0), (1, 2), (2, 3), (3, 4)]:
-        of_revisions = run("diff", f"{revisions[one]}..{revisions[other]}", "jobs", "runtimes", "--format", "json")
-        told = []
-        for number in (one, other):
-            monkeypatch.chdir(tmp_path / str(number))
-            told.append(run("build", "jobs", "runtimes"))
+        monkeypatch.chdir(repository)
+        of_revisions = run("diff", f"{revisions[one]}..{revisions[other]}", "--format", "json")
         monkeypatch.chdir(tmp_path)
         of_folders = run("diff", str(one), str(other), "--format", "json")
-        monkeypatch.chdir(repository)
-        assert told[0].code == told[1].code == 0
-        assert without_files(of_revisions) == without_files(of_folders)
+        assert of_revisions.code == of_folders.code == 0
+        assert json.loads(of_revisions.out)["objects"]
+        assert without_names(of_revisions) == without_names(of_folders, f"{one}/", f"{other}/")
 
 
-def without_files(done: Done) -> str:
-    assert done.code == 0
-    review = json.loads(done.out)
-
-    def bare(value: object) -> object:
-        if isinstance(value, dict):
-            return {key: bare(part) for key, part in value.items() if key not in {"file"}}
-        return [bare(part) for part in value] if isinstance(value, list) else value
-
-    return json.dumps(bare(review | {"old": "", "new": ""}), indent=1)
+def without_names(done: Done, *folders: str) -> str:
+    """A review in JSON without what the sides are called."""
+    text = json.dumps(json.loads(done.out) | {"old": "", "new": ""}, indent=1)
+    for folder in folders:
+        text = text.replace(f'"file": "{folder}', '"file": "')
+    return text
 
 
 ATTACKS = {
