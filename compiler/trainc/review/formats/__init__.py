@@ -5,8 +5,8 @@ What several formats say alike is here: numbers, names, values and what a change
 
 from __future__ import annotations
 
-import json
 from importlib import import_module
+from json import dumps
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from trainc.footprint import NOTHING
@@ -96,7 +96,7 @@ def value(given: Any) -> str:
         from trainc.emit.yaml import inline
 
         return inline(given)
-    return json.dumps(given, ensure_ascii=False)
+    return dumps(given, ensure_ascii=False)
 
 
 def block(given: Any) -> list[str]:
