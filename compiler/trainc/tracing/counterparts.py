@@ -65,6 +65,13 @@ def same_item(items: list[Any], index: int, others: list[Any]) -> int | None:
     return index if renamed else None
 
 
+def same_items(items: list[Any], others: list[Any]) -> list[int | None]:
+    """The index in `others` of each item of `items`; most lists have the same items in the same order."""
+    if list(map(_key, items)) == list(map(_key, others)):
+        return list(range(len(items)))
+    return [same_item(items, index, others) for index in range(len(items))]
+
+
 def leaves(tree: Any, path: Path = ()) -> Iterator[Path]:
     """The paths of all scalars, and of the mappings and lists in which nothing is."""
     if not tree or not isinstance(tree, dict | list):
