@@ -99,14 +99,14 @@ def test_what_is_refused_is_said_of_some_change(pair: tuple[dict[str, Any], dict
 def test_a_change_that_is_taken_back_is_the_only_one(pair: tuple[dict[str, Any], dict[str, Any]]) -> None:
     old, new = pair
     found = changes(old, new)
-    told = [(change.kind, change.field) for change in found]
+    told = [(change.kind, change.path) for change in found]
     # Where items have come, gone or been renamed, the others have other names without one of the changes.
     assume(all(change.old_path == change.new_path and change.path[-1] not in MERGE_KEYS for change in found))
     assume(all(change.kind == "changed" or isinstance(change.path[-1], str) for change in found))
     assume(all(change.kind != "moved" for change in found))
     for number, change in enumerate(found):
         left = changes(old, undone(new, change))
-        assert [(other.kind, other.field) for other in left] == [*told[:number], *told[number + 1 :]]
+        assert [(other.kind, other.path) for other in left] == [*told[:number], *told[number + 1 :]]
 
 
 @pytest.mark.parametrize(
