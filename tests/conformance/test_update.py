@@ -1,9 +1,12 @@
 """JobSets that are in the cluster, and what the API server and JobSet's webhook let change in them."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 from conformance.recordings import lines
+from running import run
 
 from trainc.checks.jobset import update
 
@@ -23,3 +26,16 @@ def test_update(case: dict[str, Any]) -> None:
 @pytest.mark.parametrize("case", [case for case in CASES if case.values[0].get("stage") == "webhook"])
 def test_what_the_webhook_refuses_is_another_content(case: dict[str, Any]) -> None:
     assert update.fixed(case["old"]) != update.fixed(case["new"])
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_review_says_the_same(case: dict[str, Any], tmp_path: Path) -> None:
+    for side in ("old", "new"):
+        (tmp_path / f"{side}.json").write_text(json.dumps(case[side]))
+    done = run("diff", str(tmp_path / "old.json"), str(tmp_path / "new.json"), "--format", "json")
+    assert (done.code, done.err) == (0, "")
+    jobsets = [found for found in json.loads(done.out)["objects"] if found["kind"] == "JobSet"]
+    assert all(found["allowed"] == case["allowed"] for found in jobsets)
+    assert jobsets or case["allowed"]  # what says the same is not told
+    recorded = {error["field"] for error in case["errors"]} - {"<nil>"}
+    assert recorded <= {violation["field"] for found in jobsets for violation in found["refused"]}

@@ -42,6 +42,14 @@ spec:
 """
 MPI_JOB = JOB.replace("torch", "openmpi")
 LIST = "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems: []\n"
+JOBSET = """\
+apiVersion: jobset.x-k8s.io/v1alpha2
+kind: JobSet
+metadata:
+  name: finetune
+  namespace: ml
+spec: {replicatedJobs: [{name: node, template: {spec: {template: {spec: {containers: [{name: node, image: a}]}}}}}]}
+"""
 CONFIG = "functionConfig:\n  apiVersion: trainc.dev/v1alpha1\n  kind: TrainJobCompiler\n  metadata: {name: compile}\n"
 CONSOLES: dict[str, dict[str, str]] = {
     "annotations-too-big": {
@@ -64,12 +72,19 @@ CONSOLES: dict[str, dict[str, str]] = {
         "fixed.yaml": JOB,
     },
     "field-not-found": {"jobs/finetune.yaml": f"{JOB}  trainer: {{numNodes: 4}}\n"},
+    "duplicate-object": {"before.yaml": JOBSET, "after/finetune.yaml": JOBSET, "after/old.yaml": JOBSET},
     "function-config": {
         "list.yaml": f"{LIST}{CONFIG}  spec: {{runtimes: [../platform/runtimes]}}\n",
         "fixed.yaml": f"{LIST}{CONFIG}  spec: {{runtimes: [runtimes]}}\n",
         "runtimes/ours.yaml": "",
     },
     "link-out": {"jobs/finetune.yaml": JOB, "../elsewhere/defaults.yaml": JOB.replace("finetune", "evaluate")},
+    "mixed-side": {"before/finetune.yaml": JOB, "work/jobs/finetune.yaml": JOB, "work/rendered/finetune.yaml": JOBSET},
+    "nothing-to-compare": {
+        f"{side}/{file}": text
+        for side in ("before", "after")
+        for file, text in {"docs/example.yaml": "a: 1\n", "jobs/finetune.yaml": JOB}.items()
+    },
     "no-trainjob": {"values.yaml": "nodes: 4\n", "jobs/finetune.yaml": JOB},
     "not-upgradable": {
         "job.yaml": JOB.rstrip() + "\n  labels: {team: search}\n  trainer: {numNodes: 2, numProcPerNode: gpu}\n"

@@ -162,12 +162,11 @@ def compare(old: Where, new: Where, options: Options) -> Review:
 
 def _of_old_side(side: Side) -> Iterator[Diagnostic]:
     """What is wrong with the old side, as a warning: a change that mends it can be reviewed."""
-    mixed = side.made == "nothing" and not side.items
     for diagnostic in side.diagnostics:
-        if diagnostic.severity == "error" and not mixed:
-            yield diagnostic._replace(severity="warning", message=OLD_SIDE.format(side.where.name) + diagnostic.message)
-        elif diagnostic.severity == "error":
+        if diagnostic.id == "mixed-side":
             yield diagnostic
+        elif diagnostic.severity == "error":
+            yield diagnostic._replace(severity="warning", message=OLD_SIDE.format(side.where.name) + diagnostic.message)
 
 
 def _of_new_side(old: Side, new: Side) -> Iterator[Diagnostic]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from trainc.diagnostics import ObjectId, Path, Place
 from trainc.emit.order import objects_of_a_job
-from trainc.kubernetes.trees import get
+from trainc.kubernetes.trees import get, put
 from trainc.review.changes import Change, changes, undone
 from trainc.tracing import Trace, standing
 from trainc.tracing.counterparts import GONE, at, counterpart
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 Owner = Literal["job", "runtime", "project"]
 
+PATCHES: Final = ("spec", "runtimePatches")
 MOST: Final = 16
 """So many edits of one TrainJob and its runtime are told apart by experiment: each costs a run of the stages."""
 
@@ -124,7 +125,7 @@ class _Causes:
         there = None if tree is None else counterpart(made, change.new_path, tree)
         if change.kind == "removed":
             parent = None if tree is None else counterpart(made, change.new_path[:-1], tree)
-            return parent is not None and change.old in _values(at(tree, parent))
+            return parent is not None and _has(at(tree, parent), change.new_path[-1], change.old)
         now = GONE if there is None else at(tree, there)
         if change.kind == "moved":
             return bool(now != at(made, change.new_path))
@@ -133,7 +134,7 @@ class _Causes:
     def _objects(self, number: int, edit: Edit) -> list[Tree] | None:
         """The objects as they would be without one edit; None where the stages can make nothing of that."""
         if number not in self._without:
-            value = undone(getattr(self.new, edit.owner).value, edit.change)
+            value = undone(edit.trees[1], edit.change)
             try:
                 self._without[number] = list(remade(fresh(self.new, **{edit.owner: value})).objects)
             except Exception:  # a stage relies on checks, which have not seen this input: it makes nothing of it
@@ -155,27 +156,33 @@ class _Causes:
 def _edits(owner: Owner, before: Any, after: Any) -> Iterator[Edit]:
     if before.value is after.value:
         return
-    for change in changes(before.value, after.value):
+    trees = (_with_patches(before.value), _with_patches(after.value)) if owner == "job" else (before.value, after.value)
+    for change in changes(*trees):
         if change.field:
-            yield _edit(owner, before, after, change)
+            yield _edit(owner, before, after, change, trees)
 
 
-def _edit(owner: Owner, before: Any, after: Any, change: Change) -> Edit:
+def _with_patches(job: Tree) -> Tree:
+    """A TrainJob whose patches are a list, be it an empty one: so each is an edit of its own."""
+    patched: Tree = put(job, PATCHES, get(job, PATCHES) or [])
+    return patched
+
+
+def _edit(owner: Owner, before: Any, after: Any, change: Change, trees: tuple[Tree, Tree]) -> Edit:
     """An edit with its place: in the new document, or in the old one where that is all there is."""
     gone = not isinstance(after.document.value, dict)
     holder = before if gone else after
     place = standing(holder.at(*(change.old_path if gone else change.new_path)))
-    return Edit(owner, _by(owner, holder, change), change, place, (before.value, after.value), gone)
+    return Edit(owner, _by(owner, holder, change, trees), change, place, trees, gone)
 
 
-def _by(owner: Owner, holder: Any, change: Change) -> str:
+def _by(owner: Owner, holder: Any, change: Change, trees: tuple[Tree, Tree]) -> str:
     if owner == "project":
         return "trainc.yaml"
     if owner == "runtime":
         return f'runtime "{holder.id.name}"'
-    patches = ("spec", "runtimePatches")
-    if change.path[:2] == patches and len(change.path) > len(patches):
-        manager = get(holder.value, (*change.path[:3], "manager"))
+    if change.path[: len(PATCHES)] == PATCHES and len(change.path) > len(PATCHES):
+        manager = get(trees[change.kind != "removed"], (*change.path[: len(PATCHES) + 1], "manager"))
         return f'patch "{manager}"' if manager else "a patch"
     return "the TrainJob"
 
@@ -185,9 +192,11 @@ def _common(one: Path, other: Path) -> int:
     return next((number for number, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), len(one))
 
 
-def _values(tree: Any) -> list[Any]:
-    """What is directly in a mapping or a list."""
-    return list(tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ())
+def _has(tree: Any, step: str | int, value: Any) -> bool:
+    """Whether a mapping has a value under its key; of a list, whether it has it anywhere."""
+    if isinstance(tree, dict):
+        return bool(tree.get(str(step), GONE) == value)
+    return isinstance(tree, list) and value in tree
 
 
 def _is(tree: Tree, id: ObjectId) -> bool:

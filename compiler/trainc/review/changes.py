@@ -12,7 +12,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from trainc.kubernetes.quantity import Quantity, QuantityError
-from trainc.tracing.counterparts import GONE, KEYS, at, same_item
+from trainc.tracing.counterparts import GONE, KEYS, at, same_items
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -108,7 +108,7 @@ def _lists(old: list[Any], new: list[Any], here: _At) -> Iterator[Change]:
         else:
             yield Change("changed", here.field, here.old, here.new, old, new)
         return
-    there = [same_item(old, index, new) for index in range(len(old))]
+    there = same_items(old, new)
     for index, to in enumerate(there):
         if to is None:
             yield Change("removed", *here.item(name(old, index), index, min(index, len(new))), old=old[index])

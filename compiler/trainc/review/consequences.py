@@ -18,6 +18,7 @@ from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import Violation
 from trainc.passes.deliver import REPLACE, SYNC_OPTIONS
 from trainc.passes.store import RELEASE
+from trainc.review.masking import unsaid
 from trainc.tracing.counterparts import GONE, at
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ WORDS: Final[dict[Effect, str]] = {
 RANK: Final = {effect: rank for rank, effect in enumerate(WORDS)}
 
 IMMUTABLE: Final = "the API server does not let this field change"
+SAME: Final = "it says the same as before"
 REPLACED: Final = "Argo CD deletes the JobSet and makes it anew (sync-options Force=true,Replace=true)"
 
 
@@ -85,7 +87,7 @@ def _data(old: Tree, changes: Sequence[Change]) -> Judgement:
     fixed = old.get("immutable") is True
     found, refused = [], []
     for change in changes:
-        if change.path[0] not in {"data", "binaryData", "immutable"}:
+        if change.path[:1] not in {("data",), ("binaryData",), ("stringData",), ("immutable",)}:
             found.append(Consequence("in-place"))
         elif fixed:
             found.append(Consequence("new-object", "it says immutable: true"))
@@ -101,9 +103,10 @@ def _jobset(old: Tree, new: Tree, changes: Sequence[Change]) -> Judgement:
     if not isinstance(new.get("metadata"), dict):
         fault = Violation(("metadata",), "metadata", "required", "a JobSet without metadata")
         return Judgement(tuple(Consequence("refused") for _ in changes), (fault,))
-    refused = tuple(update.refused(old, new))
+    stored = _stored(old)
+    refused = tuple(unsaid(violation, old, new) for violation in update.refused(stored, new))
     wrong = [violation for violation in refused if violation.rule != update.RULE]
-    rules = _Rules(old, new) if _whole(new) else None
+    rules = _Rules(stored, _stored(new)) if _whole(new) else None
     found = []
     for change in changes:
         hit = [violation.message for violation in wrong if touches(violation.path, change.path)]
@@ -115,8 +118,15 @@ def _jobset(old: Tree, new: Tree, changes: Sequence[Change]) -> Judgement:
 
 
 def _whole(tree: Tree) -> bool:
-    """Whether a JobSet has the form that its schema asks for."""
-    return isinstance(tree.get("metadata"), dict) and not load("JobSet", RELEASE).admit(tree).violations
+    """Whether a JobSet has the form that its schema asks for, and a spec, without which it is of no use."""
+    parts = (tree.get("metadata"), tree.get("spec"))
+    return all(isinstance(part, dict) for part in parts) and not load("JobSet", RELEASE).admit(tree).violations
+
+
+def _stored(tree: Tree) -> Tree:
+    """A JobSet as the API server stores it: with the defaults of its schema, without what that does not know."""
+    stored: Tree = load("JobSet", RELEASE).admit(tree).value
+    return stored
 
 
 def touches(one: Path, other: Path) -> bool:
@@ -126,14 +136,16 @@ def touches(one: Path, other: Path) -> bool:
 
 
 class _Rules:
-    """What may change in one JobSet."""
+    """What may change in one JobSet; both as they are stored."""
 
     def __init__(self, old: Tree, new: Tree) -> None:
         self.old = old
         self.new = new
         self.suspended = bool(old["spec"].get("suspend") or new["spec"].get("suspend"))
         self.replaced = {*REPLACE} <= _sync_options(new)
-        self.before, self.after = (_compared(tree["spec"]) for tree in (old, new))
+        specs = old["spec"], new["spec"]
+        self.as_values = [_compared(spec.get(update.JOBS)) for spec in specs]
+        self.without_queueing = [_compared(update.without_queueing(spec)) for spec in specs]
 
     def consequence(self, change: Change) -> Consequence:
         """What one change means."""
@@ -144,6 +156,8 @@ class _Rules:
             return Consequence("in-place")
         if rest[0] == update.JOBS:
             return self._job(change)
+        if _same(change, self.old, self.new):
+            return Consequence("in-place", SAME)
         if rest[0] == "suspend":
             return Consequence("stops" if self.new["spec"].get("suspend") else "starts")
         in_both = rest[0] in self.old["spec"] and rest[0] in self.new["spec"]
@@ -153,31 +167,34 @@ class _Rules:
 
     def _job(self, change: Change) -> Consequence:
         """What a change of a replicated job means: the webhook compares the jobs as Go values."""
-        if change.kind != "moved" and self._says_the_same(change):
-            return Consequence("in-place", "it says the same as before")
-        if not update.while_suspended(change.path[1:]):
+        if _same(change, *self.as_values):
+            return Consequence("in-place", SAME)
+        if not _same(change, *self.without_queueing):
             return self._fixed()
         if self.suspended:
             return Consequence("in-place", "the JobSet is suspended")
         return Consequence("restarts", REPLACED) if self.replaced else Consequence("while-suspended")
 
-    def _says_the_same(self, change: Change) -> bool:
-        before, after = at(self.before, change.old_path[1:]), at(self.after, change.new_path[1:])
-        if change.kind == "added":
-            return after is GONE
-        if change.kind == "removed":
-            return before is GONE
-        return bool(before == after)
-
     def _fixed(self) -> Consequence:
         return Consequence("restarts", REPLACED) if self.replaced else Consequence("new-object", IMMUTABLE)
 
 
-def _compared(spec: Tree) -> Any:
+def _compared(jobs: Any) -> Tree:
+    """Replicated jobs as the webhook compares them."""
     try:
-        return compared({update.JOBS: spec.get(update.JOBS)})
+        return {"spec": compared({update.JOBS: jobs})}
     except WrongTypeError:
         return {}
+
+
+def _same(change: Change, old: Tree, new: Tree) -> bool:
+    """Whether two forms of the objects are the same where they have changed; an item of a list is none or all of it."""
+    before, after = at(old, change.old_path), at(new, change.new_path)
+    if change.kind == "added":
+        return after is GONE or (after == before and not isinstance(change.new_path[-1], int))
+    if change.kind == "removed":
+        return before is GONE or (after == before and not isinstance(change.old_path[-1], int))
+    return bool(before == after)
 
 
 def _sync_options(tree: Tree) -> set[str]:

@@ -7,15 +7,20 @@ Returns  the same with `***` in the place of what is secret: the values of varia
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any, Final, overload
 
 from trainc.review.changes import Change
+from trainc.source import messages
 from trainc.source.names import LAST_APPLIED, is_secret
 from trainc.source.patterns import in_line, joined
 from trainc.tracing.counterparts import GONE, at
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from trainc.kubernetes.trees import Path, Tree
+    from trainc.kubernetes.violations import Violation
 
 MASK: Final = "***"
 
@@ -38,6 +43,28 @@ def masked(value: Any, *, trees: tuple[Any, Any] = (None, None)) -> Any:
         )
         return value._replace(old=old, new=new)
     return _inside(value, False)
+
+
+def unsaid(violation: Violation, *trees: Any) -> Violation:
+    """A violation whose message does not quote what is secret of the trees at its path."""
+    values = {
+        spelling
+        for tree in trees
+        if (value := at(tree, violation.path)) is not GONE
+        for secret in _secrets(value, _inside(value, _is_secret(tree, violation.path)))
+        for spelling in (secret, json.dumps(secret, ensure_ascii=False)[1:-1])
+    }
+    return violation._replace(message=messages.masked(violation.message, sorted(values, key=len, reverse=True)))
+
+
+def _secrets(value: Any, shown: Any) -> Iterator[str]:
+    """The values of a tree that are not shown as they are."""
+    if isinstance(value, dict | list):
+        steps: Iterable[Any] = value if isinstance(value, dict) else range(len(value))
+        for step in steps:
+            yield from _secrets(value[step], shown[step])
+    elif value != shown:
+        yield str(value)
 
 
 def _is_secret(tree: Any, path: Path) -> bool:

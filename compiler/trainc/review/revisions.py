@@ -12,7 +12,7 @@ import subprocess
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from trainc import inputs
-from trainc.inputs import DEEPEST, LARGEST_FILE, SETTINGS, STDIN, SUFFIXES, File, fault
+from trainc.inputs import LARGEST_FILE, SETTINGS, STDIN, File, fault
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -32,10 +32,16 @@ OPTIONS: Final = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"
 LINK: Final = "120000"
 FOLDER: Final = "040000"
 MODULE: Final = "160000"
+MOST_LINKS: Final = 40
+"""So many links are followed on the way to one file, as Linux does."""
 
 
 class RevisionError(Exception):
     """A revision that git does not know, or no repository; the message says why."""
+
+
+class LinkOutError(Exception):
+    """A link that leads out of the repository."""
 
 
 class Entry(NamedTuple):
@@ -46,22 +52,17 @@ class Entry(NamedTuple):
     size: int
 
 
-class Found(NamedTuple):
-    """A file of a commit."""
-
-    path: str
-    entry: Entry
-
-
 class Commit:
     """A commit's files."""
 
-    def __init__(self, revision: str, commit: str, top: str) -> None:
-        """`revision` as the user wrote it, `commit` its full hash, `top` the repository's own folder."""
+    def __init__(self, revision: str, commit: str, top: str, folder: str) -> None:
+        """`revision` as the user wrote it, `commit` its full hash, `top` the repository's own folder, `folder` any."""
         self.revision = revision
         self.commit = commit
         self.top = top
-        self._entries: dict[str, Entry] = {}
+        self.folder = folder
+        self._entries: dict[str, Entry | None] = {"": Entry(FOLDER, commit, 0)}
+        self._names: dict[str, set[str]] = {}
         self._listed: set[str] = set()
 
     def read(
@@ -72,7 +73,9 @@ class Commit:
         Paths are those of the working tree; what is not in the repository is read from the disk. A path that the
         commit does not have holds nothing.
         """
-        walk = _Walk(self, skip=[os.path.realpath(path) for path in skip])
+        from trainc.review.walks import Found, Walk
+
+        walk = Walk(self, skip=[os.path.realpath(path) for path in (*skip, settings) if path])
         wanted: list[Found | Diagnostic] = []
         elsewhere = []
         for path in paths:
@@ -82,7 +85,7 @@ class Commit:
             else:
                 wanted += walk.path(inside)
         small = [each.entry.object for each in wanted if isinstance(each, Found) and each.entry.size <= LARGEST_FILE]
-        contents = self._contents(small)
+        contents = self.contents(small)
         for each in wanted:
             if not isinstance(each, Found):
                 yield each
@@ -98,10 +101,10 @@ class Commit:
         """The trainc.yaml nearest to a path: in its folder, or in one above it."""
         at = self.inside(path)
         while at is not None:
-            found = self.entry(f"{at}/{SETTINGS}" if at else SETTINGS)
-            if found is not None and found.mode not in {LINK, FOLDER, MODULE} and found.size <= LARGEST_FILE:
-                name = f"{at}/{SETTINGS}" if at else SETTINGS
-                return File(self.named(name), self._contents([found.object])[found.object])
+            name = f"{at}/{SETTINGS}" if at else SETTINGS
+            found = self._file(name)
+            if found is not None and found.size <= LARGEST_FILE:
+                return File(self.named(name), self.contents([found.object])[found.object])
             at = at.rpartition("/")[0] if at else None
         return None
 
@@ -116,48 +119,90 @@ class Commit:
         below = os.path.relpath(real, self.top)
         return "" if below == "." else below.replace(os.sep, "/")
 
+    def is_file(self, path: str) -> bool:
+        """Whether a path of the working tree is a file here."""
+        inside = self.inside(path)
+        return inside is not None and self._file(inside) is not None
+
+    def _file(self, path: str) -> Entry | None:
+        """The file at a path, be it by links."""
+        try:
+            real = self.resolved(path)
+        except LinkOutError:
+            return None
+        entry = None if real is None else self.entry(real)
+        return None if entry is None or entry.mode in {FOLDER, MODULE} else entry
+
     def named(self, path: str) -> str:
         """A file as git names it."""
         return f"{self.revision}:{path}"
 
     def entry(self, path: str) -> Entry | None:
-        """What the commit has at a path; the whole commit is a folder."""
-        if not path:
-            return Entry(FOLDER, self.commit, 0)
-        if path not in self._entries and path not in self._listed:
+        """What the commit has at a path, itself a link or not; the whole commit is a folder."""
+        if path not in self._entries and not self._is_listed(path):
             self._list(path)
         return self._entries.get(path)
 
-    def below(self, folder: str) -> list[Found]:
-        """All files below a folder, in git's order."""
-        self._list(f"{folder}/" if folder else "")
-        start = f"{folder}/" if folder else ""
-        return [Found(path, self._entries[path]) for path in sorted(self._entries) if path.startswith(start)]
+    def names(self, folder: str) -> list[str]:
+        """What is in a folder, in the order of the names."""
+        if not self._is_listed(f"{folder}/"):
+            self._list(f"{folder}/" if folder else "")
+        return sorted(self._names.get(folder, ()))
+
+    def resolved(self, path: str) -> str | None:
+        """A path without links. None where a link leads nowhere or in a circle; raises LinkOutError, where out."""
+        ahead, done, links = path.split("/")[::-1], list[str](), 0
+        while ahead:
+            step = ahead.pop()
+            if step == "..":
+                if not done:
+                    raise LinkOutError(path)
+                done.pop()
+            if step in {"", ".", ".."}:
+                continue
+            entry = self.entry("/".join([*done, step]))
+            if entry is None:
+                return None
+            if entry.mode != LINK:
+                done.append(step)
+                continue
+            links += 1
+            if links > MOST_LINKS:
+                return None
+            target = os.fsdecode(self.contents([entry.object])[entry.object])
+            if os.path.isabs(target):
+                if not inputs.within(target, self.top):
+                    raise LinkOutError(path)
+                target, done = os.path.relpath(target, self.top), []
+            ahead += target.split("/")[::-1]
+        return "/".join(done)
+
+    def _is_listed(self, path: str) -> bool:
+        """Whether git has been asked for a path, or for all below a folder that it is in."""
+        if path in self._listed or "" in self._listed:
+            return True
+        ends = (index + 1 for index, letter in enumerate(path) if letter == "/")
+        return any(path[:end] in self._listed for end in ends)
 
     def _list(self, path: str) -> None:
         """Ask git for a file, a folder itself, or all below a folder (`folder/`, and the whole commit for "")."""
-        if path in self._listed:
-            return
         self._listed.add(path)
-        deep = ["-r"] if not path or path.endswith("/") else []
-        listed = _git(
-            self.top, "ls-tree", "-z", "-l", *deep, "--full-tree", "--end-of-options", self.commit, path or "."
-        )
-        for line in listed.split(b"\0")[:-1]:
+        deep = ["-r", "-t"] if not path or path.endswith("/") else []
+        asked = ("-z", "-l", *deep, "--full-tree", "--end-of-options", self.commit, path or ".")
+        for line in _git(self.folder, "ls-tree", *asked).split(b"\0")[:-1]:
             facts, _, name = line.partition(b"\t")
             mode, _, object, size = facts.split()
-            self._entries[os.fsdecode(name)] = Entry(mode.decode(), object.decode(), int(size) if size.isdigit() else 0)
+            found = os.fsdecode(name)
+            self._entries[found] = Entry(mode.decode(), object.decode(), int(size) if size.isdigit() else 0)
+            folder, _, last = found.rpartition("/")
+            self._names.setdefault(folder, set()).add(last)
 
-    def link(self, entry: Entry) -> str:
-        """Where a link leads."""
-        return os.fsdecode(self._contents([entry.object])[entry.object])
-
-    def _contents(self, objects: list[str]) -> dict[str, bytes]:
+    def contents(self, objects: list[str]) -> dict[str, bytes]:
         """The content of some files."""
         wanted = list(dict.fromkeys(objects))
         if not wanted:
             return {}
-        data = _git(self.top, "cat-file", "--batch", given="".join(f"{object}\n" for object in wanted).encode())
+        data = _git(self.folder, "cat-file", "--batch", given="".join(f"{object}\n" for object in wanted).encode())
         found, position = {}, 0
         for object in wanted:
             end = data.index(b"\n", position)
@@ -170,62 +215,16 @@ class Commit:
         return found
 
 
-class _Walk:
-    """One walk over all given paths; remembers what it has found, so that nothing is read twice."""
-
-    def __init__(self, commit: Commit, *, skip: list[str]) -> None:
-        self.commit = commit
-        self.skip = skip
-        self.seen: set[str] = set()
-
-    def path(self, path: str) -> list[Found | Diagnostic]:
-        """What is to be read of a given path."""
-        entry = self.commit.entry(path)
-        if entry is None:
-            return []
-        if entry.mode == FOLDER:
-            return self._folder(path)
-        return self._file(path, entry, depth=0)
-
-    def _folder(self, folder: str, depth: int = 0) -> list[Found | Diagnostic]:
-        if folder in self.seen:
-            return []
-        self.seen.add(folder)
-        found: list[Found | Diagnostic] = []
-        for path, entry in self.commit.below(folder):
-            parts = path[len(folder) :].lstrip("/").split("/")
-            named = path.endswith(SUFFIXES) or entry.mode == LINK
-            if named and parts[-1] != SETTINGS and not any(part.startswith(".") for part in parts):
-                found += self._file(path, entry, depth=depth)
-        return found
-
-    def _file(self, path: str, entry: Entry, *, depth: int) -> list[Found | Diagnostic]:
-        real = os.path.join(self.commit.top, path)
-        if path in self.seen or entry.mode == MODULE or any(inputs.within(real, out) for out in self.skip):
-            return []
-        self.seen.add(path)
-        return self._followed(path, entry, depth) if entry.mode == LINK else [Found(path, entry)]
-
-    def _followed(self, path: str, entry: Entry, depth: int) -> list[Found | Diagnostic]:
-        """What a link leads to."""
-        target = self.commit.link(entry)
-        to = os.path.normpath(os.path.join(os.path.dirname(path), target))
-        name = self.commit.named(path)
-        if os.path.isabs(target) or to.split("/")[0] == "..":
-            return [fault(name, "is a link that leads out of the repository", "copy the file", id="link-out")]
-        to = "" if to == "." else to
-        there = self.commit.entry(to)
-        if there is None or depth > DEEPEST:
-            return [fault(name, "is a link that leads nowhere, or in a circle", "remove it, or mend its target")]
-        if there.mode == FOLDER:
-            return self._folder(to, depth + 1)
-        return self._file(to, there, depth=depth + 1) if to.endswith(SUFFIXES) or there.mode == LINK else []
-
-
 def commit(revision: str, *, folder: str = ".") -> Commit:
     """The commit of that name, in the repository that a folder is in. Raises RevisionError."""
-    top = os.fsdecode(_git(folder, "rev-parse", "--show-toplevel")).rstrip("\n")
-    return Commit(revision, _verified(folder, revision), os.path.realpath(top))
+    return Commit(revision, _verified(folder, revision), top(folder), folder)
+
+
+def top(folder: str = ".") -> str:
+    """The folder that a repository's paths are below; for a bare one, the folder itself. Raises RevisionError."""
+    if _git(folder, "rev-parse", "--is-inside-work-tree").strip() != b"true":
+        return os.path.realpath(folder)
+    return os.path.realpath(os.fsdecode(_git(folder, "rev-parse", "--show-toplevel")).removesuffix("\n"))
 
 
 def common(first: str, second: str, *, folder: str = ".") -> str:

@@ -40,6 +40,10 @@ class Where(NamedTuple):
     commit: revisions.Commit | None = None
     """Where the files are read; None for the disk."""
 
+    def is_file(self, path: str) -> bool:
+        """Whether one of its paths is a file, or standard input."""
+        return path == STDIN or (os.path.isfile(path) if self.commit is None else self.commit.is_file(path))
+
 
 class Options(NamedTuple):
     """What the command line says of how TrainJobs are compiled: as for `compilation.compile`."""
@@ -82,9 +86,8 @@ class Side(NamedTuple):
     @property
     def one_jobset(self) -> bool:
         """Whether it is one file with one JobSet."""
-        path = self.where.paths[0] if len(self.where.paths) == 1 else ""
         jobsets = [item for item in self.items if item.id.kind == "JobSet"]
-        return len(jobsets) == 1 and (os.path.isfile(path) or path == STDIN)
+        return len(jobsets) == 1 and len(self.where.paths) == 1 and self.where.is_file(self.where.paths[0])
 
 
 def of_arguments(arguments: Sequence[str]) -> tuple[Where, Where]:
@@ -97,9 +100,11 @@ def of_arguments(arguments: Sequence[str]) -> tuple[Where, Where]:
     """
     first, *rest = arguments
     there = [argument == STDIN or os.path.lexists(argument) for argument in arguments]
+    if arguments.count(STDIN) > 1:
+        raise ValueError("standard input can be one of the two sides only")
     if len(arguments) == 2 and all(there):
         return Where(first, (first,)), Where(rest[0], (rest[0],))
-    if not there[0] and ".." in first and ":" not in first:
+    if not there[0] and ".." in first and ":" not in first and "../" not in first:
         return _range(first, tuple(rest) or (".",))
     if len(arguments) == 2 and (there[0] or ":" in first or _is_revision(rest[0])):
         return _side(first), _side(rest[0])
@@ -108,7 +113,7 @@ def of_arguments(arguments: Sequence[str]) -> tuple[Where, Where]:
     if missing := [path for path, found in zip(rest, there[1:], strict=True) if not found and _absent(first, path)]:
         raise ValueError(f"{missing[0]} is no path, neither in {first} nor in the working tree")
     paths = tuple(rest) or (".",)
-    return Where(first, paths, revisions.commit(first)), Where(WORKING_TREE, paths)
+    return _at(first, paths, revisions.commit(first)), Where(WORKING_TREE, paths)
 
 
 def _range(text: str, paths: tuple[str, ...]) -> tuple[Where, Where]:
@@ -117,16 +122,32 @@ def _range(text: str, paths: tuple[str, ...]) -> tuple[Where, Where]:
     base = revisions.common(old, new) if dots == "..." else old
     commit = revisions.commit(base)
     commit.revision = old
-    return Where(old, paths, commit), Where(new, paths, revisions.commit(new))
+    return _at(old, paths, commit), _at(new, paths, revisions.commit(new))
+
+
+def _at(name: str, paths: tuple[str, ...], commit: revisions.Commit) -> Where:
+    """Paths of the working tree at a commit of its repository."""
+    if outside := [path for path in paths if commit.inside(path) is None]:
+        what = "standard input" if outside[0] == STDIN else outside[0]
+        raise ValueError(f"{what} is not in the repository, so it is in no revision")
+    return Where(name, paths, commit)
 
 
 def _side(argument: str) -> Where:
-    """A path, a revision, or a path in a revision."""
+    """A path, a revision, or a path in a revision, which is below the repository unless it begins with `./`."""
     if argument == STDIN or os.path.lexists(argument):
         return Where(argument, (argument,))
     revision, colon, path = argument.partition(":")
-    commit = revisions.commit(revision or "HEAD")
-    return Where(argument, (path or ".",) if not colon or path else (".",), commit)
+    if not revision:
+        raise ValueError(f"{argument} is of the index, and no revision: give a commit, as in HEAD{argument}")
+    commit = revisions.commit(revision)
+    if not colon:
+        return Where(argument, (".",), commit)
+    here = path.startswith(("./", "../"))
+    where = _at(argument, (path if here else os.path.join(commit.top, path),), commit)
+    if commit.entry(commit.inside(where.paths[0]) or "") is None:
+        raise ValueError(f"{revision} has no path {path}")
+    return where
 
 
 def _is_revision(argument: str) -> bool:
@@ -203,7 +224,7 @@ def _rendered(documents: Iterable[Document]) -> tuple[tuple[Item, ...], list[Dia
 
 def comparable(old: Side, new: Side, *, passthrough: bool) -> tuple[Side, Side]:
     """The two without what only one of them could hold: who compiles one side has not made the other kinds."""
-    if passthrough or old.made == new.made:
+    if passthrough or old.made == new.made or "compiled" not in {old.made, new.made}:
         return old, new
     return _made_by_trainc(old), _made_by_trainc(new)
 

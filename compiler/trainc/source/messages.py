@@ -29,7 +29,7 @@ _QUOTED: Final = 50
 def without_secrets(diagnostic: Diagnostic) -> Diagnostic:
     """The diagnostic with its secrets hidden."""
     values = sorted(_values(diagnostic.place), key=len, reverse=True)
-    message, help = _masked(diagnostic.message, values), _masked(diagnostic.help, values)
+    message, help = masked(diagnostic.message, values), masked(diagnostic.help, values)
     if message == diagnostic.message and help == diagnostic.help:
         return diagnostic
     return diagnostic._replace(message=message, help=help)
@@ -65,7 +65,8 @@ def _spellings(literal: str) -> tuple[str, ...]:
     return tuple(spelling for spelling in found if _SAYS_SOMETHING.search(spelling))
 
 
-def _masked(text: str, values: list[str]) -> str:
+def masked(text: str, values: list[str]) -> str:
+    """A message without some values, the longest of them first, and without what its own form betrays."""
     for value in values:
         if value[:_QUOTED] in text:
             rest = rf"(?:{re.escape(value[_QUOTED:])}|.{{0,20}}?\.\.\.)" if len(value) > _QUOTED else ""

@@ -3,7 +3,7 @@
 Reads    two JSON trees and a path in the first.
 Returns  the path in the second. Items of lists are followed by what Kubernetes merges them by; of several with the
          same key each is itself; one that alone has another key now is still the one in its place.
-Source   Kubernetes 1.36 and JobSet 0.12: the merge keys of the lists that a JobSet holds.
+Source   Kubernetes 1.36 and JobSet 0.12: the merge keys of the lists that a JobSet holds; Trainer v2.3: runtimePatches.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
     from trainc.kubernetes.trees import Path
 
-KEYS: Final = ("mountPath", "devicePath", "containerPort", "topologyKey", "ip", "uid", "name", "type")
+PATCHES: Final = "manager"
+"""By this the patches of a TrainJob are told apart."""
+KEYS: Final = ("mountPath", "devicePath", "containerPort", "topologyKey", "ip", "uid", PATCHES, "name", "type")
 """The merge keys. `name` comes late: a mount, a port and an owner may have one, too, by which they are not merged."""
 GONE: Final[Any] = object()
 """What stands where nothing is."""
@@ -63,6 +65,13 @@ def same_item(items: list[Any], index: int, others: list[Any]) -> int | None:
         return same[earlier]
     renamed = len(items) == len(others) and _key(others[index]) not in map(_key, items)
     return index if renamed else None
+
+
+def same_items(items: list[Any], others: list[Any]) -> list[int | None]:
+    """The index in `others` of each item of `items`; most lists have the same items in the same order."""
+    if list(map(_key, items)) == list(map(_key, others)):
+        return list(range(len(items)))
+    return [same_item(items, index, others) for index in range(len(items))]
 
 
 def leaves(tree: Any, path: Path = ()) -> Iterator[Path]:

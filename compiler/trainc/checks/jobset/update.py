@@ -54,11 +54,8 @@ def refused(old: Tree, new: Tree) -> list[Violation]:
     found += broken_rules("JobSet", admitted.value, tuple(found))
     if found:
         return found
-    return [
-        *_identity(old, new),
-        *_policies(old["spec"], admitted.value["spec"]),
-        *_jobs(old["spec"], admitted.value["spec"]),
-    ]
+    before, after = (tree.get("spec") or {} for tree in (old, admitted.value))  # the schema asks for none
+    return [*_identity(old, new), *_policies(before, after), *_jobs(before, after)]
 
 
 def fixed(jobset: Tree) -> Tree:

@@ -5,13 +5,14 @@ What several formats say alike is here: numbers, names, values and what a change
 
 from __future__ import annotations
 
-import json
 from importlib import import_module
+from json import dumps
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from trainc.footprint import NOTHING
 from trainc.kubernetes.quantity import Quantity
 from trainc.review.consequences import WORDS
+from trainc.review.masking import MASK
 from trainc.tracing.counterparts import GONE
 
 if TYPE_CHECKING:
@@ -89,11 +90,13 @@ def value(given: Any) -> str:
     """A value on one line, as YAML or JSON would have it."""
     if given is GONE:
         return ""
+    if given == MASK:
+        return MASK
     if isinstance(given, str):
         from trainc.emit.yaml import inline
 
         return inline(given)
-    return json.dumps(given, ensure_ascii=False)
+    return dumps(given, ensure_ascii=False)
 
 
 def block(given: Any) -> list[str]:
@@ -118,12 +121,26 @@ def short(change: Change) -> bool:
 def edited(change: Change) -> str:
     """What follows the name of a field that has changed: `: 4 -> 8`, ` is added`."""
     if change.kind == "moved":
-        return f" in another order: {', '.join(map(str, change.old))} -> {', '.join(map(str, change.new))}"
+        return f" in another order: {_order(change.old, change.new)} -> {_order(change.new, change.old)}"
     if not short(change):
         return "" if change.kind == "changed" else f" is {change.kind}"
     if change.kind == "changed":
         return f": {value(change.old)} -> {value(change.new)}"
     return f": {value(change.new if change.kind == 'added' else change.old)} is {change.kind}"
+
+
+def _order(names: list[Any], others: list[Any]) -> str:
+    """The names of some items, without those that both orders begin and end with."""
+    head = _alike(names, others)
+    tail = _alike(names[head:][::-1], others[head:][::-1])
+    shown = [str(name) for name in names[head : len(names) - tail]]
+    return ", ".join(["..."] * bool(head) + shown + ["..."] * bool(tail))
+
+
+def _alike(one: list[Any], other: list[Any]) -> int:
+    """How many items two lists begin with alike."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((index for index, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 def same_values(line: Line, having: Iterable[Reviewed]) -> bool:

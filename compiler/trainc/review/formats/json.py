@@ -37,7 +37,12 @@ def render(review: Review, *, color: bool = False) -> str:
         "objects": [_object(reviewed) for reviewed in review.objects],
         "pods": {"before": _pods(review.before), "after": _pods(review.after)},
     }
-    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+    text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # the name of a file need not be UTF-8, and JSON must be
+        return json.dumps(content, indent=2) + "\n"
+    return text
 
 
 def _group(group: Group) -> Tree:

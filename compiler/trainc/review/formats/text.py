@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from difflib import unified_diff
+from itertools import islice
+from typing import TYPE_CHECKING, Final
 
 from trainc.review.formats import (
     BLOCKING,
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 
     from trainc.footprint import Footprint
     from trainc.review import Group, Line, Review, Reviewed
+    from trainc.review.changes import Change
 
     Paint = Callable[[str, str], str]
 
@@ -41,6 +44,9 @@ NAMES: Final = 6
 """So many objects are named in a list."""
 LINES: Final = 12
 """So many lines of a value are shown."""
+LONGEST: Final = 2000
+"""In so many lines of two values, those that differ are looked for."""
+SHADES: Final = {"-": RED, "+": GREEN, " ": ""}
 
 
 def render(review: Review, *, color: bool) -> str:
@@ -86,8 +92,11 @@ def _line(line: Line, having: Sequence[Reviewed], group: Group, paint: Paint) ->
         yield f"    {field}{escape(edited(change))}{note}"
         return
     yield f"    {field}{note}"
-    yield from _values("-", change.old, RED, paint)
-    yield from _values("+", change.new, GREEN, paint)
+    lines = list(_values(change))
+    for mark, text in lines[:LINES]:
+        yield paint(SHADES[mark], f"      {mark} {escape(text)}")
+    if len(lines) > LINES:
+        yield f"        ... and {len(lines) - LINES} more lines"
 
 
 def _meaning(line: Line, reviewed: Reviewed, paint: Paint) -> str:
@@ -95,14 +104,20 @@ def _meaning(line: Line, reviewed: Reviewed, paint: Paint) -> str:
     return paint(YELLOW, said) if line.consequence.effect in BLOCKING else said
 
 
-def _values(mark: str, given: Any, shade: str, paint: Paint) -> Iterator[str]:
-    if given is GONE:
-        return
-    lines = block(given)
-    for text in lines[:LINES]:
-        yield paint(shade, f"      {mark} {escape(text)}")
-    if len(lines) > LINES:
-        yield f"        ... and {len(lines) - LINES} more lines"
+def _values(change: Change) -> Iterator[tuple[str, str]]:
+    """The lines of a value, each behind its mark; of one that has changed, those that differ and their neighbours."""
+    old, new = ([] if part is GONE else block(part) for part in (change.old, change.new))
+    if old == new:
+        yield " ", "what differs looks like a secret: ***"
+    elif old and new and len(old) + len(new) <= LONGEST:
+        for line in islice(unified_diff(old, new, n=1, lineterm=""), 2, None):
+            if not line.startswith("@@"):
+                yield line[0], line[1:]
+            elif not line.startswith(("@@ -1 ", "@@ -1,")):
+                yield " ", "..."
+    else:
+        yield from (("-", line) for line in old)
+        yield from (("+", line) for line in new)
 
 
 def _alone(each: Reviewed, said: str, shade: str, paint: Paint) -> str:
@@ -141,7 +156,7 @@ def _changed_numbers(title: str, before: Footprint | None, after: Footprint | No
 
 
 def _painted(color: str, text: str) -> str:
-    return f"{color}{text}{PLAIN}"
+    return f"{color}{text}{PLAIN}" if color else text
 
 
 def _plain(_: str, text: str) -> str:

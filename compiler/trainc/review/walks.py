@@ -1,0 +1,79 @@
+"""Walks: which files of a commit are read for the given paths, as `trainc.inputs` chooses them in the working tree.
+
+Reads    the folders of a commit, and its links.
+Returns  the files in the order in which they would be found on the disk, and a diagnostic for each that cannot be read.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from trainc.inputs import DEEPEST, SETTINGS, SUFFIXES, fault, within
+from trainc.review.revisions import FOLDER, MODULE, Commit, Entry, LinkOutError
+
+if TYPE_CHECKING:
+    from trainc.diagnostics import Diagnostic
+
+
+class Found(NamedTuple):
+    """A file of a commit."""
+
+    path: str
+    """As it was found: a link has a path of its own."""
+    entry: Entry
+
+
+class Walk:
+    """One walk over all given paths; remembers what it has found, so that nothing is read twice."""
+
+    def __init__(self, commit: Commit, *, skip: list[str]) -> None:
+        """`skip` is left out, with all links resolved."""
+        self.commit = commit
+        self.skip = skip
+        self.seen: set[str] = set()
+
+    def path(self, path: str, *, depth: int = 0) -> list[Found | Diagnostic]:
+        """What is to be read of a given path; nothing, where the commit does not have it."""
+        name = self.commit.named(path)
+        try:
+            real = self.commit.resolved(path)
+        except LinkOutError:
+            return [fault(name, "is a link that leads out of the repository", "copy the file", id="link-out")]
+        if real is None:
+            if self.commit.entry(path) is None:
+                return []
+            return [fault(name, "is a link that leads nowhere, or in a circle", "remove it, or mend its target")]
+        entry = self.commit.entry(real)
+        if entry is None or entry.mode == MODULE or real in self.seen or self._skipped(real):
+            return []
+        self.seen.add(real)
+        if entry.mode == FOLDER:
+            return self._folder(path, real, depth + 1)
+        if os.path.basename(path) == SETTINGS:
+            said = "holds trainc's own settings, and no manifest"
+            return [] if depth else [fault(name, said, "give the files of the jobs")]
+        return [Found(path, entry)]
+
+    def _skipped(self, real: str) -> bool:
+        return any(within(os.path.join(self.commit.top, real), out) for out in self.skip)
+
+    def _folder(self, path: str, real: str, depth: int) -> list[Found | Diagnostic]:
+        if depth > DEEPEST:
+            said = f"is a folder more than {DEEPEST} deep; it is not read"
+            return [fault(self.commit.named(path), said, "give its path by itself")]
+        found: list[Found | Diagnostic] = []
+        for name in self.commit.names(real):
+            below = f"{path}/{name}" if path else name
+            if not name.startswith(".") and (name.endswith(SUFFIXES) or self._is_folder(below)):
+                found += self.path(below, depth=depth)
+        return found
+
+    def _is_folder(self, path: str) -> bool:
+        """Whether a path is a folder, or a link to one."""
+        try:
+            real = self.commit.resolved(path)
+        except LinkOutError:
+            return False
+        entry = None if real is None else self.commit.entry(real)
+        return entry is not None and entry.mode == FOLDER

@@ -1,0 +1,110 @@
+"""The gallery of reviews: golden/<case>/command is run in its folder, and what a reviewer sees stands beside it.
+
+`command` has a sentence and the command; expected.txt is all that is printed, and the exit code, expected.json the same
+review for programs. Refresh them with `make snapshots`, read the diff, and say in the commit why it is right.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+from running import Done, run
+from syrupy.assertion import SnapshotAssertion
+from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
+from syrupy.location import PyTestLocation
+from syrupy.types import SnapshotIndex
+
+from trainc.cli.options import REVIEWS
+
+GOLDEN = Path(__file__).parent / "golden"
+CASES = sorted(path.parent.name for path in GOLDEN.glob("*/command"))
+FOR_PROGRAMS = (
+    "env-in-another-order",
+    "immutable-config-map",
+    "jobset-invalid",
+    "name-suffix-hash",
+    "nothing-changed",
+    "patch-and-runtime",
+    "pod-group",
+    "queues",
+    "renamed",
+    "secrets",
+    "two-files",
+    "two-patches",
+)
+"""The cases whose json is kept, too."""
+
+
+class Beside(SingleFileSnapshotExtension):
+    """A snapshot that stands beside the case's input, as expected.<extension>."""
+
+    _write_mode = WriteMode.TEXT
+
+    @classmethod
+    def dirname(cls, *, test_location: PyTestLocation) -> str:
+        return str(GOLDEN / test_location.snapshot_name.partition("[")[2].rstrip("]"))
+
+    @classmethod
+    def get_snapshot_name(cls, *, test_location: PyTestLocation, index: SnapshotIndex = 0) -> str:
+        return "expected"
+
+    def is_snapshot_location(self, *, location: str) -> bool:
+        return Path(location).name == f"expected.{self.file_extension}"
+
+    def serialize(self, data: Any, **_: Any) -> str:
+        return str(data)
+
+
+class Printed(Beside):
+    file_extension = "txt"
+
+
+class Json(Beside):
+    file_extension = "json"
+
+
+def command(case: str) -> str:
+    return (GOLDEN / case / "command").read_text().splitlines()[1]
+
+
+def reviewed(case: str, *more: str) -> Done:
+    return run(*shlex.split(command(case))[1:], *more)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_is_printed(case: str, snapshot: SnapshotAssertion, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(GOLDEN / case)
+    done = reviewed(case)
+    assert f"$ {command(case)}\n{done.out}{done.err}exit {done.code}\n" == snapshot(extension_class=Printed)
+    assert bool(done.out) == (done.code != 1)
+
+
+@pytest.mark.parametrize("case", FOR_PROGRAMS)
+def test_what_programs_read(case: str, snapshot: SnapshotAssertion, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(GOLDEN / case)
+    assert reviewed(case, "--format", "json").out == snapshot(extension_class=Json)
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if "secret" in case])
+@pytest.mark.parametrize("form", REVIEWS)
+def test_no_format_shows_a_secret(case: str, form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip(f"trainc.review.formats.{form}")
+    monkeypatch.chdir(GOLDEN / case)
+    done = reviewed(case, "--format", form)
+    assert done.code == 0
+    assert "***" in done.out
+    assert "hunter" not in done.out + done.err
+    assert "aHVudGVy" not in done.out + done.err
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_side_is_the_same_as_itself(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(GOLDEN / case)
+    side = next(path.name for path in (GOLDEN / case).glob("old*"))
+    done = run("diff", side, side, "--format", "json", "--exit-code")
+    assert done.code == (0 if done.out else 1)
+    assert not done.out or json.loads(done.out)["objects"] == []

@@ -1,0 +1,398 @@
+"""Revisions of git as sides: what is read, under which name, and that nothing of the repository runs or changes."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from running import Done, run
+
+IDENTITY = ("-c", "user.name=Ada", "-c", "user.email=ada@example.com", "-c", "protocol.file.allow=always")
+RUNTIME = """\
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: ClusterTrainingRuntime
+metadata: {name: ours}
+spec:
+  mlPolicy: {numNodes: 2}
+  template:
+    spec:
+      replicatedJobs:
+      - name: node
+        template:
+          metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
+          spec:
+            template:
+              spec:
+                containers: [{name: node, image: base:1, resources: {limits: {nvidia.com/gpu: "1"}}}]
+"""
+
+
+def job(name: str = "finetune", image: str = "train:1") -> str:
+    return f"""\
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainJob
+metadata: {{name: {name}}}
+spec:
+  runtimeRef: {{name: ours}}
+  trainer: {{image: "{image}"}}
+"""
+
+
+def git(*words: str, at: Path | str = ".") -> str:
+    done = subprocess.run(["git", *IDENTITY, *words], cwd=at, capture_output=True, check=True)
+    return os.fsdecode(done.stdout).strip()
+
+
+def write(files: dict[str, str], at: Path | str = ".") -> None:
+    for name, text in files.items():
+        path = Path(at, name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+def commit(files: dict[str, str], at: Path | str = ".") -> None:
+    write(files, at)
+    git("add", "-A", at=at)
+    git("commit", "-q", "--allow-empty", "-m", "A change", at=at)
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Three commits: main, main and a branch of it that have gone separate ways; the branch is checked out."""
+    for name in [name for name in os.environ if name.startswith("GIT_")]:
+        monkeypatch.delenv(name)
+    root = tmp_path / "team"
+    root.mkdir()
+    monkeypatch.chdir(root)
+    git("init", "-q", "-b", "main")
+    commit({"jobs/finetune.yaml": job(), "jobs/evaluate.yaml": job("evaluate"), "runtimes/ours.yaml": RUNTIME})
+    git("tag", "first")
+    git("checkout", "-q", "-b", "branch")
+    commit({"jobs/finetune.yaml": job(image="train:2"), "jobs/more.yaml": job("more")})
+    git("checkout", "-q", "main")
+    commit({"jobs/evaluate.yaml": job("evaluate", image="train:3")})
+    git("checkout", "-q", "branch")
+    return root
+
+
+def review(*arguments: str) -> dict[str, str]:
+    """What a review says of each object: its status."""
+    done = run("diff", *arguments, "--format", "json")
+    assert (done.code, done.err) == (0, "")
+    return {found["name"]: found["status"] for found in json.loads(done.out)["objects"]}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "found"),
+    [
+        pytest.param(["main..branch"], {"evaluate": "changed", "finetune": "changed", "more": "added"}, id="two"),
+        pytest.param(["main...branch"], {"finetune": "changed", "more": "added"}, id="from the merge base"),
+        pytest.param(["main.."], {"evaluate": "changed", "finetune": "changed", "more": "added"}, id="to HEAD"),
+        pytest.param(["..main"], {"evaluate": "changed", "finetune": "changed", "more": "removed"}, id="from HEAD"),
+        pytest.param(["first", "HEAD"], {"finetune": "changed", "more": "added"}, id="two words"),
+        pytest.param(["HEAD~1..HEAD"], {"finetune": "changed", "more": "added"}, id="an ancestor"),
+        pytest.param(["main..branch", "jobs/more.yaml", "runtimes"], {"more": "added"}, id="a path of one revision"),
+        pytest.param(["HEAD"], {}, id="a clean working tree"),
+        pytest.param(["main:jobs", "branch:jobs", "-r", "runtimes"], {"evaluate": "changed", "finetune": "changed", "more": "added"}, id="folders of revisions"),  # noqa: E501
+        pytest.param(["main:jobs/finetune.yaml", "jobs/finetune.yaml", "-r", "runtimes"], {"finetune": "changed"}, id="a file of a revision, and one"),  # noqa: E501
+    ],
+)  # fmt: skip
+def test_what_is_compared(repository: Path, arguments: list[str], found: dict[str, str]) -> None:
+    assert review(*arguments) == found
+
+
+def test_the_working_tree_has_changes_that_are_not_committed(repository: Path) -> None:
+    write({"jobs/finetune.yaml": job(image="train:9"), "jobs/new.yaml": job("new")})
+    Path("jobs/evaluate.yaml").unlink()
+    git("rm", "-q", "--cached", "jobs/more.yaml")
+    assert review("HEAD") == {"evaluate": "removed", "finetune": "changed", "new": "added"}
+
+
+def test_paths_are_of_the_current_folder_and_names_of_the_repository(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir("jobs")
+    assert review("first..HEAD", "-r", "../runtimes") == {"finetune": "changed", "more": "added"}
+    assert review("first..HEAD", "finetune.yaml", "../runtimes") == {"finetune": "changed"}
+    assert review("first:jobs", "HEAD:./", "-r", "../runtimes") == {"finetune": "changed", "more": "added"}
+    done = run("diff", "first..HEAD", "../runtimes", "finetune.yaml")
+    assert "jobs/finetune.yaml:6: the TrainJob, spec.trainer.image: train:1 -> train:2" in done.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        pytest.param(["nosuch"], 'git knows no revision "nosuch" here', id="unknown"),
+        pytest.param(["main..nosuch"], 'git knows no revision "nosuch" here', id="an unknown end"),
+        pytest.param(["jobs", "nosuch"], 'git knows no revision "nosuch" here', id="a path and nothing"),
+        pytest.param(["--", "--output=x"], 'git knows no revision "--output=x" here', id="an option"),
+        pytest.param(["--", "-x..HEAD"], 'git knows no revision "-x" here', id="an option in a range"),
+        pytest.param(["jobs"], "there is nothing to compare jobs with", id="a path alone"),
+        pytest.param(["HEAD", "nosuch"], "nosuch is no path, neither in HEAD nor in the working tree", id="no path"),
+        pytest.param(["HEAD", ".."], ".. is not in the repository", id="a path outside"),
+        pytest.param(["HEAD..main", "-"], "standard input is not in the repository", id="standard input"),
+        pytest.param(["HEAD:nosuch", "jobs"], "HEAD has no path nosuch", id="no such path of a revision"),
+        pytest.param([":jobs", "jobs"], "is of the index, and no revision", id="the index"),
+        pytest.param(["-", "-"], "standard input can be one of the two sides only", id="standard input twice"),
+        pytest.param(["../no.yaml", "../no2.yaml"], 'git knows no revision "../no.yaml" here', id="paths, not a range"),
+    ],
+)
+def test_what_is_unclear(repository: Path, arguments: list[str], said: str) -> None:
+    done = run("diff", *arguments)
+    assert (done.code, done.out) == (2, "")
+    assert said in done.err
+
+
+def test_a_file_that_is_called_as_a_revision_is_the_file(repository: Path) -> None:
+    write({"main": RUNTIME})
+    assert "there is nothing to compare main with" in run("diff", "main").err
+    assert review("refs/heads/main", "HEAD").keys() == {"evaluate", "finetune", "more"}
+
+
+def test_no_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    assert "not a git repository" in run("diff", "HEAD").err
+
+
+def test_no_git(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    done = run("diff", "HEAD")
+    assert done.code == 2
+    assert "revisions are read with git, and there is none on the PATH" in done.err
+
+
+def test_each_revision_has_its_own_settings_and_runtimes(repository: Path) -> None:
+    write({"trainc.yaml": "accelerators: {nvidia.com/gpu: {env: [{name: NCCL_NET, value: IB}]}}\n"})
+    commit({"runtimes/ours.yaml": RUNTIME.replace("base:1", "base:2")})
+    write({"jobs/plain.yaml": job("plain").replace('  trainer: {image: "train:1"}\n', "")})
+    commit({})
+    done = run("diff", "HEAD~2..HEAD", "jobs/finetune.yaml", "-r", "runtimes")
+    assert "trainc.yaml:1: trainc.yaml, accelerators is added" in done.out
+    assert review("HEAD~2..HEAD", "jobs/finetune.yaml", "-r", "runtimes") == {"finetune": "changed"}
+    assert review("HEAD~2..HEAD", "jobs/finetune.yaml", "-r", "runtimes", "--no-config") == {}
+
+
+def test_a_bare_repository(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    git("clone", "-q", "--bare", ".", str(tmp_path / "bare"))
+    monkeypatch.chdir(tmp_path / "bare")
+    assert review("first..branch") == {"finetune": "changed", "more": "added"}
+    assert review("first..branch", "jobs/finetune.yaml", "runtimes") == {"finetune": "changed"}
+
+
+def test_another_working_tree(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    git("worktree", "add", "-q", str(tmp_path / "other"), "main")
+    monkeypatch.chdir(tmp_path / "other")
+    assert review("first") == {"evaluate": "changed"}
+
+
+def test_in_a_hook(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GIT_DIR", ".git")
+    monkeypatch.setenv("GIT_INDEX_FILE", ".git/index")
+    assert review("first") == {"finetune": "changed", "more": "added"}
+
+
+def test_a_submodule_is_another_repository(repository: Path, tmp_path: Path) -> None:
+    git("clone", "-q", ".", str(tmp_path / "theirs"))
+    git("submodule", "--quiet", "add", str(tmp_path / "theirs"), "theirs")
+    commit({})
+    assert review("HEAD~1..HEAD") == {}
+
+
+@pytest.mark.parametrize("name", ['a "quoted" one.yaml', "two\nlines.yaml", "caf\udce9.yaml", "*.yaml", ":(top).yaml"])
+def test_odd_names(repository: Path, name: str) -> None:
+    commit({f"jobs/{name}": job("odd")})
+    assert review("HEAD~1..HEAD") == {"odd": "added"}
+    done = run_apart("diff", "HEAD~1..HEAD", "--format", "json")
+    assert [found["name"] for found in json.loads(done.decode())["objects"]] == ["odd"]
+    assert run_apart("diff", "HEAD~1..HEAD").count(b"\n") == len(run("diff", "HEAD~1..HEAD").out.splitlines())
+
+
+def run_apart(*arguments: str) -> bytes:
+    """What a process of its own prints, byte for byte."""
+    program = "import sys; from trainc.cli import main; sys.argv[0] = 'trainc'; main()"
+    return subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, check=True).stdout
+
+
+LINKS = {
+    "jobs/link.yaml": "../more/linked.txt",
+    "jobs/chain.yaml": "link.yaml",
+    "jobs/folder": "../more/deep",
+    "jobs/through.yaml": "folder/twice.yaml",
+    "jobs/self": ".",
+    "jobs/notes": "../more/linked.txt",
+    "jobs/nowhere": "nosuch",
+    "jobs/far": "/nosuch/far",
+}
+
+
+def linked(repository: Path) -> None:
+    write({"more/linked.txt": job("linked"), "more/deep/deep.yaml": job("deep"), "more/deep/twice.yaml": job("twice")})
+    for name, target in LINKS.items():
+        Path(name).symlink_to(target)
+    commit({})
+
+
+def test_links_within_the_repository(repository: Path) -> None:
+    linked(repository)
+    assert review("HEAD~1..HEAD", "jobs", "runtimes") == dict.fromkeys(["linked", "deep", "twice"], "added")
+    assert review("HEAD", "jobs", "runtimes") == {}
+
+
+@pytest.mark.parametrize(
+    ("target", "id"),
+    [
+        pytest.param("/etc/passwd", "link-out", id="absolute"),
+        pytest.param("../../elsewhere.yaml", "link-out", id="relative"),
+        pytest.param("circle.yaml", "unreadable", id="in a circle"),
+        pytest.param("nosuch.yaml", "unreadable", id="nowhere"),
+    ],
+)
+def test_links_that_are_not_followed(repository: Path, target: str, id: str) -> None:
+    write({"../elsewhere.yaml": job("elsewhere")})
+    Path("jobs/circle.yaml").symlink_to(target)
+    commit({})
+    done = run("diff", "HEAD~1..HEAD")
+    assert (done.code, done.out) == (1, "")
+    assert f"HEAD:jobs/circle.yaml: error[{id}]" in done.err
+
+
+def test_a_revision_is_as_its_checkout(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    linked(repository)
+    commit(
+        {"runtimes/ours.yaml": RUNTIME.replace("base:1", "base:4"), "jobs/.hidden.yaml": "]", "jobs/b.yaml": job("b")}
+    )
+    git("rm", "-q", "jobs/evaluate.yaml")
+    commit({"trainc.yaml": "accelerators: {nvidia.com/gpu: {env: [{name: NCCL_NET, value: IB}]}}\n"})
+    revisions = ["first", "main", "HEAD~2", "HEAD~1", "HEAD"]
+    for number, revision in enumerate(revisions):
+        archive = subprocess.run(["git", "archive", revision], capture_output=True, check=True).stdout
+        (tmp_path / str(number)).mkdir()
+        subprocess.run(["tar", "-x"], input=archive, cwd=tmp_path / str(number), check=True)
+        git("init", "-q", at=tmp_path / str(number))
+    for one, other in [(0, 1), (0, 4), (4, 0), (1, 2), (2, 3), (3, 4)]:
+        monkeypatch.chdir(repository)
+        of_revisions = run("diff", f"{revisions[one]}..{revisions[other]}", "--format", "json")
+        monkeypatch.chdir(tmp_path)
+        of_folders = run("diff", str(one), str(other), "--format", "json")
+        assert of_revisions.code == of_folders.code == 0
+        assert json.loads(of_revisions.out)["objects"]
+        assert without_names(of_revisions) == without_names(of_folders, f"{one}/", f"{other}/")
+
+
+def without_names(done: Done, *folders: str) -> str:
+    """A review in JSON without what the sides are called."""
+    text = json.dumps(json.loads(done.out) | {"old": "", "new": ""}, indent=1)
+    for folder in folders:
+        text = text.replace(f'"file": "{folder}', '"file": "')
+    return text
+
+
+ATTACKS = {
+    "core.fsmonitor": "{marker}",
+    "core.hooksPath": "{hooks}",
+    "core.pager": "{marker}",
+    "core.editor": "{marker}",
+    "core.sshCommand": "{marker}",
+    "core.askPass": "{marker}",
+    "core.gitProxy": "{marker}",
+    "core.alternateRefsCommand": "{marker}",
+    "alias.rev-parse": "!{marker}",
+    "alias.cat-file": "!{marker}",
+    "alias.ls-tree": "!{marker}",
+    "credential.helper": "!{marker}",
+    "diff.external": "{marker}",
+    "diff.evil.textconv": "{marker}",
+    "diff.evil.command": "{marker}",
+    "filter.evil.clean": "{marker}",
+    "filter.evil.smudge": "{marker}",
+    "filter.evil.process": "{marker}",
+    "filter.evil.required": "true",
+    "gpg.program": "{marker}",
+    "interactive.diffFilter": "{marker}",
+    "pager.cat-file": "{marker}",
+    "pager.ls-tree": "{marker}",
+    "pager.rev-parse": "{marker}",
+    "uploadpack.packObjectsHook": "{marker}",
+    "remote.evil.url": "ext::{marker}",
+    "remote.evil.promisor": "true",
+    "remote.evil.partialclonefilter": "blob:none",
+    "protocol.allow": "always",
+    "protocol.ext.allow": "always",
+    "extensions.partialClone": "evil",
+}
+
+
+@pytest.fixture
+def hostile(repository: Path, tmp_path: Path) -> Path:
+    """The file that is there when anything of the repository has run."""
+    ran = tmp_path / "ran"
+    hooks = repository / ".git" / "hooks"
+    marker = hooks / "post-index-change"
+    hooks.mkdir(exist_ok=True)
+    for name in ("post-index-change", "post-checkout", "fsmonitor-watchman", "reference-transaction"):
+        (hooks / name).write_text(f"#!/bin/sh\necho $0 $@ >> {ran}\n")
+        (hooks / name).chmod(0o755)
+    commit({".gitattributes": "*.yaml filter=evil diff=evil\n"})
+    ran.unlink(missing_ok=True)
+    for key, value in ATTACKS.items():
+        git("config", key, value.format(marker=marker, hooks=hooks))
+    return ran
+
+
+def snapshot(root: Path) -> dict[str, tuple[int, int, bytes]]:
+    """All files of a folder: mode, time of the last change, content."""
+    found = {}
+    for path in sorted(root.rglob("*")):
+        status = path.lstat()
+        content = path.read_bytes() if stat.S_ISREG(status.st_mode) else b""
+        found[str(path)] = (status.st_mode, status.st_mtime_ns, content)
+    return found
+
+
+@pytest.mark.parametrize("arguments", [["main..HEAD"], ["main...HEAD"], ["HEAD"], ["HEAD:jobs", "main:jobs"]])
+def test_nothing_of_an_untrusted_repository_runs(repository: Path, hostile: Path, arguments: list[str]) -> None:
+    before = snapshot(repository)
+    assert run("diff", *arguments, "-r", "runtimes").code == 0
+    assert not hostile.exists(), hostile.read_text()
+    assert snapshot(repository) == before
+
+
+def test_the_attacks_are_real(repository: Path, hostile: Path) -> None:
+    subprocess.run(["git", "status"], capture_output=True, check=False)
+    assert hostile.exists()
+
+
+def test_an_object_that_is_not_here_is_not_fetched(repository: Path, hostile: Path) -> None:
+    blob = git("rev-parse", "main:jobs/evaluate.yaml")
+    hostile.unlink(missing_ok=True)
+    (repository / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
+    before = snapshot(repository)
+    done = run("diff", "main..HEAD")
+    assert (done.code, done.out) == (2, "")
+    assert not hostile.exists(), hostile.read_text()
+    assert snapshot(repository) == before
+
+
+def test_what_is_asked_of_git(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = subprocess.run(["which", "git"], capture_output=True, text=True, check=True).stdout.strip()
+    log = tmp_path / "log"
+    write({"bin/git": f'#!/bin/sh\nprintf "%s\\n" "$*" >> {log}\nexec {real} "$@"\n'}, at=tmp_path)
+    (tmp_path / "bin" / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    linked(repository)
+    log.unlink()
+    assert run("diff", "main...HEAD").code == run("diff", "HEAD", "jobs/link.yaml", "runtimes").code == 0
+    options = "-c core.fsmonitor=false -c core.hooksPath=/dev/null "
+    asked = log.read_text().splitlines()
+    assert all(line.startswith(options) for line in asked)
+    commands = [line.removeprefix(options).split() for line in asked]
+    assert {command[0] for command in commands} == {"rev-parse", "ls-tree", "cat-file"}
+    assert all("--end-of-options" in command for command in commands if command[0] == "ls-tree")
+    assert all("--end-of-options" in command for command in commands if "--verify" in command)
+    assert all(command == ["cat-file", "--batch"] for command in commands if command[0] == "cat-file")
