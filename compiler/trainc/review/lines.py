@@ -22,7 +22,7 @@ WORTH_FOLDING: Final = 3
 """Fewer lines than these are not folded."""
 LONGEST: Final = 2000
 """In longer lines only what begins and ends alike is looked for, and beyond as many lines only the same again."""
-WORDS: Final = re.compile(r"\w+|\s+|.", re.DOTALL)
+WORDS: Final = re.compile(r"[\w.]+|\s+|.", re.DOTALL)
 ALIKE: Final = 0.4
 """Two lines that have less in common are told as two."""
 

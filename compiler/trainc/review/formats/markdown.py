@@ -4,13 +4,12 @@ Reads    a review.
 Returns  the headline; a table of the causes with what each changes and what the cluster makes of it; the pods in
          numbers; and, folded, the changes by field, the names of the objects, and what comes and goes. What does not
          fit a comment is left out, and the last line says so. Words of the input stand in code, where neither service
-         looks for mentions, references or links; `_code` and `_fenced` let nothing out of it.
+         looks for mentions, references or links; `review.inert` lets nothing out of it.
 Source   GitHub Flavored Markdown 0.29; GitHub's longest comment; what both services sanitize.
 """
 
 from __future__ import annotations
 
-import html
 import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -33,11 +32,11 @@ from trainc.review.formats import (
     value,
     within,
 )
-from trainc.source.printable import escape
+from trainc.review.inert import code, fenced, in_html, prose
 from trainc.tracing.counterparts import GONE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from trainc.footprint import Footprint
     from trainc.review import Cause, Group, Line, Review, Reviewed
@@ -47,24 +46,17 @@ if TYPE_CHECKING:
 LONGEST: Final = 65_000
 """GitHub takes a comment of 65,536 characters; counted here in bytes, of which there are never fewer."""
 ROOM_FOR_NOTICE: Final = 600
-SENTENCE: Final = 600
-"""So many characters of a sentence."""
 ROWS: Final = 8
 """So many causes, and so many queues, are shown; further ones are folded."""
 NAMES: Final = 100
 """So many objects are named in a list."""
 LINES: Final = 120
 """So many lines of changes are shown of a cause."""
-WIDTH: Final = 200
-"""So many characters of a line of them, and of any other word of the input."""
 FIELD: Final = 40
 """In a table, the end of a field that is longer."""
 FIELDS: Final = 2
 """So many fields are named beside what the cluster makes of them."""
 DETAILS: Final = "the details"
-_PLAIN: Final = re.compile(r"(?!(?i:www)\.|[A-Za-z]+-\d)[A-Za-z0-9]+(?:['.-][A-Za-z0-9]+)*")
-"""Words that mean nothing to either service: neither a link nor, as GH-12 would be, a reference."""
-_WORD: Final = re.compile(r'"([^"]+)"|([^\s"(),;]+)|([\s(),;]+|")')
 _DOT: Final = re.compile(r"\.(?![^\[\]]*\])")
 """Between two steps of a field; not within the name of an item."""
 
@@ -86,7 +78,7 @@ def render(review: Review, *, color: bool = False) -> str:
 
 def _parts(review: Review) -> Iterator[Part]:
     groups = review.groups()
-    yield Part("the headline", f"**{_prose(headline(review))}**, from {_code(review.old)} to {_code(review.new)}")
+    yield Part("the headline", f"**{prose(headline(review))}**, from {code(review.old)} to {code(review.new)}")
     if groups:
         yield Part("the table of causes", "\n".join(_table(groups[:ROWS])))
     yield from (Part("the pods in numbers", text) for text in _numbers(review))
@@ -118,19 +110,19 @@ def _table(groups: Sequence[Group]) -> Iterator[str]:
     yield "| line | edit | changes | in the cluster |"
     yield "|---|---|---|---|"
     for group in groups:
-        where, edit = ("", "none is known") if group.cause is None else (_code(origin(group.cause)), _edit(group.cause))
+        where, edit = ("", "none is known") if group.cause is None else (code(origin(group.cause)), _edit(group.cause))
         yield f"| {where} | {edit} | {counted(group.objects)} | {'<br>'.join(_effects(group))} |"
 
 
 def _edit(cause: Cause) -> str:
     """Whose field is edited, from what to what."""
     change = cause.edit
-    said = f"{_prose(cause.by)}, {_code(_end(cause.field))}"
+    said = f"{prose(cause.by)}, {code(_end(cause.field))}"
     if change.kind == "moved":
         return f"{said} in another order"
     if change.kind != "changed":
         return f"{said} is {change.kind}"
-    return f"{said}: {_code(value(change.old))} → {_code(value(change.new))}" if short(change) else f"{said} is changed"
+    return f"{said}: {code(value(change.old))} → {code(value(change.new))}" if short(change) else f"{said} is changed"
 
 
 def _effects(group: Group) -> Iterator[str]:
@@ -139,12 +131,12 @@ def _effects(group: Group) -> Iterator[str]:
     for line, having in group.lines:
         found.setdefault((line.consequence.effect, _meaning(line, having)), {})[line.change.field] = None
     for (effect, said), fields in sorted(found.items(), key=lambda each: -RANK[each[0][0]]):
-        names = [_code(_end(field)) for field in [*fields][:FIELDS]]
+        names = [code(_end(field)) for field in [*fields][:FIELDS]]
         if len(fields) > FIELDS:
             names.append(f"{len(fields) - FIELDS} more")
         what, colon, why = said.partition(": ")
         mark = "**" if effect in BLOCKING else ""
-        yield f"{mark}{_prose(what)}{mark}{colon}{_prose(why)} ({listed(names)})"
+        yield f"{mark}{prose(what)}{mark}{colon}{prose(why)} ({listed(names)})"
 
 
 def _meaning(line: Line, having: Sequence[Reviewed]) -> str:
@@ -155,16 +147,16 @@ def _meaning(line: Line, having: Sequence[Reviewed]) -> str:
 def _details(group: Group) -> str:
     """What a cause changes, field by field, and the names of the objects."""
     cause, means = group.cause, list(dict.fromkeys(_meaning(*each) for each in group.lines))
-    title = f"{plural(len(group.lines), 'field')} of {_prose(counted(group.objects), _html)}"
+    title = f"{plural(len(group.lines), 'field')} of {prose(counted(group.objects), in_html)}"
     lines = list(_changes(group, apart=len(means) > 1))
-    parts = [] if len(means) > 1 else [_prose(means[0])]
+    parts = [] if len(means) > 1 else [prose(means[0])]
     if cause is not None:
-        title = f"{_html(origin(cause))}: {title}"
-        parts.insert(0, f"{_code(origin(cause))}: {_prose(cause.by)}, {_code(cause.field)}")
+        title = f"{in_html(origin(cause))}: {title}"
+        parts.insert(0, f"{code(origin(cause))}: {prose(cause.by)}, {code(cause.field)}")
         if not short(cause.edit):
             lines = [*_change(f"{origin(cause)} {cause.field}", cause.edit), *lines]
     names = _names(group.objects, kind=cause is None)
-    return _folded(title, "; ".join(parts), _fenced(lines), f"{_prose(counted(group.objects))}: {names}")
+    return _folded(title, "; ".join(parts), fenced(lines, LINES), f"{prose(counted(group.objects))}: {names}")
 
 
 def _changes(group: Group, *, apart: bool) -> Iterator[str]:
@@ -208,11 +200,11 @@ def _numbers(review: Review) -> Iterator[str]:
         return
     changed = [queue for queue in queues if review.before.get(queue) != review.after.get(queue)]
     if not changed:
-        yield f"Pods, before and after: {listed(f'{row.after} {_prose(row.name)}' for row in total)}"
+        yield f"Pods, before and after: {listed(f'{row.after} {prose(row.name)}' for row in total)}"
         return
     names = [row.name for row in total]
     named_queues = changed if queues != [""] else []
-    head = [f"| pods | {' | '.join(map(_prose, names))} |", f"|---|{'---:|' * len(names)}"]
+    head = [f"| pods | {' | '.join(map(prose, names))} |", f"|---|{'---:|' * len(names)}"]
     rows = [_row(_queue(queue), [side.get(queue) for side in both], names) for queue in named_queues]
     yield "\n".join([*head, _row("**in all**", [sums(side) for side in both], names), *rows[:ROWS]])
     if len(rows) > ROWS:
@@ -220,7 +212,7 @@ def _numbers(review: Review) -> Iterator[str]:
 
 
 def _queue(queue: str) -> str:
-    return f"queue {_code(queue)}" if queue else "no queue"
+    return f"queue {code(queue)}" if queue else "no queue"
 
 
 def _row(title: str, sides: Sequence[Footprint | None], names: Sequence[str]) -> str:
@@ -243,13 +235,13 @@ def _alone(status: str, objects: Sequence[Reviewed]) -> str:
     """What comes or goes, and why."""
     rows = []
     for reviewed in objects[:NAMES]:
-        where = _code(reviewed.at.file) if reviewed.at else ""
+        where = code(reviewed.at.file) if reviewed.at else ""
         if reviewed.cause is not None:
-            where = f"{_code(origin(reviewed.cause))}: {_edit(reviewed.cause)}"
-        rows.append(f"- {_code(named(reviewed.id))} {where}".rstrip())
+            where = f"{code(origin(reviewed.cause))}: {_edit(reviewed.cause)}"
+        rows.append(f"- {code(named(reviewed.id))} {where}".rstrip())
     if len(objects) > NAMES:
         rows.append(f"- and {len(objects) - NAMES} more")
-    return _folded(f"{_prose(counted(objects), _html)} {status}", "\n".join(rows))
+    return _folded(f"{prose(counted(objects), in_html)} {status}", "\n".join(rows))
 
 
 def _warnings(review: Review) -> Iterator[str]:
@@ -257,14 +249,14 @@ def _warnings(review: Review) -> Iterator[str]:
     rows = []
     for said in in_order(review.diagnostics)[:NAMES]:
         at = said.locate()
-        where = f"{_code(str(at))}: " if at else ""
-        rows.append(f"- {where}{_prose(said.message)}")
+        where = f"{code(str(at))}: " if at else ""
+        rows.append(f"- {where}{prose(said.message)}")
     if rows:
         yield _folded(plural(len(review.diagnostics), "warning"), "\n".join(rows))
 
 
 def _names(objects: Sequence[Reviewed], *, kind: bool) -> str:
-    names = [_code(named(each.id) if kind else within(each.id)) for each in objects[:NAMES]]
+    names = [code(named(each.id) if kind else within(each.id)) for each in objects[:NAMES]]
     return listed([*names, f"{len(objects) - NAMES} more"] if len(objects) > NAMES else names)
 
 
@@ -273,53 +265,9 @@ def _folded(title: str, *parts: str) -> str:
     return "\n\n".join([f"<details><summary>{title}</summary>", *parts, "</details>"])
 
 
-def _html(text: str) -> str:
-    """Words of the input within HTML."""
-    return f"<code>{html.escape(_cut(text))}</code>"
-
-
-def _fenced(lines: Sequence[str]) -> str:
-    """A diff, behind a fence that is longer than any in it."""
-    shown = [_cut(line) for line in lines[:LINES]]
-    if len(lines) > LINES:
-        shown.append(f"  ... and {len(lines) - LINES} more lines")
-    longest = max((len(run) for line in shown for run in re.findall("`+", line)), default=0)
-    fence = "`" * max(3, longest + 1)
-    return "\n".join([f"{fence}diff", *shown, fence])
-
-
-def _code(text: str) -> str:
-    """Words of the input as code, also in the cell of a table: there a pipe would end the cell, even behind `\\`."""
-    text = _cut(text)
-    if text and text == text.strip() and not any(mark in text for mark in "`|\\"):
-        return f"`{text}`"
-    shown = "".join(c if c.isalnum() or c == " " else f"&#{ord(c)};" for c in text)
-    return f"<code>{shown}</code>"
-
-
-def _prose(text: str, code: Callable[[str], str] = _code) -> str:
-    """A sentence: what is quoted in it, and any word that might mean something to either service, as code."""
-    found = []
-    for quoted, word, between in _WORD.findall(escape(text)[:SENTENCE]):
-        if quoted:
-            found.append(code(quoted))
-        elif word:
-            bare = word.rstrip(".:") or word
-            found.append((bare if _PLAIN.fullmatch(bare) else code(bare)) + word[len(bare) :])
-        else:
-            found.append(between.replace('"', "&quot;"))
-    return "".join(found)
-
-
 def _end(field: str) -> str:
     """The end of a long field, by whole steps."""
     if len(field) <= FIELD:
         return field
     cuts = [found.end() for found in _DOT.finditer(field) if len(field) - found.end() <= FIELD]
     return f"…{field[cuts[0] :]}" if cuts else f"…{field[-FIELD:]}"
-
-
-def _cut(text: str) -> str:
-    """Text of the input on one line, of a length that can be read."""
-    text = escape(text)
-    return text if len(text) <= WIDTH else f"{text[:WIDTH]}…"
