@@ -36,9 +36,10 @@ def text(given: str) -> str:
     >>> text("</details>\\u202e")
     '&lt;/details&gt;\\\\u202e'
     """
-    if not given.isprintable():
-        given = "\t".join(map(escape, given.split("\t")))
-    return html.escape(given if len(given) <= LINE else f"{given[:LINE]}…", quote=False)
+    shown = given if len(given) <= LINE else f"{given[:LINE]}…"
+    if not shown.isprintable():
+        shown = "\t".join(map(escape, shown.split("\t")))
+    return html.escape(shown, quote=False)
 
 
 def path(given: str) -> str:
@@ -48,7 +49,7 @@ def path(given: str) -> str:
 
 def cut(given: str) -> str:
     """A line of a comment."""
-    shown = escape(given)
+    shown = escape(given[: WIDTH + 1])
     return shown if len(shown) <= WIDTH else f"{shown[:WIDTH]}…"
 
 
@@ -76,12 +77,13 @@ def prose(given: str, as_code: Callable[[str], str] = code) -> str:
     'patch `a/b` of `@somebody` (so)'
     """
     found = []
-    for quoted, word, between in _WORD.findall(escape(given)[:SENTENCE]):
+    for quoted, word, between in _WORD.findall(escape(given[:SENTENCE])[:SENTENCE]):
         if quoted:
             found.append(as_code(quoted))
         elif word:
-            bare = word.rstrip(".:") or word
-            found.append((bare if _PLAIN.fullmatch(bare) else as_code(bare)) + word[len(bare) :])
+            bare = word.rstrip(".:")
+            plain = not bare or _PLAIN.fullmatch(bare)
+            found.append((bare if plain else as_code(bare)) + word[len(bare) :])
         else:
             found.append(between.replace('"', "&quot;"))
     return "".join(found)

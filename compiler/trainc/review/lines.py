@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from difflib import SequenceMatcher
+from functools import lru_cache
 from itertools import pairwise, zip_longest
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -62,10 +63,10 @@ def beside(old: str, new: str) -> Iterator[Row | Stretch]:
     2 ['2'] [Part(text='3', differs=True)]
     """
     before, after = (text.removesuffix("\n").split("\n") for text in (old, new))
-    blocks = _same(before, after)
-    for (i, j, size), (next_i, next_j, _) in pairwise([(0, 0, 0), *blocks, (len(before), len(after), 0)]):
+    lines = len(before) + len(after)
+    for (i, j, size), (next_i, next_j, _) in pairwise([(0, 0, 0), *_same(before, after), (len(before), len(after), 0)]):
         if size:
-            yield from _alike(before[i : i + size], i, j, first=i + j == 0, last=next_i + next_j == len(before + after))
+            yield from _alike(before[i : i + size], i, j, first=i + j == 0, last=i + j + 2 * size == lines)
         yield from _unlike(before[i + size : next_i], after[j + size : next_j], i + size, j + size)
 
 
@@ -125,7 +126,7 @@ def _unlike(before: list[str], after: list[str], old: int, new: int) -> Iterator
 def _told(before: str, after: str, old: int, new: int) -> Iterator[Row]:
     """Two lines: beside one another with what differs, or as two where little is alike."""
     left, right = parts(before, after)
-    if any(not part.differs and part.text.strip(" -") for part in left):
+    if any(not part.differs and re.search(r"\w", part.text) for part in left):
         yield Row(old, left, new, right)
     else:
         yield _single((old, before), (new, after))
@@ -138,6 +139,7 @@ def _single(one: tuple[int, str] | None, other: tuple[int, str] | None) -> Row:
     return Row(old, left, new, right)
 
 
+@lru_cache(maxsize=4096)  # one edit of a runtime changes the same line in many objects
 def parts(before: str, after: str) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
     """Two lines in parts: what they have in common, and what differs."""
     if len(before) + len(after) > LONGEST:

@@ -111,7 +111,7 @@ def _table(groups: Sequence[Group]) -> Iterator[str]:
     yield "|---|---|---|---|"
     for group in groups:
         where, edit = ("", "none is known") if group.cause is None else (code(origin(group.cause)), _edit(group.cause))
-        yield f"| {where} | {edit} | {counted(group.objects)} | {'<br>'.join(_effects(group))} |"
+        yield f"| {where} | {edit} | {prose(counted(group.objects))} | {'<br>'.join(_effects(group))} |"
 
 
 def _edit(cause: Cause) -> str:
@@ -120,9 +120,11 @@ def _edit(cause: Cause) -> str:
     said = f"{prose(cause.by)}, {code(_end(cause.field))}"
     if change.kind == "moved":
         return f"{said} in another order"
-    if change.kind != "changed":
+    if not short(change):
         return f"{said} is {change.kind}"
-    return f"{said}: {code(value(change.old))} → {code(value(change.new))}" if short(change) else f"{said} is changed"
+    if change.kind == "changed":
+        return f"{said}: {code(value(change.old))} → {code(value(change.new))}"
+    return f"{said}: {code(value(change.new if change.kind == 'added' else change.old))} is {change.kind}"
 
 
 def _effects(group: Group) -> Iterator[str]:
