@@ -149,8 +149,8 @@ def hostile(text: str = HOSTILE) -> Review:
     id = ObjectId(text, text, text, text)
     tree: dict[str, Any] = {"apiVersion": "v1", "kind": text, "metadata": {"name": text}, "data": {text: text}}
     at = Location(text, 1, 1)
-    both = {"old": tree, "new": tree | {"data": {text: text + "b"}}}
-    changed = Reviewed("changed", id, lines, at=at, **both, renamed=text, anew=text)
+    newer = tree | {"data": {text: text + "b"}}
+    changed = Reviewed("changed", id, lines, at=at, old=tree, new=newer, renamed=text, anew=text)
     return Review(
         old=text,
         new=text,

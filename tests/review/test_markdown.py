@@ -49,7 +49,8 @@ class Comment(SingleFileSnapshotExtension):
 def shown(text: str) -> Element:
     """A text as GitHub's parser and a browser make it, before anything is taken out for safety."""
     html = cmarkgfm.github_flavored_markdown_to_html(text, options=Cmark.CMARK_OPT_UNSAFE)
-    return tinyhtml5.parse(html, namespace_html_elements=False)
+    root: Element = tinyhtml5.parse(html, namespace_html_elements=False)
+    return root
 
 
 def words(element: Element) -> str:
