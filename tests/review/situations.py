@@ -95,10 +95,45 @@ KINDS_AFTER: Final[Files] = {
     "jobs/four.yaml": job("four", metadata=queued("small"), gpus=4),
     "jobs/new.yaml": job("new", metadata=queued("large")),
 }
+JOBSET: Final = """\
+apiVersion: jobset.x-k8s.io/v1alpha2
+kind: JobSet
+metadata:
+  name: solver
+  namespace: ml
+  annotations:
+    example.com/page: "1"
+spec:
+  replicatedJobs:
+  - name: node
+    replicas: 1
+    template:
+      spec:
+        parallelism: 2
+        completions: 2
+        template:
+          spec:
+            restartPolicy: Never
+            nodeSelector:
+              pool: a
+            containers:
+            - name: node
+              image: registry.example.com/solver:1
+              command: [sh, -c, "set -e\\n\\tmake | tee log\\nexit 0\\n"]
+"""
 SITUATIONS: Final[dict[str, tuple[Files, Files]]] = {
     "nothing": (TWO, TWO),
     "one-edit": (TWO, TWO | {"runtimes/torch.yaml": RUNTIME.replace("torch:2.8", "torch:2.9")}),
     "all-kinds": (KINDS_BEFORE, KINDS_AFTER),
+    "rendered": (
+        {"jobset.yaml": JOBSET},
+        {
+            "jobset.yaml": JOBSET.replace('page: "1"', 'page: "2"')
+            .replace("pool: a", "pool: b")
+            .replace("solver:1", "solver:2")
+            .replace("tee log", "tee -a log")
+        },
+    ),
     "first-jobs": ({"runtimes/torch.yaml": RUNTIME}, TWO),
 }
 

@@ -36,10 +36,12 @@ def text(given: str) -> str:
     >>> text("</details>\\u202e")
     '&lt;/details&gt;\\\\u202e'
     """
-    shown = given if len(given) <= LINE else f"{given[:LINE]}…"
-    if not shown.isprintable():
-        shown = "\t".join(map(escape, shown.split("\t")))
-    return html.escape(shown, quote=False)
+    return html.escape(_with_tabs(given if len(given) <= LINE else f"{given[:LINE]}…"), quote=False)
+
+
+def _with_tabs(given: str) -> str:
+    """A line of a text, whose tabs may stay."""
+    return given if given.isprintable() else "\t".join(map(escape, given.split("\t")))
 
 
 def path(given: str) -> str:
@@ -91,7 +93,7 @@ def prose(given: str, as_code: Callable[[str], str] = code) -> str:
 
 def fenced(lines: Sequence[str], most: int) -> str:
     """A diff, behind a fence that is longer than any in it."""
-    shown = [cut(line) for line in lines[:most]]
+    shown = [_with_tabs(line if len(line) <= WIDTH else f"{line[:WIDTH]}…") for line in lines[:most]]
     if len(lines) > most:
         shown.append(f"  ... and {len(lines) - most} more lines")
     longest = max((len(run) for line in shown for run in re.findall("`+", line)), default=0)

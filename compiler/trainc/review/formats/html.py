@@ -132,11 +132,14 @@ def _warnings(review: Review) -> Iterator[str]:
 def _causes(groups: Sequence[Group], numbers: dict[int, int]) -> Iterator[str]:
     if not groups:
         return
-    yield f'<section aria-labelledby="why"><h2 id="why">{"Cause" if len(groups) == 1 else "Causes"}</h2>'
+    known = any(group.cause for group in groups)
+    heading = "Changes" if not known else "Cause" if len(groups) == 1 else "Causes"
+    nobody = f'<span class="where">{"Of no line that is known" if known else "By field"}</span>'
+    yield f'<section aria-labelledby="why"><h2 id="why">{heading}</h2>'
     for number, group in enumerate(groups, start=1):
         effects = " ".join(sorted({line.consequence.effect for line, _ in group.lines}))
         yield f'<details class="item cause" id="c{number}" data-is="{effects}"{" open" if len(groups) <= OPEN else ""}>'
-        edit = _edit(group.cause) if group.cause else '<span class="where">No line of the input is known</span>'
+        edit = _edit(group.cause) if group.cause else nobody
         yield (
             f'<summary><span class="what">{edit}</span><span class="count">{text(counted(group.objects))}</span>'
             f"{badge(group.effect, group.objects[0])}</summary>"

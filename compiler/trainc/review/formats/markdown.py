@@ -107,11 +107,17 @@ def _fitting(parts: Iterable[Part], room: int) -> tuple[list[str], str]:
 
 
 def _table(groups: Sequence[Group]) -> Iterator[str]:
-    yield "| line | edit | changes | in the cluster |"
-    yield "|---|---|---|---|"
+    """A row for each cause; of rendered manifests none is known."""
+    known = any(group.cause for group in groups)
+    yield "| line | edit | changes | in the cluster |" if known else "| changes | in the cluster |"
+    yield "|---|---|---|---|" if known else "|---|---|"
     for group in groups:
-        where, edit = ("", "none is known") if group.cause is None else (code(origin(group.cause)), _edit(group.cause))
-        yield f"| {where} | {edit} | {prose(counted(group.objects))} | {'<br>'.join(_effects(group))} |"
+        cells = [prose(counted(group.objects)), "<br>".join(_effects(group))]
+        if group.cause is not None:
+            cells = [code(origin(group.cause)), _edit(group.cause), *cells]
+        elif known:
+            cells = ["", "of no line that is known", *cells]
+        yield f"| {' | '.join(cells)} |"
 
 
 def _edit(cause: Cause) -> str:
@@ -158,7 +164,7 @@ def _details(group: Group) -> str:
         if not short(cause.edit):
             lines = [*_change(f"{origin(cause)} {cause.field}", cause.edit), *lines]
     names = _names(group.objects, kind=cause is None)
-    return _folded(title, "; ".join(parts), fenced(lines, LINES), f"{prose(counted(group.objects))}: {names}")
+    return _folded(title, *parts, fenced(lines, LINES), f"{prose(counted(group.objects))}: {names}")
 
 
 def _changes(group: Group, *, apart: bool) -> Iterator[str]:
