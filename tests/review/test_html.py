@@ -7,6 +7,7 @@ wrong with a page. How it looks and what its keys do is for `test_browser.py`.
 from __future__ import annotations
 
 import re
+import time
 from base64 import b64encode
 from hashlib import sha256
 from pathlib import Path
@@ -139,6 +140,16 @@ def test_both_sides_are_whole_on_the_page(tmp_path: Path) -> None:
     [tree] = [each.new for each in found.objects if each.id.name == "one"]
     assert tree is not None
     assert [line for rows in new for line in rows.split("\n") if line] == yaml.render([tree]).splitlines()
+
+
+def test_a_page_of_400_changed_objects_takes_no_more_than_a_moment(tmp_path: Path) -> None:
+    found = review(tmp_path, *SITUATIONS["all-kinds"])
+    given = found._replace(objects=tuple(each._replace() for _ in range(100) for each in found.of("changed")))
+    began = time.process_time()
+    page = html.render(given)
+    assert time.process_time() - began < 2
+    assert page.count('class="side"') == 400
+    assert len(page) < 4 << 20
 
 
 def test_the_same_review_is_the_same_page(tmp_path: Path) -> None:
