@@ -112,8 +112,7 @@ def _tools(review: Review) -> Iterator[str]:
         if which in found:
             said = f"{word.partition(':')[0]} <b>{found[which]}</b>"
             yield f'<button type="button" aria-pressed="false" data-mark="{which}">{said}</button>'
-    yield '</div><button type="button" id="fold">Unfold all</button>'
-    yield '<p id="found" role="status"></p></div>'
+    yield '</div><p id="found" role="status"></p><button type="button" id="fold">Unfold all</button></div>'
 
 
 def _warnings(review: Review) -> Iterator[str]:
