@@ -12,7 +12,8 @@ E2E    ?= .venv-e2e
 # As an installer does for a package; an editable install leaves it to the first run, which may not be allowed to write.
 COMPILE = $(BIN)/python -m compileall -q compiler
 
-.PHONY: demo test e2e e2e-install lint install snapshots differential fuzz bench bench-imports bench-instructions bench-stages clean
+.PHONY: demo test browser e2e e2e-install lint install snapshots differential fuzz clean
+.PHONY: bench bench-imports bench-instructions bench-stages
 
 demo: $(VENV)/.installed
 	$(BIN)/trainc build golden/llm-finetune-4x8/input.yaml
@@ -23,6 +24,10 @@ test: lint
 # The frameworks themselves meet by the compiled manifests; root on Linux, and tests/e2e/packages.txt from Debian.
 e2e: e2e-install
 	$(E2E)/bin/python -m pytest tests/e2e
+
+# What tests/review drives Chromium with; Chromium itself is tests/review/packages.txt from Debian.
+browser: $(VENV)/.dev-installed
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[browser]'
 
 # 3 GB, in a venv of their own.
 e2e-install: $(E2E)/.installed

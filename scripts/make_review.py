@@ -72,10 +72,7 @@ def page(folder: Path) -> str:
         return f"```console\n{found[1]}{printed(found[1].removeprefix('$ ').strip(), folder)}```"
 
     def shown(found: re.Match[str]) -> str:
-        text = printed(found[1], folder)
-        if found[1].endswith("mermaid"):
-            text = f"```mermaid\n{text}```\n"
-        return f"<!-- $ {found[1]} -->\n{text}<!-- $ -->"
+        return f"<!-- $ {found[1]} -->\n{printed(found[1], folder)}<!-- $ -->"
 
     return SHOWN.sub(shown, CONSOLE.sub(console, PAGE.read_text(encoding="utf-8")))
 

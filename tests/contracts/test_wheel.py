@@ -38,3 +38,8 @@ def test_the_wheel_works_from_anywhere(tmp_path: Path) -> None:
     assert explained.stdout.endswith((ROOT / "diagnostics" / "wrong-type.md").read_text())
     subprocess.run([home / "bin" / "trainc", "init", tmp_path / "new"], cwd="/", check=True, timeout=60)
     assert (tmp_path / "new" / "README.md").read_text() == (ROOT / "templates" / "init" / "README.md").read_text()
+    sides = (ROOT / "docs" / "review" / side for side in ("before", "after"))
+    diff: list[str | Path] = [home / "bin" / "trainc", "diff", *sides, "--format", "html"]
+    page = subprocess.run(diff, cwd="/", capture_output=True, text=True, check=True, timeout=60).stdout
+    for name in ("page.css", "page.js"):
+        assert (ROOT / "templates" / "review" / name).read_text() in page

@@ -1,0 +1,123 @@
+"""Sheets: the objects of a review as HTML, each with both sides beside one another, folded.
+
+Reads    the objects; the groups, for what changes them.
+Returns  lines of HTML, which `formats/html.py` puts into its page. Lines that are the same and far from any difference
+         are a fold of their own, which costs a browser next to nothing until it is opened.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from trainc.emit import yaml
+from trainc.review.consequences import WORDS
+from trainc.review.formats import meaning, origin, plural
+from trainc.review.inert import path, text
+from trainc.review.lines import Stretch, beside
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from trainc.review import Cause, Group, Line, Review, Reviewed
+    from trainc.review.consequences import Effect
+    from trainc.review.lines import Part, Row
+
+SIGNS: Final = {"added": "+", "removed": "−", "changed": "±"}
+
+
+def mark(reviewed: Reviewed) -> str:
+    """The word by which the page filters: what the cluster makes of an object, or that it comes or goes."""
+    return reviewed.effect if reviewed.status == "changed" else reviewed.status
+
+
+def badge(effect: Effect, reviewed: Reviewed) -> str:
+    """What the cluster makes of it, in two or three words."""
+    words = f"needs a new {reviewed.id.kind}" if effect == "new-object" else WORDS[effect]
+    return f'<span class="badge {effect}">{text(words.partition(":")[0])}</span>'
+
+
+def sheets(review: Review, groups: Sequence[Group]) -> Iterator[str]:
+    """The objects, in the order of the review."""
+    if not review.objects:
+        return
+    places = {_key(group.cause): number for number, group in enumerate(groups, start=1) if group.cause}
+    writer = yaml.Writer()
+    yield '<section aria-labelledby="each"><h2 id="each">Objects</h2>'
+    for number, reviewed in enumerate(review.objects, start=1):
+        yield f'<details class="item object" id="o{number}" data-is="{mark(reviewed)}">{_summary(reviewed)}'
+        yield f'<div class="body"><ul class="facts">{"".join(_facts(reviewed, places))}</ul>'
+        yield "".join(_sides(reviewed, review, writer))
+        yield "</div></details>"
+    yield "</section>"
+
+
+def _key(cause: Cause) -> object:
+    """What makes two causes the same."""
+    return (cause.by, cause.field, cause.at, cause.edit.kind)
+
+
+def _summary(reviewed: Reviewed) -> str:
+    status, id = reviewed.status, reviewed.id
+    if status == "changed":
+        count, shown = plural(len(reviewed.lines), "field"), badge(reviewed.effect, reviewed)
+    else:
+        count, shown = "", f'<span class="badge {status}">{status}</span>'
+    namespace = f'<span class="ns">{text(id.namespace)}/</span>' if id.namespace else ""
+    return (
+        f'<summary><span class="what"><span class="sign {status}" aria-hidden="true">{SIGNS[status]}</span> '
+        f'<span class="kind">{text(id.kind)}</span> <span class="name">{namespace}{text(id.name)}</span></span>'
+        f'<span class="count">{count}</span>{shown}</summary>'
+    )
+
+
+def _facts(reviewed: Reviewed, places: dict[object, int]) -> Iterator[str]:
+    """What there is to know of it beside its text."""
+    if reviewed.at is not None:
+        yield f"<li>stands in <code>{text(str(reviewed.at._replace(column=0)).removesuffix(':0'))}</code>"
+    if reviewed.renamed:
+        yield f"<li>was called <code>{text(reviewed.renamed)}</code>"
+    if reviewed.cause is not None:
+        yield f"<li>{reviewed.status} by <code>{text(origin(reviewed.cause))}</code> {text(reviewed.cause.by)}"
+    found: dict[tuple[object, str, str], list[Line]] = {}
+    for line in reviewed.lines:
+        key = line.cause and _key(line.cause)
+        found.setdefault((key, line.consequence.effect, meaning(line, reviewed)), []).append(line)
+    for (key, effect, said), lines in found.items():
+        cause = lines[0].cause
+        link = f'<a href="#c{places[key]}"><code>{text(origin(cause))}</code></a>: ' if cause else ""
+        fields = "".join(f"<li><code>{path(line.change.field)}</code>" for line in lines)
+        yield f'<li>{link}<span class="said {effect}">{text(said)}</span><ul>{fields}</ul>'
+
+
+def _sides(reviewed: Reviewed, review: Review, writer: yaml.Writer) -> Iterator[str]:
+    """Both sides of what has changed; all of what comes or goes."""
+    old, new = (writer.document(tree) if tree is not None else "" for tree in (reviewed.old, reviewed.new))
+    if not old or not new:
+        lines = "\n".join(map(text, (old or new).splitlines()))
+        yield f'<pre class="whole {reviewed.status}" tabindex="0" aria-label="{reviewed.status}">{lines}</pre>'
+        return
+    yield '<table class="side"><thead><tr><td><th scope="col">'
+    yield f'{text(review.old)}<td><th scope="col">{text(review.new)}<tbody>'
+    for row in beside(old, new):
+        yield _stretch(row) if isinstance(row, Stretch) else _row(row)
+    yield "</table>"
+
+
+def _stretch(stretch: Stretch) -> str:
+    lines = "\n".join(map(text, stretch.lines))
+    return (
+        f'<tr class="fold"><td colspan="4"><details><summary>{plural(len(stretch.lines), "line")} alike</summary>'
+        f"<pre>{lines}</pre></details>"
+    )
+
+
+def _row(row: Row) -> str:
+    if row.same:
+        return f"<tr><td>{row.old}<td>{_parts(row.left)}<td>{row.new}<td>{_parts(row.right)}"
+    left = f'<td class="o">{row.old}<td class="o">{_parts(row.left, "del")}' if row.old else "<td><td>"
+    right = f'<td class="n">{row.new}<td class="n">{_parts(row.right, "ins")}' if row.new else "<td><td>"
+    return f'<tr class="d">{left}{right}'
+
+
+def _parts(parts: Sequence[Part], tag: str = "") -> str:
+    return "".join(f"<{tag}>{text(part.text)}</{tag}>" if part.differs else text(part.text) for part in parts)

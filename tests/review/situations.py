@@ -1,0 +1,202 @@
+"""Small reviews to look at: TrainJobs before and after, and what an attacker would write in them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final
+
+from trainc.diagnostics import Diagnostic, Location, ObjectId
+from trainc.footprint import Footprint
+from trainc.kubernetes.quantity import Quantity
+from trainc.review import Cause, Line, Review, Reviewed, compare
+from trainc.review.changes import Change
+from trainc.review.consequences import Consequence
+from trainc.review.sides import Options, of_arguments
+from trainc.tracing.counterparts import GONE
+
+RUNTIME: Final = """\
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: ClusterTrainingRuntime
+metadata:
+  name: torch
+  labels:
+    trainer.kubeflow.org/framework: torch
+spec:
+  mlPolicy:
+    numNodes: 2
+    torch: {}
+  template:
+    spec:
+      replicatedJobs:
+      - name: node
+        template:
+          metadata:
+            labels:
+              trainer.kubeflow.org/trainjob-ancestor-step: trainer
+          spec:
+            template:
+              spec:
+                containers:
+                - name: node
+                  image: registry.example.com/torch:2.8
+"""
+
+
+def job(name: str, spec: str = "", *, metadata: str = "", gpus: int = 8) -> str:
+    """A TrainJob; `spec` goes into its trainer."""
+    return f"""\
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainJob
+metadata:
+  name: {name}
+  namespace: ml
+{metadata}spec:
+  runtimeRef:
+    name: torch
+  trainer:
+    command: [torchrun, train.py]
+    resourcesPerNode:
+      limits:
+        cpu: 16
+        memory: 64Gi
+        nvidia.com/gpu: {gpus}
+{spec}"""
+
+
+def queued(queue: str) -> str:
+    """The metadata of a TrainJob that waits in a queue."""
+    return f"  labels:\n    kueue.x-k8s.io/queue-name: {queue}\n"
+
+
+Files = dict[str, str]
+TWO: Final[Files] = {"runtimes/torch.yaml": RUNTIME, "jobs/one.yaml": job("one"), "jobs/two.yaml": job("two")}
+KINDS_BEFORE: Final[Files] = TWO | {
+    "jobs/three.yaml": job("three", metadata=queued("small")),
+    "jobs/four.yaml": job("four", metadata=queued("small")),
+    "jobs/gone.yaml": job("gone", metadata=queued("large")),
+}
+MOUNTED: Final = (
+    RUNTIME.replace("torch:2.8", "torch:2.9")
+    + """\
+                  volumeMounts:
+                  - name: shm
+                    mountPath: /dev/shm
+                volumes:
+                - name: shm
+                  emptyDir:
+                    medium: Memory
+"""
+)
+KINDS_AFTER: Final[Files] = {
+    "runtimes/torch.yaml": MOUNTED,
+    "jobs/one.yaml": job("one", "    numNodes: 4\n    args: [--lr=3e-4]\n"),
+    "jobs/two.yaml": job("two").replace("spec:\n", "spec:\n  suspend: true\n", 1),
+    "jobs/three.yaml": job("three", metadata=queued("large")),
+    "jobs/four.yaml": job("four", metadata=queued("small"), gpus=4),
+    "jobs/new.yaml": job("new", metadata=queued("large")),
+}
+JOBSET: Final = """\
+apiVersion: jobset.x-k8s.io/v1alpha2
+kind: JobSet
+metadata:
+  name: solver
+  namespace: ml
+  annotations:
+    example.com/page: "1"
+spec:
+  replicatedJobs:
+  - name: node
+    replicas: 1
+    template:
+      spec:
+        parallelism: 2
+        completions: 2
+        template:
+          spec:
+            restartPolicy: Never
+            nodeSelector:
+              pool: a
+            containers:
+            - name: node
+              image: registry.example.com/solver:1
+              command: [sh, -c, "set -e\\n\\tmake | tee log\\nexit 0\\n"]
+"""
+SITUATIONS: Final[dict[str, tuple[Files, Files]]] = {
+    "nothing": (TWO, TWO),
+    "one-edit": (TWO, TWO | {"runtimes/torch.yaml": RUNTIME.replace("torch:2.8", "torch:2.9")}),
+    "all-kinds": (KINDS_BEFORE, KINDS_AFTER),
+    "rendered": (
+        {"jobset.yaml": JOBSET},
+        {
+            "jobset.yaml": JOBSET.replace('page: "1"', 'page: "2"')
+            .replace("pool: a", "pool: b")
+            .replace("solver:1", "solver:2")
+            .replace("tee log", "tee -a log")
+        },
+    ),
+    "first-jobs": ({"runtimes/torch.yaml": RUNTIME}, TWO),
+}
+
+
+def review(folder: Path, before: Files, after: Files, options: Options | None = None) -> Review:
+    """The review of two folders, which are made below a folder that is the current one."""
+    for side, files in (("before", before), ("after", after)):
+        for name, text in files.items():
+            path = folder / side / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+    old, new = of_arguments(("before", "after"))
+    return compare(old, new, options or Options(no_config=True))
+
+
+BREAKOUTS: Final = (
+    "<script>alert(1)</script>",
+    "</style></title></details></pre>",
+    "<img src=https://evil.example/x.png onerror=alert(1)>",
+    "<!-- open",
+    "]]>",
+    "' \" onmouseover='alert(1)",
+    "&lt;b&gt; &amp; &#60;",
+    "a | b \\| c \\\\| d",
+    "` `` ``` ````",
+    "\n```\n~~~\n---\n# heading\n\n</details>\n",
+    "[link](https://evil.example) ![image](https://evil.example/y.png) https://evil.example www.evil.example",
+    "@everyone @acme/team #12 !34 ~bug %v1 &5 $6 GH-7 :tada: someone@example.com",
+    "javascript:alert(1)",
+    "\u202egnol \u2066 \u200b\u2028\ufeff\x00\x1b[31m\x7f",
+    "\ud800",
+)
+"""What tries to be more than text in one of the formats."""
+HOSTILE: Final = "".join(BREAKOUTS)
+
+
+def hostile(text: str = HOSTILE) -> Review:
+    """A review in which the input says nothing else."""
+    change = Change("changed", f"spec.{text}", ("spec",), ("spec",), text, {"a": [text], text: {"b": text}})
+    moved = Change("moved", text, ("spec",), ("spec",), [text, "b"], ["b", text])
+    cause = Cause(text, text, change, Location(text, 3, 5))
+    other = cause._replace(field="b", edit=change._replace(old=GONE, new=text, kind="added"), gone=True)
+    lines = (
+        Line(change, Consequence("new-object", text), cause),
+        Line(moved, Consequence("in-place", text), other),
+        Line(change._replace(old=GONE, kind="added"), Consequence("refused", text)),
+    )
+    id = ObjectId(text, text, text, text)
+    tree: dict[str, Any] = {"apiVersion": "v1", "kind": text, "metadata": {"name": text}, "data": {text: text}}
+    at = Location(text, 1, 1)
+    newer = tree | {"data": {text: text + "b"}}
+    changed = Reviewed("changed", id, lines, at=at, old=tree, new=newer, renamed=text, anew=text)
+    return Review(
+        old=text,
+        new=text,
+        objects=(
+            changed,
+            changed._replace(id=id._replace(name="b"), lines=lines[:1]),
+            Reviewed("added", id, cause=cause, at=at, new=tree),
+            Reviewed("removed", id, at=at, old=tree),
+        ),
+        unchanged=1,
+        before={text: Footprint(1, 1, 1, {text: Quantity(1)})},
+        after={text: Footprint(2, 2, 2, {text: Quantity(2)}), "": Footprint(1, 1, 1, {"cpu": Quantity(2)})},
+        diagnostics=(Diagnostic("unreadable", "warning", "read", text, place=at),),
+    )

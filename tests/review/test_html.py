@@ -1,0 +1,167 @@
+"""The review as a page: whole pages, and each as a browser's parser takes it.
+
+`pages/` has the pages of `situations.py`, without their style and script. tinyhtml5 is the parser, and says what is
+wrong with a page. How it looks and what its keys do is for `test_browser.py`.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from base64 import b64encode
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+from xml.etree.ElementTree import Element
+
+import pytest
+import tinyhtml5
+from review.situations import BREAKOUTS, HOSTILE, SITUATIONS, hostile, review
+from syrupy.assertion import SnapshotAssertion
+from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
+from syrupy.location import PyTestLocation
+from syrupy.types import SnapshotIndex
+from tinyhtml5.parser import HTMLParser
+
+from trainc.data import data_path
+from trainc.review import Review
+from trainc.review.formats import html
+from trainc.review.inert import LINE, text
+
+HERE = Path(__file__).parent
+OWN = {"page.css", "page.js"}
+
+
+class Page(SingleFileSnapshotExtension):
+    _write_mode = WriteMode.TEXT
+    file_extension = "html"
+
+    @classmethod
+    def dirname(cls, *, test_location: PyTestLocation) -> str:
+        return str(HERE / "pages")
+
+    @classmethod
+    def get_snapshot_name(cls, *, test_location: PyTestLocation, index: SnapshotIndex = 0) -> str:
+        return test_location.snapshot_name.partition("[")[2].rstrip("]")
+
+    def serialize(self, data: Any, **_: Any) -> str:
+        bare = re.sub(r"(?s)<(style|script)>.*?</\1>", r"<\1></\1>", str(data))
+        return re.sub(r"sha256-[A-Za-z0-9+/]{43}=", "sha256-", bare)
+
+
+def read(page: str) -> Element:
+    """A page as a browser reads it; it must have no fault."""
+    parser = HTMLParser(namespace_html_elements=False)
+    root: Element = parser.parse(page)
+    assert parser.errors == []
+    return root
+
+
+def counted(root: Element) -> dict[str, int]:
+    """How many elements of each kind there are."""
+    found: dict[str, int] = {}
+    for element in root.iter():
+        found[str(element.tag)] = found.get(str(element.tag), 0) + 1
+    return found
+
+
+def words(element: Element) -> str:
+    return "".join(element.itertext())
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("case", SITUATIONS)
+def test_a_page(case: str, tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+    page = html.render(review(tmp_path, *SITUATIONS[case]))
+    assert page == snapshot(extension_class=Page)
+    read(page)
+
+
+@pytest.mark.parametrize("given", [hostile(), hostile("x"), Review("a", "b")], ids=["attacks", "plain", "empty"])
+def test_a_page_runs_and_loads_nothing_but_its_own(given: Review) -> None:
+    root = read(html.render(given))
+    [policy] = [each.attrib["content"] for each in root.iter("meta") if "http-equiv" in each.attrib]
+    digests = {
+        f"{tag}-src 'sha256-{b64encode(sha256(words(next(root.iter(tag))).encode()).digest()).decode()}'"
+        for tag in ("style", "script")
+    }
+    assert {*policy.split("; ")} == digests | {"default-src 'none'", "base-uri 'none'", "form-action 'none'"}
+    assert (counted(root)["style"], counted(root)["script"]) == (1, 1)
+    attributes = {(name, value) for each in root.iter() for name, value in each.attrib.items()}
+    assert [
+        name for name, _ in attributes if name.startswith("on") or name in {"style", "src", "srcset", "action"}
+    ] == []
+    assert [value for name, value in attributes if name == "href" and not re.fullmatch(r"#(main|[co]\d+)", value)] == []
+
+
+def test_every_link_leads_to_something(tmp_path: Path) -> None:
+    root = read(html.render(review(tmp_path, *SITUATIONS["all-kinds"])))
+    ids = [each.attrib["id"] for each in root.iter() if "id" in each.attrib]
+    assert len(ids) == len(set(ids))
+    named = [each.attrib[name] for each in root.iter() for name in ("for", "aria-labelledby") if name in each.attrib]
+    assert {each.attrib["href"].removeprefix("#") for each in root.iter("a")} | {*named} <= {*ids}
+
+
+def test_nothing_breaks_out_of_a_page() -> None:
+    attacked, usual = read(html.render(hostile())), read(html.render(hostile("x")))
+    assert set(counted(attacked)) == set(counted(usual))
+    for tag in ("details", "table", "script", "style", "title", "meta", "a", "input", "section", "li"):
+        assert counted(attacked)[tag] == counted(usual)[tag], tag
+    names = {name for each in attacked.iter() for name in each.attrib}
+    assert names == {name for each in usual.iter() for name in each.attrib}
+    assert re.search("[\u202a-\u202e\u2066-\u2069\u200b\ufeff\x00-\x08\x0b-\x1f\x7f]", words(attacked)) is None
+
+
+@pytest.mark.parametrize("given", BREAKOUTS)
+def test_text_says_what_it_was_given(given: str) -> None:
+    [paragraph] = tinyhtml5.parse(f"<p>{text(given)}", namespace_html_elements=False).iter("p")
+    printable = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in given)
+    assert (words(paragraph), len(paragraph)) == (printable, 0)
+
+
+def test_long_values_are_cut(tmp_path: Path) -> None:
+    page = html.render(hostile(HOSTILE * 1000))
+    read(page)
+    assert max(map(len, words(read(page)).splitlines())) < 40 * LINE
+
+
+def test_both_sides_are_whole_on_the_page(tmp_path: Path) -> None:
+    found = review(tmp_path, *SITUATIONS["all-kinds"])
+    root = read(html.render(found))
+    [one] = [each for each in root.iter("details") if "ml/one" in words(each[0])]
+    [table] = [each for each in one.iter("table") if each.attrib.get("class") == "side"]
+    new = [words(row[3]) if len(row) == 4 else words(next(row.iter("pre"))) for row in table.iter("tr")][1:]
+    from trainc.emit import yaml
+
+    [tree] = [each.new for each in found.objects if each.id.name == "one"]
+    assert tree is not None
+    assert [line for rows in new for line in rows.split("\n") if line] == yaml.render([tree]).splitlines()
+
+
+def test_a_page_of_400_changed_objects_takes_no_more_than_a_moment(tmp_path: Path) -> None:
+    found = review(tmp_path, *SITUATIONS["all-kinds"])
+    given = found._replace(objects=tuple(each._replace() for _ in range(100) for each in found.of("changed")))
+    began = time.process_time()
+    page = html.render(given)
+    assert time.process_time() - began < 2
+    assert page.count('class="side"') == 400
+    assert len(page) < 4 << 20
+
+
+def test_the_same_review_is_the_same_page(tmp_path: Path) -> None:
+    first, second = (html.render(review(tmp_path, *SITUATIONS["all-kinds"])) for _ in range(2))
+    assert first == second
+
+
+def test_the_style_and_the_script_are_plain_files() -> None:
+    for name in OWN:
+        data = Path(data_path("templates", "review", name)).read_text(
+            encoding="ascii" if name == "page.js" else "utf-8"
+        )
+        assert "http" not in data
+        assert "</" not in data
+        assert not re.search(r"\beval\b|innerHTML|insertAdjacentHTML|document\.write|url\(|@import|new Function", data)

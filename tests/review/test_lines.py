@@ -1,0 +1,75 @@
+"""Lines: what is told against what, and which part of a line differs."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from trainc.review.lines import Part, Stretch, beside, parts
+
+
+def told(old: str, new: str) -> list[str]:
+    """Each row as `old|new` with what differs in braces, and each stretch as the number of its lines."""
+    rows = []
+    for row in beside(old, new):
+        if isinstance(row, Stretch):
+            rows.append(f"{row.old} {row.new} +{len(row.lines)}")
+        else:
+            rows.append("|".join("".join(map(braced, side)) for side in (row.left, row.right)))
+    return rows
+
+
+def braced(part: Part) -> str:
+    return f"{{{part.text}}}" if part.differs else part.text
+
+
+def numbered(letter: str) -> str:
+    return "\n".join(f"{number}: {letter}" for number in range(20_000))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "rows"),
+    [
+        pytest.param("a: 1\n", "a: 2\n", ["a: {1}|a: {2}"], id="a value"),
+        pytest.param("image: r/t:2.8\n", "image: r/t:2.9\n", ["image: r/t:{2.8}|image: r/t:{2.9}"], id="a tag, whole"),
+        pytest.param("a\nb\n", "a\nx\nb\n", ["a|a", "|x", "b|b"], id="a line more"),
+        pytest.param("a\nx\nb\n", "a\nb\n", ["a|a", "x|", "b|b"], id="a line less"),
+        pytest.param("", "a\n", ["|a"], id="from nothing"),
+        pytest.param(
+            "a: 1\nb: 1\n", "z: 1\na: 2\nb: 2\n", ["|z: 1", "a: {1}|a: {2}", "b: {1}|b: {2}"], id="by their keys"
+        ),
+        pytest.param("a: one\n", "b: two\n", ["a: one|b: two"], id="nothing in common"),
+        pytest.param("a\n" * 9 + "b\n", "a\n" * 9 + "c\n", ["1 1 +6", "a|a", "a|a", "a|a", "b|c"], id="far before"),
+        pytest.param("b\n" + "a\n" * 9, "c\n" + "a\n" * 9, ["b|c", "a|a", "a|a", "a|a", "5 5 +6"], id="far behind"),
+        pytest.param("a\nb\nc\n", "a\nb\nd\n", ["a|a", "b|b", "c|d"], id="too few to fold"),
+        pytest.param("a\na\n", "a\na\na\n", ["a|a", "a|a", "|a"], id="the same again"),
+    ],
+)
+def test_lines_beside_one_another(old: str, new: str, rows: list[str]) -> None:
+    assert told(old, new) == rows
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        pytest.param("a" * 100_000, "b" * 100_000, id="long lines"),
+        pytest.param(numbered("a"), numbered("b"), id="many"),
+        pytest.param("a\n" * 20_000, "a\n" * 10_000 + "b\n" * 10_000, id="alike"),
+    ],
+)
+def test_much_text_takes_no_more_than_a_moment(before: str, after: str) -> None:
+    began = time.process_time()
+    rows = list(beside(before, after))
+    assert time.process_time() - began < 2
+    old = [
+        "\n".join(row.lines) if isinstance(row, Stretch) else "".join(part.text for part in row.left)
+        for row in rows
+        if row.old
+    ]
+    assert "\n".join(old) == before.removesuffix("\n")
+
+
+@pytest.mark.parametrize("line", ["", "a", "- a: b", "a: 1.5"])
+def test_of_lines_that_are_the_same_nothing_differs(line: str) -> None:
+    assert not any(part.differs for side in parts(line, line) for part in side)
