@@ -122,10 +122,10 @@ class _Causes:
         """Whether what has changed in an object is as it was, in what is made without some edit."""
         made = objects_of_a_job(self.new.objects)[index]
         tree = next((tree for tree in objects if _is(tree, ObjectId.of(made))), None)
-        there = None if tree is None else counterpart(made, change.new_path, tree)
-        if change.kind == "removed":
+        if change.kind == "removed":  # where it would be, there may be nothing
             parent = None if tree is None else counterpart(made, change.new_path[:-1], tree)
             return parent is not None and _has(at(tree, parent), change.new_path[-1], change.old)
+        there = None if tree is None else counterpart(made, change.new_path, tree)
         now = GONE if there is None else at(tree, there)
         if change.kind == "moved":
             return bool(now != at(made, change.new_path))
