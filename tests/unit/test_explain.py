@@ -21,10 +21,10 @@ from syrupy.assertion import SnapshotAssertion
 
 import trainc
 from trainc.explaining import patches
-from trainc.explaining.masking import masked
-from trainc.explaining.selectors import by_names, parse
+from trainc.explaining.selectors import parse
 from trainc.kubernetes.violations import field as spelt
 from trainc.tracing.counterparts import leaves
+from trainc.tracing.spelling import by_names
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 CASES = sorted(path.parent.name for path in GOLDEN.glob("*/expected.yaml"))
@@ -217,23 +217,6 @@ def test_secrets_are_hidden_and_control_characters_escaped(folder: Path) -> None
         assert "hunter2" not in out
         assert "hf_abc" not in out
         assert "\x1b" not in out
-
-
-@pytest.mark.parametrize(
-    ("value", "name", "shown"),
-    [
-        ("abc", "HF_TOKEN", "***"),
-        ("$(OTHER)", "HF_TOKEN", "$(OTHER)"),
-        ("-abc", "password", "***"),
-        ({"name": "HF_TOKEN", "valueFrom": {"secretKeyRef": {"name": "a", "key": "token"}}}, "", None),
-        ({"secret": {"secretName": "a", "items": [{"key": "ssh-privatekey", "path": "id_rsa"}]}}, "", None),
-        (["run", "--token", "abc", "--password", "-v"], "args", ["run", "--token", "***", "--password", "-v"]),
-        (["curl https://ada:abc@example.com"], "command", ["curl https://ada:***@example.com"]),
-        (7, "HF_TOKEN", 7),
-    ],
-)
-def test_what_is_masked(value: Any, name: str, shown: Any) -> None:
-    assert masked(value, name) == (value if shown is None else shown)
 
 
 def test_colours_are_for_terminals(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

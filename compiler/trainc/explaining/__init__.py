@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trainc.emit.order import in_order
-from trainc.explaining.masking import masked, name_of
+from trainc.source.masking import is_secret_at, masked
 from trainc.tracing import OPTION
 from trainc.tracing.counterparts import leaves
 
@@ -82,7 +82,7 @@ def asked(tree: Tree, selector: Selector | None) -> Iterator[Path]:
 
 def writings(trace: Trace, index: int, tree: Tree, path: Path) -> Iterator[Writing]:
     """Who has written a field, the last one first."""
-    name = name_of(tree, path)
+    secret = is_secret_at(tree, path)
     for origin in trace.origins(index, path):
         at = None if origin.by == OPTION else origin.place.locate()
-        yield Writing(origin.stage, origin.by, masked(origin.value, name), at)
+        yield Writing(origin.stage, origin.by, masked(origin.value, secret=secret), at)

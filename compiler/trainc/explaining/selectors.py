@@ -3,7 +3,7 @@
 Reads    `spec.replicatedJobs[0].template`, as diagnostics spell fields. In brackets stands an index, the name of an
          item, `key=value` or a quoted key; `*` in a word is any text, alone any one step, `**` any number of steps. In
          front may stand the object, `ConfigMap/hosts:data` or `ConfigMap:`.
-Returns  the paths in an object; for a report the spelling of a path with names in it.
+Returns  the paths in an object.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from trainc.kubernetes.violations import field
-from trainc.tracing.counterparts import KEYS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
 OBJECT: Final = re.compile(r"([A-Za-z*]+)(?:/([a-z0-9.*-]+))?:")
 """An object in front of a field."""
 _STEP: Final = re.compile(r"""\.?([^.\[\]]+)|\[("[^"]*"|'[^']*'|[^\[\]"']+)\]""")
-_BARE: Final = re.compile(r"[^\[\]\"'*=\s]+")
-"""What can stand in brackets as it is."""
 _EVERYWHERE: Final = "**"
 
 
@@ -146,32 +143,6 @@ def like(pattern: str, text: str) -> bool:
 @lru_cache(maxsize=64)
 def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(re.sub(r"(?:\\\*)+", ".*", re.escape(pattern)), re.DOTALL)
-
-
-def by_names(tree: Any, path: Path) -> str:
-    """A path with its items by name, as a FIELD may have it.
-
-    >>> by_names({"jobs": [{"name": "node", "mounts": [{"name": "a", "mountPath": "/a"}]}]}, ("jobs", 0, "mounts", 0))
-    'jobs[node].mounts[mountPath=/a]'
-    """
-    text = ""
-    for step in path:
-        if isinstance(step, int):
-            key, name = name_of_item(tree, step)
-            text += f"[{name if key == 'name' else f'{key}={name}' if key else step}]"
-        else:
-            text += f".{step}" if text else step
-        tree = tree[step]
-    return text
-
-
-def name_of_item(items: list[Any], index: int) -> tuple[str, str]:
-    """The field that tells an item from the others, by which it is merged, and its value; empty where none does."""
-    item = items[index]
-    key = next((key for key in KEYS if key in item), "") if isinstance(item, dict) else ""
-    name = str(item[key]) if key else ""
-    alone = sum(isinstance(other, dict) and str(other.get(key)) == name for other in items) == 1
-    return (key, name) if alone and _BARE.fullmatch(name) and not (key == "name" and name.isdigit()) else ("", "")
 
 
 def meant(selector: Selector, trees: Iterable[Tree]) -> str:

@@ -13,11 +13,11 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from trainc.explaining.selectors import by_names, name_of_item
 from trainc.reports.text import BLUE, BOLD, CYAN, painter, position, underlined
 from trainc.source.excerpt import excerpt
 from trainc.source.printable import escape
 from trainc.tracing.counterparts import at
+from trainc.tracing.spelling import by_names, name_of_item
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

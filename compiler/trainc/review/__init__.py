@@ -16,7 +16,8 @@ from trainc.review import sides
 from trainc.review.causes import Causes
 from trainc.review.changes import Change, changes
 from trainc.review.consequences import RANK, Consequence, Judgement, judge, worst
-from trainc.review.masking import masked
+from trainc.review.masking import shown
+from trainc.source.masking import masked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -46,6 +47,11 @@ class Cause(NamedTuple):
     """Its line, in the new side; `file` as the side knows it, without a revision."""
     gone: bool = False
     """Whether the line is one of the old side, where that has all that there was."""
+
+    @property
+    def key(self) -> object:
+        """What is the same for one edit, however many objects it changes."""
+        return (self.by, self.field, self.at, self.edit.kind)
 
 
 class Line(NamedTuple):
@@ -240,8 +246,7 @@ class _Reviewer:
             known = self.causes.of(old.job.plan, new.job.plan)
         for change, consequence in zip(found, judgement.consequences, strict=True):
             edit = known.cause(old.position, new.position, change) if known else None
-            shown = masked(change, trees=(old.tree, new.tree))
-            yield Line(shown, consequence, self._cause(edit) if edit else None)
+            yield Line(shown(change, old.tree, new.tree), consequence, self._cause(edit) if edit else None)
 
     def _alone(self, old: Item | None, new: Item | None) -> Reviewed | None:
         item = new or old
@@ -282,7 +287,7 @@ class _Reviewer:
     def _cause(self, edit: Edit) -> Cause:
         located = edit.place.locate()
         at = self._located(located.file, located.line, located.column, old=edit.gone)
-        return Cause(edit.by, edit.change.field, masked(edit.change, trees=edit.trees), at, edit.gone)
+        return Cause(edit.by, edit.change.field, shown(edit.change, *edit.trees), at, edit.gone)
 
 
 def grouped(objects: Iterable[Reviewed]) -> list[Group]:
@@ -292,7 +297,7 @@ def grouped(objects: Iterable[Reviewed]) -> list[Group]:
     causes: dict[object, Cause | None] = {}
     for reviewed in objects:
         for line in reviewed.lines:
-            key = _same_cause(line.cause)
+            key = line.cause and line.cause.key
             causes.setdefault(key, line.cause)
             members.setdefault(key, {})[id(reviewed)] = reviewed
             alike = (reviewed.id.kind, line.change.kind, line.change.field, line.consequence.effect)
@@ -306,7 +311,3 @@ def grouped(objects: Iterable[Reviewed]) -> list[Group]:
         for key, cause in causes.items()
     ]
     return sorted(groups, key=lambda group: (group.cause is None, -len(group.objects), -RANK[group.effect]))
-
-
-def _same_cause(cause: Cause | None) -> object:
-    return cause and (cause.by, cause.field, cause.at, cause.edit.kind)

@@ -12,7 +12,8 @@ import re
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from trainc.kubernetes.quantity import Quantity, QuantityError
-from trainc.tracing.counterparts import GONE, KEYS, at, same_items
+from trainc.tracing.counterparts import GONE, at, same_items
+from trainc.tracing.spelling import item_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,7 +64,7 @@ class _At(NamedTuple):
         joint = "." if self.field and not name.startswith("[") else ""
         return _At(f"{self.field}{joint}{name}", (*self.old, key), (*self.new, key))
 
-    def item(self, name: str | int, old: int, new: int) -> _At:
+    def item(self, name: str, old: int, new: int) -> _At:
         """An item of the list."""
         return _At(f"{self.field}[{name}]", (*self.old, old), (*self.new, new))
 
@@ -104,22 +105,22 @@ def _lists(old: list[Any], new: list[Any], here: _At) -> Iterator[Change]:
     if not all(isinstance(item, dict) for item in (*old, *new)):
         if len(old) == len(new):
             for index, (before, after) in enumerate(zip(old, new, strict=True)):
-                yield from _changes(before, after, here.item(index, index, index))
+                yield from _changes(before, after, here.item(str(index), index, index))
         else:
             yield Change("changed", here.field, here.old, here.new, old, new)
         return
     there = same_items(old, new)
     for index, to in enumerate(there):
         if to is None:
-            yield Change("removed", *here.item(name(old, index), index, min(index, len(new))), old=old[index])
-        else:
-            yield from _changes(old[index], new[to], here.item(name(new, to), index, to))
+            yield Change("removed", *here.item(item_of(old, index), index, min(index, len(new))), old=old[index])
+        elif old[index] != new[to]:
+            yield from _changes(old[index], new[to], here.item(item_of(new, to), index, to))
     for index, item in enumerate(new):
         if index not in there:
-            yield Change("added", *here.item(name(new, index), min(index, len(old)), index), new=item)
+            yield Change("added", *here.item(item_of(new, index), min(index, len(old)), index), new=item)
     kept = [index for index in there if index is not None]
     if kept != sorted(kept):
-        names = [[name(items, index) for index in range(len(items))] for items in (old, new)]
+        names = [[item_of(items, index) for index in range(len(items))] for items in (old, new)]
         yield Change("moved", *here, *names)
 
 
@@ -133,16 +134,6 @@ def same(old: Any, new: Any, path: Path) -> bool:
         except (QuantityError, TypeError):
             return False
     return False
-
-
-def name(items: list[Any], index: int) -> str | int:
-    """What an item of a list is called: by its merge key where it is the only one with it, else by its index."""
-    item = items[index]
-    for key in KEYS:
-        if isinstance(item, dict) and key in item:
-            alone = sum(isinstance(other, dict) and other.get(key) == item[key] for other in items) == 1
-            return item[key] if alone and isinstance(item[key], str | int) and item[key] != "" else index
-    return index
 
 
 def undone(tree: Any, change: Change) -> Any:
@@ -172,9 +163,9 @@ def undone(tree: Any, change: Change) -> Any:
     return _with(tree, parent, edited)
 
 
-def _in_order(items: list[Any], names: list[str | int]) -> list[Any]:
+def _in_order(items: list[Any], names: list[str]) -> list[Any]:
     """The items in the order that some names had; those that had none go last."""
-    of = {name(items, index): item for index, item in enumerate(items)}
+    of = {item_of(items, index): item for index, item in enumerate(items)}
     first = [of[known] for known in names if known in of]
     return [*first, *(item for known, item in of.items() if known not in names)]
 

@@ -18,7 +18,7 @@ from trainc.review.lines import Stretch, beside
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from trainc.review import Cause, Group, Line, Review, Reviewed
+    from trainc.review import Group, Line, Review, Reviewed
     from trainc.review.consequences import Effect
     from trainc.review.lines import Part, Row
 
@@ -40,7 +40,7 @@ def sheets(review: Review, groups: Sequence[Group]) -> Iterator[str]:
     """The objects, in the order of the review."""
     if not review.objects:
         return
-    places = {_key(group.cause): number for number, group in enumerate(groups, start=1) if group.cause}
+    places = {group.cause.key: number for number, group in enumerate(groups, start=1) if group.cause}
     writer = yaml.Writer()
     yield '<section aria-labelledby="each"><h2 id="each">Objects</h2>'
     for number, reviewed in enumerate(review.objects, start=1):
@@ -49,11 +49,6 @@ def sheets(review: Review, groups: Sequence[Group]) -> Iterator[str]:
         yield "".join(_sides(reviewed, review, writer))
         yield "</div></details>"
     yield "</section>"
-
-
-def _key(cause: Cause) -> object:
-    """What makes two causes the same."""
-    return (cause.by, cause.field, cause.at, cause.edit.kind)
 
 
 def _summary(reviewed: Reviewed) -> str:
@@ -80,7 +75,7 @@ def _facts(reviewed: Reviewed, places: dict[object, int]) -> Iterator[str]:
         yield f"<li>{reviewed.status} by <code>{text(origin(reviewed.cause))}</code> {text(reviewed.cause.by)}"
     found: dict[tuple[object, str, str], list[Line]] = {}
     for line in reviewed.lines:
-        key = line.cause and _key(line.cause)
+        key = line.cause and line.cause.key
         found.setdefault((key, line.consequence.effect, meaning(line, reviewed)), []).append(line)
     for (key, effect, said), lines in found.items():
         cause = lines[0].cause

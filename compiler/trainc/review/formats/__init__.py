@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from trainc.footprint import NOTHING
 from trainc.kubernetes.quantity import Quantity
 from trainc.review.consequences import WORDS
-from trainc.review.masking import MASK
+from trainc.source.masking import MASK
 from trainc.tracing.counterparts import GONE
 
 if TYPE_CHECKING:

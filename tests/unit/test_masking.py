@@ -1,0 +1,45 @@
+"""Values of manifests without their secrets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from trainc.source.masking import is_secret_at, masked
+
+
+@pytest.mark.parametrize(
+    ("tree", "shown"),
+    [
+        ({"name": "HF_TOKEN", "value": "abc"}, {"name": "HF_TOKEN", "value": "***"}),
+        ({"name": "HF_TOKEN", "value": "$(OTHER)"}, None),
+        ({"password": "-abc", "token": 7}, {"password": "***", "token": "***"}),
+        ({"name": "HF_TOKEN", "valueFrom": {"secretKeyRef": {"name": "a", "key": "token"}}}, None),
+        ({"secret": {"secretName": "a", "items": [{"key": "ssh-privatekey", "path": "id_rsa"}]}}, None),
+        (
+            {"args": ["run", "--token", "abc", "--password", "-v"]},
+            {"args": ["run", "--token", "***", "--password", "-v"]},
+        ),
+        ({"command": ["curl https://ada:abc@example.com"]}, {"command": ["curl https://ada:***@example.com"]}),
+        ({"kind": "Secret", "data": {"tls.crt": "YWJj"}}, {"kind": "Secret", "data": {"tls.crt": "***"}}),
+        ({"kind": "ConfigMap", "data": {"tls.crt": "YWJj"}}, None),
+    ],
+)
+def test_what_is_masked(tree: dict[str, Any], shown: Any) -> None:
+    assert masked(tree) == (tree if shown is None else shown)
+
+
+@pytest.mark.parametrize(
+    ("tree", "path", "secret"),
+    [
+        ({"env": [{"name": "HF_TOKEN", "value": "abc"}]}, ("env", 0, "value"), True),
+        ({"env": [{"name": "HF_TOKEN", "value": "abc"}]}, ("env", 0, "name"), False),
+        ({"args": ["--token", "abc"]}, ("args", 1), True),
+        ({"args": ["--token", "abc"]}, ("args", 0), False),
+        ({"kind": "Secret", "data": {"a": "b"}}, ("data", "a"), True),
+        ({"env": []}, ("env", 3, "value"), False),
+    ],
+)
+def test_what_stands_around_a_value(tree: dict[str, Any], path: tuple[str | int, ...], secret: bool) -> None:
+    assert is_secret_at(tree, path) is secret
