@@ -30,6 +30,8 @@ ONE_FILE: Final = "trainc build, all jobs in one file"
 KUBECTL: Final = "kubectl kustomize"
 KUSTOMIZE: Final = "kustomize build"
 HELM: Final = "helm template, kubeconform"
+REVIEW: Final = "trainc diff main..HEAD"
+BOTH: Final = "trainc build of both sides"
 
 
 class Work(NamedTuple):
@@ -192,6 +194,30 @@ def output(folder: Path, count: int) -> Work:
     return Work(f"{jobs(count)} into a folder", FIRST, contestants)
 
 
+def review(folder: Path, count: int) -> Work:
+    """One edit of one of five runtimes, from git's objects; beside that, both sides built from checkouts."""
+    names = inputs.runtime_names(5)
+    new = folder / "new"
+    runtimes = inputs.folder_of_runtimes(new / "runtimes", names)
+    inputs.folder_of_jobs(new / "jobs", inputs.jobs(count, names))
+    git = ("git", "-C", str(new), "-c", "user.name=bench", "-c", "user.email=bench@example.com")
+    for arguments in (("init", "-q", "-b", "main"), ("add", "."), ("commit", "-qm", "old"), ("checkout", "-qb", "new")):
+        peers.printed([*git, *arguments])
+    old = Path(shutil.copytree(new, folder / "old", ignore=shutil.ignore_patterns(".git")))
+    edited = runtimes / f"{names[0]}.yaml"
+    edited.write_text(edited.read_text().replace("sizeLimit: ", "sizeLimit: 1", 1))
+    peers.printed([*git, "commit", "-qam", "new"])
+    revisions = ["/usr/bin/env", "-C", str(new), peers.TRAINC, "diff", "main..HEAD"]
+    if " JobSets change; " not in (said := peers.printed(revisions)):
+        raise SystemExit(f"the edit of a runtime changes nothing: {said}")
+    build = " && ".join(f"'{peers.TRAINC}' build '{side}'" for side in (old, new))
+    contestants = [
+        Contestant(BOTH, ["/bin/sh", "-c", build], size_of(old) * 2),
+        Contestant(REVIEW, revisions, size_of(old) * 2, len(said)),
+    ]
+    return Work(f"A review of {jobs(count)} after one edit of a runtime", BOTH, contestants)
+
+
 def _written(folder: Path) -> dict[str, Any]:
     return {str(file): file.stat().st_mtime_ns for file in folder.rglob("*") if file.is_file()}
 
@@ -219,6 +245,7 @@ WORKS: Final[dict[str, Entry]] = {
     "growth": Entry(growth, 10000, heavy=True),
     "runtimes": Entry(runtimes, 1000, heavy=True),
     "output": Entry(output, 10000, heavy=True),
+    "review": Entry(review, 200),
 }
 
 
@@ -241,4 +268,5 @@ GOALS: Final[Sequence[Goal]] = (
     Goal("10,000 TrainJobs", "its own 1,000", 10.5, ("growth", OURS), ("growth", TENTH)),
     Goal("10,000 into a folder, nothing changed", "its own first build", 0.8, ("output", AGAIN), ("output", FIRST)),
     Goal("memory at 10,000", "`kubectl kustomize` at 1,000", 1.5, ("growth", OURS), ("thousand", KUBECTL), memory=True),
+    Goal("a review of 200 after one edit", "`trainc build` of both sides", 1.5, ("review", REVIEW), ("review", BOTH)),
 )
