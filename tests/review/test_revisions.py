@@ -98,6 +98,7 @@ def review(*arguments: str) -> dict[str, str]:
         pytest.param(["HEAD~1..HEAD"], {"finetune": "changed", "more": "added"}, id="an ancestor"),
         pytest.param(["main..branch", "jobs/more.yaml", "runtimes"], {"more": "added"}, id="a path of one revision"),
         pytest.param(["HEAD"], {}, id="a clean working tree"),
+        pytest.param([], {}, id="nothing is HEAD"),
         pytest.param(["main:jobs", "branch:jobs", "-r", "runtimes"], {"evaluate": "changed", "finetune": "changed", "more": "added"}, id="folders of revisions"),  # noqa: E501
         pytest.param(["main:jobs/finetune.yaml", "jobs/finetune.yaml", "-r", "runtimes"], {"finetune": "changed"}, id="a file of a revision, and one"),  # noqa: E501
     ],

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 EPILOG = """\b
 Examples:
-  trainc diff HEAD                    what is changed in the working tree, since the last commit
+  trainc diff                         what is changed in the working tree, since the last commit
   trainc diff main...HEAD jobs/       what a branch changes below jobs/
   trainc diff rendered/ jobs/         rendered manifests, and what is compiled now
   trainc diff main..HEAD --format markdown > comment.md
@@ -24,7 +24,7 @@ Examples:
 
 
 @click.command(short_help="Show what a change does to the objects and in the cluster.", epilog=EPILOG)
-@click.argument("sides", nargs=-1, required=True, metavar="OLD NEW | REV..REV [PATH]... | REV [PATH]...")
+@click.argument("sides", nargs=-1, metavar="[OLD NEW | REV..REV [PATH]... | REV [PATH]...]")
 @options.runtimes
 @click.option(
     "--format", "form", type=click.Choice(options.REVIEWS), default="text", help="Of the review; by default text."
@@ -48,7 +48,10 @@ def command(  # noqa: PLR0913, PLR0917 (an option each)
     delivery: Delivery,
     passthrough: bool,
 ) -> int:
-    """Compare two files, folders or git revisions: sources are compiled, manifests taken as they are."""
+    """Compare two files, folders or git revisions: sources are compiled, manifests taken as they are.
+
+    Without an argument the last commit is compared with the working tree.
+    """
     from trainc.review import compare
     from trainc.review.formats import load
     from trainc.review.revisions import RevisionError
@@ -57,7 +60,7 @@ def command(  # noqa: PLR0913, PLR0917 (an option each)
     if config is not None and no_config:
         raise click.UsageError("--config reads a file and --no-config reads none: give one of them.")
     try:
-        old, new = of_arguments(sides)
+        old, new = of_arguments(sides or ("HEAD",))
         review = compare(old, new, Options(runtimes, only, namespace, config, no_config, delivery, passthrough))
     except (RevisionError, ValueError) as error:
         raise click.UsageError(f"{error}.") from None
