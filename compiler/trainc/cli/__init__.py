@@ -40,9 +40,14 @@ COMPLETING: Final = "_TRAINC_COMPLETE"
 
 OK: Final = 0
 WRONG_INPUT: Final = 1
+MISUSE: Final = 2
 DIFFERENT: Final = 3
 OUR_FAULT: Final = 70
 INTERRUPTED: Final = 130
+
+
+class OutputError(Exception):
+    """Standard output cannot be written; the message says why."""
 
 
 def entry() -> None:
@@ -82,6 +87,9 @@ def run() -> int:
         # The reader of our output has gone; what is left in the buffer must not be written at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return OK
+    except OutputError as error:
+        sys.stderr.write(f"Error: standard output cannot be written: {error}.\n")
+        return MISUSE
     except Exception:
         return _our_fault()
 

@@ -6,6 +6,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
+from trainc.cli import OutputError
 from trainc.cli.arguments import Argument, Option
 
 if TYPE_CHECKING:
@@ -190,32 +191,38 @@ def misuse(message: str) -> click.UsageError:
     return click.UsageError(message)
 
 
-def colored(stream: TextIO) -> bool:
+def colored(stream: TextIO | None) -> bool:
     """Whether colours are wanted: on a terminal that has some, unless NO_COLOR is set; anywhere, if FORCE_COLOR is."""
-    if os.environ.get("NO_COLOR"):
+    if os.environ.get("NO_COLOR") or stream is None:
         return False
     return bool(os.environ.get("FORCE_COLOR")) or (stream.isatty() and os.environ.get("TERM") != "dumb")
 
 
 def write(*texts: str) -> None:
     """Write to standard output as UTF-8, whatever the locale says, one text behind the other."""
-    sys.stdout.flush()
-    for text in texts:
-        sys.stdout.buffer.write(text.encode("utf-8", "surrogatepass"))
-    sys.stdout.buffer.flush()
+    write_bytes(*(text.encode("utf-8", "surrogatepass") for text in texts))
 
 
-def write_bytes(data: bytes) -> None:
-    """Write to standard output what was read, byte for byte."""
-    sys.stdout.flush()
-    sys.stdout.buffer.write(data)
-    sys.stdout.buffer.flush()
+def write_bytes(*parts: bytes) -> None:
+    """Write to standard output, byte for byte. Raises OutputError where that cannot be done, but for a closed pipe."""
+    if sys.stdout is None:
+        raise OutputError("it is closed")
+    try:
+        sys.stdout.flush()
+        for data in parts:
+            sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OutputError(error.strerror or str(error)) from None
 
 
 def complain(text: str) -> None:
-    """Write to standard error, with what its encoding cannot say escaped."""
-    sys.stderr.write(text)
-    sys.stderr.flush()
+    """Write to standard error, if there is one, with what its encoding cannot say escaped."""
+    if sys.stderr is not None:
+        sys.stderr.write(text)
+        sys.stderr.flush()
 
 
 def summary(compilation: Compilation) -> str:
