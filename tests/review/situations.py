@@ -8,9 +8,10 @@ from typing import Any, Final
 from trainc.diagnostics import Diagnostic, Location, ObjectId
 from trainc.footprint import Footprint
 from trainc.kubernetes.quantity import Quantity
-from trainc.review import Cause, Line, Review, Reviewed, compare
+from trainc.review import compare
 from trainc.review.changes import Change
 from trainc.review.consequences import Consequence
+from trainc.review.model import Cause, Line, Review, Reviewed
 from trainc.review.sides import Options, of_arguments
 from trainc.tracing.counterparts import GONE
 

@@ -24,9 +24,9 @@ from syrupy.types import SnapshotIndex
 from tinyhtml5.parser import HTMLParser
 
 from trainc.data import data_path
-from trainc.review import Review
 from trainc.review.formats import html
 from trainc.review.inert import LINE, text
+from trainc.review.model import Review
 
 HERE = Path(__file__).parent
 OWN = {"page.css", "page.js"}

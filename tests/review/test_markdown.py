@@ -20,9 +20,9 @@ from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 from syrupy.location import PyTestLocation
 from syrupy.types import SnapshotIndex
 
-from trainc.review import Review
 from trainc.review.formats import markdown
 from trainc.review.inert import SENTENCE, code, cut, fenced, prose
+from trainc.review.model import Review
 
 HERE = Path(__file__).parent
 SCREEN = 45

@@ -18,9 +18,9 @@ from trainc.review.lines import Stretch, beside
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from trainc.review import Group, Line, Review, Reviewed
     from trainc.review.consequences import Effect
     from trainc.review.lines import Part, Row
+    from trainc.review.model import Group, Line, Review, Reviewed
 
 SIGNS: Final = {"added": "+", "removed": "−", "changed": "±"}
 

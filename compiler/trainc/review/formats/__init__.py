@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from trainc.diagnostics import ObjectId
     from trainc.footprint import Footprint
-    from trainc.review import Cause, Line, Review, Reviewed
     from trainc.review.changes import Change
+    from trainc.review.model import Cause, Line, Review, Reviewed
 
 SHORT: Final = 60
 """So many characters of a value fit beside others."""

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from trainc.footprint import Footprint
-    from trainc.review import Cause, Group, Line, Review, Reviewed
     from trainc.review.changes import Change
+    from trainc.review.model import Cause, Group, Line, Review, Reviewed
 
 OPEN: Final = 3
 """Of so many causes, all are unfolded at first."""

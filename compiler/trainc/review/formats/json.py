@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from trainc.footprint import Footprint
     from trainc.kubernetes.trees import Path, Tree
     from trainc.kubernetes.violations import Violation
-    from trainc.review import Cause, Group, Line, Review, Reviewed
     from trainc.review.changes import Change
+    from trainc.review.model import Cause, Group, Line, Review, Reviewed
 
 
 def render(review: Review, *, color: bool = False) -> str:

@@ -39,9 +39,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from trainc.footprint import Footprint
-    from trainc.review import Cause, Group, Line, Review, Reviewed
     from trainc.review.changes import Change
     from trainc.review.consequences import Effect
+    from trainc.review.model import Cause, Group, Line, Review, Reviewed
 
 LONGEST: Final = 65_000
 """GitHub takes a comment of 65,536 characters; counted here in bytes, of which there are never fewer."""

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from trainc.footprint import Footprint
-    from trainc.review import Group, Line, Review, Reviewed
     from trainc.review.changes import Change
+    from trainc.review.model import Group, Line, Review, Reviewed
 
     Paint = Callable[[str, str], str]
 
