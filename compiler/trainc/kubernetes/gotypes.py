@@ -18,6 +18,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.kubernetes.gostructs import ROOT, Field, struct
+from trainc.kubernetes.trees import Memory
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import Path, Tree
@@ -138,7 +139,7 @@ class _Writing:
 class _Struct:
     """The conversion to one Go struct."""
 
-    __slots__ = ("_added", "_fields", "_name", "_plain", "_writing")
+    __slots__ = ("_added", "_fields", "_known", "_name", "_plain", "_writing")
 
     def __init__(self, writing: _Writing, name: str) -> None:
         self._writing = writing
@@ -147,6 +148,7 @@ class _Struct:
         self._plain: dict[str, type] = {}
         """The fields that keep whatever of that type is not zero."""
         self._added: dict[str, Any] = {}
+        self._known = Memory()
 
     def _declare(self) -> None:
         """Look the fields up: not before a value needs them, as most types occur in no manifest at hand."""
@@ -161,6 +163,9 @@ class _Struct:
         self._plain = {name: _KEPT[field.kind] for name, field in fields.items() if field.kind in _KEPT}
 
     def __call__(self, value: Any) -> Any:
+        known = self._known.get(id(value))
+        if known is not None:
+            return known[1]
         if value is None:
             value = {}
         if type(value) is not dict:
@@ -180,7 +185,7 @@ class _Struct:
         except WrongTypeError as error:
             error.path = (name, *error.path)
             raise
-        return result if self._added.keys() <= value.keys() else self._added | result
+        return self._known.keep(value, result if self._added.keys() <= value.keys() else self._added | result)
 
 
 def _changed(value: Tree, result: Tree, name: str, new: Any) -> Tree:

@@ -15,16 +15,19 @@ from trainc.diagnostics import ObjectId
 from trainc.kubernetes import objectmeta
 from trainc.kubernetes.gotypes import typed
 from trainc.kubernetes.structural import load
+from trainc.kubernetes.trees import Memory, Tree
 
 if TYPE_CHECKING:
-    from trainc.kubernetes.trees import Tree
     from trainc.plan import Plan
 
 RELEASE: Final = "jobset-0.12"
 VERSION: Final = "jobset.x-k8s.io/v1alpha2"
 LEFT_OUT: Final = frozenset({"metadata", "resources"})
 """Struct fields that the Go types print as {} when nothing is in them."""
+POLICIES: Final[Tree] = {"successPolicy": {"operator": "All"}, "startupPolicy": {"startupPolicyOrder": "AnyOrder"}}
+NETWORK: Final[Tree] = {"enableDNSHostnames": True, "publishNotReadyAddresses": True}
 CONTAINERS: Final = (dict, list)
+_WITHOUT_EMPTY: Final = Memory()
 
 
 def store(plan: Plan) -> Plan:
@@ -55,9 +58,8 @@ def jobset(plan: Plan) -> Tree:
 
 def with_defaults(spec: Tree) -> Tree:
     """What JobSet's webhook fills in on creation."""
-    policies: Tree = {"successPolicy": {"operator": "All"}, "startupPolicy": {"startupPolicyOrder": "AnyOrder"}}
-    spec = policies | spec
-    spec["network"] = {"enableDNSHostnames": True, "publishNotReadyAddresses": True} | (spec.get("network") or {})
+    spec = POLICIES | spec
+    spec["network"] = NETWORK | spec["network"] if spec.get("network") else NETWORK
     if jobs := spec.get("replicatedJobs"):
         spec["replicatedJobs"] = [job_defaults(job) for job in jobs]
     if rules := (spec.get("failurePolicy") or {}).get("rules"):
@@ -85,6 +87,9 @@ def job_defaults(job: Tree) -> Tree:
 
 def without_empty(node: Any) -> Any:
     """The tree without empty `metadata` and `resources`; unchanged subtrees are the same object."""
+    known = _WITHOUT_EMPTY.get(id(node))
+    if known is not None:
+        return known[1]
     changed = None
     for key, value in node.items() if isinstance(node, dict) else enumerate(node):
         if not isinstance(value, CONTAINERS):
@@ -99,4 +104,4 @@ def without_empty(node: Any) -> Any:
             del changed[key]
         else:
             changed[key] = kept
-    return node if changed is None else changed
+    return _WITHOUT_EMPTY.keep(node, node if changed is None else changed)

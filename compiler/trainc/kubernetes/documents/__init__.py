@@ -26,7 +26,7 @@ _MOST_DIRECTIVES: Final = 1000
 _MARK_WITHIN: Final = "(?<=[\n\r\x85\u2028\u2029])\ufeff"
 _DIRECTIVE: Final = "(?:^|(?<=[\n\r\x85\u2028\u2029]))%TAG"
 _WHITE: Final = " \t\r\n"
-_FEW: Final = 20
+_FEW: Final = 5
 """So many documents the composer reads in the time that the pattern of `blocks` takes to be compiled."""
 _PARSED: Final = count()
 """How many documents this process has read."""
