@@ -58,6 +58,16 @@ def typed(value: Tree, type_name: str = ROOT) -> Tree:
     return result
 
 
+def stored(value: Tree) -> Tree:
+    """`typed`, of a JobSetSpec, without the empty `metadata` and `resources` that a Go type prints.
+
+    >>> stored({"replicatedJobs": [{"template": {"metadata": {}}}]})
+    {'replicatedJobs': [{'name': '', 'template': {}}]}
+    """
+    result: Tree = _STORED(ROOT)(value)
+    return result
+
+
 def as_patch(value: Tree, type_name: str = ROOT, *, sparse: frozenset[str] = frozenset()) -> Tree:
     """`value` as a Go component that has read it into the type hands it to a strategic merge.
 
@@ -88,8 +98,16 @@ def compared(value: Tree, type_name: str = ROOT) -> Tree:
 class _Writing:
     """One way of writing Go values, with the conversions that it has made so far."""
 
-    def __init__(self, *, patch: bool, sparse: frozenset[str] = frozenset(), compares: bool = False) -> None:
+    def __init__(
+        self,
+        *,
+        patch: bool,
+        sparse: frozenset[str] = frozenset(),
+        compares: bool = False,
+        left_out: frozenset[str] = frozenset(),
+    ) -> None:
         self.patch = patch
+        self.left_out = left_out
         self.compares = compares
         self.special = _SPECIAL | {"resource.Quantity": _amount} if compares else _SPECIAL
         self.sparse = sparse
@@ -160,6 +178,8 @@ class _Struct:
             zeros = {name: self._writing.zero(field) for name, field in fields.items()}
             self._added = {name: zero for name, zero in zeros.items() if zero is not _GONE}
         self._fields = {name: self._writing.convert(field, sparse=sparse) for name, field in fields.items()}
+        for name in self._writing.left_out & fields.keys():
+            self._fields[name] = _unless_empty(self._fields[name])
         self._plain = {name: _KEPT[field.kind] for name, field in fields.items() if field.kind in _KEPT}
 
     def __call__(self, value: Any) -> Any:
@@ -297,6 +317,7 @@ def _opaque(value: Any) -> Any:
 
 _SPECIAL: Final[dict[str, Convert]] = {"resource.Quantity": _quantity, "intstr.IntOrString": _int_or_string}
 _APPLIED: Final = _Writing(patch=False)
+_STORED: Final = _Writing(patch=False, left_out=frozenset({"metadata", "resources"}))
 _COMPARED: Final = _Writing(patch=False, compares=True)
 
 

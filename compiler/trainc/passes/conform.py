@@ -65,8 +65,8 @@ def conform_v2_3(plan: Plan) -> Plan:
 def with_shared_parts(job: Tree) -> Tree:
     """The TrainJob with what an earlier one has, too, as the same object: patches, resources, variables.
 
-    What is made of these is then made once, and looked at once: platforms write their patches into many jobs. It takes
-    10 us, and saves 200.
+    What is made of these is then made once, and looked at once: platforms write their patches into many jobs. On the
+    benchmark's thousand, this included, a job takes 970 us instead of 1,230.
     """
     spec = job.get("spec")
     if not isinstance(spec, dict):
