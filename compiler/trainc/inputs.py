@@ -108,13 +108,14 @@ class _Walk:
         self.settings = settings
         self.seen: set[str] = set()
 
-    def path(self, path: str, *, depth: int = 0) -> Iterator[File | Diagnostic]:
+    def path(self, path: str, *, depth: int = 0, real: str = "") -> Iterator[File | Diagnostic]:
+        """What is at a path; `real` is the same with all links resolved, where that is known."""
         try:
             status = os.stat(path)
         except OSError as error:
             yield self._missing(path, error)
             return
-        real = os.path.realpath(path)
+        real = real or os.path.realpath(path)
         if not any(within(real, root) for root in self.roots):
             yield fault(
                 path,
@@ -127,7 +128,7 @@ class _Walk:
             return
         self.seen.add(real)
         if stat.S_ISDIR(status.st_mode):
-            yield from self._folder(path, depth + 1)
+            yield from self._folder(path, real, depth + 1)
         elif self.settings is not None and (real == self.settings or os.path.basename(path) == SETTINGS):
             if depth == 0:
                 yield fault(path, "holds trainc's own settings, and no manifest", "give the files of the jobs")
@@ -136,19 +137,21 @@ class _Walk:
         else:
             yield fault(path, "is not a regular file", "give a file, a folder, or - for standard input")
 
-    def _folder(self, path: str, depth: int) -> Iterator[File | Diagnostic]:
+    def _folder(self, path: str, real: str, depth: int) -> Iterator[File | Diagnostic]:
         if depth > DEEPEST:
             yield fault(path, f"is a folder more than {DEEPEST} deep; it is not read", "give its path by itself")
             return
         try:
-            names = sorted(os.listdir(path))
+            with os.scandir(path) as entries:
+                links = {entry.name: entry.is_symlink() for entry in entries}
         except OSError as error:
             yield fault(path, f"cannot be listed: {error.strerror}")
             return
-        for name in names:
+        for name in sorted(links):
             below = name if path == "." else os.path.join(path, name)
             if not name.startswith(".") and (name.endswith(SUFFIXES) or os.path.isdir(below)):
-                yield from self.path(below, depth=depth)
+                # To resolve the path of each file takes as long as to read it.
+                yield from self.path(below, depth=depth, real="" if links[name] else os.path.join(real, name))
 
     def _missing(self, path: str, error: OSError) -> Diagnostic:
         if os.path.islink(path):
@@ -161,7 +164,8 @@ def _file(path: str, size: int) -> File | Diagnostic:
         return fault(path, f"has {size >> 20} MiB; files of more than 256 MiB are not read", "split it")
     try:
         with open(path, "rb") as opened:
-            data = opened.read(LARGEST_FILE + 1)
+            # A device has no size, and maybe no end; to ask a file for more than it has takes longer than to read it.
+            data = opened.read() if size else opened.read(LARGEST_FILE + 1)
     except OSError as error:
         return fault(path, f"cannot be read: {error.strerror}", "check who may read it")
     return _bounded(path, data)

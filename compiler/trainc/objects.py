@@ -18,6 +18,12 @@ NOTHING: Final[Tree] = {}
 """An empty mapping, shared like any other, and never changed."""
 
 
+def mapping(tree: Tree, key: str) -> Tree:
+    """The mapping in a field of one; an empty one where nothing is there, or something else."""
+    found = tree.get(key)
+    return found if isinstance(found, dict) else NOTHING
+
+
 class TrainJob(NamedTuple):
     """A TrainJob as the API server stores it: unknown fields pruned, defaults filled in, in the form of v2.3."""
 
@@ -46,17 +52,17 @@ class TrainJob(NamedTuple):
     @property
     def spec(self) -> Tree:
         """Spec, or an empty mapping."""
-        return self._mapping("spec")
+        return mapping(self.value, "spec")
 
     @property
     def trainer(self) -> Tree:
         """spec.trainer; a missing one is an empty one (difference trainer-optional)."""
-        return self._mapping("spec", "trainer")
+        return mapping(mapping(self.value, "spec"), "trainer")
 
     @property
     def runtime_ref(self) -> Tree:
         """spec.runtimeRef, with its defaults."""
-        return self._mapping("spec", "runtimeRef")
+        return mapping(mapping(self.value, "spec"), "runtimeRef")
 
     @property
     def patches(self) -> list[Tree]:
@@ -66,7 +72,7 @@ class TrainJob(NamedTuple):
 
     def metadata(self, key: str) -> Tree:
         """metadata.labels or metadata.annotations."""
-        return self._mapping("metadata", key)
+        return mapping(mapping(self.value, "metadata"), key)
 
     def at(self, *path: str | int, key: bool = False) -> Place:
         """The place of a field of this TrainJob, as it was written."""
@@ -79,10 +85,6 @@ class TrainJob(NamedTuple):
         from trainc.frontends.moves import written_at
 
         return written_at(path, self.moves)
-
-    def _mapping(self, *path: str) -> Tree:
-        found = get(self.value, path)
-        return found if isinstance(found, dict) else {}
 
 
 class Runtime(NamedTuple):

@@ -12,7 +12,7 @@ outlives it; a machine that loses its power may lose outputs, which the next bui
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -25,6 +25,7 @@ MARK: Final = "# Compiled by trainc from the TrainJob of this name. Do not edit:
 """The first line of every file that trainc writes into a folder."""
 LISTING: Final = ".trainc-outputs"
 """Without a suffix: kubectl and Argo CD take every .json of a folder, hidden or not, for a manifest."""
+_PIECE: Final = 2**20
 PART: Final = ".trainc-part"
 """How the name of a file ends, hidden by a `.` at its start, that is being written."""
 
@@ -48,15 +49,18 @@ def plan(folder: str, files: Mapping[str, str], *, prune: bool) -> Changes:
         return Changes(diagnostics=[fault])
     changes = Changes()
     listed = [] if not os.path.isdir(folder) else list(_listed(folder, changes.diagnostics))
-    for path, text in files.items():
-        wanted = (MARK + text).encode()
-        there = _current(folder, path)
-        if isinstance(there, str):
-            changes.diagnostics.append(_refuse(folder, path, there))
-        elif there is not None and not there.startswith(MARK.encode()):
-            changes.diagnostics.append(_refuse(folder, path, "it was not written by trainc"))
-        elif there != wanted:
-            changes.write[path] = wanted
+    with closing(_Folders(folder)) as folders:
+        for path, text in files.items():
+            wanted = (MARK + text).encode()
+            there = folders.current(path)
+            if there == wanted:
+                continue
+            if isinstance(there, str):
+                changes.diagnostics.append(_refuse(folder, path, there))
+            elif there is not None and not there.startswith(MARK.encode()):
+                changes.diagnostics.append(_refuse(folder, path, "it was not written by trainc"))
+            else:
+                changes.write[path] = wanted
     if prune:
         changes.remove += [path for path in listed if path not in files and _ours(folder, path, changes.diagnostics)]
     kept = [] if prune else [path for path in listed if path not in files]
@@ -84,9 +88,10 @@ def apply(folder: str, changes: Changes) -> list[Diagnostic]:
             if changes.listed is not None:
                 path = LISTING
                 replace(folder, path, changes.listed)
-            for path, data in changes.write.items():
-                if path != LISTING:
-                    replace(folder, path, data)
+            with closing(_Folders(folder, make=True)) as folders:
+                for path, data in changes.write.items():
+                    if path != LISTING:
+                        _replace(folders.of(path), path.rpartition("/")[2], data)
             for path in changes.remove:
                 _remove(folder, path)
             if listing is not None and listing != changes.listed:
@@ -216,22 +221,48 @@ def _open_parent(folder: str, path: str, *, make: bool = False) -> int:
     return at
 
 
-def _current(folder: str, path: str) -> bytes | str | None:
-    """The bytes of a file; None where there is none; why it is not looked at, where it is no plain file."""
-    try:
-        at = _open_parent(folder, path)
-    except FileNotFoundError:
-        return None
-    except OSError:
-        return "its folder is a link or no folder"
-    try:
+class _Folders:
+    """The folders of some files: each is opened once for all of its files that come one after another."""
+
+    def __init__(self, folder: str, *, make: bool = False) -> None:
+        self._folder = folder
+        self._make = make
+        self._parent = ""
+        self._at: int | None = None
+
+    def of(self, path: str) -> int:
+        """A descriptor of the folder that holds `path`, for as long as no other is asked for. Raises OSError."""
+        parent = path.rpartition("/")[0]
+        if self._at is None or parent != self._parent:
+            self.close()
+            self._at, self._parent = _open_parent(self._folder, path, make=self._make), parent
+        return self._at
+
+    def current(self, path: str) -> bytes | str | None:
+        """The bytes of a file; None where there is none; why it is not looked at, where it is no plain file."""
+        try:
+            at = self.of(path)
+        except FileNotFoundError:
+            return None
+        except OSError:
+            return "its folder is a link or no folder"
         return _content(at, path.rpartition("/")[2])
-    finally:
-        os.close(at)
+
+    def close(self) -> None:
+        """Close what is open."""
+        if self._at is not None:
+            os.close(self._at)
+            self._at = None
+
+
+def _current(folder: str, path: str) -> bytes | str | None:
+    """As `_Folders.current`, of one file."""
+    with closing(_Folders(folder)) as folders:
+        return folders.current(path)
 
 
 def _content(at: int, name: str) -> bytes | str | None:
-    """As `_current`, of a file in the folder of a descriptor."""
+    """As `_Folders.current`, of a file in the folder of a descriptor."""
     try:
         opened = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=at)
     except FileNotFoundError:
@@ -240,28 +271,35 @@ def _content(at: int, name: str) -> bytes | str | None:
         return "it is a link, or cannot be read"
     import stat
 
-    with os.fdopen(opened, "rb", buffering=0) as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+    try:
+        status = os.fstat(opened)
+        if not stat.S_ISREG(status.st_mode):
             return "it is no plain file"
-        return file.read()
+        data = os.read(opened, status.st_size + 1)
+        while more := os.read(opened, _PIECE):
+            data += more
+        return data
+    finally:
+        os.close(opened)
 
 
 def replace(folder: str, path: str, data: bytes) -> None:
     """Write a file below a folder, whole or not at all. Raises OSError."""
-    at = _open_parent(folder, path, make=True)
-    name = path.rpartition("/")[2]
+    with closing(_Folders(folder, make=True)) as folders:
+        _replace(folders.of(path), path.rpartition("/")[2], data)
+
+
+def _replace(at: int, name: str, data: bytes) -> None:
+    """As `replace`, of a file in the folder of a descriptor."""
     part = f".{name}.{os.getpid()}{PART}"
+    opened = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o666, dir_fd=at)
     try:
-        opened = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o666, dir_fd=at)
-        try:
-            with os.fdopen(opened, "wb") as file:
-                file.write(data)
-            os.rename(part, name, src_dir_fd=at, dst_dir_fd=at)
-        except BaseException:
-            os.unlink(part, dir_fd=at)
-            raise
-    finally:
-        os.close(at)
+        with os.fdopen(opened, "wb") as file:
+            file.write(data)
+        os.rename(part, name, src_dir_fd=at, dst_dir_fd=at)
+    except BaseException:
+        os.unlink(part, dir_fd=at)
+        raise
 
 
 def _remove(folder: str, path: str) -> None:

@@ -200,11 +200,11 @@ class Plan(NamedTuple):
 
         def change(container: Tree) -> Tree:
             changed = dict(container)
-            if variables := upsert(container.get("env"), env, same_name):
+            if variables := upsert(container.get("env"), env, "name"):
                 changed["env"] = variables
-            if opened := upsert(container.get("ports"), ports, same_port):
+            if opened := with_ports(container.get("ports"), ports):
                 changed["ports"] = opened
-            if mounted := upsert(container.get("volumeMounts"), mounts, same_path):
+            if mounted := upsert(container.get("volumeMounts"), mounts, "mountPath"):
                 changed["volumeMounts"] = mounted
             return changed
 
@@ -213,19 +213,17 @@ class Plan(NamedTuple):
     def with_volumes(self, job: int, volumes: Iterable[Tree]) -> Plan:
         """Give the pods of a replicated job volumes: one of the same name is replaced in place, else added."""
         path = (*pod_spec(job), "volumes")
-        return self._replace(spec=edit(self.spec, path, lambda there: upsert(there, volumes, same_name)))
+        return self._replace(spec=edit(self.spec, path, lambda there: upsert(there, volumes, "name")))
 
     def with_resources(self, jobs: Iterable[int]) -> Plan:
         """Merge trainer.resourcesPerNode into what the `node` containers of these jobs ask for."""
         per_node = self.job.trainer.get("resourcesPerNode")
         if per_node is None:
             return self
-        from trainc.kubernetes.resources import merge_resources
-
         spec = self.spec
         for job in jobs:
             if node := self.find(job, NODE):
-                spec = edit(spec, (*node.path, "resources"), lambda there: merge_resources(there or {}, per_node))
+                spec = edit(spec, (*node.path, "resources"), lambda there: _merged(there or NOTHING, per_node))
         return self._replace(spec=spec)
 
     def with_count(self, job: int, count: int) -> Plan:
@@ -244,27 +242,51 @@ class Plan(NamedTuple):
         return self._replace(diagnostics=self.diagnostics + found) if found else self
 
 
-def upsert(items: list[Tree] | None, added: Iterable[Tree], same: Any) -> list[Tree]:
-    """`items` with each of `added` in the place of the first item that is the same, or at the end."""
+_MERGED: Final[dict[tuple[int, int], tuple[Tree, Tree, Tree]]] = {}
+"""Resources that were merged, by the identity of both sides, which are kept: there are few sizes of nodes."""
+MOST_MERGED: Final = 1024
+
+
+def _merged(base: Tree, override: Tree) -> Tree:
+    from trainc.kubernetes.resources import merge_resources
+
+    known = _MERGED.get((id(base), id(override)))
+    if known is None:
+        if len(_MERGED) >= MOST_MERGED:
+            _MERGED.clear()
+        known = _MERGED[id(base), id(override)] = (base, override, merge_resources(base, override))
+    return known[2]
+
+
+def upsert(items: list[Tree] | None, added: Iterable[Tree], key: str) -> list[Tree]:
+    """`items` with each of `added` in the place of the first item of the same `key`, or at the end.
+
+    Variables and volumes are one by their name, mounts by their path: a container has one at each, whatever the volume.
+    """
+    added = list(added)
+    if not added:
+        return items or []
+    result = list(items or ())
+    places: dict[Any, int] = {}
+    for index, item in enumerate(result):
+        places.setdefault(item.get(key), index)
+    for new in added:
+        index = places.setdefault(new.get(key), len(result))
+        result[index : index + 1] = [new]
+    return result
+
+
+def with_ports(items: list[Tree] | None, added: Iterable[Tree]) -> list[Tree]:
+    """As `upsert`, of ports."""
     result = list(items or ())
     for new in added:
         for i, old in enumerate(result):
-            if same(old, new):
+            if same_port(old, new):
                 result[i] = new
                 break
         else:
             result.append(new)
     return result
-
-
-def same_name(a: Tree, b: Tree) -> bool:
-    """Whether two variables, or two volumes, are one."""
-    return bool(a.get("name") == b.get("name"))
-
-
-def same_path(a: Tree, b: Tree) -> bool:
-    """Whether two mounts are one: a container has one at each path, whatever the volume."""
-    return bool(a.get("mountPath") == b.get("mountPath"))
 
 
 def same_port(a: Tree, b: Tree) -> bool:

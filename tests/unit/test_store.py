@@ -9,9 +9,9 @@ import pytest
 import yaml
 
 from trainc.checks.rules import broken_rules
-from trainc.kubernetes.gotypes import typed
+from trainc.kubernetes.gotypes import stored
 from trainc.kubernetes.structural import load
-from trainc.passes.store import with_defaults, without_empty
+from trainc.passes.store import with_defaults
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 
@@ -25,11 +25,11 @@ def test_applying_it_again_changes_nothing(case: str) -> None:
         assert admitted.value is jobset
         assert list(broken_rules("JobSet", jobset)) == []
         assert with_defaults(jobset["spec"]) == jobset["spec"]
-        assert without_empty(typed(jobset["spec"])) is jobset["spec"]
+        assert stored(jobset["spec"]) is jobset["spec"]
 
 
 @pytest.mark.parametrize(
-    ("given", "stored"),
+    ("given", "filled"),
     [
         pytest.param({}, {}, id="what is always there"),
         pytest.param({"network": {"subdomain": "s"}}, {"network": {"subdomain": "s"}}, id="network"),
@@ -95,22 +95,30 @@ def test_applying_it_again_changes_nothing(case: str) -> None:
         ),
     ],
 )
-def test_defaults_of_the_webhook(given: dict[str, Any], stored: dict[str, Any]) -> None:
+def test_defaults_of_the_webhook(given: dict[str, Any], filled: dict[str, Any]) -> None:
     expected: dict[str, Any] = {
         "successPolicy": {"operator": "All"},
         "startupPolicy": {"startupPolicyOrder": "AnyOrder"},
-        **stored,
+        **filled,
     }
-    expected["network"] = {"enableDNSHostnames": True, "publishNotReadyAddresses": True, **stored.get("network", {})}
+    expected["network"] = {"enableDNSHostnames": True, "publishNotReadyAddresses": True, **filled.get("network", {})}
     assert with_defaults(given) == expected
 
 
 @pytest.mark.parametrize(
     ("given", "left"),
     [
-        pytest.param({"metadata": {}, "a": [{"resources": {}}]}, {"a": [{}]}, id="metadata and resources go"),
-        pytest.param({"emptyDir": {}, "limits": {}}, {"emptyDir": {}, "limits": {}}, id="others stay"),
+        pytest.param({"metadata": {}}, {}, id="metadata goes"),
+        pytest.param({"metadata": {"labels": {}}}, {}, id="and with nothing in it"),
+        pytest.param(
+            {"spec": {"containers": [{"name": "a", "resources": {}}]}},
+            {"spec": {"containers": [{"name": "a"}]}},
+            id="resources go",
+        ),
+        pytest.param({"spec": {"resources": {"limits": {}}}}, {"spec": {}}, id="and a pod's"),
+        pytest.param({"spec": {"securityContext": {}}}, {"spec": {"securityContext": {}}}, id="others stay"),
     ],
 )
-def test_empty_structs(given: Any, left: Any) -> None:
-    assert without_empty(given) == left
+def test_empty_structs(given: dict[str, Any], left: dict[str, Any]) -> None:
+    (job,) = stored({"replicatedJobs": [{"name": "a", "template": {"spec": {"template": given}}}]})["replicatedJobs"]
+    assert job["template"]["spec"]["template"] == left

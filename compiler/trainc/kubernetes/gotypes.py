@@ -18,6 +18,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.kubernetes.gostructs import ROOT, Field, struct
+from trainc.kubernetes.trees import Memory
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import Path, Tree
@@ -57,6 +58,16 @@ def typed(value: Tree, type_name: str = ROOT) -> Tree:
     return result
 
 
+def stored(value: Tree) -> Tree:
+    """`typed`, of a JobSetSpec, without the empty `metadata` and `resources` that a Go type prints.
+
+    >>> stored({"replicatedJobs": [{"template": {"metadata": {}}}]})
+    {'replicatedJobs': [{'name': '', 'template': {}}]}
+    """
+    result: Tree = _STORED(ROOT)(value)
+    return result
+
+
 def as_patch(value: Tree, type_name: str = ROOT, *, sparse: frozenset[str] = frozenset()) -> Tree:
     """`value` as a Go component that has read it into the type hands it to a strategic merge.
 
@@ -87,8 +98,16 @@ def compared(value: Tree, type_name: str = ROOT) -> Tree:
 class _Writing:
     """One way of writing Go values, with the conversions that it has made so far."""
 
-    def __init__(self, *, patch: bool, sparse: frozenset[str] = frozenset(), compares: bool = False) -> None:
+    def __init__(
+        self,
+        *,
+        patch: bool,
+        sparse: frozenset[str] = frozenset(),
+        compares: bool = False,
+        left_out: frozenset[str] = frozenset(),
+    ) -> None:
         self.patch = patch
+        self.left_out = left_out
         self.compares = compares
         self.special = _SPECIAL | {"resource.Quantity": _amount} if compares else _SPECIAL
         self.sparse = sparse
@@ -138,7 +157,7 @@ class _Writing:
 class _Struct:
     """The conversion to one Go struct."""
 
-    __slots__ = ("_added", "_fields", "_name", "_plain", "_writing")
+    __slots__ = ("_added", "_fields", "_known", "_name", "_plain", "_writing")
 
     def __init__(self, writing: _Writing, name: str) -> None:
         self._writing = writing
@@ -147,6 +166,7 @@ class _Struct:
         self._plain: dict[str, type] = {}
         """The fields that keep whatever of that type is not zero."""
         self._added: dict[str, Any] = {}
+        self._known = Memory()
 
     def _declare(self) -> None:
         """Look the fields up: not before a value needs them, as most types occur in no manifest at hand."""
@@ -158,9 +178,14 @@ class _Struct:
             zeros = {name: self._writing.zero(field) for name, field in fields.items()}
             self._added = {name: zero for name, zero in zeros.items() if zero is not _GONE}
         self._fields = {name: self._writing.convert(field, sparse=sparse) for name, field in fields.items()}
+        for name in self._writing.left_out & fields.keys():
+            self._fields[name] = _unless_empty(self._fields[name])
         self._plain = {name: _KEPT[field.kind] for name, field in fields.items() if field.kind in _KEPT}
 
     def __call__(self, value: Any) -> Any:
+        known = self._known.get(id(value))
+        if known is not None:
+            return known[1]
         if value is None:
             value = {}
         if type(value) is not dict:
@@ -180,7 +205,7 @@ class _Struct:
         except WrongTypeError as error:
             error.path = (name, *error.path)
             raise
-        return result if self._added.keys() <= value.keys() else self._added | result
+        return self._known.keep(value, result if self._added.keys() <= value.keys() else self._added | result)
 
 
 def _changed(value: Tree, result: Tree, name: str, new: Any) -> Tree:
@@ -292,6 +317,7 @@ def _opaque(value: Any) -> Any:
 
 _SPECIAL: Final[dict[str, Convert]] = {"resource.Quantity": _quantity, "intstr.IntOrString": _int_or_string}
 _APPLIED: Final = _Writing(patch=False)
+_STORED: Final = _Writing(patch=False, left_out=frozenset({"metadata", "resources"}))
 _COMPARED: Final = _Writing(patch=False, compares=True)
 
 

@@ -9,6 +9,7 @@ who search for one find it. Bytes are counted, also where a reason says characte
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Any, Final
 
 _LABEL: Final = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
@@ -19,6 +20,9 @@ _LABEL_VALUE: Final = f"({_QUALIFIED})?"
 _VARIABLE: Final = "[-._a-zA-Z][-._a-zA-Z0-9]*"
 _CONFIG_KEY: Final = "[-._a-zA-Z0-9]+"
 _PATH: Final = r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+"
+
+_MOST: Final = 1024
+"""Names that are remembered with what there is to say, which nobody changes: those of labels repeat job by job."""
 
 _KINDS: Final = {
     "FieldValueDuplicate": "Duplicate value",
@@ -45,6 +49,7 @@ _ESCAPES: Final = {
 }
 
 
+@lru_cache(maxsize=_MOST)
 def is_dns1123_label(value: str) -> list[str]:
     """The name of most parts of an object: containers, volumes, replicated jobs."""
     reasons = _too_long(value, 63)
@@ -69,11 +74,13 @@ def is_dns1035_label(value: str) -> list[str]:
     return reasons
 
 
+@lru_cache(maxsize=_MOST)
 def is_dns1123_subdomain(value: str) -> list[str]:
     """The name of most objects: labels, joined by dots."""
     return _subdomain(value, "characters")
 
 
+@lru_cache(maxsize=_MOST)
 def is_qualified_name(value: str) -> list[str]:
     """The key of a label or an annotation, and the name of a resource: a name, maybe behind a domain and a slash."""
     prefix, slash, name = value.rpartition("/")
@@ -93,6 +100,7 @@ def is_qualified_name(value: str) -> list[str]:
     return reasons
 
 
+@lru_cache(maxsize=_MOST)
 def is_label_value(value: str) -> list[str]:
     """The value of a label, which may be empty."""
     reasons = _too_long(value, 63, "bytes")
@@ -161,7 +169,7 @@ def is_domain_prefixed_path(value: str) -> list[str]:
     domain, _, path = value.partition("/")
     if not domain or not path:
         return ['must be a domain-prefixed path (such as "acme.io/foo")']
-    reasons = is_dns1123_subdomain(domain)
+    reasons = [*is_dns1123_subdomain(domain)]
     if not re.fullmatch(_PATH, path):
         reasons.append(f"Invalid path (regex used for validation is '{_PATH}')")
     return reasons

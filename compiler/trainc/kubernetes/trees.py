@@ -6,13 +6,29 @@ an edit copies the containers on the way to the field, and shares the rest.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 Tree = dict[str, Any]
 Path = tuple[str | int, ...]
+
+
+class Memory(dict[int, tuple[Any, Any]]):
+    """What a pure function made of subtrees, by their identity: jobs share those of their runtime and their patches.
+
+    It keeps the subtrees alive, so that no identity is given away a second time, and forgets all when it is full.
+    """
+
+    MOST: Final = 2048
+
+    def keep(self, tree: Any, result: Any) -> Any:
+        """Remember a result, and return it."""
+        if len(self) >= self.MOST:
+            self.clear()
+        self[id(tree)] = (tree, result)
+        return result
 
 
 def get(tree: Any, path: Path, default: Any = None) -> Any:

@@ -118,8 +118,9 @@ def signs(plan: Plan) -> Iterator[str]:
     network = spec["network"]
     if not (network.get("enableDNSHostnames", True) and network.get("publishNotReadyAddresses", True)):
         yield "rendezvous-host"
-    limits = (plan.job.trainer.get("resourcesPerNode") or {}).get("limits")
-    if limits and any(name in limits for name in OVERSOLD):
+    said = plan.job.trainer.get("resourcesPerNode") or {}
+    limits, requests = said.get("limits") or {}, said.get("requests") or {}
+    if any(name in limits and name not in requests for name in OVERSOLD):
         yield "runtime-request-stays"
     for job in spec.get("replicatedJobs") or ():
         pod = job["template"]["spec"]["template"].get("spec") or {}

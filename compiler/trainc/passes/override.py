@@ -34,6 +34,9 @@ PATCHES: Final = frozenset(
     }
 )
 """The Go types for which a patch has types of its own, in which every field is optional."""
+MOST_MERGED: Final = 1024
+_MERGED: Final[dict[tuple[int, int], tuple[Tree, Tree, Tree]]] = {}
+"""What became of a spec by a patch, by the identity of both, which are kept: platforms write theirs into many jobs."""
 
 
 def override(plan: Plan) -> Plan:
@@ -65,9 +68,16 @@ def merged(spec: Tree, patch: Tree | None) -> Tree:
     """One patch's part of the JobSetSpec, merged in. Raises MergeError."""
     if not patch:
         return spec
+    known = _MERGED.get((id(spec), id(patch)))
+    if known is not None:
+        return known[2]
     from trainc.kubernetes.merge import strategic_merge
 
-    return typed(strategic_merge(spec, as_patch(patch, sparse=PATCHES)))
+    result = typed(strategic_merge(spec, as_patch(patch, sparse=PATCHES)))
+    if len(_MERGED) >= MOST_MERGED:
+        _MERGED.clear()
+    _MERGED[id(spec), id(patch)] = (spec, patch, result)
+    return result
 
 
 def in_runtime_order(spec: Tree, runtime: Tree) -> Tree:

@@ -8,12 +8,12 @@ Source   JobSet v0.12.0: its CRD, and the defaults of its webhook.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from trainc.checks.rules import broken_rules
 from trainc.diagnostics import ObjectId
 from trainc.kubernetes import objectmeta
-from trainc.kubernetes.gotypes import typed
+from trainc.kubernetes.gotypes import stored
 from trainc.kubernetes.structural import load
 
 if TYPE_CHECKING:
@@ -22,9 +22,8 @@ if TYPE_CHECKING:
 
 RELEASE: Final = "jobset-0.12"
 VERSION: Final = "jobset.x-k8s.io/v1alpha2"
-LEFT_OUT: Final = frozenset({"metadata", "resources"})
-"""Struct fields that the Go types print as {} when nothing is in them."""
-CONTAINERS: Final = (dict, list)
+POLICIES: Final[Tree] = {"successPolicy": {"operator": "All"}, "startupPolicy": {"startupPolicyOrder": "AnyOrder"}}
+NETWORK: Final[Tree] = {"enableDNSHostnames": True, "publishNotReadyAddresses": True}
 
 
 def store(plan: Plan) -> Plan:
@@ -37,7 +36,7 @@ def store(plan: Plan) -> Plan:
         from trainc.tracing.diagnoses import diagnose
 
         return plan.report(diagnose(plan, "jobset-schema", ObjectId.of(whole), violations))
-    spec = without_empty(typed(with_defaults(admitted.value["spec"])))
+    spec = stored(with_defaults(admitted.value["spec"]))
     return plan._replace(objects=(whole | {"spec": spec}, *plan.others))
 
 
@@ -55,9 +54,8 @@ def jobset(plan: Plan) -> Tree:
 
 def with_defaults(spec: Tree) -> Tree:
     """What JobSet's webhook fills in on creation."""
-    policies: Tree = {"successPolicy": {"operator": "All"}, "startupPolicy": {"startupPolicyOrder": "AnyOrder"}}
-    spec = policies | spec
-    spec["network"] = {"enableDNSHostnames": True, "publishNotReadyAddresses": True} | (spec.get("network") or {})
+    spec = POLICIES | spec
+    spec["network"] = NETWORK | spec["network"] if spec.get("network") else NETWORK
     if jobs := spec.get("replicatedJobs"):
         spec["replicatedJobs"] = [job_defaults(job) for job in jobs]
     if rules := (spec.get("failurePolicy") or {}).get("rules"):
@@ -81,22 +79,3 @@ def job_defaults(job: Tree) -> Tree:
         pod_template = pod_template | {"spec": pod | {"restartPolicy": "OnFailure"}}
     job_spec = {"completionMode": "Indexed"} | job_spec | {"template": pod_template}
     return job | {"template": job_template | {"spec": job_spec}}
-
-
-def without_empty(node: Any) -> Any:
-    """The tree without empty `metadata` and `resources`; unchanged subtrees are the same object."""
-    changed = None
-    for key, value in node.items() if isinstance(node, dict) else enumerate(node):
-        if not isinstance(value, CONTAINERS):
-            continue
-        kept = without_empty(value) if value else value
-        gone = value == {} and key in LEFT_OUT
-        if kept is value and not gone:
-            continue
-        if changed is None:
-            changed = node.copy()
-        if gone:
-            del changed[key]
-        else:
-            changed[key] = kept
-    return node if changed is None else changed

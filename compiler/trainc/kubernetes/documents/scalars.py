@@ -22,7 +22,7 @@ def _spellings(*words: str) -> tuple[str, ...]:
     return tuple(spelling for word in words for spelling in (word, word.capitalize(), word.upper()))
 
 
-_WORDS: Final[dict[str, Scalar]] = {
+WORDS: Final[dict[str, Scalar]] = {
     "": None,
     "~": None,
     **dict.fromkeys(_spellings("null"), None),
@@ -32,6 +32,7 @@ _WORDS: Final[dict[str, Scalar]] = {
     **dict.fromkeys((".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF"), math.inf),
     **dict.fromkeys(("-.inf", "-.Inf", "-.INF"), -math.inf),
 }
+"""What is no string, and no number with digits."""
 # Patterns stay texts until a number is found that is more than digits: compiling them takes longer than a document.
 _INTEGER: Final = r"[-+]?(?:0[xX][0-9a-fA-F]+|0[oO][0-7]+|0[bB][01]+|0[0-7]*|[1-9][0-9]*)"
 _SIGN_AFTER_BASE: Final = r"0b[-+][01]+"
@@ -43,7 +44,7 @@ _DIGITS_OF_UINT64: Final = 20
 
 def plain(text: str) -> Scalar:
     """The value of a plain scalar without a tag. Integers outside int64 and uint64 are floats."""
-    word = _WORDS.get(text, text)
+    word = WORDS.get(text, text)
     if word is not text:
         return word
     if text[0] in _NUMERIC:

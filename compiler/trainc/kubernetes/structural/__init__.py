@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from trainc.data import data_path
 from trainc.kubernetes.structural.nodes import Findings, Integer, IntOrString, Metadata, Node, Step, String
+from trainc.kubernetes.trees import Memory
 from trainc.kubernetes.violations import Admitted, Violation, field
 
 if TYPE_CHECKING:
@@ -46,10 +47,12 @@ _KEYWORDS: Final = {
 class Array(Node):
     """A list; where its items have keys, no two of them are the same."""
 
-    __slots__ = ("fewest", "item", "keys", "most", "unique")
+    __slots__ = ("fewest", "item", "keys", "known", "most", "unique")
 
     def __init__(self, schema: Tree, compiler: Compiler) -> None:
         super().__init__(schema)
+        self.known = Memory()
+        """Values of which nothing was said, and which stayed as they were: two thirds are known from another job."""
         self.item = compiler.node(schema["items"])
         self.fewest: int = schema.get("minItems", 0)
         self.most: int | None = schema.get("maxItems")
@@ -59,9 +62,12 @@ class Array(Node):
 
     def admit(self, value: Any, at: Step | None, found: Findings) -> Any:
         """Admit the items; refuse too few, too many, or the same one twice."""
+        if id(value) in self.known:
+            return value
         if not isinstance(value, list):
             found.complain("wrong_type", at, value, self.schema)
             return value
+        said = found.said
         plain, admit = self.item.plain, self.item.admit
         result = value
         for index, item in enumerate(value):
@@ -79,6 +85,8 @@ class Array(Node):
             found.complain("too_many_items", at, len(result), self.most)
         if self.unique and len(result) > 1:
             self._check_unique(result, at, found)
+        if result is value and found.said == said:
+            self.known.keep(value, value)
         return result
 
     def _check_unique(self, items: list[Any], at: Step | None, found: Findings) -> None:
@@ -104,17 +112,21 @@ class Array(Node):
 class Map(Node):
     """A mapping with any keys, and values of one kind."""
 
-    __slots__ = ("value",)
+    __slots__ = ("known", "value")
 
     def __init__(self, schema: Tree, compiler: Compiler) -> None:
         super().__init__(schema)
+        self.known = Memory()
         self.value = compiler.node(schema["additionalProperties"])
 
     def admit(self, value: Any, at: Step | None, found: Findings) -> Any:
         """Admit the values; drop nulls."""
+        if id(value) in self.known:
+            return value
         if not isinstance(value, dict):
             found.complain("wrong_type", at, value, self.schema)
             return value
+        said = found.said
         plain, admit = self.value.plain, self.value.admit
         result = value
         for key, item in value.items():
@@ -128,17 +140,20 @@ class Map(Node):
                     del result[key]
                 else:
                     result[key] = admitted
+        if result is value and found.said == said:
+            self.known.keep(value, value)
         return result
 
 
 class Object(Node):
     """A mapping with known fields."""
 
-    __slots__ = ("compiler", "defaults", "fewest", "fields", "plain_fields", "properties", "required")
+    __slots__ = ("compiler", "defaults", "fewest", "fields", "known", "plain_fields", "properties", "required")
 
     def __init__(self, schema: Tree, compiler: Compiler) -> None:
         super().__init__(schema)
         self.compiler = compiler
+        self.known = Memory()
         self.properties: Tree = schema.get("properties", {})
         self.fields: dict[str, Node] = {}
         """The fields that some object had so far."""
@@ -156,9 +171,12 @@ class Object(Node):
 
     def admit(self, value: Any, at: Step | None, found: Findings) -> Any:
         """Admit the fields; drop unknown ones and nulls, add defaults; refuse where a required one is missing then."""
+        if id(value) in self.known:
+            return value
         if not isinstance(value, dict):
             found.complain("wrong_type", at, value, self.schema)
             return value
+        said = found.said
         fields, plain = self.fields, self.plain_fields
         result = value
         for key, item in value.items():
@@ -183,12 +201,17 @@ class Object(Node):
                     result = dict(value)
                 result[name] = default
         if not self.required <= result.keys():
-            for name in sorted(self.required - result.keys()):
-                child = self.compiler.resolve(self.properties.get(name, {}))
-                found.complain("missing", (at, name), child, name in value)
+            self._miss(value, result, at, found)
         if len(result) < self.fewest:
             found.complain("too_few_properties", at, list(self.properties))
+        if result is value and found.said == said:
+            self.known.keep(value, value)
         return result
+
+    def _miss(self, value: Tree, result: Tree, at: Step | None, found: Findings) -> None:
+        for name in sorted(self.required - result.keys()):
+            child = self.compiler.resolve(self.properties.get(name, {}))
+            found.complain("missing", (at, name), child, name in value)
 
     def _compile(self, key: str) -> Node | None:
         schema = self.properties.get(key)

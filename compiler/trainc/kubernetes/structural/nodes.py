@@ -28,10 +28,12 @@ _GREATEST_WHOLE_FLOAT: Final = 2.0**53 - 1  # beyond, the server does not believ
 class Findings:
     """What was found on the way through one object."""
 
-    __slots__ = ("root", "unknown", "violations")
+    __slots__ = ("root", "said", "unknown", "violations")
 
     def __init__(self, root: Tree) -> None:
         self.root = root
+        self.said = 0
+        """How many of both there are."""
         self.violations: list[Violation] = []
         self.unknown: list[Violation] = []
 
@@ -39,12 +41,14 @@ class Findings:
         """Add the violation that `complaints.<complaint>` makes of the facts."""
         from trainc.kubernetes.structural import complaints
 
+        self.said += 1
         self.violations.append(getattr(complaints, complaint)(path_of(at), *facts))
 
     def drop(self, at: Step, schema: Tree) -> None:
         """Add a field that the kind does not have."""
         from trainc.kubernetes.structural import complaints
 
+        self.said += 1
         searched = len(self.unknown) < _MANY
         self.unknown.append(complaints.unknown_field(path_of(at), schema, self.root, searched=searched))
 

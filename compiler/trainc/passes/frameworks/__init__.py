@@ -8,6 +8,7 @@ not reserve the same variables for every plan, `reserved`; one whose processes m
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Final, Literal, Protocol, cast
 
@@ -47,6 +48,7 @@ class Framework(Protocol):
     apply: Callable[[Plan], Plan]
 
 
+@cache
 def load(key: str) -> Framework | None:
     """The framework of a policy's key, or None when there is none of that name."""
     if key not in FRAMEWORKS:

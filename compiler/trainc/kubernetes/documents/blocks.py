@@ -1,0 +1,116 @@
+"""YAML as nearly everybody writes manifests, read line by line: a third of the time that a parser's events take.
+
+Reads    a text of block mappings and lists whose scalars stand on one line: plain, or in quotes without an escape;
+         `[a, b]` of plain words, `[]`, `{}`, comments.
+Returns  what `composer` makes of it, or UNREAD for any other text: that is the composer's, and so are all complaints.
+         What is read must be beyond doubt, so the patterns take ASCII alone, and leave out whatever YAML 1.1, 1.2,
+         libyaml and Go could see differently.
+
+Measured on a TrainJob of 60 lines: 130 us of processor time where the composer takes 430.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from math import isfinite
+from sys import intern
+from typing import Any, Final
+
+from trainc.kubernetes.documents.scalars import HINTS, WORDS, json_number, plain
+
+UNREAD: Final[Any] = object()
+"""A text, or a scalar, that is not looked at here."""
+_LONGEST: Final = 2**16
+"""Characters. What is longer is rare, and may exceed one of the composer's limits."""
+_WIDEST: Final = 80
+"""Columns of indentation: with fewer, nothing is nested deeper than the composer allows."""
+
+# What is left out everywhere: `!` and `?`, of which Go refuses some that libyaml takes, and the backslash.
+_WORD: Final = r"""["$-9;->@-\[\]-~]"""  # no space, `#` or `:`
+_IN_LIST: Final = r"[$%(-+.-9;->@-Z^-z|~-]"  # nor quotes, `&`, `,`, braces or brackets
+_BEGIN: Final = r"(?:[A-Za-z0-9_/.$(+~]|-(?=[A-Za-z0-9_/.$(+~-]))"
+_ITEM: Final = rf"-*[A-Za-z0-9_/.$]{_IN_LIST}*"
+_LINE: Final = re.compile(
+    r"( *)"
+    r"(?:(-[ ]+)?"  # an item
+    r"(?:([A-Za-z][A-Za-z0-9_./-]{0,255}):(?=[ \n]))?[ ]*"  # a key, short enough to be one in front of its value
+    rf"({_BEGIN}{_WORD}*(?:(?:[ ]+|:){_WORD}+)*"
+    r'|"[ #->@-\[\]-~]*"'
+    r"|'[ \"-&(->@-\[\]-~]*'"
+    rf"|\[{_ITEM}(?:,[ ]*{_ITEM})*\]|\[\]|{{}})?"
+    r"(?:[ ]+(?:#[ -~]*)?)?|#[ -~]*)\n"
+    r"|(.+)\n"  # what is none of these
+)
+
+
+def read(text: str) -> Any:  # noqa: PLR0912 (the loop is the hot path: a call for each line would take half of it)
+    """The value of a text that holds one document, all of it plain to see; else UNREAD."""
+    if len(text) > _LONGEST or not text.isascii():
+        return UNREAD
+    lines = _LINE.findall(text.removeprefix("---\n") if text.endswith("\n") else f"{text}\n")
+    root: Any = []
+    here, at = root, -1  # the innermost collection, and its column
+    stack: list[tuple[Any, int]] = []  # those around it
+    waiting: str | None = ""  # the key that has no value yet; None where the line before is complete
+    for indent, dash, key, word, other in lines:
+        if not (key or dash):
+            if other or word:  # also a scalar alone, or the rest of one that began on the line before
+                return UNREAD
+            continue
+        column = len(indent)
+        if waiting is not None:
+            if column > at or (dash and column == at and here.__class__ is dict):
+                inner: Any = [] if dash else {}
+                if here is root:
+                    root.append(inner)
+                else:
+                    here[waiting] = inner
+                stack.append((here, at))
+                here, at = inner, column
+            else:
+                here[waiting] = None
+            waiting = None
+        while column < at or (column == at and not dash and here.__class__ is list):
+            here, at = stack.pop()
+        if column != at or column > _WIDEST or (dash and here.__class__ is dict):
+            return UNREAD
+        if dash and key:
+            here.append({})
+            stack.append((here, at))
+            here, at = here[-1], column + len(dash)
+        if not key:
+            value = _value(word)
+            here.append(value)
+        elif key in here or key in WORDS:
+            return UNREAD
+        elif word:
+            value = here[intern(key)] = _value(word)
+        else:
+            value, waiting = None, intern(key)
+        if value is UNREAD:
+            return UNREAD
+    if here is root:
+        return UNREAD
+    if waiting is not None:
+        here[waiting] = None
+    return root[0]
+
+
+@lru_cache(maxsize=4096)
+def _value(word: str) -> Any:
+    """The value of what stands on one line; equal ones of all jobs are one object."""
+    match word[:1]:
+        case "":
+            return UNREAD
+        case '"' | "'":
+            return word[1:-1]
+        case "{":
+            return {}
+        case "[":
+            items = [_value(item.strip()) for item in word[1:-1].split(",") if item]
+            return UNREAD if any(item is UNREAD for item in items) else items
+    value = plain(word) if word[0] in HINTS else word
+    if isinstance(value, float):
+        return json_number(value) if isfinite(value) else UNREAD
+    return value
