@@ -9,7 +9,7 @@ from trainc.delivery import PLAIN, Delivery
 from trainc.diagnostics import Checked, Diagnostic, Document, ObjectId, Place, Related, failed, strictly
 from trainc.emit.order import objects_of_a_job
 from trainc.frontends import Role, sort
-from trainc.kubernetes.trees import Tree, get, put
+from trainc.kubernetes.trees import Tree, forget, get, put
 from trainc.library import FLAGS, Level, Library, Spelled, Stock
 from trainc.objects import TrainJob
 from trainc.plan import Plan
@@ -87,7 +87,8 @@ class Read:
     """The documents of some paths, by role."""
 
     def __init__(self, files_of: Reader = inputs.read) -> None:
-        """`files_of` finds the files of some paths."""
+        """`files_of` finds the files of some paths. What earlier runs remember is forgotten."""
+        forget()
         self.files_of = files_of
         self.documents: dict[Role, list[Document]] = {"job": [], "runtime": [], "other": []}
         self.diagnostics: list[Diagnostic] = []

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from trainc.delivery import PLAIN, Delivery
 from trainc.diagnostics import Diagnostic, Path, failed
-from trainc.kubernetes.trees import Tree, edit, get
+from trainc.kubernetes.trees import Memory, Tree, edit, forgotten, get
 from trainc.objects import NO_PROJECT, NO_RUNTIME, NOTHING, Project, Runtime, TrainJob, ancestor
 from trainc.records import NamedTuple
 
@@ -242,20 +242,17 @@ class Plan(NamedTuple):
         return self._replace(diagnostics=self.diagnostics + found) if found else self
 
 
-_MERGED: Final[dict[tuple[int, int], tuple[Tree, Tree, Tree]]] = {}
+_MERGED: Final = Memory()
 """Resources that were merged, by the identity of both sides, which are kept: there are few sizes of nodes."""
-MOST_MERGED: Final = 1024
 
 
 def _merged(base: Tree, override: Tree) -> Tree:
     from trainc.kubernetes.resources import merge_resources
 
-    known = _MERGED.get((id(base), id(override)))
-    if known is None:
-        if len(_MERGED) >= MOST_MERGED:
-            _MERGED.clear()
-        known = _MERGED[id(base), id(override)] = (base, override, merge_resources(base, override))
-    return known[2]
+    key = (id(base), id(override))
+    known = _MERGED.get(key) or _MERGED.keep(key, (base, override, merge_resources(base, override)))
+    result: Tree = known[2]
+    return result
 
 
 def upsert(items: list[Tree] | None, added: Iterable[Tree], key: str) -> list[Tree]:
@@ -323,6 +320,10 @@ def _variable(name: str, text: str) -> Tree:
 def from_field(name: str, path: str) -> Tree:
     """A variable that the kubelet fills from a field of the pod."""
     return {"name": name, "valueFrom": {"fieldRef": {"fieldPath": path}}}
+
+
+forgotten(_variable.cache_clear)
+forgotten(from_field.cache_clear)
 
 
 def copied(variable: Tree) -> Tree:

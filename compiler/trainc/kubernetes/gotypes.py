@@ -205,7 +205,9 @@ class _Struct:
         except WrongTypeError as error:
             error.path = (name, *error.path)
             raise
-        return self._known.keep(value, result if self._added.keys() <= value.keys() else self._added | result)
+        result = result if self._added.keys() <= value.keys() else self._added | result
+        self._known.keep(id(value), (value, result))
+        return result
 
 
 def _changed(value: Tree, result: Tree, name: str, new: Any) -> Tree:

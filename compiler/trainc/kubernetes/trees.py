@@ -15,20 +15,39 @@ Tree = dict[str, Any]
 Path = tuple[str | int, ...]
 
 
-class Memory(dict[int, tuple[Any, Any]]):
-    """What a pure function made of subtrees, by their identity: jobs share those of their runtime and their patches.
+class Memory(dict[Any, Any]):
+    """What pure functions made of parts of trees, mostly by their identity: jobs share those of runtimes and patches.
 
-    It keeps the subtrees alive, so that no identity is given away a second time, and forgets all when it is full.
+    An entry by identity holds what it is an entry of, so that no identity is given away a second time. It forgets all
+    when it is full, and when another run begins.
     """
 
     MOST: Final = 2048
 
-    def keep(self, tree: Any, result: Any) -> Any:
-        """Remember a result, and return it."""
+    def __init__(self) -> None:
+        super().__init__()
+        _TO_CLEAR.append(self.clear)
+
+    def keep(self, key: Any, value: Any) -> Any:
+        """Remember a value, and return it."""
         if len(self) >= self.MOST:
             self.clear()
-        self[id(tree)] = (tree, result)
-        return result
+        self[key] = value
+        return value
+
+
+_TO_CLEAR: Final[list[Callable[[], object]]] = []
+
+
+def forgotten(clear: Callable[[], object]) -> None:
+    """Have something else that holds trees cleared when another run begins."""
+    _TO_CLEAR.append(clear)
+
+
+def forget() -> None:
+    """Forget what earlier runs have made: whoever holds their objects may have changed them since."""
+    for clear in _TO_CLEAR:
+        clear()
 
 
 def get(tree: Any, path: Path, default: Any = None) -> Any:

@@ -22,7 +22,7 @@ from trainc.frontends.dialects import load as load_dialect
 from trainc.kubernetes import objectmeta
 from trainc.kubernetes.gotypes import typed
 from trainc.kubernetes.structural import Violation, field, load
-from trainc.kubernetes.trees import Tree, get, put
+from trainc.kubernetes.trees import Memory, Tree, get, put
 from trainc.objects import Runtime
 
 if TYPE_CHECKING:
@@ -36,8 +36,7 @@ if TYPE_CHECKING:
 RELEASE: Final = "trainer-2.3"
 PROCESSES: Final = ("spec", "mlPolicy", "torch", "numProcPerNode")
 """What runtimes of Trainer v2.0 and v2.1 say of torch's processes; v2.3 drops it."""
-MOST_SHARED: Final = 4096
-_SHARED: Final[dict[bytes, Any]] = {}
+_SHARED: Final = Memory()
 """Parts of TrainJobs by their contents: bytes that are equal only for equal values in equal order."""
 _WITHOUT_REFERENCES: Final = 2
 """The form of these bytes that does not depend on which values are one object."""
@@ -85,9 +84,8 @@ def with_shared_parts(job: Tree) -> Tree:
 
 def shared(part: Any) -> Any:
     """The first part with the same contents, as far as these are remembered."""
-    if len(_SHARED) >= MOST_SHARED:
-        _SHARED.clear()
-    return _SHARED.setdefault(marshal.dumps(part, _WITHOUT_REFERENCES), part)
+    content = marshal.dumps(part, _WITHOUT_REFERENCES)
+    return _SHARED[content] if content in _SHARED else _SHARED.keep(content, part)
 
 
 def conform_older(plan: Plan, told: Told) -> Plan:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from trainc.checks import check
 from trainc.diagnostics import Diagnostic, Finding
 from trainc.kubernetes.gotypes import as_patch, typed
-from trainc.kubernetes.trees import Tree, get
+from trainc.kubernetes.trees import Memory, Tree, get
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,8 +34,7 @@ PATCHES: Final = frozenset(
     }
 )
 """The Go types for which a patch has types of its own, in which every field is optional."""
-MOST_MERGED: Final = 1024
-_MERGED: Final[dict[tuple[int, int], tuple[Tree, Tree, Tree]]] = {}
+_MERGED: Final = Memory()
 """What became of a spec by a patch, by the identity of both, which are kept: platforms write theirs into many jobs."""
 
 
@@ -70,13 +69,12 @@ def merged(spec: Tree, patch: Tree | None) -> Tree:
         return spec
     known = _MERGED.get((id(spec), id(patch)))
     if known is not None:
-        return known[2]
+        merged_before: Tree = known[2]
+        return merged_before
     from trainc.kubernetes.merge import strategic_merge
 
     result = typed(strategic_merge(spec, as_patch(patch, sparse=PATCHES)))
-    if len(_MERGED) >= MOST_MERGED:
-        _MERGED.clear()
-    _MERGED[id(spec), id(patch)] = (spec, patch, result)
+    _MERGED.keep((id(spec), id(patch)), (spec, patch, result))
     return result
 
 

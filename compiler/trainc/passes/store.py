@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 RELEASE: Final = "jobset-0.12"
 VERSION: Final = "jobset.x-k8s.io/v1alpha2"
-POLICIES: Final[Tree] = {"successPolicy": {"operator": "All"}, "startupPolicy": {"startupPolicyOrder": "AnyOrder"}}
-NETWORK: Final[Tree] = {"enableDNSHostnames": True, "publishNotReadyAddresses": True}
 
 
 def store(plan: Plan) -> Plan:
@@ -54,8 +52,9 @@ def jobset(plan: Plan) -> Tree:
 
 def with_defaults(spec: Tree) -> Tree:
     """What JobSet's webhook fills in on creation."""
-    spec = POLICIES | spec
-    spec["network"] = NETWORK | spec["network"] if spec.get("network") else NETWORK
+    policies: Tree = {"successPolicy": {"operator": "All"}, "startupPolicy": {"startupPolicyOrder": "AnyOrder"}}
+    spec = policies | spec
+    spec["network"] = {"enableDNSHostnames": True, "publishNotReadyAddresses": True} | (spec.get("network") or {})
     if jobs := spec.get("replicatedJobs"):
         spec["replicatedJobs"] = [job_defaults(job) for job in jobs]
     if rules := (spec.get("failurePolicy") or {}).get("rules"):

@@ -18,6 +18,7 @@ from sys import intern
 from typing import Any, Final
 
 from trainc.kubernetes.documents.scalars import HINTS, WORDS, json_number, plain
+from trainc.kubernetes.trees import forgotten
 
 UNREAD: Final[Any] = object()
 """A text, or a scalar, that is not looked at here."""
@@ -114,3 +115,6 @@ def _value(word: str) -> Any:
     if isinstance(value, float):
         return json_number(value) if isfinite(value) else UNREAD
     return value
+
+
+forgotten(_value.cache_clear)

@@ -86,7 +86,7 @@ class Array(Node):
         if self.unique and len(result) > 1:
             self._check_unique(result, at, found)
         if result is value and found.said == said:
-            self.known.keep(value, value)
+            self.known.keep(id(value), value)
         return result
 
     def _check_unique(self, items: list[Any], at: Step | None, found: Findings) -> None:
@@ -141,7 +141,7 @@ class Map(Node):
                 else:
                     result[key] = admitted
         if result is value and found.said == said:
-            self.known.keep(value, value)
+            self.known.keep(id(value), value)
         return result
 
 
@@ -205,7 +205,7 @@ class Object(Node):
         if len(result) < self.fewest:
             found.complain("too_few_properties", at, list(self.properties))
         if result is value and found.said == said:
-            self.known.keep(value, value)
+            self.known.keep(id(value), value)
         return result
 
     def _miss(self, value: Tree, result: Tree, at: Step | None, found: Findings) -> None:

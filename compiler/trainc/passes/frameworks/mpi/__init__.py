@@ -83,7 +83,7 @@ def slots(plan: Plan) -> int:
 
 def with_keys(plan: Plan, job: int) -> Plan:
     """The Secret's keys as a volume of the pods, mounted where sshd and ssh look for them."""
-    secret = {"secretName": f"{plan.job.name}-{SSH}", "defaultMode": 0o400, "items": list(KEYS)}
+    secret = {"secretName": f"{plan.job.name}-{SSH}", "defaultMode": 0o400, "items": [dict(key) for key in KEYS]}
     plan = plan.with_volumes(job, [{"name": SSH, "secret": secret}])
     mount = {"name": SSH, "mountPath": plan.runtime.settings["sshAuthMountPath"]}
     return plan.on(plan.find(job, NODE), mounts=[mount])

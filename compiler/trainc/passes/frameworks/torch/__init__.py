@@ -26,7 +26,6 @@ ELASTIC: Final = "elasticPolicy"
 TUNE_RUN: Final = ["tune", "run"]
 """The command, word for word, that makes a job one of torchtune: with another word behind it, it is one like any."""
 RESERVED: Final = frozenset({"PET_NNODES", "PET_NPROC_PER_NODE", "PET_NODE_RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT"})
-OPENED: Final = ({"containerPort": PORT},)
 RESERVED_AT: Final = "spec.trainer.env"
 MEETS_AT: Final = (("PET_RDZV_ENDPOINT",), ("PET_MASTER_ADDR", "PET_MASTER_PORT"), ("--rdzv_endpoint",))
 """Elastic trainers, all others, and torchtune's."""
@@ -40,16 +39,16 @@ def apply(plan: Plan) -> Plan:
         return elastic.apply(plan)
     plan = plan.with_nodes_of_job()
     node = plan.find(plan.trainer, NODE)
-    rendezvous = (*ranks(plan), *master(plan))
+    rendezvous, opened = (*ranks(plan), *master(plan)), {"containerPort": PORT}
     own = map(copied, plan.job.trainer.get("env") or [])
     if is_torchtune(plan):
-        plan = plan.on(node, env=(*own, *ranks(plan)), ports=OPENED)
+        plan = plan.on(node, env=(*own, *ranks(plan)), ports=[opened])
         if node is not None:
             from trainc.passes.frameworks.torch.torchtune import command
 
             plan = plan._replace(entry=plan.job.trainer | {"command": list(command(plan))})
     else:
-        plan = plan.on(node, env=(*own, *rendezvous), ports=OPENED)
+        plan = plan.on(node, env=(*own, *rendezvous), ports=[opened])
     for _, _, slot in injected(plan):
         plan = plan.on(slot, env=rendezvous)
     return plan
