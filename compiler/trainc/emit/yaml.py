@@ -27,7 +27,7 @@ IMPLICIT_KEY: Final = 1024
 # many characters, subtrees with at least so many entries of their own.
 ENTRIES: Final = 16384
 KEPT: Final = 256
-WORTH_KEEPING: Final = 3
+WORTH_KEEPING: Final = 2
 
 # What is written as an escape, from U+007F on: control characters, the line breaks that only YAML 1.1 knows (U+0085,
 # U+2028, U+2029), the byte order mark, surrogates, non-characters; and what would hide in a review: invisible and

@@ -53,10 +53,12 @@ def forget() -> None:
 def get(tree: Any, path: Path, default: Any = None) -> Any:
     """The value at `path`, or `default` where some step of it is missing or null."""
     for step in path:
-        if isinstance(tree, dict):
+        if tree.__class__ is dict:  # half of the time of isinstance, in what stages do most
             tree = tree.get(step)
         elif isinstance(tree, list) and isinstance(step, int) and step < len(tree):
             tree = tree[step]
+        elif isinstance(tree, dict):
+            tree = tree.get(step)
         else:
             return default
     return default if tree is None else tree
