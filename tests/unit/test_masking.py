@@ -23,6 +23,10 @@ from trainc.source.masking import is_secret_at, masked
         ),
         ({"command": ["curl https://ada:abc@example.com"]}, {"command": ["curl https://ada:***@example.com"]}),
         ({"kind": "Secret", "data": {"tls.crt": "YWJj"}}, {"kind": "Secret", "data": {"tls.crt": "***"}}),
+        (
+            {"kind": "Secret", "stringData": {"a": "$ecret", "b": "no"}},
+            {"kind": "Secret", "stringData": {"a": "***", "b": "***"}},
+        ),
         ({"kind": "ConfigMap", "data": {"tls.crt": "YWJj"}}, None),
     ],
 )
@@ -33,13 +37,13 @@ def test_what_is_masked(tree: dict[str, Any], shown: Any) -> None:
 @pytest.mark.parametrize(
     ("tree", "path", "secret"),
     [
-        ({"env": [{"name": "HF_TOKEN", "value": "abc"}]}, ("env", 0, "value"), True),
-        ({"env": [{"name": "HF_TOKEN", "value": "abc"}]}, ("env", 0, "name"), False),
-        ({"args": ["--token", "abc"]}, ("args", 1), True),
-        ({"args": ["--token", "abc"]}, ("args", 0), False),
-        ({"kind": "Secret", "data": {"a": "b"}}, ("data", "a"), True),
-        ({"env": []}, ("env", 3, "value"), False),
+        ({"env": [{"name": "HF_TOKEN", "value": "abc"}]}, ("env", 0, "value"), "named"),
+        ({"env": [{"name": "HF_TOKEN", "value": "abc"}]}, ("env", 0, "name"), ""),
+        ({"args": ["--token", "abc"]}, ("args", 1), "named"),
+        ({"args": ["--token", "abc"]}, ("args", 0), ""),
+        ({"kind": "Secret", "data": {"a": "b"}}, ("data", "a"), "whole"),
+        ({"env": []}, ("env", 3, "value"), ""),
     ],
 )
-def test_what_stands_around_a_value(tree: dict[str, Any], path: tuple[str | int, ...], secret: bool) -> None:
-    assert is_secret_at(tree, path) is secret
+def test_what_stands_around_a_value(tree: dict[str, Any], path: tuple[str | int, ...], secret: str) -> None:
+    assert is_secret_at(tree, path) == secret

@@ -8,7 +8,7 @@ Returns  the value with `***` for what is hidden: the values of variables, flags
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from trainc.kubernetes.trees import get
 from trainc.source.names import LAST_APPLIED, is_secret
@@ -19,9 +19,12 @@ if TYPE_CHECKING:
 
 MASK: Final = "***"
 
+Secrecy = Literal["", "named", "whole"]
+"""Whether a value is none, a secret by its name, unless it is a switch or a reference, or a secret whatever it is."""
 
-def masked(value: Any, *, secret: bool = False) -> Any:
-    """The value as it may be shown; `secret` says that all of it is one.
+
+def masked(value: Any, *, secret: Secrecy = "") -> Any:
+    """The value as it may be shown; `secret` is what is known of all of it.
 
     >>> masked({"name": "HF_TOKEN", "value": "hf_abc"}), masked(["--api-key", "abc", "--lr=1"])
     ({'name': 'HF_TOKEN', 'value': '***'}, ['--api-key', '***', '--lr=1'])
@@ -31,37 +34,40 @@ def masked(value: Any, *, secret: bool = False) -> Any:
     if isinstance(value, list):
         return [masked(part, secret=secret or _behind_flag(value, index)) for index, part in enumerate(value)]
     if isinstance(value, str):
-        return _text(value, secret=secret)
+        return MASK if secret == "whole" else _text(value, secret=bool(secret))
     return MASK if secret and isinstance(value, int | float) and not isinstance(value, bool) else value
 
 
-def is_secret_at(tree: Any, path: Path) -> bool:
+def is_secret_at(tree: Any, path: Path) -> Secrecy:
     """Whether what stands at a path is a secret, by what stands around it."""
     for length, step in enumerate(path):
         around = get(tree, path[:length])
-        if isinstance(around, dict) and _secret_field(around, str(step)):
-            return True
-        if isinstance(around, list) and isinstance(step, int) and _behind_flag(around, step):
-            return True
-    return False
+        found: Secrecy = ""
+        if isinstance(around, dict):
+            found = _secret_field(around, str(step))
+        elif isinstance(around, list) and isinstance(step, int):
+            found = _behind_flag(around, step)
+        if found:
+            return found
+    return ""
 
 
-def _secret_field(mapping: Tree, key: str) -> bool:
+def _secret_field(mapping: Tree, key: str) -> Secrecy:
     """Whether a field of a mapping is secret. Fields within it have names of their own, but for data of a Secret."""
     if key == LAST_APPLIED or (key in {"data", "stringData"} and mapping.get("kind") == "Secret"):
-        return True
+        return "whole"
     inner = mapping.get(key)
     if isinstance(inner, dict) or (isinstance(inner, list) and any(isinstance(item, dict) for item in inner)):
-        return False
-    return is_secret(str(mapping.get("name", "")) if key == "value" else key)
+        return ""
+    return "named" if is_secret(str(mapping.get("name", "")) if key == "value" else key) else ""
 
 
-def _behind_flag(items: list[Any], index: int) -> bool:
+def _behind_flag(items: list[Any], index: int) -> Secrecy:
     """Whether an item of a command line is the value of a flag that names a secret: [--token, abc]."""
     before = items[index - 1] if 0 < index <= len(items) else None
-    if not isinstance(before, str) or not before.startswith("-") or "=" in before:
-        return False
-    return is_secret(before) and not str(items[index] if index < len(items) else "").startswith("-")
+    if not isinstance(before, str) or not before.startswith("-") or "=" in before or not is_secret(before):
+        return ""
+    return "" if str(items[index] if index < len(items) else "").startswith("-") else "named"
 
 
 def _text(text: str, *, secret: bool) -> str:
