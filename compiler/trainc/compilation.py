@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from functools import partial
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from trainc import inputs
 from trainc.delivery import PLAIN, Delivery
@@ -19,13 +20,19 @@ from trainc.settings import DEFAULT, Settings
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from trainc.kubernetes.documents import Chunk
+    from trainc.moulds import Blank, Moulds, Poured
     from trainc.tracing import Trace
 
     Reader = Callable[..., Iterable[inputs.File | Diagnostic]]
     """What finds the files of some paths: `inputs.read` on the disk, a commit of git in its objects."""
 
+T = TypeVar("T")
+
 MANY: Final = 100
 """With fewer diagnostics there is no crowd among them."""
+FEW: Final = 8
+"""With so few TrainJobs it does not pay to look for those that are alike."""
 
 
 class Compiled(NamedTuple):
@@ -63,6 +70,8 @@ class Compilation(NamedTuple):
     """Who makes warnings errors, in words; empty where nobody does."""
     raised: int = 0
     """How many of the errors were warnings."""
+    poured: tuple[Poured, ...] = ()
+    """TrainJobs of which only the manifest was asked for; the others are `jobs`."""
 
     @property
     def objects(self) -> tuple[Tree, ...]:
@@ -86,10 +95,18 @@ class Compilation(NamedTuple):
 class Read:
     """The documents of some paths, by role."""
 
-    def __init__(self, files_of: Reader = inputs.read) -> None:
-        """`files_of` finds the files of some paths. What earlier runs remember is forgotten."""
+    def __init__(self, files_of: Reader = inputs.read, *, pour: bool = False) -> None:
+        """`files_of` finds the files of some paths. What earlier runs remember is forgotten.
+
+        With `pour`, TrainJobs that are alike become blanks, of which a compilation makes manifests alone.
+        """
         forget()
         self.files_of = files_of
+        self.pour = pour
+        self.moulds: Moulds | None = None
+        self.chunks = 0
+        self.blanks: list[tuple[int, Blank]] = []
+        """Each with the number of TrainJobs in `documents` that were read before it."""
         self.documents: dict[Role, list[Document]] = {"job": [], "runtime": [], "other": []}
         self.diagnostics: list[Diagnostic] = []
         self.files = 0
@@ -97,11 +114,34 @@ class Read:
     def add(self, file: inputs.File, *, namespace: str | None = None) -> None:
         """Read and sort the documents of one more file."""
         self.files += 1
-        for document in parsed(file):
+        known = partial(self._blank, file.path, namespace) if self.pour else None
+        for document in parsed(file, known):
             if isinstance(document, Diagnostic):
                 self.diagnostics.append(document)
-            else:
+            elif isinstance(document, Document):
                 self.take(document, namespace=namespace)
+            else:
+                self.blanks.append((len(self.documents["job"]), document))
+
+    def _blank(self, file: str, namespace: str | None, chunk: Chunk) -> Blank | None:
+        """A document as a blank, where there have been enough that are alike."""
+        if self.moulds is None:
+            self.chunks += 1
+            if self.chunks <= FEW:
+                return None
+            from trainc.moulds import Moulds
+
+            self.moulds = Moulds(namespace)
+        return self.moulds.fit(file, chunk)
+
+    def jobs(self) -> Iterator[Document | Blank]:
+        """The TrainJobs in the order in which they were read."""
+        at = 0
+        for before, blank in self.blanks:
+            yield from self.documents["job"][at:before]
+            yield blank
+            at = before
+        yield from self.documents["job"][at:]
 
     def take(self, document: Document, *, namespace: str | None = None) -> None:
         """Sort one more document, which somebody has read."""
@@ -129,7 +169,7 @@ class Read:
                 self.add(file, namespace=namespace)
 
 
-def compile(
+def compile(  # noqa: PLR0913 (options, by their names)
     paths: Sequence[str] = (".",),
     *,
     runtimes: Sequence[str] = (),
@@ -139,6 +179,7 @@ def compile(
     settings: Settings = DEFAULT,
     delivery: Delivery = PLAIN,
     root: str | None = None,
+    pour: bool = False,
 ) -> Compilation:
     """Compile every TrainJob found in `paths`.
 
@@ -151,11 +192,12 @@ def compile(
         settings: what `trainc.yaml` and the command line say of the advice (`trainc.settings.of` reads the file).
         delivery: how the objects reach a cluster that may hold older ones.
         root: the folder that no link may lead out of; by default the git root of each path, else its folder.
+        pour: whether of TrainJobs that are alike the manifest alone will do (`Compilation.poured`).
 
     Returns:
         The objects, and the diagnostics of all stages. User faults are diagnostics, never exceptions.
     """
-    read = _read(paths, namespace=namespace, skip=skip, settings=settings, root=root)
+    read = _read(paths, namespace=namespace, skip=skip, settings=settings, root=root, pour=pour)
     return compile_documents(
         read,
         runtimes=runtimes,
@@ -194,7 +236,8 @@ def compile_documents(
     for entry in searched.levels[0].entries.values():
         found += entry.conform()[1]
 
-    plans = _plans(read.documents["job"], searched, only=only, settings=settings, delivery=delivery, found=found)
+    made = _made(read, searched, only=only, namespace=namespace, settings=settings, delivery=delivery, found=found)
+    plans = [plan for plan in made if isinstance(plan, Plan)]
     jobs = tuple(
         Compiled(
             namespace=plan.job.namespace,
@@ -216,8 +259,9 @@ def compile_documents(
         others=tuple(read.documents["other"]),
         runtimes=len(read.documents["runtime"]),
         files=read.files,
-        checked=tuple(_checked(plans, read.documents["runtime"])),
+        checked=tuple(_checked(made, read.documents["runtime"])),
         strict=settings.strict,
+        poured=tuple(job for job in made if not isinstance(job, Plan)),
     ).saying(_thinned(found))
 
 
@@ -230,9 +274,12 @@ def _thinned(found: list[Diagnostic]) -> list[Diagnostic]:
     return thinned(found)
 
 
-def _checked(plans: Iterable[Plan], runtimes: Iterable[Document]) -> Iterator[Checked]:
-    for plan in plans:
-        yield Checked(plan.job.id, plan.job.document.file, skipped=not plan.objects)
+def _checked(made: Iterable[Plan | Poured], runtimes: Iterable[Document]) -> Iterator[Checked]:
+    for job in made:
+        if isinstance(job, Plan):
+            yield Checked(job.job.id, job.job.document.file, skipped=not job.objects)
+        else:
+            yield Checked(job.id, job.file, skipped=False)
     for document in runtimes:
         yield Checked(ObjectId.of(document.value), document.file)
 
@@ -264,37 +311,61 @@ def library(
     return Library((*levels, Stock(conform_runtime)), spelled), found
 
 
-def _plans(
-    documents: Iterable[Document],
+def _made(
+    read: Read,
     library: Library,
     *,
     only: str | None,
+    namespace: str | None,
     settings: Settings,
     delivery: Delivery,
     found: list[Diagnostic],
-) -> list[Plan]:
-    """Every TrainJob through the pipeline, in the order of the output."""
-    first: dict[tuple[str, str], TrainJob] = {}
-    for document in documents:
-        job = TrainJob(document=document, value=document.value)
-        key = (job.namespace, job.name)
-        if key in first and job.name:
-            found.append(_twice(job, first[key]))
-        else:
-            first[key if job.name else (job.namespace, f"\0{len(first)}")] = job
-    chosen = [job for _, job in sorted(first.items()) if only is None or job.name == only]
-    if only is not None and not chosen:
-        found.append(_none_of_that_name(only, [job.name for job in first.values()]))
-    project, quiet = settings.project, settings.quiet
-    fresh = (Plan(job=job, library=library, project=project, quiet=quiet, delivery=delivery) for job in chosen)
+) -> list[Plan | Poured]:
+    """Every TrainJob through the pipeline, or out of a mould, in the order of the output."""
     if delivery.name_suffix_hash:
         from trainc.suffix import run
     else:
         from trainc.pipeline import run
-    plans = [run(plan) for plan in fresh]
-    for plan in plans:
-        found += plan.diagnostics
-    return plans
+
+    def job_of(document: Document | Blank) -> TrainJob:
+        if not isinstance(document, Document):
+            document = document.document()
+        document = _placed(document, "job", namespace)
+        return TrainJob(document=document, value=document.value)
+
+    def compiled(document: Document | Blank) -> Plan:
+        job = job_of(document)
+        project, quiet = settings.project, settings.quiet
+        return run(Plan(job=job, library=library, project=project, quiet=quiet, delivery=delivery))
+
+    first: dict[tuple[str, str], Document | Blank] = {}
+    for document in read.jobs():
+        key = key_of(document)
+        if key in first and key[1]:
+            found.append(_twice(job_of(document), job_of(first[key])))
+        else:
+            first[key if key[1] else (key[0], f"\0{len(first)}")] = document
+    chosen = [document for _, document in sorted(first.items()) if only is None or key_of(document)[1] == only]
+    if only is not None and not chosen:
+        found.append(_none_of_that_name(only, [name for _, name in map(key_of, first.values())]))
+    made: list[Plan | Poured] = []
+    for document in chosen:
+        if isinstance(document, Document) or read.moulds is None:
+            made.append(compiled(document))
+        else:
+            made.append(read.moulds.made(document, compiled))
+    for job in made:
+        if isinstance(job, Plan):
+            found += job.diagnostics
+    return made
+
+
+def key_of(document: Document | Blank) -> tuple[str, str]:
+    """Namespace and name of a TrainJob; empty strings where it does not say."""
+    if not isinstance(document, Document):
+        return document.namespace, document.name
+    id = ObjectId.of(document.value)
+    return id.namespace, id.name
 
 
 def _read(
@@ -305,18 +376,20 @@ def _read(
     settings: Settings = DEFAULT,
     root: str | None = None,
     files_of: Reader = inputs.read,
+    pour: bool = False,
 ) -> Read:
     """The documents of the paths."""
-    result = Read(files_of)
+    result = Read(files_of, pour=pour)
     result.gather(paths, namespace=namespace, skip=skip, settings=settings, root=root)
     return result
 
 
-def parsed(file: inputs.File) -> Iterator[Document | Diagnostic]:
-    """The documents of one file, with what cannot be read among them."""
+def parsed(file: inputs.File, known: Callable[[Chunk], T | None] | None = None) -> Iterator[Document | Diagnostic | T]:
+    """The documents of one file, with what cannot be read among them; `known` knows some by their texts."""
+    from trainc.kubernetes.documents import Document as Parsed
     from trainc.kubernetes.documents import read_stream
 
-    documents, errors = read_stream(file.data)
+    documents, errors = read_stream(file.data, known)
     if errors:
         from trainc.source.broken import BrokenFile
 
@@ -332,9 +405,12 @@ def parsed(file: inputs.File) -> Iterator[Document | Diagnostic]:
             related=broken.since(error),
         )
     for read in documents:
-        yield Document(
-            file=file.path, line=read.chunk.line, column=read.chunk.column, text=read.chunk.text, value=read.value
-        )
+        if isinstance(read, Parsed):
+            yield Document(
+                file=file.path, line=read.chunk.line, column=read.chunk.column, text=read.chunk.text, value=read.value
+            )
+        else:
+            yield read
 
 
 def _placed(document: Document, role: Role, namespace: str | None) -> Document:

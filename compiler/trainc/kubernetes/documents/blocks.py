@@ -81,15 +81,15 @@ def read(text: str) -> Any:  # noqa: PLR0912 (the loop is the hot path: a call f
             stack.append((here, at))
             here, at = here[-1], column + len(dash)
         if not key:
-            value = _value(word)
-            here.append(value)
+            found = value(word)
+            here.append(found)
         elif key in here or key in WORDS:
             return UNREAD
         elif word:
-            value = here[intern(key)] = _value(word)
+            found = here[intern(key)] = value(word)
         else:
-            value, waiting = None, intern(key)
-        if value is UNREAD:
+            found, waiting = None, intern(key)
+        if found is UNREAD:
             return UNREAD
     if here is root:
         return UNREAD
@@ -99,8 +99,8 @@ def read(text: str) -> Any:  # noqa: PLR0912 (the loop is the hot path: a call f
 
 
 @lru_cache(maxsize=4096)
-def _value(word: str) -> Any:
-    """The value of what stands on one line; equal ones of all jobs are one object."""
+def value(word: str) -> Any:
+    """The value of what stands on one line; equal ones of all jobs are one object, which is UNREAD for what is none."""
     match word[:1]:
         case "":
             return UNREAD
@@ -109,12 +109,29 @@ def _value(word: str) -> Any:
         case "{":
             return {}
         case "[":
-            items = [_value(item.strip()) for item in word[1:-1].split(",") if item]
+            items = [value(item.strip()) for item in word[1:-1].split(",") if item]
             return UNREAD if any(item is UNREAD for item in items) else items
-    value = plain(word) if word[0] in HINTS else word
-    if isinstance(value, float):
-        return json_number(value) if isfinite(value) else UNREAD
-    return value
+    found = plain(word) if word[0] in HINTS else word
+    if isinstance(found, float):
+        return json_number(found) if isfinite(found) else UNREAD
+    return found
 
 
-forgotten(_value.cache_clear)
+forgotten(value.cache_clear)
+
+
+def scalars(text: str) -> list[tuple[int, int]]:
+    """From where to where each scalar of a text reaches that can be read here, quotes included, less those of null.
+
+    >>> scalars("args: [python, -m]\\nenv: 'x' # y\\n")
+    [(7, 13), (15, 17), (24, 27)]
+    """
+    found: list[tuple[int, int]] = []
+    begin = 4 if text.startswith("---\n") else 0
+    for line in _LINE.finditer(text if text.endswith("\n") else f"{text}\n", begin):
+        word, at = line[4] or "", line.start(4)
+        if word[:1] == "[":
+            found += [(at + 1 + item.start(), at + 1 + item.end()) for item in re.finditer("[^ ,]+", word[1:-1])]
+        elif word not in {"", "{}"} and value(word) is not None:
+            found.append((at, at + len(word)))
+    return found

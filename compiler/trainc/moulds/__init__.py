@@ -1,0 +1,155 @@
+"""Moulds: jobs that are alike but for words which are only carried are compiled once, and poured from then on.
+
+Reads    the texts of TrainJobs, as a run finds them, and what the pipeline makes of the first ones of a kind.
+Returns  the manifests of the others, byte for byte as the pipeline would make them, for a twentieth of its time.
+
+A thousand TrainJobs in git are a few, copied: other names, images, arguments, data. A *shape* (`shapes`) is the text of
+a TrainJob whose words are groups of an expression; which words may be, `places` says: those that no stage and no check
+looks at, and only spellings of them that are beyond doubt. Every other value of the spec is a part of the key of a
+*mould* (`casts`): its first job is compiled as always. So is the second, and beside it a probe, the same job with long
+marks for words; the probe's manifest with gaps for the marks is the mould. It is kept if the second job, poured, is
+what the pipeline has made of it, and if neither had anything to be said of.
+
+Whatever has no shape, or no mould, or not yet, goes through the pipeline. Nothing is kept from one run to another.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from trainc.diagnostics import Document, ObjectId
+from trainc.emit.yaml import Writer
+from trainc.frontends import VERSION
+from trainc.kubernetes.documents import parse
+from trainc.moulds.casts import Mould, Spelled, cast, is_silent, manifest, marks
+from trainc.moulds.shapes import Shape, shape_of, signature
+from trainc.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from trainc.kubernetes.documents import Chunk
+    from trainc.moulds.shapes import Groups
+    from trainc.plan import Plan
+
+    Compile = Callable[[Document], Plan]
+    """A document through the whole pipeline."""
+    Key = tuple[Shape, Groups, tuple[int, ...]]
+    """What the jobs of a mould have in common: shape, numbers, and which words are equal (for each, the first such)."""
+
+KIND: Final = "kind: TrainJob"
+"""In a text without this there is nothing to look at."""
+LONGEST: Final = 16 * 1024
+"""Characters of a text. What is longer is rare, and its expression would take long."""
+MOST: Final = 16
+"""Shapes of so many lines: one after the other is tried on a text."""
+PROBES: Final = 8
+"""Of a shape: where the moulds differ in more than numbers, most jobs may need one of their own."""
+ALIKE: Final = 3
+"""So many texts of one signature have no shape before one gets it, which takes as long as to compile a few jobs."""
+
+
+class Blank(NamedTuple):
+    """A TrainJob that has a shape. Its text has not been read any further."""
+
+    shape: Shape
+    words: Groups
+    numbers: Groups
+    namespace: str
+    name: str
+    file: str
+    line: int
+
+    def document(self, words: Groups | None = None) -> Document:
+        """The document after all; with other words, where they are given."""
+        text = self.shape.text(words or self.words, self.numbers)
+        return Document(file=self.file, line=self.line, text=text, value=parse(text))
+
+
+class Poured(NamedTuple):
+    """A TrainJob's manifest, made without the pipeline."""
+
+    namespace: str
+    name: str
+    file: str
+    text: str
+    """Its objects, separated by `---`."""
+
+    @property
+    def id(self) -> ObjectId:
+        """Which TrainJob it is made of."""
+        return ObjectId(VERSION, "TrainJob", self.namespace, self.name)
+
+
+class Moulds:
+    """The shapes and moulds of one run."""
+
+    def __init__(self, namespace: str | None = None) -> None:
+        """`namespace` is that of TrainJobs which name none."""
+        self._namespace = namespace or ""
+        self._shapes: dict[int, list[Shape]] = {}
+        """By their number of lines."""
+        self._seen: dict[str, int] = {}
+        self._moulds: dict[Key, Mould | None] = {}
+        self._spelled = Spelled()
+        self._writer = Writer()
+
+    def fit(self, file: str, chunk: Chunk) -> Blank | None:
+        """A text as a blank; None where it has no shape yet, which it gets when there have been enough like it."""
+        text = chunk.text
+        if len(text) > LONGEST:
+            return None
+        shapes = self._shapes.setdefault(text.count("\n"), [])
+        for at, shape in enumerate(shapes):
+            values = shape.values(text)
+            if values is not None:
+                if at:  # what comes often comes first
+                    shapes[at - 1 : at + 1] = shape, shapes[at - 1]
+                words = shape.words_of(values)
+                namespace = shape.said_namespace if shape.namespace is None else words[shape.namespace]
+                return Blank(
+                    shape,
+                    words,
+                    shape.numbers_of(values),
+                    namespace or self._namespace,
+                    words[shape.name],
+                    file,
+                    chunk.line,
+                )
+        if KIND in text and len(shapes) < MOST:
+            sign = signature(text)
+            self._seen[sign] = self._seen.get(sign, 0) + 1
+            if self._seen[sign] % ALIKE == 0 and (made := shape_of(text)) is not None:
+                shapes.insert(0, made)
+        return None
+
+    def made(self, blank: Blank, compile: Compile) -> Poured | Plan:
+        """What becomes of a blank: poured where there is a mould for it."""
+        words = blank.words
+        key = (blank.shape, blank.numbers, tuple(map(words.index, words)))
+        mould = self._moulds.get(key)
+        if mould is not None:
+            return Poured(blank.namespace, blank.name, blank.file, mould.pour(words, self._spelled))
+        plan = compile(blank.document())
+        if key not in self._moulds:
+            self._moulds[key] = self._cast(blank, plan, compile) if is_silent(plan) else None
+        return plan
+
+    def _cast(self, blank: Blank, plan: Plan, compile: Compile) -> Mould | None:
+        """A mould of the blank's key, from what the pipeline has made of it; None where there can be none."""
+        shape, words, made = blank.shape, blank.words, manifest(plan, self._writer)
+        if shape.mould is not None and (mould := shape.mould.with_numbers(words, self._spelled, made)):
+            return mould
+        if shape.probes >= PROBES:
+            return None
+        shape.probes += 1
+        marked = marks(words, shape.words)
+        document = blank.document(marked)
+        if not shape.values(document.text):
+            return None
+        probe = compile(document)
+        mould = cast(probe, shape.words, marked) if is_silent(probe) else None
+        if mould is None or mould.pour(words, self._spelled) != made:
+            return None
+        shape.mould = mould
+        return mould

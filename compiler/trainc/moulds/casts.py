@@ -1,0 +1,141 @@
+"""A mould: the manifest of a TrainJob with gaps for its words.
+
+Reads    what the pipeline makes of a job, and of a probe: the same job with a mark for each word.
+Returns  the probe's manifest with gaps for the marks; None where a mark has become anything else than the word, or
+         where the job itself, poured, is not what the pipeline has made of it.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import product
+from string import ascii_lowercase
+from typing import TYPE_CHECKING, Any, Final
+
+from trainc.emit.order import objects_of_a_job
+from trainc.emit.yaml import Writer, inline
+from trainc.moulds.places import LABEL
+from trainc.moulds.shapes import picker
+from trainc.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from trainc.moulds.shapes import Groups, Word
+    from trainc.plan import Plan
+
+MARK: Final = re.compile("zq[a-z]{2}q[xz]*")
+_NAMES: Final = tuple("".join(letters) for letters in product(ascii_lowercase, repeat=2))
+_GAP: Final = re.compile("\0([0-9]+)\0")
+
+
+class Spelled(dict[str, str]):
+    """Each string as it stands in a manifest, on one line; made when it is first asked for."""
+
+    MOST: Final = 16384
+
+    def __missing__(self, text: str) -> str:
+        if len(self) >= self.MOST:
+            self.clear()
+        self[text] = spelled = inline(text)
+        return spelled
+
+
+class Mould(NamedTuple):
+    """A manifest with gaps."""
+
+    text: str
+    """With `%s` for each gap."""
+    made: tuple[tuple[str, Callable[[Groups], Groups]], ...]
+    """The scalars in which words stand beside something else: a format, and the words for it."""
+    order: Callable[[Sequence[str]], Groups]
+    """What fills the gaps, of these: the words as scalars, those scalars, the words as they are."""
+
+    def pour(self, words: Groups, spelled: Spelled) -> str:
+        """The manifest of a job with these words."""
+        made = [spelled[form % of(words)] for form, of in self.made]
+        return self.text % self.order((*map(spelled.__getitem__, words), *made, *words))
+
+    def with_numbers(self, words: Groups, spelled: Spelled, made: str) -> Mould | None:
+        """The mould of a manifest that differs from this one's in lines without gaps alone."""
+        ours, poured, lines = self.text.split("\n"), self.pour(words, spelled).split("\n"), made.split("\n")
+        if len(ours) != len(lines) or len(poured) != len(lines):
+            return None
+        for at, (mine, line) in enumerate(zip(poured, lines, strict=True)):
+            if mine != line:
+                if _escaped(mine) != ours[at]:
+                    return None  # there is a word in it
+                ours[at] = _escaped(line)
+        return self._replace(text="\n".join(ours))
+
+
+def manifest(plan: Plan, writer: Writer) -> str:
+    """What is written of one job."""
+    return "---\n".join(map(writer.document, objects_of_a_job(plan.objects)))
+
+
+def marks(words: Groups, of_shape: Sequence[Word]) -> Groups:
+    """A word for each place, as long as the place allows; equal words get equal ones."""
+    made: dict[str, str] = {}
+    for word in words:
+        if word not in made:
+            places = [place for other, place in zip(words, of_shape, strict=True) if other == word]
+            form = max((place.kind for place in places), key=lambda kind: kind.strictness).mark
+            length = min(place.most for place in places) - len(form.format(""))
+            made[word] = form.format(f"zq{_NAMES[len(made)]}q".ljust(length - 1, "x") + "z")
+    return tuple(made[word] for word in words)
+
+
+def cast(probe: Plan, of_shape: Sequence[Word], marked: Groups) -> Mould | None:
+    """The mould that a probe's objects are, less the marks."""
+    kinds = [(tree["apiVersion"], tree["kind"]) for tree in probe.objects]
+    if len(set(kinds)) < len(kinds) or any(map(MARK.search, _keys(probe.objects))):
+        return None  # an order may be that of words
+    whole = {place.before + mark: at for at, (place, mark) in enumerate(zip(of_shape, marked, strict=True))}
+    labels = {mark: at for at, (place, mark) in enumerate(zip(of_shape, marked, strict=True)) if place.kind is LABEL}
+    text = manifest(probe, Writer())
+    made: list[tuple[str, Callable[[Groups], Groups]]] = []
+    for scalar in sorted(set(_marked(probe.objects)), key=len, reverse=True):
+        found = MARK.findall(scalar)
+        if scalar not in whole and any(mark not in labels for mark in found):
+            return None
+        if "\n" in scalar:
+            continue  # what it is like besides does not depend on its labels
+        gap = whole.get(scalar, -1)
+        if gap < 0 or of_shape[gap].before:
+            of = [whole[scalar]] if gap >= 0 else [labels[mark] for mark in found]
+            made.append((MARK.sub("%s", _escaped(scalar)), picker(of)))
+            gap = len(marked) + len(made) - 1
+        text = text.replace(f" {inline(scalar)}\n", f" \0{gap}\0\n")
+    bare = len(marked) + len(made)
+    text = MARK.sub(lambda mark: f"\0{bare + labels[mark[0]]}\0", text)
+    order = [int(gap) for gap in _GAP.findall(text)]
+    return Mould(_GAP.sub("%s", _escaped(text)), tuple(made), picker(order))
+
+
+def _escaped(text: str) -> str:
+    """For a format."""
+    return text.replace("%", "%%")
+
+
+def _keys(node: Any) -> Iterator[str]:
+    """The keys of a tree."""
+    if isinstance(node, dict):
+        yield from node
+    if isinstance(node, dict | list | tuple):
+        for inner in node.values() if isinstance(node, dict) else node:
+            yield from _keys(inner)
+
+
+def _marked(node: Any) -> Iterator[str]:
+    """The strings of a tree that hold a mark, keys apart."""
+    if isinstance(node, dict | list | tuple):
+        for inner in node.values() if isinstance(node, dict) else node:
+            yield from _marked(inner)
+    elif isinstance(node, str) and MARK.search(node):
+        yield node
+
+
+def is_silent(plan: Plan) -> bool:
+    """Whether there is nothing to be said of a job, so that nothing is lost where nobody looks at it."""
+    return bool(plan.objects) and not (plan.diagnostics or plan.regrets)

@@ -1,0 +1,175 @@
+"""The shape of a TrainJob: its text as an expression, with groups for its values.
+
+Reads    a text that `documents.blocks` reads: every scalar stands on one line.
+Returns  an expression for the texts that differ from it in values alone. Keys, indentation, comments and the order of
+         fields are constants, and so are the values that decide how others are looked at; a group is a word (`places`),
+         or a number.
+"""
+
+from __future__ import annotations
+
+import re
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, Final
+
+from trainc.frontends import VERSION
+from trainc.kubernetes.documents import blocks
+from trainc.kubernetes.trees import get
+from trainc.moulds.places import NUMBER, RUNTIME, RUNTIME_NAME, Kind, kind
+from trainc.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from trainc.kubernetes.trees import Path
+    from trainc.moulds.casts import Mould
+
+    Groups = tuple[str, ...]
+
+ROOM: Final = 8
+"""A word is at most as long as that of the first job, rounded up to so many characters."""
+SHORT: Final = 16
+"""Shorter ones may be as long as this."""
+_VALUES: Final = r"(?<=: ).*|(?<=- )[^:\n]*$"
+
+
+class Word(NamedTuple):
+    """A group that is a word."""
+
+    path: Path
+    kind: Kind
+    most: int
+    """How many characters it has at most."""
+    before: str
+    """What stands before it in the same scalar."""
+
+
+class Group(NamedTuple):
+    """A value that is no constant."""
+
+    begin: int
+    end: int
+    expression: str
+    word: Word | None = None
+    """None for a number."""
+
+
+class Shape:
+    """The texts of one shape. There are a few in a run; they are compared by identity."""
+
+    __slots__ = (
+        "_end",
+        "_parts",
+        "is_word",
+        "mould",
+        "name",
+        "namespace",
+        "numbers_of",
+        "probes",
+        "said_namespace",
+        "words",
+        "words_of",
+    )
+
+    def __init__(self, text: str, groups: list[Group], said_namespace: str) -> None:
+        """`said_namespace` is the namespace that the text says where that is a constant."""
+        ends = [0, *(group.end for group in groups)]
+        self._parts = [
+            (text[end : group.begin], group.begin - end, re.compile(group.expression).match)
+            for end, group in zip(ends, groups, strict=False)
+        ]
+        self._end = text[ends[-1] :]
+        self.is_word = [group.word is not None for group in groups]
+        self.words = [group.word for group in groups if group.word is not None]
+        self.words_of = picker([at for at, is_word in enumerate(self.is_word) if is_word])
+        self.numbers_of = picker([at for at, is_word in enumerate(self.is_word) if not is_word])
+        paths = [word.path for word in self.words]
+        self.name = paths.index(("metadata", "name"))
+        self.namespace = paths.index(("metadata", "namespace")) if ("metadata", "namespace") in paths else None
+        self.said_namespace = said_namespace
+        self.mould: Mould | None = None
+        """The latest mould that a probe was needed for."""
+        self.probes = 0
+
+    def values(self, text: str) -> list[str] | None:
+        """What the groups are in a text; None where it is of another shape."""
+        found: list[str] = []
+        at = 0
+        for constant, length, match in self._parts:
+            if not text.startswith(constant, at):
+                return None
+            value = match(text, at + length)
+            if value is None:
+                return None
+            found.append(value[0])
+            at = value.end()
+        return found if text[at:] == self._end else None
+
+    def text(self, words: Groups, numbers: Groups) -> str:
+        """The text with these values."""
+        of_words, of_numbers = iter(words), iter(numbers)
+        values = (next(of_words if is_word else of_numbers) for is_word in self.is_word)
+        return (
+            "".join(constant + value for (constant, _, _), value in zip(self._parts, values, strict=True)) + self._end
+        )
+
+
+def picker(places: list[int]) -> Callable[[Sequence[str]], Groups]:
+    """What picks these of some values, as a tuple in any case."""
+    if len(places) > 1:
+        return itemgetter(*places)
+    return lambda values: tuple(values[at] for at in places)
+
+
+def signature(text: str) -> str:
+    """The text without its values: texts of one shape have one signature, and nearly the other way round."""
+    return re.sub(_VALUES, "", text, flags=re.MULTILINE)
+
+
+def shape_of(text: str) -> Shape | None:
+    """The shape of a TrainJob's text; None where it has none: it is not plain to read, or its name is no word."""
+    job = blocks.read(text)
+    if not isinstance(job, dict) or (job.get("apiVersion"), job.get("kind")) != (VERSION, "TrainJob"):
+        return None
+    stands = blocks.scalars(text)
+    leaves = [(path, leaf) for path, leaf in _leaves(job, ()) if leaf is not None]
+    if len(stands) != len(leaves):
+        return None
+    groups: list[Group] = []
+    for (begin, end), (path, leaf) in zip(stands, leaves, strict=True):
+        if blocks.value(text[begin:end]) != leaf:
+            return None
+        if group := _group(text[begin:end], begin, path, job):
+            groups.append(group)
+    if not any(group.word and group.word.path == ("metadata", "name") for group in groups):
+        return None
+    namespace = get(job, ("metadata", "namespace"), "")
+    return Shape(text, groups, namespace if isinstance(namespace, str) else "")
+
+
+def _leaves(node: Any, path: Path) -> Iterator[tuple[Path, Any]]:
+    """The scalars of a tree, in the order of its text."""
+    if isinstance(node, dict | list):
+        for key, inner in node.items() if isinstance(node, dict) else enumerate(node):
+            yield from _leaves(inner, (*path, key))
+    else:
+        yield path, node
+
+
+def _group(raw: str, begin: int, path: Path, job: Any) -> Group | None:
+    """The group of a scalar; None for a constant."""
+    quotes = 1 if raw[0] in "\"'" else 0
+    said = raw[quotes : len(raw) - quotes]
+    begin += quotes
+    found = kind(path, job)
+    if found is not None and (before := re.match(found.before, said)):
+        text = said[before.end() :]
+        most = max(SHORT, -(-len(text) // ROOM) * ROOM)
+        expression = (found.quoted if quotes else found.plain).format(most=most, rest=most - 1)
+        if re.fullmatch(expression, text):
+            return Group(begin + before.end(), begin + len(said), expression, Word(path, found, most, before[0]))
+    if path[0] == "spec":
+        expression = RUNTIME_NAME if path == RUNTIME else NUMBER
+        if re.fullmatch(expression, said):
+            return Group(begin, begin + len(said), expression)
+    return None
