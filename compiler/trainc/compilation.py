@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from trainc import inputs
@@ -75,8 +76,19 @@ class Compilation(NamedTuple):
 
     @property
     def objects(self) -> tuple[Tree, ...]:
-        """All objects, in the order in which they are written."""
+        """All objects, in the order in which they are written; of `poured` there are none."""
         return tuple(obj for job in self.jobs for obj in job.objects)
+
+    def manifests(self) -> list[tuple[str, str, str]]:
+        """Namespace, name and YAML of each TrainJob, in the order of the output."""
+        from trainc.emit.yaml import Writer
+
+        # One writer for all: it remembers what the jobs of one runtime share.
+        write = Writer().document
+        texts = [(job.namespace, job.name, "---\n".join(map(write, job.objects))) for job in self.jobs]
+        if not self.poured:
+            return texts
+        return sorted([*texts, *((job.namespace, job.name, job.text) for job in self.poured)], key=itemgetter(0, 1))
 
     @property
     def failed(self) -> bool:
@@ -192,12 +204,15 @@ def compile(  # noqa: PLR0913 (options, by their names)
         settings: what `trainc.yaml` and the command line say of the advice (`trainc.settings.of` reads the file).
         delivery: how the objects reach a cluster that may hold older ones.
         root: the folder that no link may lead out of; by default the git root of each path, else its folder.
-        pour: whether of TrainJobs that are alike the manifest alone will do (`Compilation.poured`).
+        pour: whether the manifests alone will do of TrainJobs that are alike (`Compilation.poured`). Names with a suffix
+            depend on the whole content, so these are compiled one by one.
 
     Returns:
         The objects, and the diagnostics of all stages. User faults are diagnostics, never exceptions.
     """
-    read = _read(paths, namespace=namespace, skip=skip, settings=settings, root=root, pour=pour)
+    read = _read(
+        paths, namespace=namespace, skip=skip, settings=settings, root=root, pour=pour and not delivery.name_suffix_hash
+    )
     return compile_documents(
         read,
         runtimes=runtimes,

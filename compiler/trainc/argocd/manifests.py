@@ -43,7 +43,8 @@ class Answer(NamedTuple):
     @property
     def text(self) -> str:
         """The manifests. The others are written anew, too, so that what Argo CD reads is what was read here."""
-        return yaml.render([*self.result.objects, *(document.value for document in self.others)])
+        texts = [text for _, _, text in self.result.manifests()]
+        return "---\n".join([*texts, *(yaml.render([document.value]) for document in self.others)])
 
 
 def generate(environment: Environment) -> Answer:
@@ -63,10 +64,11 @@ def generate(environment: Environment) -> Answer:
         settings=found._replace(strict="the parameter strict" if said.strict else found.strict, spelled=SPELLED),
         delivery=Delivery(said.name_suffix_hash, said.argocd_replace, said.suspend),
         root=environment.root,
+        pour=True,
     )
     others = tuple(other for other in result.others if os.path.basename(other.file) not in OF_KUSTOMIZE)
     result = result.saying(diagnostic for document in others for diagnostic in _no_object(document))
-    if not result.jobs and not result.failed:
+    if not (result.jobs or result.poured or result.failed):
         result = result.saying([_nothing(result)])
     if len(others) < len(result.others):
         notes = (*notes, "a kustomization.yaml is left out: the plugin does not run kustomize")

@@ -66,8 +66,7 @@ def build(  # noqa: PLR0913, PLR0917 (an option each)
         skip=written,
         settings=settings,
         delivery=delivery,
-        # JSON needs the objects, and a suffix in the names what is in them.
-        pour=form == "yaml" and not delivery.name_suffix_hash,
+        pour=form == "yaml",
     )
     report = partial(_report, reports)
     if result.failed:
@@ -148,19 +147,8 @@ def _manifest(result: Compilation, form: str, *, passthrough: bool) -> list[str]
         from trainc.emit import json
 
         return [json.render([*result.objects, *(document.value for document in others)])]
-    documents = [*(text for _, _, text in texts(result)), *map(as_read, others)]
+    documents = [*(text for _, _, text in result.manifests()), *map(as_read, others)]
     return [part for document in documents for part in ("---\n", document)][1:]
-
-
-def texts(result: Compilation) -> list[tuple[str, str, str]]:
-    """Namespace, name and manifest of each TrainJob, in the order of the output."""
-    from trainc.emit.yaml import Writer
-
-    # One writer for all: it remembers what the jobs of one runtime share.
-    write = Writer().document
-    compiled = [(job.namespace, job.name, "---\n".join(map(write, job.objects))) for job in result.jobs]
-    poured = [(job.namespace, job.name, job.text) for job in result.poured]
-    return sorted(compiled + poured, key=lambda job: job[:2]) if poured else compiled
 
 
 def as_read(document: Document) -> str:
@@ -182,7 +170,8 @@ def _to_folder(
     from trainc import outputs
 
     files = {
-        f"{namespace}/{name}.yaml" if namespace else f"{name}.yaml": text for namespace, name, text in texts(result)
+        f"{namespace}/{name}.yaml" if namespace else f"{name}.yaml": text
+        for namespace, name, text in result.manifests()
     }
     if passthrough and result.others:
         # No object's name can begin with an underscore.

@@ -138,8 +138,11 @@ class Moulds:
     def _cast(self, blank: Blank, plan: Plan, compile: Compile) -> Mould | None:
         """A mould of the blank's key, from what the pipeline has made of it; None where there can be none."""
         shape, words, made = blank.shape, blank.words, manifest(plan, self._writer)
-        if shape.mould is not None and (mould := shape.mould.with_numbers(words, self._spelled, made)):
-            return mould
+        for numbers, mould in shape.moulds:
+            # With more digits a name that is made of both would be longer than that of the probe.
+            shorter = all(len(mine) <= len(its) for mine, its in zip(blank.numbers, numbers, strict=True))
+            if shorter and (alike := mould.with_numbers(words, self._spelled, made)):
+                return alike
         if shape.probes >= PROBES:
             return None
         shape.probes += 1
@@ -148,8 +151,8 @@ class Moulds:
         if not shape.values(document.text):
             return None
         probe = compile(document)
-        mould = cast(probe, shape.words, marked) if is_silent(probe) else None
-        if mould is None or mould.pour(words, self._spelled) != made:
+        cast_of = cast(probe, shape.words, marked) if is_silent(probe) else None
+        if cast_of is None or cast_of.pour(words, self._spelled) != made:
             return None
-        shape.mould = mould
-        return mould
+        shape.moulds.append((blank.numbers, cast_of))
+        return cast_of

@@ -112,7 +112,7 @@ def _is_any(path: Path, at: int) -> bool:
 def _is_looked_at(path: Path, job: Tree) -> bool:
     match path:
         case ("metadata", "namespace"):
-            return get(job, ("spec", "runtimeRef", "kind"), CLUSTER) != CLUSTER  # the runtime is looked for in it
+            return bool(get(job, ("spec", "runtimeRef", "kind"), CLUSTER) != CLUSTER)  # the runtime is looked for in it
         case (*_, "labels" | "annotations", str(key)):
             return bool(SPEAKS_TO_TOOLS.fullmatch(key)) and not SPEAKS_TO_PEOPLE.fullmatch(key)
         case ("spec", "trainer", "args", _):

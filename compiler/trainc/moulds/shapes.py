@@ -30,6 +30,8 @@ ROOM: Final = 8
 """A word is at most as long as that of the first job, rounded up to so many characters."""
 SHORT: Final = 16
 """Shorter ones may be as long as this."""
+LONG: Final = 40
+"""Longer ones have no room: the limits of names and labels are near, and the probe must not meet them."""
 _VALUES: Final = r"(?<=: ).*|(?<=- )[^:\n]*$"
 
 
@@ -61,7 +63,7 @@ class Shape:
         "_end",
         "_parts",
         "is_word",
-        "mould",
+        "moulds",
         "name",
         "namespace",
         "numbers_of",
@@ -87,8 +89,8 @@ class Shape:
         self.name = paths.index(("metadata", "name"))
         self.namespace = paths.index(("metadata", "namespace")) if ("metadata", "namespace") in paths else None
         self.said_namespace = said_namespace
-        self.mould: Mould | None = None
-        """The latest mould that a probe was needed for."""
+        self.moulds: list[tuple[Groups, Mould]] = []
+        """Those that a probe was made for, with their numbers."""
         self.probes = 0
 
     def values(self, text: str) -> list[str] | None:
@@ -164,7 +166,7 @@ def _group(raw: str, begin: int, path: Path, job: Any) -> Group | None:
     found = kind(path, job)
     if found is not None and (before := re.match(found.before, said)):
         text = said[before.end() :]
-        most = max(SHORT, -(-len(text) // ROOM) * ROOM)
+        most = len(text) if len(text) > LONG else max(SHORT, -(-len(text) // ROOM) * ROOM)
         expression = (found.quoted if quotes else found.plain).format(most=most, rest=most - 1)
         if re.fullmatch(expression, text):
             return Group(begin + before.end(), begin + len(said), expression, Word(path, found, most, before[0]))

@@ -1,0 +1,300 @@
+"""Moulds: what is poured is what the pipeline would have made, and what anybody looks at is never poured.
+
+Each test compiles the same texts twice, with and without moulds, and compares manifests, diagnostics and the list of
+what was checked. `make fuzz` runs the literals on every stock runtime, and many more accidents.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import random
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from trainc import compilation
+from trainc.compilation import Compilation, Read, compile_documents
+from trainc.inputs import File
+from trainc.kubernetes.documents import blocks, split
+from trainc.moulds import places, shapes
+from trainc.moulds.places import IMAGE, LABEL, OPTION, TEXT, Kind
+from trainc.reports.text import render
+from trainc.settings import DEFAULT, Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+ROOT = Path(__file__).parents[2]
+MANY = "EXAMPLES" in os.environ
+POURING = ("torch-distributed", "torchtune-llama3.2-1b", "torch-distributed-volcano", "jax-distributed")
+"""Runtimes; with EXAMPLES, those below, too."""
+MORE = ("mxnet-distributed", "paddle-distributed", "plain", "torch-distributed-coscheduling", "torch-elastic",
+        "torch-with-initializers", "xgboost-distributed")  # fmt: skip
+NASTY = (
+    *("", "true", "no", "null", "~", "1e3", "0x1f", "1_000", "2024-01-01", "-1", "a: b", "a #b", "a b", "$(JOB)", "$$"),
+    *("Blue", "-x", "x-", "x" * 64, "x" * 300, "tune", "run", "é", '"x"', "'x'", '"a\\tb"', "'it''s'", '""', "|", "{}"),
+    *("[a, b]", "&x y", "*x", "!x y", "latest", "acme/train:latest", "acme/train", "trainer", "hf_" + "x1" * 17),
+    *("job-1", "a=b", "%s", "%(x)d", "a\\b"),
+)
+"""What may stand in the place of a scalar, of which some is no word anywhere."""
+JOB = """\
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainJob
+metadata:
+  name: {name}
+  namespace: {label}
+  labels:
+    app.kubernetes.io/name: {label}
+    kueue.x-k8s.io/queue-name: {label}
+    acme.example.com/team: "{label}"
+  annotations:
+    acme.example.com/owner: {text}
+    acme.example.com/note: "{quoted}"
+spec:
+  runtimeRef:
+    name: {runtime}
+  trainer:
+    numNodes: 2
+    image: {image}
+    command: [python, -m, acme.train]
+    args:
+    - --rate={option}
+    - "--data={quoted}"
+    env:
+    - name: DATASET
+      value: {text}
+    - name: NOTES
+      value: '{quoted}'
+    - name: MODEL
+      value: {text}
+    resourcesPerNode:
+      requests:
+        memory: 64Gi
+  runtimePatches:
+  - manager: acme.example.com/pools
+    trainingRuntimeSpec:
+      template:
+        metadata:
+          labels:
+            acme.example.com/pool: {label}
+          annotations:
+            acme.example.com/pool: {text}
+        spec:
+          replicatedJobs:
+          - name: node
+            template:
+              metadata:
+                labels:
+                  acme.example.com/pool: {label}
+                annotations:
+                  acme.example.com/pool: {text}
+              spec:
+                template:
+                  metadata:
+                    labels:
+                      acme.example.com/pool: {label}
+                    annotations:
+                      acme.example.com/pool: "{quoted}"
+                  spec:
+                    serviceAccountName: {label}
+                    nodeSelector:
+                      acme.example.com/pool: {label}
+                    tolerations:
+                    - key: acme.example.com/pool
+                      operator: Equal
+                      value: {label}
+                      effect: NoSchedule
+                    volumes:
+                    - name: data
+                      persistentVolumeClaim:
+                        claimName: {label}
+"""
+"""A word at each of the places."""
+
+
+@pytest.fixture(autouse=True)
+def from_the_first_job(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Look for shapes at once, not after some jobs."""
+    monkeypatch.setattr(compilation, "FEW", 0)
+    monkeypatch.setattr("trainc.moulds.ALIKE", 1)
+
+
+def both(files: Sequence[str], *, namespace: str | None = None, settings: Settings = DEFAULT) -> Compilation:
+    """What became of the files, with moulds; without them it is the same."""
+    made: list[Compilation] = []
+    seen: list[tuple[object, ...]] = []
+    for pour in (False, True):
+        read = Read(pour=pour)
+        for index, text in enumerate(files):
+            read.add(File(f"{index}.yaml", text.encode()), namespace=namespace)
+        result = compile_documents(read, namespace=namespace, settings=settings)
+        made.append(result)
+        said = render(result.diagnostics, summary="", color=False)
+        seen.append((result.manifests(), said, result.checked, result.others, result.runtimes, result.failed))
+    assert seen[0] == seen[1]
+    assert not made[0].poured
+    assert len(made[1].jobs) + len(made[1].poured) == len(made[0].jobs)
+    return made[1]
+
+
+def filled(
+    name: str, runtime: str = "torch-distributed", *, label: str = "blue", text: str = "some", quoted: str = "a b",
+    option: str = "1e-3", image: str = "acme/train:1.2",
+) -> str:  # fmt: skip
+    """The job with these words."""
+    return JOB.format(name=name, runtime=runtime, label=label, text=text, quoted=quoted, option=option, image=image)
+
+
+def test_jobs_that_differ_in_words_are_poured() -> None:
+    jobs = [
+        filled(f"job-{number}", label=f"team-{number % 3}", text=f"s3://data/{number}", quoted=f"run {number}: again")
+        for number in range(20)
+    ]
+    result = both(jobs)
+    assert len(result.jobs) <= 3
+    assert not result.diagnostics
+    assert "value: s3://data/7\n" in next(job.text for job in result.poured if job.name == "job-7")
+
+
+def test_every_place_is_in_the_job_of_these_tests() -> None:
+    shape = shapes.shape_of(filled("a"))
+    assert shape is not None
+    found = {
+        tuple(places.ANY if isinstance(step, int) or "acme" in step or "/" in step else step for step in word.path)
+        for word in shape.words
+    }
+    assert found == places.PLACES.keys()
+
+
+def _literals() -> list[str]:
+    """Every string of the compiler's code, and every word of the golden inputs: what a check could look for."""
+    found: set[str] = set()
+    for file in sorted((ROOT / "compiler").rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) <= 64:
+                found |= {node.value, *re.findall(r"[\w./:@+=-]+", node.value)}
+    for file in sorted((ROOT / "golden").glob("*/input.yaml")):
+        found |= set(re.findall(r"[\w./:@+=-]+", file.read_text()))
+    return sorted(found)
+
+
+LITERALS = _literals()
+
+
+def _of(kind: Kind, *, quoted: bool = False) -> list[str]:
+    """The literals that are words of a kind, in no order."""
+    expression = re.compile((kind.quoted if quoted else kind.plain).format(most=63, rest=62))
+    found = [literal for literal in LITERALS if expression.fullmatch(literal)]
+    random.Random(kind.plain).shuffle(found)
+    return found
+
+
+@pytest.mark.parametrize("runtime", [*POURING, *(MORE if MANY else ())])
+def test_no_literal_of_the_compiler_makes_a_difference_at_any_place(runtime: str) -> None:
+    """One word each at all places at once, so that every place meets every word."""
+    words = {
+        "label": _of(LABEL),
+        "text": _of(TEXT),
+        "quoted": _of(TEXT, quoted=True),
+        "option": _of(OPTION),
+        "image": [*_of(IMAGE), "acme/train:1", "acme/train:2.0"],
+    }
+    assert min(len(words[kind]) for kind in ("label", "text", "quoted", "option")) > 1000
+    count = max(map(len, words.values())) if MANY else 250
+    jobs = [
+        filled(f"job-{number}", runtime, **{kind: some[number % len(some)] for kind, some in words.items()})
+        for number in range(count)
+    ]
+    result = both([filled(f"first-{'x' * 40}", runtime, label="y" * 63, text="y" * 63, quoted="y" * 63), *jobs])
+    assert len(result.poured) > count * 0.6
+
+
+def _after_accidents(text: str, name: str, dice: random.Random) -> str:
+    """A TrainJob's text under another name, and with something else for one of its scalars."""
+    job = re.sub(r"(?m)^(metadata:(?:\n  .*)*?\n  name: ).*$", rf"\g<1>{name}", text, count=1)
+    if blocks.read(job) is blocks.UNREAD:
+        return job
+    begin, end = dice.choice(blocks.scalars(job))
+    return job[:begin] + dice.choice((*NASTY, job[begin:end], dice.choice(LITERALS))) + job[end:]
+
+
+CASES = sorted(path.parent.name for path in (ROOT / "golden").glob("*/input.yaml"))
+USUAL = {"llm-finetune-4x8", "node-pool-patches", "single-gpu-script", "jax-two-nodes", "kueue-queue", "gang-volcano"}
+"""Cases that pour whatever becomes of others."""
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_golden_inputs_after_accidents(case: str) -> None:
+    """Copies of an input, each with an odd value somewhere: some are poured, none differs."""
+    dice = random.Random(case)
+    text = (ROOT / "golden" / case / "input.yaml").read_text()
+    chunks = [chunk.text for chunk in split(text)[0]]
+    jobs = [chunk for chunk in chunks if "kind: TrainJob\n" in chunk]
+    others = [chunk for chunk in chunks if chunk not in jobs]
+    count = 200 if MANY else 12
+    copies = [_after_accidents(job, f"copy-{number}", dice) for job in jobs[:3] for number in range(count)]
+    alike = (
+        [re.sub(r"(?m)^  name: .*$", f"  name: same-{number}", jobs[0], count=1) for number in range(4)] if jobs else []
+    )
+    result = both([*others, *alike, *copies], settings=DEFAULT)
+    assert result.poured or case not in USUAL
+
+
+def test_what_is_said_of_a_job_is_said_of_all() -> None:
+    jobs = [filled(f"job-{number}", image="acme/train:latest") for number in range(6)]
+    result = both([*jobs, *(filled(f"good-{number}") for number in range(6))])
+    assert {diagnostic.id for diagnostic in result.diagnostics} == {"image-version"}
+    assert {job.name[:4] for job in result.poured} == {"good"}
+
+
+def test_names_beyond_the_limit_are_refused() -> None:
+    result = both([filled("x" * length) for length in (1, 8, 12, 20, 30, 45, 46, 47, 48, 49, 50, 63, 64, 65)])
+    assert result.failed
+    assert result.poured
+
+
+def test_two_of_one_name_are_told_apart_by_their_files() -> None:
+    result = both([filled(f"job-{number % 7}") for number in range(9)])
+    assert [diagnostic.id for diagnostic in result.diagnostics] == ["duplicate-trainjob"] * 2
+
+
+def test_jobs_without_a_namespace_get_that_of_the_command_line() -> None:
+    jobs = [filled(f"job-{number}").replace("  namespace: blue\n", "") for number in range(6)]
+    result = both(jobs, namespace="given")
+    assert {job.namespace for job in result.poured} == {"given"}
+    assert "  namespace: given\n" in result.poured[0].text
+    assert not {job.namespace for job in both(jobs).poured} - {""}
+
+
+def test_runtimes_of_a_namespace_are_looked_for_in_each() -> None:
+    runtime = (
+        (ROOT / "runtimes" / "torch-distributed.yaml").read_text().replace("ClusterTrainingRuntime", "TrainingRuntime")
+    )
+    runtimes = [
+        runtime.replace("  name: torch-distributed\n", f"  name: ours\n  namespace: {team}\n").replace("2.9.1", version)
+        for team, version in (("blue", "1.1"), ("green", "2.2"))
+    ]
+    jobs = [
+        filled(f"{team}-{number}", "ours", label=team)
+        .replace("    name: ours\n", "    kind: TrainingRuntime\n    name: ours\n")
+        .replace("    image: acme/train:1.2\n", "")
+        for number in range(5)
+        for team in ("blue", "green", "red")
+    ]
+    result = both([*runtimes, *jobs])
+    assert {diagnostic.id for diagnostic in result.diagnostics} == {"runtime-not-found"}
+    assert {("1.1" in job.text, "2.2" in job.text) for job in result.poured} == {(True, False), (False, True)}
+
+
+def test_a_job_that_compiles_otherwise_than_its_mould_has_none() -> None:
+    """With other numbers there are other lines: a pod has one, or the GPUs are counted."""
+    jobs = [
+        filled(f"job-{number}")
+        .replace("numNodes: 2", f"numNodes: {number % 4 + 1}")
+        .replace("memory: 64Gi", f"memory: 64Gi\n      limits:\n        nvidia.com/gpu: {number % 3 + 1}")
+        for number in range(40)
+    ]
+    assert both(jobs).poured
