@@ -204,8 +204,8 @@ def compile(  # noqa: PLR0913 (options, by their names)
         settings: what `trainc.yaml` and the command line say of the advice (`trainc.settings.of` reads the file).
         delivery: how the objects reach a cluster that may hold older ones.
         root: the folder that no link may lead out of; by default the git root of each path, else its folder.
-        pour: whether the manifests alone will do of TrainJobs that are alike (`Compilation.poured`). Names with a suffix
-            depend on the whole content, so these are compiled one by one.
+        pour: whether the manifests alone will do of TrainJobs that are alike (`Compilation.poured`). Where names have a
+            suffix, they depend on all that is in them, and every job is compiled.
 
     Returns:
         The objects, and the diagnostics of all stages. User faults are diagnostics, never exceptions.

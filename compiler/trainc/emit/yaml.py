@@ -44,6 +44,8 @@ _SHORT_ESCAPES: Final = {'"': r"\"", "\\": r"\\", "\t": r"\t", "\n": r"\n", "\r"
 _OTHER_WORDS: Final = frozenset(
     {"", "~", "null", "true", "false", "y", "n", "yes", "no", "on", "off", "=", "<<", ".inf", "+.inf", "-.inf", ".nan"}
 )
+_WORD: Final = re.compile("(?:--)?[A-Za-z/](?:[A-Za-z0-9_./=@+:-]*[A-Za-z0-9_./=@+-])?")
+"""Names, paths, images, options: plain, unless they are one of those words."""
 _NUMBERS: Final = "|".join(
     (
         "[-+]?D+(?:[.]D*)?(?:[eE][-+]?D+)?",  # 12  +1_000  08  1.  1.5e3
@@ -214,8 +216,10 @@ def _block(text: str, line: str) -> str:
 
 def inline(text: str) -> str:
     """A string on one line: plain if every reader sees the same string in it."""
+    if _WORD.fullmatch(text) and text.lower() not in _OTHER_WORDS:
+        return text  # as nearly always
     if not _is_printable(text) or _is_other_type(text):
-        if text.isascii() and text.isprintable():  # as nearly always; the expression takes long to compile
+        if text.isascii() and text.isprintable():  # as most are; the expression takes long to compile
             return '"' + text.replace("\\", r"\\").replace('"', r"\"") + '"'
         return '"' + re.sub(rf'["\\{_CONTROLS_AND_TAGS}{HIDDEN}]', _escape, text) + '"'
     if _is_syntax(text):
