@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+from functools import partial
 from pathlib import Path
 
 import pytest
 from running import run
 
+from trainc import outputs
 from trainc.outputs import LISTING, MARK, PART
 
 JOB = """\
@@ -82,6 +84,22 @@ def test_unchanged_files_are_not_rewritten() -> None:
     assert {path: os.stat(f"out/{path}").st_mtime_ns for path in tree()} == before
 
 
+def test_a_file_that_grows_while_it_is_compared_has_changed(monkeypatch: pytest.MonkeyPatch) -> None:
+    build()
+    plan = partial(outputs.plan, "out", {"b.yaml": Path("out/b.yaml").read_text().removeprefix(MARK)}, prune=False)
+    assert list(plan().write) == []
+    real = os.fstat
+
+    def fstat(opened: int) -> os.stat_result:
+        status = real(opened)
+        with open("out/b.yaml", "a") as file:
+            file.write("more")
+        return status
+
+    monkeypatch.setattr(os, "fstat", fstat)
+    assert list(plan().write) == ["b.yaml"]
+
+
 def test_an_error_leaves_everything_as_it_was() -> None:
     build()
     before = {path: Path("out", path).read_bytes() for path in tree()}
@@ -96,6 +114,10 @@ def test_an_error_leaves_everything_as_it_was() -> None:
         pytest.param("/etc/hostname", id="absolute"),
         pytest.param("../kept.yaml", id="upwards"),
         pytest.param("team/../../kept.yaml", id="upwards inside"),
+        pytest.param("./b.yaml", id="another name of an output"),
+        pytest.param("team//a.yaml", id="a part without a name"),
+        pytest.param("", id="no name"),
+        pytest.param("nul\0.yaml", id="a name that no system knows"),
         pytest.param("link/kept.yaml", id="through a link"),
         pytest.param("linked.yaml", id="a link"),
         pytest.param("by-hand.yaml", id="without the mark"),
