@@ -27,6 +27,8 @@ MARK: Final = "# Compiled by trainc from the TrainJob of this name. Do not edit:
 LISTING: Final = ".trainc-outputs"
 """Without a suffix: kubectl and Argo CD take every .json of a folder, hidden or not, for a manifest."""
 _PIECE: Final = 2**20
+_PLAIN: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+"""How a file is opened to be read: no link is followed, and no pipe waited for."""
 PART: Final = ".trainc-part"
 """How the name of a file ends, hidden by a `.` at its start, that is being written."""
 
@@ -49,7 +51,8 @@ def plan(folder: str, files: Mapping[str, str], *, prune: bool) -> Changes:
     if fault := _no_folder(folder):
         return Changes(diagnostics=[fault])
     changes = Changes()
-    listed = [] if not os.path.isdir(folder) else list(_listed(folder, changes.diagnostics))
+    # Of two lists that git has merged, one path may be there twice.
+    listed = dict.fromkeys(_listed(folder, changes.diagnostics) if os.path.isdir(folder) else ())
     with closing(_Folders(folder)) as folders:
         for path, text in files.items():
             wanted = (MARK + text).encode()
@@ -62,15 +65,15 @@ def plan(folder: str, files: Mapping[str, str], *, prune: bool) -> Changes:
                 changes.diagnostics.append(_refuse(folder, path, "it was not written by trainc"))
             else:
                 changes.write[path] = wanted
+    others = [path for path in listed if path not in files]
     if prune:
-        changes.remove += [path for path in listed if path not in files and _ours(folder, path, changes.diagnostics)]
-    kept = [] if prune else [path for path in listed if path not in files]
-    listing = _listing([*files, *kept])
+        changes.remove += [path for path in others if _ours(folder, path, changes.diagnostics)]
+    listing = _listing([*files, *([] if prune else others)])
     if _current(folder, LISTING) != listing and (files or listed):
         changes.write[LISTING] = listing
-    if not files.keys() <= set(listed):
-        changes.listed = _listing(list({*files, *listed}))
-    changes.folders = {path.rpartition("/")[0] for path in ("", *files, *listed)}
+    if not files.keys() <= listed.keys():
+        changes.listed = _listing([*files, *others])
+    changes.folders = {path.rpartition("/")[0] for path in ("", *files, *others)}
     return changes
 
 
@@ -193,10 +196,19 @@ def _listed(folder: str, found: list[Diagnostic]) -> Iterator[str]:
         found.append(_left_alone(folder, LISTING, "it is no list of trainc's; nothing is removed"))
         return
     for path in paths:
-        if isinstance(path, str) and "\0" not in path and _NO_NAMES.isdisjoint(path.split("/")):
+        if isinstance(path, str) and _is_below(path):
             yield path
         else:
             found.append(_left_alone(folder, str(path), f"{LISTING} lists it, but it leads out of the folder"))
+
+
+def _is_below(path: str) -> bool:
+    """Whether a path, whoever wrote it, can only be of something in the folder."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:  # JSON has escapes for half a character
+        return False
+    return "\0" not in path and _NO_NAMES.isdisjoint(path.split("/"))
 
 
 def _ours(folder: str, path: str, found: list[Diagnostic]) -> bool:
@@ -267,7 +279,7 @@ def _current(folder: str, path: str) -> bytes | str | None:
 def _content(at: int, name: str) -> bytes | str | None:
     """As `_Folders.current`, of a file in the folder of a descriptor."""
     try:
-        opened = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=at)
+        opened = os.open(name, _PLAIN, dir_fd=at)
     except FileNotFoundError:
         return None
     except OSError:

@@ -62,6 +62,14 @@ def test_what_is_no_longer_made_is_removed_with_its_empty_folder() -> None:
     assert not Path("out/team").exists()
 
 
+def test_what_is_listed_twice_is_removed_once() -> None:
+    build()
+    Path("jobs/a.yaml").unlink()
+    write(f"out/{LISTING}", json.dumps({"outputs": ["b.yaml", "team/a.yaml", "team/a.yaml"]}))
+    assert build() == 0
+    assert tree() == {"b.yaml", LISTING}
+
+
 def test_the_last_job_gone_leaves_an_empty_folder() -> None:
     build()
     Path("jobs/a.yaml").unlink()
@@ -118,6 +126,7 @@ def test_an_error_leaves_everything_as_it_was() -> None:
         pytest.param("team//a.yaml", id="a part without a name"),
         pytest.param("", id="no name"),
         pytest.param("nul\0.yaml", id="a name that no system knows"),
+        pytest.param("\ud800.yaml", id="half a character"),
         pytest.param("link/kept.yaml", id="through a link"),
         pytest.param("linked.yaml", id="a link"),
         pytest.param("by-hand.yaml", id="without the mark"),
