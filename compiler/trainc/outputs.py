@@ -237,13 +237,14 @@ def _open_below(folder: str, path: str, *, make: bool = False) -> int:
 
 
 class _Folders:
-    """The folders of some files: each is opened once for all of its files that come one after another."""
+    """The folders of some files: each is opened, or missed, once for all of its files that come one after another."""
 
     def __init__(self, folder: str, *, make: bool = False) -> None:
         self._folder = folder
         self._make = make
         self._path = ""
         self._at: int | None = None
+        self._missing: str | None = None
 
     def at(self, path: str) -> int:
         """A descriptor of the folder at `path`, for as long as no other is asked for. Raises OSError."""
@@ -255,9 +256,12 @@ class _Folders:
     def current(self, path: str) -> bytes | str | None:
         """The bytes of a file; None where there is none; why it is not looked at, where it is no plain file."""
         parent, _, name = path.rpartition("/")
+        if parent == self._missing:
+            return None
         try:
             at = self.at(parent)
         except FileNotFoundError:
+            self._missing = parent
             return None
         except OSError:
             return "its folder is a link or no folder"
@@ -309,8 +313,11 @@ def _replace(at: int, name: str, data: bytes) -> None:
     part = f".{name}.{os.getpid()}{PART}"
     opened = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o666, dir_fd=at)
     try:
-        with os.fdopen(opened, "wb") as file:
-            file.write(data)
+        try:
+            while data:  # a disk that is almost full takes a piece before it refuses
+                data = data[os.write(opened, data) :]
+        finally:
+            os.close(opened)
         os.rename(part, name, src_dir_fd=at, dst_dir_fd=at)
     except BaseException:
         os.unlink(part, dir_fd=at)

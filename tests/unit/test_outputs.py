@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import shutil
 from functools import partial
 from pathlib import Path
 
@@ -106,6 +108,34 @@ def test_a_file_that_grows_while_it_is_compared_has_changed(monkeypatch: pytest.
 
     monkeypatch.setattr(os, "fstat", fstat)
     assert list(plan().write) == ["b.yaml"]
+
+
+def test_a_disk_that_takes_a_piece_at_a_time_gets_all_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    build()
+    whole = {path: Path("out", path).read_bytes() for path in tree()}
+    shutil.rmtree("out")
+    real = os.write
+    monkeypatch.setattr(os, "write", lambda opened, data: real(opened, data[:100]))
+    assert build() == 0
+    assert {path: Path("out", path).read_bytes() for path in tree()} == whole
+
+
+def test_a_disk_that_is_full_leaves_whole_files_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    build()
+    before = {path: Path("out", path).read_bytes() for path in tree()}
+    write("jobs/a.yaml", JOB.format(name="a", namespace="team") + "  suspend: true\n")
+    real, room = os.write, [200]
+
+    def until_full(opened: int, data: bytes) -> int:
+        if not room:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return real(opened, data[: room.pop()])
+
+    monkeypatch.setattr(os, "write", until_full)
+    done = run("build", "jobs", "-o", "out")
+    assert (done.code, room) == (1, [])
+    assert "out/team/a.yaml: error[output-unwritable]: cannot be written: No space left on device" in done.err
+    assert {path: Path("out", path).read_bytes() for path in tree()} == before
 
 
 def test_an_error_leaves_everything_as_it_was() -> None:
