@@ -30,6 +30,9 @@ SETTINGS: Final = "trainc.yaml"
 TOLD: Final = "the repository"
 """What a root is called that somebody else chose: its path means nothing to the user."""
 
+_PLAIN: Final = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+"""How a plain file is opened: nothing else is followed or waited for, where the system can be told so."""
+
 
 class File(NamedTuple):
     """A file's bytes, under the path by which the user knows it."""
@@ -106,7 +109,8 @@ class _Walk:
         self.called = called
         self.skip = skip
         self.settings = settings
-        self.seen: set[str] = set()
+        self.seen = set(skip)
+        """Resolved paths: all that has been read, and, as if it had been, what is to be left out."""
 
     def path(self, path: str, *, depth: int = 0, real: str = "") -> Iterator[File | Diagnostic]:
         """What is at a path; `real` is the same with all links resolved, where that is known."""
@@ -143,20 +147,58 @@ class _Walk:
             return
         try:
             with os.scandir(path) as entries:
-                links = {entry.name: entry.is_symlink() for entry in entries}
+                found = sorted(
+                    [
+                        (entry.name, entry.is_file(follow_symlinks=False), entry.is_dir(follow_symlinks=False))
+                        for entry in entries
+                        if not entry.name.startswith(".")
+                    ]
+                )
         except OSError as error:
             yield fault(path, f"cannot be listed: {error.strerror}")
             return
-        for name in sorted(links):
-            below = name if path == "." else os.path.join(path, name)
-            if not name.startswith(".") and (name.endswith(SUFFIXES) or os.path.isdir(below)):
-                # To resolve the path of each file takes as long as to read it.
-                yield from self.path(below, depth=depth, real="" if links[name] else os.path.join(real, name))
+        called, resolved = "" if path == "." else os.path.join(path, ""), os.path.join(real, "")
+        for name, is_file, is_folder in found:
+            below = called + name
+            if not name.endswith(SUFFIXES) and (is_file or not os.path.isdir(below)):
+                continue
+            # A plain file is in the root as its folder is; where anything is to be said of it, `path` says it.
+            if is_file and self._is_wanted(name, resolved + name) and (data := _plain(below)) is not None:
+                self.seen.add(resolved + name)
+                yield File(below, data)
+            else:
+                # To resolve the path of each folder takes as long as to list it.
+                yield from self.path(below, depth=depth, real=resolved + name if is_folder else "")
+
+    def _is_wanted(self, name: str, real: str) -> bool:
+        """Whether a plain file of a folder is a manifest that has not been read."""
+        return name != SETTINGS and real != self.settings and real not in self.seen
 
     def _missing(self, path: str, error: OSError) -> Diagnostic:
         if os.path.islink(path):
             return fault(path, "is a link that leads nowhere, or in a circle", "remove it, or mend its target")
         return fault(path, f"cannot be read: {error.strerror}", "check the path's spelling, and who may read it")
+
+
+def _plain(path: str) -> bytes | None:
+    """The bytes of a plain file that is no link; None where something is the matter, or it changes while it is read.
+
+    Python's `open` alone would take longer than all of this.
+    """
+    try:
+        opened = os.open(path, _PLAIN)
+    except OSError:
+        return None
+    try:
+        status = os.fstat(opened)
+        if not stat.S_ISREG(status.st_mode) or status.st_size > LARGEST_FILE:
+            return None
+        data = os.read(opened, status.st_size + 1)
+    except OSError:
+        return None
+    finally:
+        os.close(opened)
+    return data if len(data) == status.st_size else None
 
 
 def _file(path: str, size: int) -> File | Diagnostic:

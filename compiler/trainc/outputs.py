@@ -12,6 +12,7 @@ outlives it; a machine that loses its power may lose outputs, which the next bui
 from __future__ import annotations
 
 import os
+import stat
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
@@ -26,6 +27,8 @@ MARK: Final = "# Compiled by trainc from the TrainJob of this name. Do not edit:
 LISTING: Final = ".trainc-outputs"
 """Without a suffix: kubectl and Argo CD take every .json of a folder, hidden or not, for a manifest."""
 _PIECE: Final = 2**20
+_PLAIN: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+"""How a file is opened to be read: no link is followed, and no pipe waited for."""
 PART: Final = ".trainc-part"
 """How the name of a file ends, hidden by a `.` at its start, that is being written."""
 
@@ -48,7 +51,8 @@ def plan(folder: str, files: Mapping[str, str], *, prune: bool) -> Changes:
     if fault := _no_folder(folder):
         return Changes(diagnostics=[fault])
     changes = Changes()
-    listed = [] if not os.path.isdir(folder) else list(_listed(folder, changes.diagnostics))
+    # Of two lists that git has merged, one path may be there twice.
+    listed = dict.fromkeys(_listed(folder, changes.diagnostics) if os.path.isdir(folder) else ())
     with closing(_Folders(folder)) as folders:
         for path, text in files.items():
             wanted = (MARK + text).encode()
@@ -61,15 +65,15 @@ def plan(folder: str, files: Mapping[str, str], *, prune: bool) -> Changes:
                 changes.diagnostics.append(_refuse(folder, path, "it was not written by trainc"))
             else:
                 changes.write[path] = wanted
+    others = [path for path in listed if path not in files]
     if prune:
-        changes.remove += [path for path in listed if path not in files and _ours(folder, path, changes.diagnostics)]
-    kept = [] if prune else [path for path in listed if path not in files]
-    listing = _listing([*files, *kept])
+        changes.remove += [path for path in others if _ours(folder, path, changes.diagnostics)]
+    listing = _listing([*files, *([] if prune else others)])
     if _current(folder, LISTING) != listing and (files or listed):
         changes.write[LISTING] = listing
-    if not files.keys() <= set(listed):
-        changes.listed = _listing(list({*files, *listed}))
-    changes.folders = {path.rpartition("/")[0] for path in ("", *files, *listed)}
+    if not files.keys() <= listed.keys():
+        changes.listed = _listing([*files, *others])
+    changes.folders = {path.rpartition("/")[0] for path in ("", *files, *others)}
     return changes
 
 
@@ -91,7 +95,8 @@ def apply(folder: str, changes: Changes) -> list[Diagnostic]:
             with closing(_Folders(folder, make=True)) as folders:
                 for path, data in changes.write.items():
                     if path != LISTING:
-                        _replace(folders.of(path), path.rpartition("/")[2], data)
+                        parent, _, name = path.rpartition("/")
+                        _replace(folders.at(parent), name, data)
             for path in changes.remove:
                 _remove(folder, path)
             if listing is not None and listing != changes.listed:
@@ -119,7 +124,7 @@ def _alone_in(folder: str) -> Iterator[None]:
 def _sweep(folder: str, below: str) -> None:
     """Remove what killed builds were writing in a folder."""
     try:
-        at = _open_parent(folder, f"{below}/" if below else "")
+        at = _open_below(folder, below)
     except OSError:
         return  # it is not there yet, or no folder, which writing to it will tell
     try:
@@ -166,6 +171,8 @@ def _no_folder(folder: str) -> Diagnostic | None:
 
 
 _LISTING_BEGINS: Final = b'{\n  "outputs": '
+_NO_NAMES: Final = frozenset(("", ".", ".."))
+"""Parts of paths, of absolute ones too, that name nothing in a folder."""
 
 
 def _listing(paths: list[str]) -> bytes:
@@ -189,11 +196,19 @@ def _listed(folder: str, found: list[Diagnostic]) -> Iterator[str]:
         found.append(_left_alone(folder, LISTING, "it is no list of trainc's; nothing is removed"))
         return
     for path in paths:
-        parts = path.split("/") if isinstance(path, str) else [".."]
-        if "\0" in str(path) or os.path.isabs(str(path)) or any(part in ("", ".", "..") for part in parts):
-            found.append(_left_alone(folder, str(path), f"{LISTING} lists it, but it leads out of the folder"))
-        else:
+        if isinstance(path, str) and _is_below(path):
             yield path
+        else:
+            found.append(_left_alone(folder, str(path), f"{LISTING} lists it, but it leads out of the folder"))
+
+
+def _is_below(path: str) -> bool:
+    """Whether a path, whoever wrote it, can only be of something in the folder."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:  # JSON has escapes for half a character
+        return False
+    return "\0" not in path and _NO_NAMES.isdisjoint(path.split("/"))
 
 
 def _ours(folder: str, path: str, found: list[Diagnostic]) -> bool:
@@ -206,10 +221,10 @@ def _ours(folder: str, path: str, found: list[Diagnostic]) -> bool:
     return isinstance(there, bytes) and there.startswith(MARK.encode())
 
 
-def _open_parent(folder: str, path: str, *, make: bool = False) -> int:
-    """A descriptor of the folder that holds `path`; no link below `folder` is followed. Raises OSError."""
+def _open_below(folder: str, path: str, *, make: bool = False) -> int:
+    """A descriptor of the folder at `path`, which may be ""; no link below `folder` is followed. Raises OSError."""
     at = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    for part in path.split("/")[:-1]:
+    for part in path.split("/") if path else ():
         try:
             if make:
                 with suppress(FileExistsError):
@@ -222,31 +237,35 @@ def _open_parent(folder: str, path: str, *, make: bool = False) -> int:
 
 
 class _Folders:
-    """The folders of some files: each is opened once for all of its files that come one after another."""
+    """The folders of some files: each is opened, or missed, once for all of its files that come one after another."""
 
     def __init__(self, folder: str, *, make: bool = False) -> None:
         self._folder = folder
         self._make = make
-        self._parent = ""
+        self._path = ""
         self._at: int | None = None
+        self._missing: str | None = None
 
-    def of(self, path: str) -> int:
-        """A descriptor of the folder that holds `path`, for as long as no other is asked for. Raises OSError."""
-        parent = path.rpartition("/")[0]
-        if self._at is None or parent != self._parent:
+    def at(self, path: str) -> int:
+        """A descriptor of the folder at `path`, for as long as no other is asked for. Raises OSError."""
+        if self._at is None or path != self._path:
             self.close()
-            self._at, self._parent = _open_parent(self._folder, path, make=self._make), parent
+            self._at, self._path = _open_below(self._folder, path, make=self._make), path
         return self._at
 
     def current(self, path: str) -> bytes | str | None:
         """The bytes of a file; None where there is none; why it is not looked at, where it is no plain file."""
+        parent, _, name = path.rpartition("/")
+        if parent == self._missing:
+            return None
         try:
-            at = self.of(path)
+            at = self.at(parent)
         except FileNotFoundError:
+            self._missing = parent
             return None
         except OSError:
             return "its folder is a link or no folder"
-        return _content(at, path.rpartition("/")[2])
+        return _content(at, name)
 
     def close(self) -> None:
         """Close what is open."""
@@ -264,20 +283,19 @@ def _current(folder: str, path: str) -> bytes | str | None:
 def _content(at: int, name: str) -> bytes | str | None:
     """As `_Folders.current`, of a file in the folder of a descriptor."""
     try:
-        opened = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=at)
+        opened = os.open(name, _PLAIN, dir_fd=at)
     except FileNotFoundError:
         return None
     except OSError:
         return "it is a link, or cannot be read"
-    import stat
-
     try:
         status = os.fstat(opened)
         if not stat.S_ISREG(status.st_mode):
             return "it is no plain file"
         data = os.read(opened, status.st_size + 1)
-        while more := os.read(opened, _PIECE):
-            data += more
+        if len(data) != status.st_size:  # it changes, or the system gives it piece by piece
+            while more := os.read(opened, _PIECE):
+                data += more
         return data
     finally:
         os.close(opened)
@@ -285,8 +303,9 @@ def _content(at: int, name: str) -> bytes | str | None:
 
 def replace(folder: str, path: str, data: bytes) -> None:
     """Write a file below a folder, whole or not at all. Raises OSError."""
+    parent, _, name = path.rpartition("/")
     with closing(_Folders(folder, make=True)) as folders:
-        _replace(folders.of(path), path.rpartition("/")[2], data)
+        _replace(folders.at(parent), name, data)
 
 
 def _replace(at: int, name: str, data: bytes) -> None:
@@ -294,8 +313,11 @@ def _replace(at: int, name: str, data: bytes) -> None:
     part = f".{name}.{os.getpid()}{PART}"
     opened = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o666, dir_fd=at)
     try:
-        with os.fdopen(opened, "wb") as file:
-            file.write(data)
+        try:
+            while data:  # a disk that is almost full takes a piece before it refuses
+                data = data[os.write(opened, data) :]
+        finally:
+            os.close(opened)
         os.rename(part, name, src_dir_fd=at, dst_dir_fd=at)
     except BaseException:
         os.unlink(part, dir_fd=at)
@@ -305,19 +327,20 @@ def _replace(at: int, name: str, data: bytes) -> None:
 def _remove(folder: str, path: str) -> None:
     """Remove a file, and its folder when that is empty then."""
     parent, _, name = path.rpartition("/")
-    at = _open_parent(folder, path)
+    at = _open_below(folder, parent)
     try:
         os.unlink(name, dir_fd=at)
     finally:
         os.close(at)
     if parent:
-        above = _open_parent(folder, parent)
+        above, _, name = parent.rpartition("/")
+        at = _open_below(folder, above)
         try:
-            os.rmdir(parent.rpartition("/")[2], dir_fd=above)
+            os.rmdir(name, dir_fd=at)
         except OSError:
             return  # not empty: somebody else's files are in it
         finally:
-            os.close(above)
+            os.close(at)
 
 
 def _unwritable(folder: str, path: str, error: OSError) -> Diagnostic:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -28,8 +29,11 @@ def make(*paths: str) -> None:
 
 def read(*paths: str, skip: tuple[str, ...] = ()) -> list[str]:
     """The paths read; an error as `id path`."""
-    found = inputs.read(paths, skip=skip)
-    return [f"{f.id} {getattr(f.place, 'file', '')}" if isinstance(f, Diagnostic) else f.path for f in found]
+    return list(map(shown, inputs.read(paths, skip=skip)))
+
+
+def shown(found: inputs.File | Diagnostic) -> str:
+    return f"{found.id} {getattr(found.place, 'file', '')}" if isinstance(found, Diagnostic) else found.path
 
 
 def test_a_folder_is_read_in_order_and_for_manifests_alone() -> None:
@@ -57,6 +61,29 @@ def test_files_can_be_left_out() -> None:
     make("a.yaml", "report.json", "out/a.yaml")
     assert read(".", skip=("report.json", "out")) == ["a.yaml"]
     assert read(".", "report.json", skip=("report.json", "out")) == ["a.yaml", "report.json"]
+
+
+def test_a_link_into_what_is_left_out_is_left_out() -> None:
+    make("a.yaml", "out/a.yaml", "report.json")
+    os.symlink("out/a.yaml", "b.yaml")
+    os.symlink("out", "c")
+    os.symlink("report.json", "d.json")
+    assert read(".", skip=("out", "report.json")) == ["a.yaml"]
+
+
+def test_the_settings_are_left_out_by_whatever_name() -> None:
+    make("a.yaml", "in/trainc.yaml", "in/house.yaml")
+    os.symlink("in/house.yaml", "b.yaml")
+    assert list(map(shown, inputs.read(["."], settings=os.path.realpath("in/house.yaml")))) == ["a.yaml"]
+
+
+def test_below_a_folder_names_tell_manifests_and_kinds_tell_folders() -> None:
+    make("a/x.yaml/b.yaml", "a/x.yaml/c", "notes.txt")
+    os.symlink("../notes.txt", "a/notes")
+    os.symlink("../notes.txt", "a/notes.yaml")
+    os.symlink("circle", "a/circle")
+    os.mkfifo("a/pipe")
+    assert read("a/") == ["link-out a/notes.yaml", "a/x.yaml/b.yaml"]
 
 
 def test_links_inside_the_root_are_followed_once() -> None:
@@ -99,6 +126,40 @@ def test_a_pipe_is_refused_unread() -> None:
     os.mkdir("in")
     os.mkfifo("in/x.yaml")
     assert read("in", "in/x.yaml") == ["unreadable in/x.yaml"]
+
+
+@pytest.mark.parametrize(
+    ("now", "expected"),
+    [
+        pytest.param(lambda: None, ["unreadable b.yaml", "c.yaml"], id="nothing"),
+        pytest.param(
+            lambda: os.symlink("../x.yaml", "b.yaml"), ["link-out b.yaml", "c.yaml"], id="a link that leads out"
+        ),
+        pytest.param(lambda: os.symlink("c.yaml", "b.yaml"), ["b.yaml"], id="a link inside"),
+        pytest.param(lambda: os.mkfifo("b.yaml"), ["unreadable b.yaml", "c.yaml"], id="a pipe"),
+        pytest.param(lambda: make("b.yaml"), ["b.yaml", "c.yaml"], id="another file"),
+    ],
+)
+def test_a_file_is_replaced_after_its_folder_was_listed(now: Callable[[], None], expected: list[str]) -> None:
+    make("a.yaml", "b.yaml", "c.yaml", "../x.yaml")
+    reading = inputs.read(["."])
+    assert shown(next(reading)) == "a.yaml"
+    os.unlink("b.yaml")
+    now()
+    assert list(map(shown, reading)) == expected
+
+
+def test_a_file_that_grows_while_it_is_read_is_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    make("x.yaml")
+    real = os.fstat
+
+    def fstat(opened: int) -> os.stat_result:
+        status = real(opened)
+        Path("x.yaml").write_text("a: 1\nb: 2\n")
+        return status
+
+    monkeypatch.setattr(os, "fstat", fstat)
+    assert [found.data for found in inputs.read(["."]) if isinstance(found, inputs.File)] == [b"a: 1\nb: 2\n"]
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import shutil
+from functools import partial
 from pathlib import Path
 
 import pytest
 from running import run
 
+from trainc import outputs
 from trainc.outputs import LISTING, MARK, PART
 
 JOB = """\
@@ -60,6 +64,14 @@ def test_what_is_no_longer_made_is_removed_with_its_empty_folder() -> None:
     assert not Path("out/team").exists()
 
 
+def test_what_is_listed_twice_is_removed_once() -> None:
+    build()
+    Path("jobs/a.yaml").unlink()
+    write(f"out/{LISTING}", json.dumps({"outputs": ["b.yaml", "team/a.yaml", "team/a.yaml"]}))
+    assert build() == 0
+    assert tree() == {"b.yaml", LISTING}
+
+
 def test_the_last_job_gone_leaves_an_empty_folder() -> None:
     build()
     Path("jobs/a.yaml").unlink()
@@ -82,6 +94,50 @@ def test_unchanged_files_are_not_rewritten() -> None:
     assert {path: os.stat(f"out/{path}").st_mtime_ns for path in tree()} == before
 
 
+def test_a_file_that_grows_while_it_is_compared_has_changed(monkeypatch: pytest.MonkeyPatch) -> None:
+    build()
+    plan = partial(outputs.plan, "out", {"b.yaml": Path("out/b.yaml").read_text().removeprefix(MARK)}, prune=False)
+    assert list(plan().write) == []
+    real = os.fstat
+
+    def fstat(opened: int) -> os.stat_result:
+        status = real(opened)
+        with open("out/b.yaml", "a") as file:
+            file.write("more")
+        return status
+
+    monkeypatch.setattr(os, "fstat", fstat)
+    assert list(plan().write) == ["b.yaml"]
+
+
+def test_a_disk_that_takes_a_piece_at_a_time_gets_all_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    build()
+    whole = {path: Path("out", path).read_bytes() for path in tree()}
+    shutil.rmtree("out")
+    real = os.write
+    monkeypatch.setattr(os, "write", lambda opened, data: real(opened, data[:100]))
+    assert build() == 0
+    assert {path: Path("out", path).read_bytes() for path in tree()} == whole
+
+
+def test_a_disk_that_is_full_leaves_whole_files_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    build()
+    before = {path: Path("out", path).read_bytes() for path in tree()}
+    write("jobs/a.yaml", JOB.format(name="a", namespace="team") + "  suspend: true\n")
+    real, room = os.write, [200]
+
+    def until_full(opened: int, data: bytes) -> int:
+        if not room:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return real(opened, data[: room.pop()])
+
+    monkeypatch.setattr(os, "write", until_full)
+    done = run("build", "jobs", "-o", "out")
+    assert (done.code, room) == (1, [])
+    assert "out/team/a.yaml: error[output-unwritable]: cannot be written: No space left on device" in done.err
+    assert {path: Path("out", path).read_bytes() for path in tree()} == before
+
+
 def test_an_error_leaves_everything_as_it_was() -> None:
     build()
     before = {path: Path("out", path).read_bytes() for path in tree()}
@@ -96,6 +152,11 @@ def test_an_error_leaves_everything_as_it_was() -> None:
         pytest.param("/etc/hostname", id="absolute"),
         pytest.param("../kept.yaml", id="upwards"),
         pytest.param("team/../../kept.yaml", id="upwards inside"),
+        pytest.param("./b.yaml", id="another name of an output"),
+        pytest.param("team//a.yaml", id="a part without a name"),
+        pytest.param("", id="no name"),
+        pytest.param("nul\0.yaml", id="a name that no system knows"),
+        pytest.param("\ud800.yaml", id="half a character"),
         pytest.param("link/kept.yaml", id="through a link"),
         pytest.param("linked.yaml", id="a link"),
         pytest.param("by-hand.yaml", id="without the mark"),
