@@ -139,9 +139,7 @@ class Moulds:
         """A mould of the blank's key, from what the pipeline has made of it; None where there can be none."""
         shape, words, made = blank.shape, blank.words, manifest(plan, self._writer)
         for numbers, mould in shape.moulds:
-            # With more digits a name that is made of both would be longer than that of the probe.
-            shorter = all(len(mine) <= len(its) for mine, its in zip(blank.numbers, numbers, strict=True))
-            if shorter and (alike := mould.with_numbers(words, self._spelled, made)):
+            if stands_for(numbers, blank.numbers) and (alike := mould.with_numbers(words, self._spelled, made)):
                 return alike
         if shape.probes >= PROBES:
             return None
@@ -156,3 +154,14 @@ class Moulds:
             return None
         shape.moulds.append((blank.numbers, cast_of))
         return cast_of
+
+
+def stands_for(probed: Groups, numbers: Groups) -> bool:
+    """Whether what a probe has shown holds for other numbers: names are made of words and numbers, and have limits.
+
+    So they have no more digits than the probe's. Of another runtime nothing is known.
+    """
+    return all(
+        one == other or (one[0].isdigit() and len(one) <= len(other))
+        for one, other in zip(numbers, probed, strict=True)
+    )

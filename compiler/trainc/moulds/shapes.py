@@ -32,7 +32,7 @@ SHORT: Final = 16
 """Shorter ones may be as long as this."""
 LONG: Final = 40
 """Longer ones have no room: the limits of names and labels are near, and the probe must not meet them."""
-_VALUES: Final = r"(?<=: ).*|(?<=- )[^:\n]*$"
+_LINE: Final = r"^( *(?:- +)*+)([^\s:]++:)?.*$"
 
 
 class Word(NamedTuple):
@@ -125,7 +125,7 @@ def picker(places: list[int]) -> Callable[[Sequence[str]], Groups]:
 
 def signature(text: str) -> str:
     """The text without its values: texts of one shape have one signature, and nearly the other way round."""
-    return re.sub(_VALUES, "", text, flags=re.MULTILINE)
+    return re.sub(_LINE, r"\1\2", text, flags=re.MULTILINE)
 
 
 def shape_of(text: str) -> Shape | None:
