@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 MANY = "EXAMPLES" in os.environ
+STOCK = sorted(path.stem for path in (ROOT / "runtimes").glob("*.yaml"))
 POURING = ("torch-distributed", "torchtune-llama3.2-1b", "torch-distributed-volcano", "jax-distributed")
 """Runtimes; with EXAMPLES, those below, too."""
 MORE = ("mxnet-distributed", "paddle-distributed", "plain", "torch-distributed-coscheduling", "torch-elastic",
@@ -59,10 +60,17 @@ spec:
   trainer:
     numNodes: 2
     image: {image}
-    command: [python, -m, acme.train]
+    command:
+    - python
+    - train.py
+    - --rate={option}
     args:
     - --rate={option}
     - "--data={quoted}"
+    - --model
+    - {text}
+    - --seed
+    - "{quoted}"
     env:
     - name: DATASET
       value: {text}
@@ -256,6 +264,96 @@ def test_names_beyond_the_limit_are_refused() -> None:
     assert result.poured
 
 
+def test_what_is_within_the_limit_with_one_number_may_be_beyond_it_with_another() -> None:
+    """The names of pods are made of the TrainJob's, the replicated job's, and numbers."""
+    runtime = (ROOT / "runtimes" / "plain.yaml").read_text()
+    runtimes = [
+        runtime.replace("  name: plain\n", f"  name: {name}\n").replace("- name: node\n        template:", job)
+        for name, job in (
+            ("short", "- name: node\n        template:"),
+            ("long", "- name: replicated-job-with-a-long-name\n        template:"),
+        )
+    ]
+    assert runtimes[0] != runtimes[1].replace("long", "short")
+    jobs = [
+        filled(f"x{index}{'x' * (length - 2)}", runtime)
+        .partition("  runtimePatches:\n")[0]
+        .replace("numNodes: 2", f"numNodes: {nodes}")
+        for index, (runtime, nodes) in enumerate(
+            (runtime, nodes) for runtime in ("short", "long") for nodes in (2, 10, 100, 1000)
+        )
+        for length in range(3, 60)
+    ]
+    result = both([*runtimes, *jobs])
+    assert result.poured
+    assert {diagnostic.id for diagnostic in result.diagnostics} == {"generated-name-too-long"}
+
+
+def test_words_that_were_equal_need_not_be() -> None:
+    jobs = [filled(f"same-{number}") for number in range(5)]
+    others = [
+        filled(f"some-{number}").replace(f"{key}: blue\n", f"{key}: red\n")
+        for key in ("serviceAccountName", "claimName", "app.kubernetes.io/name", "namespace", "pool", "value")
+        for number in range(3)
+    ]
+    others = [job.replace("some", f"other-{index}", 1) for index, job in enumerate(others)]
+    result = both([*jobs, *others, *(job.replace("blue", "green") for job in others[::2])])
+    assert len(result.poured) > len(jobs)
+
+
+LOOKED_AT = (
+    (
+        "metadata:\n                labels:\n                  trainer.kubeflow.org/trainjob-ancestor-step: trainer",
+        "none",
+        "metadata:\n                labels:\n                  acme.example.com/pool: blue",
+    ),
+    ("trainc.dev/lint-ignore: some", "no-resources", "acme.example.com/owner: some"),
+    ("seccomp.security.alpha.kubernetes.io/pod: unconfined", "nothing", 'acme.example.com/pool: "a b"'),
+    ("argocd.argoproj.io/sync-options: Prune=false", "Replace=false", "acme.example.com/owner: some"),
+    ("scheduling.volcano.sh/queue-name: blue", "green", "acme.example.com/pool: some"),
+    ("name: API_TOKEN\n      value: default", "hf-zq8vlm2rk1-zq8vlm2rk1", "name: MODEL\n      value: some"),
+    ("name: FLUX_VIEW_IMAGE\n      value: some", "other", "name: MODEL\n      value: some"),
+    ("name: NCCL_IB_DISABLE\n      value: 'x'", "y", "name: MODEL\n      value: some"),
+)
+"""What somebody acts on, with another value, and what it takes the place of in the job."""
+
+
+@pytest.mark.parametrize(("written", "value", "there"), LOOKED_AT, ids=[row[0].split(":")[0] for row in LOOKED_AT])
+def test_what_somebody_acts_on_is_no_word(written: str, value: str, there: str) -> None:
+    job = filled("name").replace(there, written)
+    assert written in job
+    others = job.replace(written, written.rpartition(" ")[0] + f" {value}")
+    both(
+        [
+            text.replace("name: name", f"name: {kind}-{number}", 1)
+            for kind, text in (("a", job), ("b", others))
+            for number in range(4)
+        ]
+    )
+    with_it, without = shapes.shape_of(job), shapes.shape_of(filled("name"))
+    assert with_it is not None
+    assert without is not None
+    assert len(with_it.words) == len(without.words) - filled("name").count(there)
+
+
+def test_jobs_are_poured_with_these_runtimes() -> None:
+    """For MPI and Flux every job has a note about a Secret of its own, and TensorFlow needs more than this job says."""
+    silent = {runtime for runtime in STOCK if both([filled(f"job-{n}", runtime) for n in range(4)]).poured}
+    assert {*POURING, *MORE} <= silent
+    assert not {runtime for runtime in silent if "flux" in runtime or "mpi" in runtime}
+
+
+def test_arguments_of_torchtune_are_no_words() -> None:
+    job = filled("name", "torchtune-llama3.2-1b").replace("numNodes: 2", "numNodes: 1")
+    job = job.replace("    - python\n    - train.py\n    - --rate=1e-3\n    args:", "    - tune\n    - run\n    args:")
+    jobs = [
+        job.replace("    - some\n", f"    - {word}\n").replace("name: name", f"name: name-{number}", 1)
+        for number, word in enumerate(["some", "one", "two", "three", "four", "output_dir", "five", "tokenizer.path"])
+    ]
+    result = both(jobs)
+    assert {diagnostic.id for diagnostic in result.diagnostics} == {"torchtune-managed"}
+
+
 def test_two_of_one_name_are_told_apart_by_their_files() -> None:
     result = both([filled(f"job-{number % 7}") for number in range(9)])
     assert [diagnostic.id for diagnostic in result.diagnostics] == ["duplicate-trainjob"] * 2
@@ -290,9 +388,9 @@ def test_runtimes_of_a_namespace_are_looked_for_in_each() -> None:
 
 
 def test_a_job_that_compiles_otherwise_than_its_mould_has_none() -> None:
-    """With other numbers there are other lines: a pod has one, or the GPUs are counted."""
+    """With other numbers there are other lines, and other hosts in one: a pod has one, or the GPUs are counted."""
     jobs = [
-        filled(f"job-{number}")
+        filled(f"job-{number}", "paddle-distributed" if number % 2 else "torch-distributed")
         .replace("numNodes: 2", f"numNodes: {number % 4 + 1}")
         .replace("memory: 64Gi", f"memory: 64Gi\n      limits:\n        nvidia.com/gpu: {number % 3 + 1}")
         for number in range(40)

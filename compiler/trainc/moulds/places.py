@@ -49,7 +49,7 @@ IMAGE: Final = Kind(_IMAGE, _IMAGE, 2, "{}:1")
 TEXT: Final = Kind(_BARE + r"[A-Za-z/][A-Za-z0-9_./=:@+-]{{0,{rest}}}(?<!:)", _QUOTED, 1, "{}")
 """Any text of one line without a reference to a variable."""
 OPTION: Final = Kind(r"[A-Za-z0-9_./=:@+-]{{1,{most}}}(?<!:)", _QUOTED, 1, "{}", r"--[a-z0-9][a-z0-9_-]*=")
-"""What stands behind `--option=`."""
+"""What stands behind `--option=`; where the option stands before it as an argument of its own, it is a TEXT."""
 
 ANY: Final = ""
 """Any key, or any index."""
@@ -63,6 +63,7 @@ PLACES: Final[dict[Path, Kind]] = {
     ("metadata", "labels", ANY): LABEL,
     ("metadata", "annotations", ANY): TEXT,
     ("spec", "trainer", "image"): IMAGE,
+    ("spec", "trainer", "command", ANY): OPTION,
     ("spec", "trainer", "args", ANY): OPTION,
     ("spec", "trainer", "env", ANY, "value"): TEXT,
     (*_PATCH, "metadata", "labels", ANY): LABEL,
@@ -101,7 +102,9 @@ RUNTIME_NAME: Final = r"[a-z][-a-z0-9]{0,62}(?<!-)"
 def kind(path: Path, job: Tree) -> Kind | None:
     """Of what kind the word at a path is; None where the value may be looked at."""
     found = PLACES.get(tuple(ANY if _is_any(path, at) else step for at, step in enumerate(path)))
-    return None if found is None or _is_looked_at(path, job) else found
+    if found is None or _is_looked_at(path, job):
+        return None
+    return TEXT if found is OPTION and _follows_option(get(job, path[:-1]), path[-1]) else found
 
 
 def _is_any(path: Path, at: int) -> bool:
@@ -115,10 +118,17 @@ def _is_looked_at(path: Path, job: Tree) -> bool:
             return bool(get(job, ("spec", "runtimeRef", "kind"), CLUSTER) != CLUSTER)  # the runtime is looked for in it
         case (*_, "labels" | "annotations", str(key)):
             return bool(SPEAKS_TO_TOOLS.fullmatch(key)) and not SPEAKS_TO_PEOPLE.fullmatch(key)
-        case ("spec", "trainer", "args", _):
+        case ("spec", "trainer", "command" | "args", _):
             command = get(job, ("spec", "trainer", "command"))
             return isinstance(command, list) and TUNE in command
         case ("spec", "trainer", "env", _, "value"):
             name = get(job, (*path[:-1], "name"))
             return not isinstance(name, str) or bool(about(name)) or name.startswith(READ_BY_FLUX)
     return False
+
+
+def _follows_option(arguments: list[object], at: int | str) -> bool:
+    """Whether an argument is the value of the one before it."""
+    if not isinstance(at, int) or at == 0 or str(arguments[at]).startswith("-"):
+        return False
+    return re.fullmatch("--[a-z0-9][a-z0-9_-]*", str(arguments[at - 1])) is not None
