@@ -275,18 +275,23 @@ def test_what_is_within_the_limit_with_one_number_may_be_beyond_it_with_another(
         )
     ]
     assert runtimes[0] != runtimes[1].replace("long", "short")
-    jobs = [
-        filled(f"x{index}{'x' * (length - 2)}", runtime)
-        .partition("  runtimePatches:\n")[0]
-        .replace("numNodes: 2", f"numNodes: {nodes}")
-        for index, (runtime, nodes) in enumerate(
-            (runtime, nodes) for runtime in ("short", "long") for nodes in (2, 10, 100, 1000)
+    said: set[str] = set()
+    for longest in range(24, 60, 2):
+        lengths = (
+            ("short", 2, longest),
+            ("short", 2, 8),
+            ("short", 2, longest),
+            ("short", 1000, 8),
+            ("short", 1000, longest),
         )
-        for length in range(3, 60)
-    ]
-    result = both([*runtimes, *jobs])
-    assert result.poured
-    assert {diagnostic.id for diagnostic in result.diagnostics} == {"generated-name-too-long"}
+        jobs = [
+            filled(f"x{index}".ljust(length, "x"), runtime)
+            .partition("  runtimePatches:\n")[0]
+            .replace("numNodes: 2", f"numNodes: {nodes}")
+            for index, (runtime, nodes, length) in enumerate((*lengths, ("long", 2, 8), ("long", 2, longest)))
+        ]
+        said |= {diagnostic.object.name for diagnostic in both([*runtimes, *jobs]).diagnostics}
+    assert {name[:2] for name in said} == {"x0", "x2", "x4", "x6"}
 
 
 def test_words_that_were_equal_need_not_be() -> None:
