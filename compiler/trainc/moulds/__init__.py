@@ -3,14 +3,17 @@
 Reads    the texts of TrainJobs, as a run finds them, and what the pipeline makes of the first ones of a kind.
 Returns  the manifests of the others, byte for byte as the pipeline would make them, for a twentieth of its time.
 
-A thousand TrainJobs in git are a few, copied: other names, images, arguments, data. A *shape* (`shapes`) is the text of
-a TrainJob whose words are groups of an expression; which words may be, `places` says: those that no stage and no check
-looks at, and only spellings of them that are beyond doubt. Every other value of the spec is a part of the key of a
-*mould* (`casts`): its first job is compiled as always. So is the second, and beside it a probe, the same job with long
-marks for words; the probe's manifest with gaps for the marks is the mould. It is kept if the second job, poured, is
-what the pipeline has made of it, and if neither had anything to be said of.
+A thousand TrainJobs in git are a few, copied: other names, images, arguments, data, numbers of nodes. A *shape*
+(`shapes`) is the text of a TrainJob with groups for such values. Some are words, which no stage and no check looks at:
+`places` says where these stand, and lets only spellings of them pass that are beyond doubt. The others are numbers.
 
-Whatever has no shape, or no mould, or not yet, goes through the pipeline. Nothing is kept from one run to another.
+The first job with its numbers is compiled as always, and beside it a probe, the same job with a long mark for each
+word; the probe's manifest with gaps for the marks is the *mould* of these numbers (`casts`), from which further jobs
+are poured. Where the shape has a mould for other numbers, and what was made of the job differs from that in lines
+without gaps alone, its mould is made without a probe.
+
+A mould is kept only if it pours its first job as the pipeline has made it, and if there was nothing to be said of that
+job and of the probe. Whatever has no shape or no mould goes through the pipeline. Nothing outlives the run.
 """
 
 from __future__ import annotations
@@ -44,9 +47,9 @@ LONGEST: Final = 16 * 1024
 MOST: Final = 16
 """Shapes of so many lines: one after the other is tried on a text."""
 PROBES: Final = 8
-"""Of a shape: where the moulds differ in more than numbers, most jobs may need one of their own."""
+"""Of a shape: one that has more, such as a list of all hosts for each number of nodes, may need one for every job."""
 ALIKE: Final = 3
-"""So many texts of one signature have no shape before one gets it, which takes as long as to compile a few jobs."""
+"""So many texts that may be of one shape are read before it is made."""
 
 
 class Blank(NamedTuple):

@@ -8,8 +8,6 @@ Returns  the probe's manifest with gaps for the marks; None where a mark has bec
 from __future__ import annotations
 
 import re
-from itertools import product
-from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.emit.order import objects_of_a_job
@@ -24,8 +22,7 @@ if TYPE_CHECKING:
     from trainc.moulds.shapes import Groups, Word
     from trainc.plan import Plan
 
-MARK: Final = re.compile("zq[a-z]{2}q[xz]*")
-_NAMES: Final = tuple("".join(letters) for letters in product(ascii_lowercase, repeat=2))
+MARK: Final = re.compile("zq[a-z]{3}q[xz]*")
 _GAP: Final = re.compile("\0([0-9]+)\0")
 
 
@@ -82,8 +79,13 @@ def marks(words: Groups, of_shape: Sequence[Word]) -> Groups:
             places = [place for other, place in zip(words, of_shape, strict=True) if other == word]
             form = max((place.kind for place in places), key=lambda kind: kind.strictness).mark
             length = min(place.most for place in places) - len(form.format(""))
-            made[word] = form.format(f"zq{_NAMES[len(made)]}q".ljust(length - 1, "x") + "z")
+            made[word] = form.format(f"zq{_letters(len(made))}q".ljust(length - 1, "x") + "z")
     return tuple(made[word] for word in words)
+
+
+def _letters(number: int) -> str:
+    """Three letters for each number: no text has as many words."""
+    return "".join(chr(ord("a") + number // 26**place % 26) for place in range(3))
 
 
 def cast(probe: Plan, of_shape: Sequence[Word], marked: Groups) -> Mould | None:
