@@ -251,6 +251,18 @@ def test_golden_inputs_after_accidents(case: str) -> None:
     assert result.poured or case not in USUAL
 
 
+def test_comments_may_differ_like_words() -> None:
+    jobs = [
+        f"# Run {number} of `x: y`: why?\n"
+        + filled(f"job-{number}", quoted=f"it is # {number}").replace("numNodes: 2", f"numNodes: 2  # {'x' * number}")
+        for number in range(9)
+    ]
+    result = both(jobs)
+    assert len(result.poured) > 5
+    warned = both([job.replace("acme/train:1.2", "acme/train:latest  # 'moving'") for job in jobs])
+    assert {diagnostic.id for diagnostic in warned.diagnostics} == {"image-version"}
+
+
 def test_what_is_said_of_a_job_is_said_of_all() -> None:
     jobs = [filled(f"job-{number}", image="acme/train:latest") for number in range(6)]
     result = both([*jobs, *(filled(f"good-{number}") for number in range(6))])

@@ -58,6 +58,7 @@ class Blank(NamedTuple):
     shape: Shape
     words: Groups
     numbers: Groups
+    comments: Groups
     namespace: str
     name: str
     file: str
@@ -65,7 +66,7 @@ class Blank(NamedTuple):
 
     def document(self, words: Groups | None = None) -> Document:
         """The document after all; with other words, where they are given."""
-        text = self.shape.text(words or self.words, self.numbers)
+        text = self.shape.text(words or self.words, self.numbers, self.comments)
         return Document(file=self.file, line=self.line, text=text, value=parse(text))
 
 
@@ -114,6 +115,7 @@ class Moulds:
                     shape,
                     words,
                     shape.numbers_of(values),
+                    shape.comments_of(values),
                     namespace or self._namespace,
                     words[shape.name],
                     file,

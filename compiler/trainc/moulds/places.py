@@ -46,7 +46,7 @@ LABEL: Final = Kind(_LABEL, _LABEL, 3, "{}")
 """What a name, a label's value and a host may be, all at once: a label of DNS that begins with a letter."""
 IMAGE: Final = Kind(_IMAGE, _IMAGE, 2, "{}:1")
 """An image with a tag that begins with a digit, and so is not `latest`."""
-TEXT: Final = Kind(_BARE + r"[A-Za-z/][A-Za-z0-9_./=:@+-]{{0,{rest}}}(?<!:)", _QUOTED, 1, "{}")
+TEXT: Final = Kind(_BARE + r"[A-Za-z/](?:[A-Za-z0-9_./=@+ -]|:(?! )){{0,{rest}}}(?<![: ])", _QUOTED, 1, "{}")
 """Any text of one line without a reference to a variable."""
 OPTION: Final = Kind(r"[A-Za-z0-9_./=:@+-]{{1,{most}}}(?<!:)", _QUOTED, 1, "{}", r"--[a-z0-9][a-z0-9_-]*=")
 """What stands behind `--option=`; where the option stands before it as an argument of its own, it is a TEXT."""

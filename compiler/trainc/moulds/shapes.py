@@ -1,9 +1,9 @@
 """The shape of a TrainJob: its text as an expression, with groups for its values.
 
 Reads    a text that `documents.blocks` reads: every scalar stands on one line.
-Returns  an expression for the texts that differ from it in values alone. Keys, indentation, comments and the order of
-         fields are constants, and so are the values that decide how others are looked at; a group is a word (`places`),
-         or a number.
+Returns  expressions for the texts that differ from it in values alone. Keys, indentation and the order of fields are
+         constants, and so are the values that decide how others are looked at; a group is a word (`places`), a number,
+         or a comment, which nobody reads.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ SHORT: Final = 16
 """Shorter ones may be as long as this."""
 LONG: Final = 40
 """Longer ones have no room: the limits of names and labels are near, and the probe must not meet them."""
+COMMENT: Final = "#[ -~]*"
 _LINE: Final = r"^( *(?:- +)*+)([^\s:]++:)?.*$"
 
 
@@ -47,13 +48,13 @@ class Word(NamedTuple):
 
 
 class Group(NamedTuple):
-    """A value that is no constant."""
+    """A stretch of the text that is no constant."""
 
     begin: int
     end: int
     expression: str
     word: Word | None = None
-    """None for a number."""
+    """None for a number or comment."""
 
 
 class Shape:
@@ -61,8 +62,9 @@ class Shape:
 
     __slots__ = (
         "_end",
+        "_order",
         "_parts",
-        "is_word",
+        "comments_of",
         "moulds",
         "name",
         "namespace",
@@ -81,10 +83,12 @@ class Shape:
             for end, group in zip(ends, groups, strict=False)
         ]
         self._end = text[ends[-1] :]
-        self.is_word = [group.word is not None for group in groups]
         self.words = [group.word for group in groups if group.word is not None]
-        self.words_of = picker([at for at, is_word in enumerate(self.is_word) if is_word])
-        self.numbers_of = picker([at for at, is_word in enumerate(self.is_word) if not is_word])
+        words = [at for at, group in enumerate(groups) if group.word is not None]
+        comments = [at for at, group in enumerate(groups) if group.expression == COMMENT]
+        numbers = sorted({*range(len(groups))}.difference(words, comments))
+        self.words_of, self.numbers_of, self.comments_of = map(picker, (words, numbers, comments))
+        self._order = [*words, *numbers, *comments]
         paths = [word.path for word in self.words]
         self.name = paths.index(("metadata", "name"))
         self.namespace = paths.index(("metadata", "namespace")) if ("metadata", "namespace") in paths else None
@@ -107,13 +111,10 @@ class Shape:
             at = value.end()
         return found if text[at:] == self._end else None
 
-    def text(self, words: Groups, numbers: Groups) -> str:
+    def text(self, words: Groups, numbers: Groups, comments: Groups) -> str:
         """The text with these values."""
-        of_words, of_numbers = iter(words), iter(numbers)
-        values = (next(of_words if is_word else of_numbers) for is_word in self.is_word)
-        return (
-            "".join(constant + value for (constant, _, _), value in zip(self._parts, values, strict=True)) + self._end
-        )
+        values = dict(zip(self._order, (*words, *numbers, *comments), strict=True))
+        return "".join(constant + values[at] for at, (constant, _, _) in enumerate(self._parts)) + self._end
 
 
 def picker(places: list[int]) -> Callable[[Sequence[str]], Groups]:
@@ -138,11 +139,15 @@ def shape_of(text: str) -> Shape | None:
     if len(stands) != len(leaves):
         return None
     groups: list[Group] = []
+    behind = 0
     for (begin, end), (path, leaf) in zip(stands, leaves, strict=True):
         if blocks.value(text[begin:end]) != leaf:
             return None
+        groups += _comments(text, behind, begin)
         if group := _group(text[begin:end], begin, path, job):
             groups.append(group)
+        behind = end
+    groups += _comments(text, behind, len(text))
     if not any(group.word and group.word.path == ("metadata", "name") for group in groups):
         return None
     namespace = get(job, ("metadata", "namespace"), "")
@@ -156,6 +161,12 @@ def _leaves(node: Any, path: Path) -> Iterator[tuple[Path, Any]]:
             yield from _leaves(inner, (*path, key))
     else:
         yield path, node
+
+
+def _comments(text: str, begin: int, end: int) -> list[Group]:
+    """The comments of a stretch without scalars."""
+    found = re.compile(COMMENT).finditer(text, begin, end)
+    return [Group(comment.start(), comment.end(), COMMENT) for comment in found]
 
 
 def _group(raw: str, begin: int, path: Path, job: Any) -> Group | None:
