@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from trainc.kubernetes.documents import Chunk
-    from trainc.moulds import Blank, Moulds, Poured
+    from trainc.moulds import Blank, Manifest, Moulds
     from trainc.tracing import Trace
 
     Reader = Callable[..., Iterable[inputs.File | Diagnostic]]
@@ -71,12 +71,12 @@ class Compilation(NamedTuple):
     """Who makes warnings errors, in words; empty where nobody does."""
     raised: int = 0
     """How many of the errors were warnings."""
-    poured: tuple[Poured, ...] = ()
-    """TrainJobs of which only the manifest was asked for; the others are `jobs`."""
+    texts: tuple[Manifest, ...] = ()
+    """TrainJobs of which no more than the text was asked for; the others are `jobs`."""
 
     @property
     def objects(self) -> tuple[Tree, ...]:
-        """All objects, in the order in which they are written; of `poured` there are none."""
+        """All objects, in the order in which they are written; of `texts` there are none."""
         return tuple(obj for job in self.jobs for obj in job.objects)
 
     def manifests(self) -> list[tuple[str, str, str]]:
@@ -85,10 +85,10 @@ class Compilation(NamedTuple):
 
         # One writer for all: it remembers what the jobs of one runtime share.
         write = Writer().document
-        texts = [(job.namespace, job.name, "---\n".join(map(write, job.objects))) for job in self.jobs]
-        if not self.poured:
-            return texts
-        return sorted([*texts, *((job.namespace, job.name, job.text) for job in self.poured)], key=itemgetter(0, 1))
+        found = [(job.namespace, job.name, "---\n".join(map(write, job.objects))) for job in self.jobs]
+        if not self.texts:
+            return found
+        return sorted([*found, *((job.namespace, job.name, job.text) for job in self.texts)], key=itemgetter(0, 1))
 
     @property
     def failed(self) -> bool:
@@ -107,14 +107,14 @@ class Compilation(NamedTuple):
 class Read:
     """The documents of some paths, by role."""
 
-    def __init__(self, files_of: Reader = inputs.read, *, pour: bool = False) -> None:
+    def __init__(self, files_of: Reader = inputs.read, *, as_text: bool = False) -> None:
         """`files_of` finds the files of some paths. What earlier runs remember is forgotten.
 
-        With `pour`, TrainJobs that are alike become blanks, of which a compilation makes manifests alone.
+        With `as_text`, TrainJobs that are alike become blanks, of which a compilation makes the manifests' text alone.
         """
         forget()
         self.files_of = files_of
-        self.pour = pour
+        self.as_text = as_text
         self.moulds: Moulds | None = None
         self.chunks = 0
         self.blanks: list[tuple[int, Blank]] = []
@@ -126,7 +126,7 @@ class Read:
     def add(self, file: inputs.File, *, namespace: str | None = None) -> None:
         """Read and sort the documents of one more file."""
         self.files += 1
-        known = partial(self._blank, file.path, namespace) if self.pour else None
+        known = partial(self._blank, file.path, namespace) if self.as_text else None
         for document in parsed(file, known):
             if isinstance(document, Diagnostic):
                 self.diagnostics.append(document)
@@ -191,7 +191,7 @@ def compile(  # noqa: PLR0913 (options, by their names)
     settings: Settings = DEFAULT,
     delivery: Delivery = PLAIN,
     root: str | None = None,
-    pour: bool = False,
+    as_text: bool = False,
 ) -> Compilation:
     """Compile every TrainJob found in `paths`.
 
@@ -204,14 +204,19 @@ def compile(  # noqa: PLR0913 (options, by their names)
         settings: what `trainc.yaml` and the command line say of the advice (`trainc.settings.of` reads the file).
         delivery: how the objects reach a cluster that may hold older ones.
         root: the folder that no link may lead out of; by default the git root of each path, else its folder.
-        pour: whether the manifests alone will do of TrainJobs that are alike (`Compilation.poured`). Where names have a
-            suffix, they depend on all that is in them, and every job is compiled.
+        as_text: whether of TrainJobs that are alike the text of their manifests will do (`Compilation.texts`). Where
+            names have a suffix, they depend on all that is in them, and there are objects of all.
 
     Returns:
         The objects, and the diagnostics of all stages. User faults are diagnostics, never exceptions.
     """
     read = _read(
-        paths, namespace=namespace, skip=skip, settings=settings, root=root, pour=pour and not delivery.name_suffix_hash
+        paths,
+        namespace=namespace,
+        skip=skip,
+        settings=settings,
+        root=root,
+        as_text=as_text and not delivery.name_suffix_hash,
     )
     return compile_documents(
         read,
@@ -276,7 +281,7 @@ def compile_documents(
         files=read.files,
         checked=tuple(_checked(made, read.documents["runtime"])),
         strict=settings.strict,
-        poured=tuple(job for job in made if not isinstance(job, Plan)),
+        texts=tuple(job for job in made if not isinstance(job, Plan)),
     ).saying(_thinned(found))
 
 
@@ -289,7 +294,7 @@ def _thinned(found: list[Diagnostic]) -> list[Diagnostic]:
     return thinned(found)
 
 
-def _checked(made: Iterable[Plan | Poured], runtimes: Iterable[Document]) -> Iterator[Checked]:
+def _checked(made: Iterable[Plan | Manifest], runtimes: Iterable[Document]) -> Iterator[Checked]:
     for job in made:
         if isinstance(job, Plan):
             yield Checked(job.job.id, job.job.document.file, skipped=not job.objects)
@@ -335,7 +340,7 @@ def _made(
     settings: Settings,
     delivery: Delivery,
     found: list[Diagnostic],
-) -> list[Plan | Poured]:
+) -> list[Plan | Manifest]:
     """Every TrainJob through the pipeline, or out of a mould, in the order of the output."""
     if delivery.name_suffix_hash:
         from trainc.suffix import run
@@ -363,7 +368,7 @@ def _made(
     chosen = [document for _, document in sorted(first.items()) if only is None or key_of(document)[1] == only]
     if only is not None and not chosen:
         found.append(_none_of_that_name(only, [name for _, name in map(key_of, first.values())]))
-    made: list[Plan | Poured] = []
+    made: list[Plan | Manifest] = []
     for document in chosen:
         if isinstance(document, Document) or read.moulds is None:
             made.append(compiled(document))
@@ -391,10 +396,10 @@ def _read(
     settings: Settings = DEFAULT,
     root: str | None = None,
     files_of: Reader = inputs.read,
-    pour: bool = False,
+    as_text: bool = False,
 ) -> Read:
     """The documents of the paths."""
-    result = Read(files_of, pour=pour)
+    result = Read(files_of, as_text=as_text)
     result.gather(paths, namespace=namespace, skip=skip, settings=settings, root=root)
     return result
 

@@ -10,7 +10,7 @@ A thousand TrainJobs in git are a few, copied: other names, images, arguments, d
 The first job with its numbers is compiled as always, and beside it a probe, the same job with a long mark for each
 word; the probe's manifest with gaps for the marks is the *mould* of these numbers (`casts`), from which further jobs
 are poured. Where the shape has a mould for other numbers, and what was made of the job differs from that in lines
-without gaps alone, its mould is made without a probe.
+without gaps alone, its mould is made without a probe. Probes are made on credit: where few jobs are alike, they end.
 
 A mould is kept only if it pours its first job as the pipeline has made it, and if there was nothing to be said of that
 job and of the probe. Whatever has no shape or no mould goes through the pipeline. Nothing outlives the run.
@@ -24,7 +24,7 @@ from trainc.diagnostics import Document, ObjectId
 from trainc.emit.yaml import Writer
 from trainc.frontends import VERSION
 from trainc.kubernetes.documents import parse
-from trainc.moulds.casts import Mould, Spelled, cast, is_silent, manifest, marks
+from trainc.moulds.casts import Mould, Spelled, cast, is_silent, marks, text_of
 from trainc.moulds.shapes import Shape, shape_of, signature
 from trainc.records import NamedTuple
 
@@ -46,8 +46,14 @@ LONGEST: Final = 16 * 1024
 """Characters of a text. What is longer is rare, and its expression would take long."""
 MOST: Final = 16
 """Shapes of so many lines: one after the other is tried on a text."""
-PROBES: Final = 8
-"""Of a shape: one that has more, such as a list of all hosts for each number of nodes, may need one for every job."""
+LENT: Final = 12
+"""So many jobs' time may be spent on probes before jobs have been poured; then as much as these have saved."""
+OF_A_PROBE: Final = 2
+"""How many jobs' time a probe takes."""
+BARREN: Final = 2
+"""After so many probes that were in vain, a shape gets no more."""
+RECENT: Final = 4
+"""So many moulds for other numbers are tried on what was made of a job."""
 ALIKE: Final = 3
 """So many texts that may be of one shape are read before it is made."""
 
@@ -70,8 +76,8 @@ class Blank(NamedTuple):
         return Document(file=self.file, line=self.line, text=text, value=parse(text))
 
 
-class Poured(NamedTuple):
-    """A TrainJob's manifest, made without the pipeline."""
+class Manifest(NamedTuple):
+    """What is written of a TrainJob of which there is nothing to be said."""
 
     namespace: str
     name: str
@@ -97,6 +103,7 @@ class Moulds:
         self._moulds: dict[Key, Mould | None] = {}
         self._spelled = Spelled()
         self._writer = Writer()
+        self._credit = LENT
 
     def fit(self, file: str, chunk: Chunk) -> Blank | None:
         """A text as a blank; None where it has no shape yet, which it gets when there have been enough like it."""
@@ -128,37 +135,44 @@ class Moulds:
                 shapes.insert(0, made)
         return None
 
-    def made(self, blank: Blank, compile: Compile) -> Poured | Plan:
-        """What becomes of a blank: poured where there is a mould for it."""
+    def made(self, blank: Blank, compile: Compile) -> Manifest | Plan:
+        """What becomes of a blank: poured where there is a mould for it. A plan where there is something to be said."""
         words = blank.words
         key = (blank.shape, blank.numbers, tuple(map(words.index, words)))
         mould = self._moulds.get(key)
         if mould is not None:
-            return Poured(blank.namespace, blank.name, blank.file, mould.pour(words, self._spelled))
+            self._credit += 1
+            return Manifest(blank.namespace, blank.name, blank.file, mould.pour(words, self._spelled))
         plan = compile(blank.document())
-        if key not in self._moulds:
-            self._moulds[key] = self._cast(blank, plan, compile) if is_silent(plan) else None
-        return plan
+        if not is_silent(plan):
+            return plan
+        text = text_of(plan, self._writer)
+        if mould := self._like_another(blank, text) or self._probed(blank, text, compile):
+            self._moulds[key] = mould
+        return Manifest(blank.namespace, blank.name, blank.file, text)
 
-    def _cast(self, blank: Blank, plan: Plan, compile: Compile) -> Mould | None:
-        """A mould of the blank's key, from what the pipeline has made of it; None where there can be none."""
-        shape, words, made = blank.shape, blank.words, manifest(plan, self._writer)
-        for numbers, mould in shape.moulds:
-            if stands_for(numbers, blank.numbers) and (alike := mould.with_numbers(words, self._spelled, made)):
+    def _like_another(self, blank: Blank, text: str) -> Mould | None:
+        """The mould of the blank's key that is a probed one of the shape, but for numbers."""
+        for numbers, mould in reversed(blank.shape.moulds[-RECENT:]):
+            if stands_for(numbers, blank.numbers) and (alike := mould.with_numbers(blank.words, self._spelled, text)):
                 return alike
-        if shape.probes >= PROBES:
+        return None
+
+    def _probed(self, blank: Blank, text: str, compile: Compile) -> Mould | None:
+        """The mould of the blank's key, by a probe; None where that is too dear, or in vain."""
+        shape = blank.shape
+        if self._credit < OF_A_PROBE or shape.failures >= BARREN:
             return None
-        shape.probes += 1
-        marked = marks(words, shape.words)
+        self._credit -= OF_A_PROBE
+        marked = marks(blank.words, shape.words)
         document = blank.document(marked)
-        if not shape.values(document.text):
-            return None
-        probe = compile(document)
-        cast_of = cast(probe, shape.words, marked) if is_silent(probe) else None
-        if cast_of is None or cast_of.pour(words, self._spelled) != made:
-            return None
-        shape.moulds.append((blank.numbers, cast_of))
-        return cast_of
+        if shape.values(document.text) and is_silent(probe := compile(document)):
+            mould = cast(probe, shape.words, marked)
+            if mould is not None and mould.pour(blank.words, self._spelled) == text:
+                shape.moulds.append((blank.numbers, mould))
+                return mould
+        shape.failures += 1
+        return None
 
 
 def stands_for(probed: Groups, numbers: Groups) -> bool:

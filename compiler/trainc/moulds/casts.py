@@ -66,7 +66,7 @@ class Mould(NamedTuple):
         return self._replace(text="\n".join(ours))
 
 
-def manifest(plan: Plan, writer: Writer) -> str:
+def text_of(plan: Plan, writer: Writer) -> str:
     """What is written of one job."""
     return "---\n".join(map(writer.document, objects_of_a_job(plan.objects)))
 
@@ -95,7 +95,7 @@ def cast(probe: Plan, of_shape: Sequence[Word], marked: Groups) -> Mould | None:
         return None  # an order may be that of words
     whole = {place.before + mark: at for at, (place, mark) in enumerate(zip(of_shape, marked, strict=True))}
     labels = {mark: at for at, (place, mark) in enumerate(zip(of_shape, marked, strict=True)) if place.kind is LABEL}
-    text = manifest(probe, Writer())
+    text = text_of(probe, Writer())
     made: list[tuple[str, Callable[[Groups], Groups]]] = []
     for scalar in sorted(set(_marked(probe.objects)), key=len, reverse=True):
         found = MARK.findall(scalar)

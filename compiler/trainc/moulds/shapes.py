@@ -65,11 +65,11 @@ class Shape:
         "_order",
         "_parts",
         "comments_of",
+        "failures",
         "moulds",
         "name",
         "namespace",
         "numbers_of",
-        "probes",
         "said_namespace",
         "words",
         "words_of",
@@ -95,7 +95,8 @@ class Shape:
         self.said_namespace = said_namespace
         self.moulds: list[tuple[Groups, Mould]] = []
         """Those that a probe was made for, with their numbers."""
-        self.probes = 0
+        self.failures = 0
+        """How many probes were in vain."""
 
     def values(self, text: str) -> list[str] | None:
         """What the groups are in a text; None where it is of another shape."""
