@@ -26,6 +26,7 @@ OURS: Final = "trainc build"
 TENTH: Final = "trainc build, a tenth"
 FIRST: Final = "trainc build -o, first"
 AGAIN: Final = "trainc build -o, nothing changed"
+UNLIKE: Final = "trainc build, no two alike"
 ONE_FILE: Final = "trainc build, all jobs in one file"
 KUBECTL: Final = "kubectl kustomize"
 KUSTOMIZE: Final = "kustomize build"
@@ -68,6 +69,12 @@ class Set(NamedTuple):
         if peers.printed(command) != self.printed:
             raise SystemExit("the same jobs in one file are compiled to something else")
         return Contestant(ONE_FILE, command, size_of(file), len(self.printed))
+
+    def unlike(self, folder: Path) -> Contestant:
+        """The same jobs with a field each that no other one has: every one goes through the whole pipeline."""
+        below = inputs.folder_of_jobs(folder / "unlike", self.jobs, alike=False)
+        command = [peers.TRAINC, "build", str(below), *self.options]
+        return Contestant(UNLIKE, command, size_of(below), len(peers.printed(command)))
 
     def floor(self) -> Contestant:
         """As many bytes in and out."""
@@ -133,7 +140,7 @@ def hundred(folder: Path, count: int) -> Work:
 def thousand(folder: Path, count: int) -> Work:
     """A thousand jobs, a file each, as the overlays are."""
     given = made(folder, count, 1)
-    ours = [given.floor(), given.ours, given.to_one_file(folder)]
+    ours = [given.floor(), given.ours, given.to_one_file(folder), given.unlike(folder)]
     return Work(f"{jobs(count)}, one runtime, a file each", KUBECTL, [*ours, *kustomizations(folder, given)])
 
 

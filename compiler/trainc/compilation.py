@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 MANY: Final = 100
 """With fewer diagnostics there is no crowd among them."""
-FEW: Final = 8
+FEW: Final = 24
 """With so few TrainJobs it does not pay to look for those that are alike."""
 
 
@@ -116,6 +116,7 @@ class Read:
         self.files_of = files_of
         self.as_text = as_text
         self.moulds: Moulds | None = None
+        self.namespace: str | None = None
         self.chunks = 0
         self.blanks: list[tuple[int, Blank]] = []
         """Each with the number of TrainJobs in `documents` that were read before it."""
@@ -143,6 +144,7 @@ class Read:
                 return None
             from trainc.moulds import Moulds
 
+            self.namespace = namespace
             self.moulds = Moulds(namespace)
         return self.moulds.fit(file, chunk)
 
@@ -154,6 +156,10 @@ class Read:
             yield blank
             at = before
         yield from self.documents["job"][at:]
+
+    def document(self, job: Document | Blank) -> Document:
+        """The document of a TrainJob, read now where it has been a blank."""
+        return job if isinstance(job, Document) else _placed(job.document(), "job", self.namespace)
 
     def take(self, document: Document, *, namespace: str | None = None) -> None:
         """Sort one more document, which somebody has read."""
@@ -347,45 +353,44 @@ def _made(
     else:
         from trainc.pipeline import run
 
-    def job_of(document: Document | Blank) -> TrainJob:
-        if not isinstance(document, Document):
-            document = document.document()
+    def compiled(document: Document) -> Plan:
         document = _placed(document, "job", namespace)
-        return TrainJob(document=document, value=document.value)
-
-    def compiled(document: Document | Blank) -> Plan:
-        job = job_of(document)
+        job = TrainJob(document=document, value=document.value)
         project, quiet = settings.project, settings.quiet
         return run(Plan(job=job, library=library, project=project, quiet=quiet, delivery=delivery))
 
-    first: dict[tuple[str, str], Document | Blank] = {}
-    for document in read.jobs():
-        key = key_of(document)
-        if key in first and key[1]:
-            found.append(_twice(job_of(document), job_of(first[key])))
-        else:
-            first[key if key[1] else (key[0], f"\0{len(first)}")] = document
-    chosen = [document for _, document in sorted(first.items()) if only is None or key_of(document)[1] == only]
-    if only is not None and not chosen:
-        found.append(_none_of_that_name(only, [name for _, name in map(key_of, first.values())]))
     made: list[Plan | Manifest] = []
-    for document in chosen:
-        if isinstance(document, Document) or read.moulds is None:
-            made.append(compiled(document))
-        else:
-            made.append(read.moulds.made(document, compiled))
-    for job in made:
-        if isinstance(job, Plan):
-            found += job.diagnostics
+    for job in _chosen(read, only, found):
+        if read.moulds is not None:
+            made.append(read.moulds.made(job, compiled))
+        elif isinstance(job, Document):
+            made.append(compiled(job))
+    for one in made:
+        if isinstance(one, Plan):
+            found += one.diagnostics
     return made
 
 
-def key_of(document: Document | Blank) -> tuple[str, str]:
+def _chosen(read: Read, only: str | None, found: list[Diagnostic]) -> list[Document | Blank]:
+    """The TrainJobs that are compiled, in the order of the output: of two with one name the first."""
+    first: dict[tuple[str, str], Document | Blank] = {}
+    for job in read.jobs():
+        namespace, name = key_of(job)
+        key = namespace, name or f"\0{len(first)}"
+        if key in first:
+            found.append(_twice(read.document(job), read.document(first[key])))
+        else:
+            first[key] = job
+    chosen = [job for _, job in sorted(first.items()) if only is None or key_of(job)[1] == only]
+    if only is not None and not chosen:
+        found.append(_none_of_that_name(only, [name for _, name in map(key_of, first.values())]))
+    return chosen
+
+
+def key_of(job: Document | Blank) -> tuple[str, str]:
     """Namespace and name of a TrainJob; empty strings where it does not say."""
-    if not isinstance(document, Document):
-        return document.namespace, document.name
-    id = ObjectId.of(document.value)
-    return id.namespace, id.name
+    named = TrainJob(document=job, value=job.value) if isinstance(job, Document) else job
+    return named.namespace, named.name
 
 
 def _read(
@@ -445,7 +450,8 @@ def _placed(document: Document, role: Role, namespace: str | None) -> Document:
     return document._replace(value=put(document.value, ("metadata", "namespace"), namespace))
 
 
-def _twice(job: TrainJob, first: TrainJob) -> Diagnostic:
+def _twice(document: Document, first: Document) -> Diagnostic:
+    job = TrainJob(document=document, value=document.value)
     return Diagnostic(
         id="duplicate-trainjob",
         severity="error",
@@ -455,7 +461,7 @@ def _twice(job: TrainJob, first: TrainJob) -> Diagnostic:
         object=job.id,
         field="metadata.name",
         place=job.at("metadata", "name"),
-        related=(Related(message="the first one", place=Place(document=first.document, path=("metadata", "name"))),),
+        related=(Related(message="the first one", place=Place(document=first, path=("metadata", "name"))),),
     )
 
 

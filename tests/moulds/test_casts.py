@@ -168,5 +168,5 @@ def test_probes_end_where_few_jobs_are_alike() -> None:
         if blank := moulds.fit("job.yaml", Chunk(text)):
             assert isinstance(moulds.made(blank, compile), Manifest)
     probes = [name for name in seen if name.startswith("zq")]
-    assert len(probes) == 6
+    assert len(probes) == 4
     assert len(seen) == len(probes) + 97

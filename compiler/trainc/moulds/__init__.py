@@ -46,7 +46,7 @@ LONGEST: Final = 16 * 1024
 """Characters of a text. What is longer is rare, and its expression would take long."""
 MOST: Final = 16
 """Shapes of so many lines: one after the other is tried on a text."""
-LENT: Final = 12
+LENT: Final = 8
 """So many jobs' time may be spent on probes before jobs have been poured; then as much as these have saved."""
 OF_A_PROBE: Final = 2
 """How many jobs' time a probe takes."""
@@ -135,8 +135,14 @@ class Moulds:
                 shapes.insert(0, made)
         return None
 
-    def made(self, blank: Blank, compile: Compile) -> Manifest | Plan:
-        """What becomes of a blank: poured where there is a mould for it. A plan where there is something to be said."""
+    def made(self, job: Document | Blank, compile: Compile) -> Manifest | Plan:
+        """What becomes of a job: poured where there is a mould for it. A plan where there is something to be said."""
+        if isinstance(job, Document):
+            plan = compile(job)
+            return self._written(plan) if is_silent(plan) else plan
+        return self._of_blank(job, compile)
+
+    def _of_blank(self, blank: Blank, compile: Compile) -> Manifest | Plan:
         words = blank.words
         key = (blank.shape, blank.numbers, tuple(map(words.index, words)))
         mould = self._moulds.get(key)
@@ -146,10 +152,15 @@ class Moulds:
         plan = compile(blank.document())
         if not is_silent(plan):
             return plan
-        text = text_of(plan, self._writer)
-        if mould := self._like_another(blank, text) or self._probed(blank, text, compile):
+        written = self._written(plan)
+        if mould := self._like_another(blank, written.text) or self._probed(blank, written.text, compile):
             self._moulds[key] = mould
-        return Manifest(blank.namespace, blank.name, blank.file, text)
+        return written
+
+    def _written(self, plan: Plan) -> Manifest:
+        """No more of a plan than its text."""
+        job = plan.job
+        return Manifest(job.namespace, job.name, job.document.file, text_of(plan, self._writer))
 
     def _like_another(self, blank: Blank, text: str) -> Mould | None:
         """The mould of the blank's key that is a probed one of the shape, but for numbers."""

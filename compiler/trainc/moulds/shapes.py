@@ -33,7 +33,8 @@ SHORT: Final = 16
 LONG: Final = 40
 """Longer ones have no room: the limits of names and labels are near, and the probe must not meet them."""
 COMMENT: Final = "#[ -~]*"
-_LINE: Final = r"^( *(?:- +)*+)([^\s:]++:)?.*$"
+_KEYS: Final = r"^ *+(?:- ++)*+(?:[^\s:]++:)?"
+"""The start of each line: its indentation, and its key."""
 
 
 class Word(NamedTuple):
@@ -127,7 +128,7 @@ def picker(places: list[int]) -> Callable[[Sequence[str]], Groups]:
 
 def signature(text: str) -> str:
     """The text without its values: texts of one shape have one signature, and nearly the other way round."""
-    return re.sub(_LINE, r"\1\2", text, flags=re.MULTILINE)
+    return "\n".join(re.findall(_KEYS, text, flags=re.MULTILINE))
 
 
 def shape_of(text: str) -> Shape | None:
