@@ -99,11 +99,13 @@ class Moulds:
         self._namespace = namespace or ""
         self._shapes: dict[int, list[Shape]] = {}
         """By their number of lines."""
-        self._seen: dict[str, int] = {}
-        self._moulds: dict[Key, Mould | None] = {}
+        self._seen: dict[int, int] = {}
+        """How many texts without a shape have the signature of that hash."""
+        self._moulds: dict[Key, Mould] = {}
         self._spelled = Spelled()
         self._writer = Writer()
         self._credit = LENT
+        """How many jobs' time may be spent on probes."""
 
     def fit(self, file: str, chunk: Chunk) -> Blank | None:
         """A text as a blank; None where it has no shape yet, which it gets when there have been enough like it."""
@@ -129,7 +131,7 @@ class Moulds:
                     chunk.line,
                 )
         if KIND in text and len(shapes) < MOST:
-            sign = signature(text)
+            sign = hash(signature(text))
             self._seen[sign] = self._seen.get(sign, 0) + 1
             if self._seen[sign] % ALIKE == 0 and (made := shape_of(text)) is not None:
                 shapes.insert(0, made)
@@ -143,6 +145,7 @@ class Moulds:
         return self._of_blank(job, compile)
 
     def _of_blank(self, blank: Blank, compile: Compile) -> Manifest | Plan:
+        """As `made`: of a blank, whose first job makes the mould."""
         words = blank.words
         key = (blank.shape, blank.numbers, tuple(map(words.index, words)))
         mould = self._moulds.get(key)
