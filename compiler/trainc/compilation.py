@@ -360,7 +360,10 @@ def _made(
         return run(Plan(job=job, library=library, project=project, quiet=quiet, delivery=delivery))
 
     made: list[Plan | Manifest] = []
-    for job in _chosen(read, only, found):
+    chosen = _chosen(read, only, found)[::-1]
+    read.blanks.clear()  # each takes as much memory as its manifest, and is let go when that is made
+    while chosen:
+        job = chosen.pop()
         if read.moulds is not None:
             made.append(read.moulds.made(job, compiled))
         elif isinstance(job, Document):

@@ -241,10 +241,22 @@ def test_no_literal_of_the_compiler_makes_a_difference_at_any_place(runtime: str
     assert len(poured) > count * 0.6
 
 
+def _renamed(text: str, name: str) -> str:
+    """A TrainJob's text under another name; as it is where it is not plain to read, or has no name."""
+    job = blocks.read(text)
+    if job is blocks.UNREAD or not isinstance(job, dict):
+        return text
+    paths = [path for path, leaf in shapes.leaves(job) if leaf is not None]
+    if ("metadata", "name") not in paths:
+        return text
+    begin, end = blocks.scalars(text)[paths.index(("metadata", "name"))]
+    return text[:begin] + name + text[end:]
+
+
 def _after_accidents(text: str, name: str, dice: random.Random) -> str:
     """A TrainJob's text under another name, and with something else for one of its scalars."""
-    job = re.sub(r"(?m)^(metadata:(?:\n  .*)*?\n  name: ).*$", rf"\g<1>{name}", text, count=1)
-    if blocks.read(job) is blocks.UNREAD:
+    job = _renamed(text, name)
+    if job == text:
         return job
     begin, end = dice.choice(blocks.scalars(job))
     return job[:begin] + dice.choice((*NASTY, job[begin:end], dice.choice(LITERALS))) + job[end:]
@@ -255,21 +267,35 @@ USUAL = {"llm-finetune-4x8", "node-pool-patches", "single-gpu-script", "jax-two-
 """Cases that pour whatever becomes of others."""
 
 
+def _in_copies(file: Path, accidents: int) -> None:
+    """The jobs of a file, each a few times, and with odd values: what is poured of them does not differ."""
+    dice = random.Random(file.stem)
+    chunks = [chunk.text for chunk in split(file.read_bytes())[0]]
+    jobs = [chunk for chunk in chunks if re.search("^kind: TrainJob$", chunk, re.MULTILINE)]
+    others = [chunk for chunk in chunks if chunk not in jobs]
+    copies = [_renamed(job, f"same-{index}-{number}") for index, job in enumerate(jobs[:3]) for number in range(4)]
+    odd = [
+        _after_accidents(job, f"odd-{index}-{number}", dice)
+        for index, job in enumerate(jobs[:3])
+        for number in range(accidents)
+    ]
+    both([*others, *copies, *odd])
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_golden_inputs_after_accidents(case: str, poured: list[Manifest]) -> None:
-    """Copies of an input, each with an odd value somewhere: some are poured, none differs."""
-    dice = random.Random(case)
-    text = (ROOT / "golden" / case / "input.yaml").read_text()
-    chunks = [chunk.text for chunk in split(text)[0]]
-    jobs = [chunk for chunk in chunks if "kind: TrainJob\n" in chunk]
-    others = [chunk for chunk in chunks if chunk not in jobs]
-    count = 200 if MANY else 12
-    copies = [_after_accidents(job, f"copy-{number}", dice) for job in jobs[:3] for number in range(count)]
-    alike = (
-        [re.sub(r"(?m)^  name: .*$", f"  name: same-{number}", jobs[0], count=1) for number in range(4)] if jobs else []
-    )
-    both([*others, *alike, *copies], settings=DEFAULT)
+    _in_copies(ROOT / "golden" / case / "input.yaml", 200 if MANY else 12)
     assert poured or case not in USUAL
+
+
+RECORDED = ROOT / "tests" / "conformance" / "data" / "trainer-2.3"
+
+
+@pytest.mark.parametrize("area", sorted(path.name for path in RECORDED.iterdir() if path.is_dir()))
+def test_recorded_cases_as_golden_ones(area: str) -> None:
+    """What the real code has answered, `tests/conformance` knows; here it is the same in copies."""
+    for file in sorted((RECORDED / area).glob("*.yaml")):
+        _in_copies(file, 50 if MANY else 1)
 
 
 def test_comments_may_differ_like_words(poured: list[Manifest]) -> None:

@@ -137,12 +137,12 @@ def shape_of(text: str) -> Shape | None:
     if not isinstance(job, dict) or (job.get("apiVersion"), job.get("kind")) != (VERSION, "TrainJob"):
         return None
     stands = blocks.scalars(text)
-    leaves = [(path, leaf) for path, leaf in _leaves(job, ()) if leaf is not None]
-    if len(stands) != len(leaves):
+    found = [(path, leaf) for path, leaf in leaves(job) if leaf is not None]
+    if len(stands) != len(found):
         return None
     groups: list[Group] = []
     behind = 0
-    for (begin, end), (path, leaf) in zip(stands, leaves, strict=True):
+    for (begin, end), (path, leaf) in zip(stands, found, strict=True):
         if blocks.value(text[begin:end]) != leaf:
             return None
         groups += _comments(text, behind, begin)
@@ -156,11 +156,11 @@ def shape_of(text: str) -> Shape | None:
     return Shape(text, groups, namespace if isinstance(namespace, str) else "")
 
 
-def _leaves(node: Any, path: Path) -> Iterator[tuple[Path, Any]]:
+def leaves(node: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
     """The scalars of a tree, in the order of its text."""
     if isinstance(node, dict | list):
         for key, inner in node.items() if isinstance(node, dict) else enumerate(node):
-            yield from _leaves(inner, (*path, key))
+            yield from leaves(inner, (*path, key))
     else:
         yield path, node
 
