@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 MANY: Final = 100
 """With fewer diagnostics there is no crowd among them."""
-FEW: Final = 24
+FEW: Final = 16
 """With so few TrainJobs it does not pay to look for those that are alike."""
 
 
@@ -127,6 +127,9 @@ class Read:
     def add(self, file: inputs.File, *, namespace: str | None = None) -> None:
         """Read and sort the documents of one more file."""
         self.files += 1
+        if self.moulds is not None and (blank := self.moulds.whole(file)) is not None:
+            self.blanks.append((len(self.documents["job"]), blank))
+            return
         known = partial(self._blank, file.path, namespace) if self.as_text else None
         for document in parsed(file, known):
             if isinstance(document, Diagnostic):
@@ -361,6 +364,8 @@ def _made(
 
     made: list[Plan | Manifest] = []
     chosen = _chosen(read, only, found)[::-1]
+    if read.moulds is not None:
+        read.moulds.expect(len(chosen))
     read.blanks.clear()  # each takes as much memory as its manifest, and is let go when that is made
     while chosen:
         job = chosen.pop()

@@ -132,6 +132,7 @@ def poured(monkeypatch: pytest.MonkeyPatch) -> list[Manifest]:
     """What the pipeline has not seen. Shapes are looked for at once, not after some jobs."""
     monkeypatch.setattr(compilation, "FEW", 0)
     monkeypatch.setattr("trainc.moulds.ALIKE", 1)
+    monkeypatch.setattr("trainc.moulds.LENT", 1)
     found: list[Manifest] = []
     made = Moulds.made
 

@@ -31,6 +31,7 @@ from trainc.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from trainc.inputs import File
     from trainc.kubernetes.documents import Chunk
     from trainc.moulds.shapes import Groups
     from trainc.plan import Plan
@@ -46,13 +47,13 @@ LONGEST: Final = 16 * 1024
 """Characters of a text. What is longer is rare, and its expression would take long."""
 MOST: Final = 16
 """Shapes of so many lines: one after the other is tried on a text."""
-LENT: Final = 8
-"""So many jobs' time may be spent on probes before jobs have been poured; then as much as these have saved."""
+LENT: Final = 16
+"""The time of one in so many jobs may be spent on probes before jobs have been poured; then what these have saved."""
 OF_A_PROBE: Final = 2
 """How many jobs' time a probe takes."""
 BARREN: Final = 2
 """After so many probes that were in vain, a shape gets no more."""
-RECENT: Final = 4
+RECENT: Final = 8
 """So many moulds for other numbers are tried on what was made of a job."""
 ALIKE: Final = 3
 """So many texts that may be of one shape are read before it is made."""
@@ -104,15 +105,28 @@ class Moulds:
         self._moulds: dict[Key, Mould] = {}
         self._spelled = Spelled()
         self._writer = Writer()
-        self._credit = LENT
+        self._credit = 0
         """How many jobs' time may be spent on probes."""
+
+    def whole(self, file: File) -> Blank | None:
+        """A file that is nothing but a job of a shape that is known: it need not be cut into documents."""
+        data = file.data
+        if len(data) > LONGEST or not data.isascii():
+            return None
+        return self._of_a_shape(file.path, str(data, "ascii"), 1)
 
     def fit(self, file: str, chunk: Chunk) -> Blank | None:
         """A text as a blank; None where it has no shape yet, which it gets when there have been enough like it."""
         text = chunk.text
         if len(text) > LONGEST:
             return None
-        shapes = self._shapes.setdefault(text.count("\n"), [])
+        blank = self._of_a_shape(file, text, chunk.line)
+        if blank is None and KIND in text:
+            self._count(text)
+        return blank
+
+    def _of_a_shape(self, file: str, text: str, line: int) -> Blank | None:
+        shapes = self._shapes.get(text.count("\n"), [])
         for at, shape in enumerate(shapes):
             values = shape.values(text)
             if values is not None:
@@ -128,14 +142,22 @@ class Moulds:
                     namespace or self._namespace,
                     words[shape.name],
                     file,
-                    chunk.line,
+                    line,
                 )
-        if KIND in text and len(shapes) < MOST:
+        return None
+
+    def _count(self, text: str) -> None:
+        """Count the texts of a signature, and make their shape when there are enough."""
+        shapes = self._shapes.setdefault(text.count("\n"), [])
+        if len(shapes) < MOST:
             sign = hash(signature(text))
             self._seen[sign] = self._seen.get(sign, 0) + 1
             if self._seen[sign] % ALIKE == 0 and (made := shape_of(text)) is not None:
                 shapes.insert(0, made)
-        return None
+
+    def expect(self, jobs: int) -> None:
+        """How many jobs are to be made."""
+        self._credit = max(jobs // LENT, OF_A_PROBE)
 
     def made(self, job: Document | Blank, compile: Compile) -> Manifest | Plan:
         """What becomes of a job: poured where there is a mould for it. A plan where there is something to be said."""

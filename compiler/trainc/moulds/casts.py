@@ -8,12 +8,12 @@ Returns  the probe's manifest with gaps for the marks; None where a mark has bec
 from __future__ import annotations
 
 import re
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.emit.order import objects_of_a_job
 from trainc.emit.yaml import Writer, inline
 from trainc.moulds.places import LABEL
-from trainc.moulds.shapes import picker
 from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from trainc.plan import Plan
 
 MARK: Final = re.compile("zq[a-z]{3}q[xz]*")
+PLAIN: Final = re.compile(f"{MARK.pattern}[./-][A-Za-z0-9./-]*")
+"""What is spelled as it is whatever the labels in it: it begins with a letter, and is more than a word like `yes`."""
 _GAP: Final = re.compile("\0([0-9]+)\0")
 
 
@@ -38,20 +40,27 @@ class Spelled(dict[str, str]):
         return spelled
 
 
+Making = tuple[tuple[str, "Callable[[Groups], object]"], ...]
+"""Scalars that are made of words: a format, and the word or words for it."""
+
+
 class Mould(NamedTuple):
     """A manifest with gaps."""
 
     text: str
     """With `%s` for each gap."""
-    made: tuple[tuple[str, Callable[[Groups], Groups]], ...]
-    """The scalars in which words stand beside something else: a format, and the words for it."""
-    order: Callable[[Sequence[str]], Groups]
-    """What fills the gaps, of these: the words as scalars, those scalars, the words as they are."""
+    plain: Making
+    """What is spelled as it is, whatever its words are."""
+    others: Making
+    """What may need quotes."""
+    order: Callable[[Sequence[str]], object]
+    """What fills the gaps, of these: the words as they are, the plain scalars, the others as they are spelled."""
 
     def pour(self, words: Groups, spelled: Spelled) -> str:
         """The manifest of a job with these words."""
-        made = [spelled[form % of(words)] for form, of in self.made]
-        return self.text % self.order((*map(spelled.__getitem__, words), *made, *words))
+        plain = [form % of(words) for form, of in self.plain]
+        others = [spelled[form % of(words)] for form, of in self.others]
+        return self.text % self.order((*words, *plain, *others))
 
     def with_numbers(self, words: Groups, spelled: Spelled, made: str) -> Mould | None:
         """The mould of a manifest that differs from this one's in lines without gaps alone."""
@@ -96,23 +105,25 @@ def cast(probe: Plan, of_shape: Sequence[Word], marked: Groups) -> Mould | None:
     whole = {place.before + mark: at for at, (place, mark) in enumerate(zip(of_shape, marked, strict=True))}
     labels = {mark: at for at, (place, mark) in enumerate(zip(of_shape, marked, strict=True)) if place.kind is LABEL}
     text = text_of(probe, Writer())
-    made: list[tuple[str, Callable[[Groups], Groups]]] = []
-    for scalar in sorted(set(_marked(probe.objects)), key=len, reverse=True):
+    plain: dict[str, tuple[str, Callable[[Groups], object]]] = {}
+    others: dict[str, tuple[str, Callable[[Groups], object]]] = {}
+    for scalar in set(_marked(probe.objects)):
         found = MARK.findall(scalar)
-        if scalar not in whole and any(mark not in labels for mark in found):
+        if scalar in whole:
+            at = whole[scalar]
+            if of_shape[at].kind is not LABEL:  # a label is written as it is
+                others[scalar] = (_escaped(of_shape[at].before) + "%s", itemgetter(at))
+        elif any(mark not in labels for mark in found):
             return None
-        if "\n" in scalar:
-            continue  # what it is like besides does not depend on its labels
-        gap = whole.get(scalar, -1)
-        if gap < 0 or of_shape[gap].before:
-            of = [whole[scalar]] if gap >= 0 else [labels[mark] for mark in found]
-            made.append((MARK.sub("%s", _escaped(scalar)), picker(of)))
-            gap = len(marked) + len(made) - 1
-        text = text.replace(f" {inline(scalar)}\n", f" \0{gap}\0\n")
-    bare = len(marked) + len(made)
-    text = MARK.sub(lambda mark: f"\0{bare + labels[mark[0]]}\0", text)
+        elif "\n" not in scalar:  # else it is a block, and what that is like besides does not depend on its labels
+            made = plain if PLAIN.fullmatch(scalar) else others
+            made[scalar] = (MARK.sub("%s", _escaped(scalar)), itemgetter(*(labels[mark] for mark in found)))
+    gaps = {scalar: len(marked) + index for index, scalar in enumerate((*plain, *others))}
+    for scalar in sorted(gaps, key=len, reverse=True):
+        text = text.replace(f" {inline(scalar)}\n", f" \0{gaps[scalar]}\0\n")
+    text = MARK.sub(lambda mark: f"\0{labels[mark[0]]}\0", text)
     order = [int(gap) for gap in _GAP.findall(text)]
-    return Mould(_GAP.sub("%s", _escaped(text)), tuple(made), picker(order))
+    return Mould(_GAP.sub("%s", _escaped(text)), (*plain.values(),), (*others.values(),), itemgetter(*order))
 
 
 def _escaped(text: str) -> str:
