@@ -12,7 +12,7 @@ from trainc.diagnostics import Document
 from trainc.kubernetes.documents import parse
 from trainc.kubernetes.documents.streams import Chunk
 from trainc.moulds import Manifest, Moulds
-from trainc.moulds.casts import Spelled, cast, marks
+from trainc.moulds.casts import DIGITS, Spelled, cast, marks
 from trainc.moulds.places import LABEL, TEXT
 from trainc.moulds.shapes import Word
 from trainc.objects import TrainJob
@@ -55,11 +55,11 @@ def plan(*data: dict[str, Any], kinds: tuple[str, ...] = ("A", "B")) -> Plan:
 
 
 def test_marks_are_as_long_as_their_places_allow_and_equal_where_the_words_are() -> None:
-    assert [len(mark) for mark in MARKED] == [16, 24, 16]
+    assert [len(mark) for mark in MARKED] == [16 + DIGITS, 24, 16]
     assert len(set(MARKED)) == 3
     one, other, third = marks(("same", "same", "other"), WORDS)
     assert one == other != third
-    assert len(one) == 16
+    assert len(one) == 16 + DIGITS
 
 
 def test_gaps_are_filled_with_words_as_they_are_spelled() -> None:

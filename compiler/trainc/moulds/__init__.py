@@ -24,7 +24,7 @@ from trainc.diagnostics import Document, ObjectId
 from trainc.emit.yaml import Writer
 from trainc.frontends import VERSION
 from trainc.kubernetes.documents import parse
-from trainc.moulds.casts import Mould, Spelled, cast, is_silent, marks, text_of
+from trainc.moulds.casts import DIGITS, Mould, Spelled, cast, is_silent, marks, text_of
 from trainc.moulds.shapes import Shape, shape_of, signature
 from trainc.records import NamedTuple
 
@@ -201,8 +201,7 @@ class Moulds:
             return None
         self._credit -= OF_A_PROBE
         marked = marks(blank.words, shape.words)
-        document = blank.document(marked)
-        if shape.values(document.text) and is_silent(probe := compile(document)):
+        if is_silent(probe := compile(blank.document(marked))):
             mould = cast(probe, shape.words, marked)
             if mould is not None and mould.pour(blank.words, self._spelled) == text:
                 shape.moulds.append((blank.numbers, mould))
@@ -214,9 +213,7 @@ class Moulds:
 def stands_for(probed: Groups, numbers: Groups) -> bool:
     """Whether what a probe has shown holds for other numbers: names are made of words and numbers, and have limits.
 
-    So they have no more digits than the probe's. Of another runtime nothing is known.
+    So they have hardly more digits than the probe's. Of another runtime nothing is known.
     """
-    return all(
-        one == other or (one[0].isdigit() and len(one) <= len(other))
-        for one, other in zip(numbers, probed, strict=True)
-    )
+    pairs = [(one, other) for one, other in zip(numbers, probed, strict=True) if one != other]
+    return all(one[0].isdigit() for one, _ in pairs) and sum(len(one) - len(other) for one, other in pairs) <= DIGITS

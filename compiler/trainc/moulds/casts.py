@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from trainc.emit.order import objects_of_a_job
 from trainc.emit.yaml import Writer, inline
-from trainc.moulds.places import LABEL
+from trainc.moulds.places import LABEL, NAME
 from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 MARK: Final = re.compile("zq[a-z]{3}q[xz]*")
 PLAIN: Final = re.compile(f"{MARK.pattern}[./-][A-Za-z0-9./-]*")
 """What is spelled as it is whatever the labels in it: it begins with a letter, and is more than a word like `yes`."""
+DIGITS: Final = 8
+"""So much longer is the mark of a name: names of pods are made of it and of numbers, which may get more digits."""
 _GAP: Final = re.compile("\0([0-9]+)\0")
 
 
@@ -50,17 +52,17 @@ class Mould(NamedTuple):
     text: str
     """With `%s` for each gap."""
     plain: Making
-    """What is spelled as it is, whatever its words are."""
+    """Scalars that are made of labels, and spelled as they are."""
     others: Making
-    """What may need quotes."""
+    """Scalars that are made of words, and may need quotes."""
     order: Callable[[Sequence[str]], object]
-    """What fills the gaps, of these: the words as they are, the plain scalars, the others as they are spelled."""
+    """What fills the gaps, of these: the words as they are, the words as scalars, the plain scalars, the others."""
 
     def pour(self, words: Groups, spelled: Spelled) -> str:
         """The manifest of a job with these words."""
         plain = [form % of(words) for form, of in self.plain]
         others = [spelled[form % of(words)] for form, of in self.others]
-        return self.text % self.order((*words, *plain, *others))
+        return self.text % self.order((*words, *map(spelled.__getitem__, words), *plain, *others))
 
     def with_numbers(self, words: Groups, spelled: Spelled, made: str) -> Mould | None:
         """The mould of a manifest that differs from this one's in lines without gaps alone."""
@@ -81,13 +83,14 @@ def text_of(plan: Plan, writer: Writer) -> str:
 
 
 def marks(words: Groups, of_shape: Sequence[Word]) -> Groups:
-    """A word for each place, as long as the place allows; equal words get equal ones."""
+    """A word for each place, as long as the place allows, a name even longer; equal words get equal ones."""
     made: dict[str, str] = {}
     for word in words:
         if word not in made:
             places = [place for other, place in zip(words, of_shape, strict=True) if other == word]
             form = max((place.kind for place in places), key=lambda kind: kind.strictness).mark
             length = min(place.most for place in places) - len(form.format(""))
+            length += DIGITS if any(place.path == NAME for place in places) else 0
             made[word] = form.format(f"zq{_letters(len(made))}q".ljust(length - 1, "x") + "z")
     return tuple(made[word] for word in words)
 
@@ -105,20 +108,23 @@ def cast(probe: Plan, of_shape: Sequence[Word], marked: Groups) -> Mould | None:
     whole = {place.before + mark: at for at, (place, mark) in enumerate(zip(of_shape, marked, strict=True))}
     labels = {mark: at for at, (place, mark) in enumerate(zip(of_shape, marked, strict=True)) if place.kind is LABEL}
     text = text_of(probe, Writer())
+    gaps: dict[str, int] = {}
     plain: dict[str, tuple[str, Callable[[Groups], object]]] = {}
     others: dict[str, tuple[str, Callable[[Groups], object]]] = {}
     for scalar in set(_marked(probe.objects)):
         found = MARK.findall(scalar)
         if scalar in whole:
             at = whole[scalar]
-            if of_shape[at].kind is not LABEL:  # a label is written as it is
+            if of_shape[at].before:
                 others[scalar] = (_escaped(of_shape[at].before) + "%s", itemgetter(at))
+            else:  # a label is written as it is
+                gaps[scalar] = at if of_shape[at].kind is LABEL else len(marked) + at
         elif any(mark not in labels for mark in found):
             return None
         elif "\n" not in scalar:  # else it is a block, and what that is like besides does not depend on its labels
             made = plain if PLAIN.fullmatch(scalar) else others
             made[scalar] = (MARK.sub("%s", _escaped(scalar)), itemgetter(*(labels[mark] for mark in found)))
-    gaps = {scalar: len(marked) + index for index, scalar in enumerate((*plain, *others))}
+    gaps |= {scalar: 2 * len(marked) + index for index, scalar in enumerate((*plain, *others))}
     for scalar in sorted(gaps, key=len, reverse=True):
         text = text.replace(f" {inline(scalar)}\n", f" \0{gaps[scalar]}\0\n")
     text = MARK.sub(lambda mark: f"\0{labels[mark[0]]}\0", text)

@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 
 
 class Kind(NamedTuple):
-    """Words of one grammar: expressions, with `{most}` for how many characters they have at most, `{rest}` one less."""
+    """Words of one grammar: expressions, with `{most}` for how many characters they have at most, `{rest}` one less.
+
+    What they take for a word may be a boolean or null of YAML: these are sorted out afterwards (`shapes`).
+    """
 
     plain: str
     quoted: str
@@ -36,9 +39,7 @@ class Kind(NamedTuple):
     """An expression for what stands before the word in the same scalar, and is a constant."""
 
 
-_BARE: Final = r"(?!(?:y|n|yes|no|on|off|true|false|null)(?![A-Za-z0-9_./=:@+-]))"
-"""What follows is no word that a reader of YAML takes for a boolean or null; in lower case, which is seen faster."""
-_LABEL: Final = _BARE + r"[a-z][-a-z0-9]{{0,{rest}}}(?<!-)"
+_LABEL: Final = r"[a-z][-a-z0-9]{{0,{rest}}}(?<!-)"
 _IMAGE: Final = r"[a-z][a-z0-9._/-]{{0,{rest}}}:[0-9][A-Za-z0-9._-]{{0,31}}"
 _QUOTED: Final = r"[ !#%&(-\[\]-~]{{1,{most}}}"  # no quotes, `$` or backslash
 
@@ -46,7 +47,7 @@ LABEL: Final = Kind(_LABEL, _LABEL, 3, "{}")
 """What a name, a label's value and a host may be, all at once: a label of DNS that begins with a letter."""
 IMAGE: Final = Kind(_IMAGE, _IMAGE, 2, "{}:1")
 """An image with a tag that begins with a digit, and so is not `latest`."""
-TEXT: Final = Kind(f"(?i:{_BARE})" + r"[A-Za-z/](?:[A-Za-z0-9_./=@+ -]|:(?! )){{0,{rest}}}(?<![: ])", _QUOTED, 1, "{}")
+TEXT: Final = Kind(r"[A-Za-z/](?:[A-Za-z0-9_./=@+ -]|:(?! )){{0,{rest}}}(?<![: ])", _QUOTED, 1, "{}")
 """Any text of one line without a reference to a variable."""
 OPTION: Final = Kind(r"[A-Za-z0-9_./=:@+-]{{1,{most}}}(?<!:)", _QUOTED, 1, "{}", r"--[a-z0-9][a-z0-9_-]*=")
 """What stands behind `--option=`; where the option stands before it as an argument of its own, it is a TEXT."""
@@ -57,9 +58,12 @@ _PATCH: Final = ("spec", "runtimePatches", ANY, "trainingRuntimeSpec", "template
 _JOB: Final = (*_PATCH, "spec", "replicatedJobs", ANY, "template")
 _POD: Final = (*_JOB, "spec", "template")
 
+NAME: Final = ("metadata", "name")
+NAMESPACE: Final = ("metadata", "namespace")
+
 PLACES: Final[dict[Path, Kind]] = {
-    ("metadata", "name"): LABEL,
-    ("metadata", "namespace"): LABEL,
+    NAME: LABEL,
+    NAMESPACE: LABEL,
     ("metadata", "labels", ANY): LABEL,
     ("metadata", "annotations", ANY): TEXT,
     ("spec", "trainer", "image"): IMAGE,

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from trainc.frontends import VERSION
 from trainc.kubernetes.documents import blocks
+from trainc.kubernetes.documents.scalars import WORDS
 from trainc.kubernetes.trees import get
-from trainc.moulds.places import NUMBER, RUNTIME, RUNTIME_NAME, Kind, kind
+from trainc.moulds.places import LABEL, NAME, NAMESPACE, NUMBER, RUNTIME, RUNTIME_NAME, TEXT, Kind, kind
 from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -56,15 +57,18 @@ class Group(NamedTuple):
     expression: str
     word: Word | None = None
     """None for a number or comment."""
+    bare: bool = False
+    """Whether it is, or will be, written without quotes, and so must not be `yes` or `null`."""
 
 
 class Shape:
     """The texts of one shape. There are a few in a run; they are compared by identity."""
 
     __slots__ = (
-        "_end",
+        "_bare_of",
+        "_filled",
         "_order",
-        "_parts",
+        "_skim",
         "comments_of",
         "failures",
         "moulds",
@@ -79,44 +83,44 @@ class Shape:
     def __init__(self, text: str, groups: list[Group], said_namespace: str) -> None:
         """`said_namespace` is the namespace that the text says where that is a constant."""
         ends = [0, *(group.end for group in groups)]
-        self._parts = [
-            (text[end : group.begin], group.begin - end, re.compile(group.expression).match)
-            for end, group in zip(ends, groups, strict=False)
-        ]
-        self._end = text[ends[-1] :]
+        constants = [text[end:begin] for end, begin in zip(ends, (*(g.begin for g in groups), len(text)), strict=True)]
+        # What is between the groups is skipped by its length, and seen to be right when the text is filled in again:
+        # an expression with all constants takes some milliseconds to be compiled. No group gives back what it took.
+        between = [f".{{{len(constant)}}}" for constant in constants]
+        expressions = [*(f"((?>{group.expression}))" for group in groups), ""]
+        whole = "".join(part for pair in zip(between, expressions, strict=True) for part in pair)
+        self._skim = re.compile(whole, re.DOTALL).fullmatch
+        self._filled = "%s".join(constant.replace("%", "%%") for constant in constants)
         self.words = [group.word for group in groups if group.word is not None]
         words = [at for at, group in enumerate(groups) if group.word is not None]
         comments = [at for at, group in enumerate(groups) if group.expression == COMMENT]
         numbers = sorted({*range(len(groups))}.difference(words, comments))
         self.words_of, self.numbers_of, self.comments_of = map(picker, (words, numbers, comments))
+        self._bare_of = picker([at for at, group in enumerate(groups) if group.bare])
         self._order = [*words, *numbers, *comments]
         paths = [word.path for word in self.words]
-        self.name = paths.index(("metadata", "name"))
-        self.namespace = paths.index(("metadata", "namespace")) if ("metadata", "namespace") in paths else None
+        self.name = paths.index(NAME)
+        self.namespace = paths.index(NAMESPACE) if NAMESPACE in paths else None
         self.said_namespace = said_namespace
         self.moulds: list[tuple[Groups, Mould]] = []
         """Those that a probe was made for, with their numbers."""
         self.failures = 0
         """How many probes were in vain."""
 
-    def values(self, text: str) -> list[str] | None:
+    def values(self, text: str) -> Groups | None:
         """What the groups are in a text; None where it is of another shape."""
-        found: list[str] = []
-        at = 0
-        for constant, length, match in self._parts:
-            if not text.startswith(constant, at):
-                return None
-            value = match(text, at + length)
-            if value is None:
-                return None
-            found.append(value[0])
-            at = value.end()
-        return found if text[at:] == self._end else None
+        match = self._skim(text)
+        if match is None:
+            return None
+        values = match.groups()
+        if self._filled % values != text or not WORDS.keys().isdisjoint(self._bare_of(values)):
+            return None
+        return values
 
     def text(self, words: Groups, numbers: Groups, comments: Groups) -> str:
         """The text with these values."""
         values = dict(zip(self._order, (*words, *numbers, *comments), strict=True))
-        return "".join(constant + values[at] for at, (constant, _, _) in enumerate(self._parts)) + self._end
+        return self._filled % tuple(values[at] for at in range(len(values)))
 
 
 def picker(places: list[int]) -> Callable[[Sequence[str]], Groups]:
@@ -150,9 +154,9 @@ def shape_of(text: str) -> Shape | None:
             groups.append(group)
         behind = end
     groups += _comments(text, behind, len(text))
-    if not any(group.word and group.word.path == ("metadata", "name") for group in groups):
+    if not any(group.word and group.word.path == NAME for group in groups):
         return None
-    namespace = get(job, ("metadata", "namespace"), "")
+    namespace = get(job, NAMESPACE, "")
     return Shape(text, groups, namespace if isinstance(namespace, str) else "")
 
 
@@ -182,7 +186,9 @@ def _group(raw: str, begin: int, path: Path, job: Any) -> Group | None:
         most = len(text) if len(text) > LONG else max(SHORT, -(-len(text) // ROOM) * ROOM)
         expression = (found.quoted if quotes else found.plain).format(most=most, rest=most - 1)
         if re.fullmatch(expression, text):
-            return Group(begin + before.end(), begin + len(said), expression, Word(path, found, most, before[0]))
+            word = Word(path, found, most, before[0])
+            bare = found is LABEL or (found is TEXT and not quotes)
+            return Group(begin + before.end(), begin + len(said), expression, word, bare)
     if path[0] == "spec":
         expression = RUNTIME_NAME if path == RUNTIME else NUMBER
         if re.fullmatch(expression, said):
