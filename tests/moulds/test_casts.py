@@ -11,7 +11,7 @@ from trainc.compilation import library
 from trainc.diagnostics import Document
 from trainc.kubernetes.documents import parse
 from trainc.kubernetes.documents.streams import Chunk
-from trainc.moulds import Manifest, Moulds
+from trainc.moulds import Manifest, Moulds, stands_for
 from trainc.moulds.casts import DIGITS, Spelled, cast, marks
 from trainc.moulds.places import LABEL, TEXT
 from trainc.moulds.shapes import Word
@@ -184,3 +184,19 @@ def test_probes_end_where_few_jobs_are_alike() -> None:
     probes = [name for name in seen if name.startswith("zq")]
     assert len(probes) == 3
     assert len(seen) == len(probes) + 97
+
+
+@pytest.mark.parametrize(
+    ("probed", "numbers", "stands"),
+    [
+        (("plain", "2", "4Gi"), ("plain", "9", "8Gi"), True),
+        (("plain", "2", "4Gi"), ("plain", "16", "128Gi"), True),
+        (("plain", "2", "4Gi"), ("plain", "1000000000", "4Gi"), False),
+        (("plain", "1000000000", "4Gi"), ("plain", "2", "4Gi"), True),
+        (("plain", "2", "4Gi"), ("short", "2", "4Gi"), False),
+    ],
+)
+def test_a_probe_stands_for_hardly_more_digits_and_for_its_own_runtime(
+    probed: tuple[str, ...], numbers: tuple[str, ...], stands: bool
+) -> None:
+    assert stands_for(probed, numbers) is stands
