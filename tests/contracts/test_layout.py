@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import tomllib
 from importlib import import_module
 from pathlib import Path
 
@@ -162,3 +163,9 @@ def test_a_check_is_called(id: str) -> None:
     # What a stage asks on its own way is called there.
     called = re.compile(rf"(?<!def )\b{check.find.__name__}\((plan\.job\.id|subject),")
     assert check in listed or any(called.search(path.read_text()) for path in PACKAGE.rglob("*.py"))
+
+
+def test_make_test_runs_every_folder_of_tests_but_the_frameworks_themselves() -> None:
+    said = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pytest"]["ini_options"]["testpaths"]
+    there = {f"tests/{path.name}" for path in (ROOT / "tests").iterdir() if any(path.rglob("test_*.py"))}
+    assert set(said) == there - {"tests/e2e"}
