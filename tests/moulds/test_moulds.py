@@ -468,3 +468,11 @@ def test_a_job_that_compiles_otherwise_than_its_mould_has_none(poured: list[Mani
     ]
     both(jobs)
     assert poured
+
+
+@pytest.mark.parametrize("namespace", ["5", "1e3", "null", "true", '""'])
+def test_a_namespace_that_is_no_string_is_no_part_of_a_shape(namespace: str) -> None:
+    jobs = [filled(f"job-{number}").replace("namespace: blue", f"namespace: {namespace}") for number in range(5)]
+    others = [filled(f"other-{number}", label=label) for number in range(4) for label in ("a", "z")]
+    both([*jobs, *others])
+    both([*jobs, *others], namespace="given")

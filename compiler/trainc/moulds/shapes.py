@@ -157,7 +157,7 @@ def shape_of(text: str) -> Shape | None:
     if not any(group.word and group.word.path == NAME for group in groups):
         return None
     namespace = get(job, NAMESPACE, "")
-    return Shape(text, groups, namespace if isinstance(namespace, str) else "")
+    return Shape(text, groups, namespace) if isinstance(namespace, str) else None
 
 
 def leaves(node: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
