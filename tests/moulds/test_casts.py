@@ -200,3 +200,24 @@ def test_a_probe_stands_for_hardly_more_digits_and_for_its_own_runtime(
     probed: tuple[str, ...], numbers: tuple[str, ...], stands: bool
 ) -> None:
     assert stands_for(probed, numbers) is stands
+
+
+def test_a_word_that_stands_there_with_other_numbers_only_is_no_constant() -> None:
+    """As a host does that is `localhost` for one node, and made of the name for several."""
+
+    def compile(document: Document) -> Plan:
+        several = document.value["spec"]["activeDeadlineSeconds"] > 1
+        return changed(lambda name: f"{name}-0.{name}" if several else "localhost")(document)
+
+    moulds = Moulds()
+    moulds.expect(100)
+    made: dict[str, str] = {}
+    for number in range(20):
+        text = JOB.format(name=f"job-{number}") + f"  activeDeadlineSeconds: {1 if number < 8 else 2}\n"
+        if blank := moulds.fit("job.yaml", Chunk(text)):
+            manifest = moulds.made(blank, compile)
+            assert isinstance(manifest, Manifest)
+            made[manifest.name] = manifest.text
+    for name, text in made.items():
+        host = f"{name}-0.{name}" if int(name[4:]) >= 8 else "localhost"
+        assert f"of-the-name: {host}\n" in text

@@ -10,7 +10,8 @@ A thousand TrainJobs in git are a few, copied: other names, images, arguments, d
 The first job with its numbers is compiled as always, and beside it a probe, the same job with a long mark for each
 word; the probe's manifest with gaps for the marks is the *mould* of these numbers (`casts`), from which further jobs
 are poured. Where the shape has a mould for other numbers, and what was made of the job differs from that in lines
-without gaps alone, its mould is made without a probe. Probes are made on credit: where few jobs are alike, they end.
+without gaps or words alone, its mould is made without a probe. Probes are made on credit: where few jobs are alike,
+they end.
 
 A mould is kept only if it pours its first job as the pipeline has made it, and if there was nothing to be said of that
 job and of the probe. Whatever has no shape or no mould goes through the pipeline. Nothing outlives the run.

@@ -65,14 +65,18 @@ class Mould(NamedTuple):
         return self.text % self.order((*words, *map(spelled.__getitem__, words), *plain, *others))
 
     def with_numbers(self, words: Groups, spelled: Spelled, made: str) -> Mould | None:
-        """The mould of a manifest that differs from this one's in lines without gaps alone."""
+        """The mould of a manifest that differs from this one's in lines without gaps, and without words, alone.
+
+        A word may stand in a line with some numbers only: a host that is `localhost` where there is one node. What
+        looks like a word, and is a number, needs a probe, too.
+        """
         ours, poured, lines = self.text.split("\n"), self.pour(words, spelled).split("\n"), made.split("\n")
         if len(ours) != len(lines) or len(poured) != len(lines):
             return None
         for at, (mine, line) in enumerate(zip(poured, lines, strict=True)):
             if mine != line:
-                if _escaped(mine) != ours[at]:
-                    return None  # there is a word in it
+                if _escaped(mine) != ours[at] or any(word in line for word in words):
+                    return None
                 ours[at] = _escaped(line)
         return self._replace(text="\n".join(ours))
 
