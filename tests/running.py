@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from unittest import mock
 
 from trainc.cli import main
-from trainc.passes.lint import RULES
+from trainc.lint.signs import RULES
 from trainc.settings import Settings
 
 NO_ADVICE = Settings(disable=frozenset(RULES))

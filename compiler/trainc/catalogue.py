@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.checks import Check, jobset, rules
 from trainc.data import data_path
+from trainc.frameworks import FRAMEWORKS
 from trainc.kubernetes import violations
-from trainc.passes.frameworks import FRAMEWORKS
-from trainc.passes.lint import RULES
-from trainc.passes.schedulers import SCHEDULERS
+from trainc.lint.signs import RULES
 from trainc.records import NamedTuple
+from trainc.schedulers import SCHEDULERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,16 +27,16 @@ if TYPE_CHECKING:
 MODULES: Final = (
     "trainc.checks.dialect",
     "trainc.checks.limits",
-    *(f"trainc.checks.lint.{rule.replace('-', '_')}" for rule in RULES),
+    *(f"trainc.lint.{rule.replace('-', '_')}" for rule in RULES),
     "trainc.checks.runtime",
     "trainc.checks.trainjob",
     "trainc.passes.override",
     "trainc.passes.resolve",
-    *(f"trainc.passes.frameworks.{key}" for key in FRAMEWORKS),
-    "trainc.passes.frameworks.torch.elastic",
-    "trainc.passes.frameworks.torch.torchrun",
-    "trainc.passes.frameworks.torch.torchtune",
-    *(f"trainc.passes.schedulers.{key}" for key in SCHEDULERS),
+    *(f"trainc.frameworks.{key}" for key in FRAMEWORKS),
+    "trainc.frameworks.torch.elastic",
+    "trainc.frameworks.torch.torchrun",
+    "trainc.frameworks.torch.torchtune",
+    *(f"trainc.schedulers.{key}" for key in SCHEDULERS),
 )
 """Where checks are declared."""
 

@@ -280,9 +280,9 @@ def compile_documents(
     used = (entry for level in searched.levels[1:] for entry in level.entries.values() if entry.asked)
     found += [diagnostic for entry in used for diagnostic in entry.conform()[1]]
     if regretted := [plan for plan in plans if plan.regrets]:
-        from trainc.checks import lint
+        from trainc.lint.warnings import warnings
 
-        found += lint.warnings(regretted)
+        found += warnings(regretted)
     return Compilation(
         jobs=jobs,
         others=tuple(read.documents["other"]),
@@ -376,6 +376,10 @@ def _made(
     for one in made:
         if isinstance(one, Plan):
             found += one.diagnostics
+            if one.refused:
+                from trainc.tracing.diagnoses import diagnose
+
+                found += diagnose(one)
     return made
 
 

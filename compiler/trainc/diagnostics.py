@@ -15,6 +15,8 @@ from trainc.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from trainc.kubernetes.violations import Violation
+
 Severity = Literal["error", "warning", "note"]
 Stage = Literal[
     "read", "schema", "runtime", "trainjob", "build", "jobset-schema", "jobset", "job", "lint"
@@ -137,6 +139,26 @@ class Finding(NamedTuple):
     """The path as the cluster spells it."""
     place: Place | None = None
     related: tuple[Related, ...] = ()
+
+
+class Regret(NamedTuple):
+    """A rule that a plan does not keep."""
+
+    rule: str
+    path: Path
+    """What is at fault, or missing, in the JobSetSpec."""
+    what: tuple[str, ...] = ()
+    """What it is about. Regrets of one rule, one document and the same words are one, wherever they are."""
+    shared: bool = False
+    """Whether the runtime is the cause, whatever the TrainJob says."""
+
+
+class Refused(NamedTuple):
+    """Violations in one compiled object, at one admission phase. Their source lines are not resolved yet."""
+
+    stage: Stage
+    object: ObjectId
+    violations: tuple[Violation, ...]
 
 
 class Checked(NamedTuple):

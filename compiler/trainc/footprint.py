@@ -13,14 +13,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from trainc.checks.lint.no_gang import QUEUE as KUEUE
 from trainc.kubernetes.pods import CONTAINERS, Amounts, defaulted, requests, total
 from trainc.kubernetes.quantity import Quantity, QuantityError
 from trainc.kubernetes.trees import Tree, get
+from trainc.lint.no_gang import QUEUE as KUEUE
 from trainc.objects import ancestor
-from trainc.passes.schedulers import volcano
 from trainc.passes.store import VERSION
 from trainc.plan import NODE, gpus
+from trainc.schedulers import volcano
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

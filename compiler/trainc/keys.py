@@ -1,6 +1,6 @@
 """Keys: the Secrets that the controller would have made, with new random keys in them.
 
-Reads    which Secret is expected (`passes.frameworks.Secret`) and a namespace; the system's source of randomness. It is
+Reads    which Secret is expected (`frameworks.Secret`) and a namespace; the system's source of randomness. It is
          the one place where trainc uses any: `trainc secret` alone comes here.
 Returns  the Secret as a manifest. It is immutable: a second one in its place would lock out pods that run already.
 Source   kubeflow/trainer v2.3.0, runtime plugins mpi (an EC key on P-521) and flux; the text of a CURVE certificate as
@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from trainc.frameworks import Secret
     from trainc.kubernetes.trees import Tree
-    from trainc.passes.frameworks import Secret
 
 Z85: Final = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#"
 

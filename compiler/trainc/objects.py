@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 ANCESTOR: Final = "trainer.kubeflow.org/trainjob-ancestor-step"
 """The label of a replicated job's template that says which step of the TrainJob the job is."""
+STEPS: Final = {"dataset": "dataset-initializer", "model": "model-initializer"}
+"""The parts of spec.initializer, and the label, job and container that each is for."""
 NOTHING: Final[Tree] = {}
 """An empty mapping, shared like any other, and never changed."""
 

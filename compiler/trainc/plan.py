@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.delivery import PLAIN, Delivery
-from trainc.diagnostics import Diagnostic, Path, failed
+from trainc.diagnostics import Diagnostic, Path, Refused, failed
 from trainc.kubernetes.trees import Memory, Tree, edit, forgotten, get
 from trainc.objects import NO_PROJECT, NO_RUNTIME, NOTHING, Project, Runtime, TrainJob, ancestor
 from trainc.records import NamedTuple
@@ -18,8 +18,9 @@ from trainc.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from trainc.diagnostics import ObjectId, Regret, Stage
+    from trainc.kubernetes.violations import Violation
     from trainc.library import Library
-    from trainc.passes.lint import Regret
 
 NODE: Final = "node"
 """The main container of a trainer job; also the usual name of the job itself."""
@@ -74,6 +75,8 @@ class Plan(NamedTuple):
     objects: tuple[Tree, ...] = ()
     """What is written in the end: the JobSet first."""
     diagnostics: tuple[Diagnostic, ...] = ()
+    refused: tuple[Refused, ...] = ()
+    """What would be refused in the objects; its lines are found when the stages are done (`tracing.diagnoses`)."""
     quiet: frozenset[str] = frozenset()
     """The rules of stage lint that nobody wants to hear of."""
     regrets: tuple[Regret, ...] = ()
@@ -184,7 +187,7 @@ class Plan(NamedTuple):
     @property
     def failed(self) -> bool:
         """Whether nothing may be made of it."""
-        return bool(self.diagnostics) and failed(self.diagnostics)
+        return bool(self.refused) or (bool(self.diagnostics) and failed(self.diagnostics))
 
     # Changes: each returns a new plan
 
@@ -235,6 +238,11 @@ class Plan(NamedTuple):
         if self.trainer is None or "numNodes" not in self.job.trainer:
             return self
         return self.with_count(self.trainer, self.job.trainer["numNodes"])
+
+    def refuse(self, stage: Stage, id: ObjectId, violations: Iterable[Violation]) -> Plan:
+        """Add what would be refused in one of the objects; the paths are those of the JobSet."""
+        found = tuple(violations)
+        return self._replace(refused=(*self.refused, Refused(stage, id, found))) if found else self
 
     def report(self, diagnostics: Iterable[Diagnostic]) -> Plan:
         """Add what a check found."""

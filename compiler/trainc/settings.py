@@ -47,7 +47,7 @@ class Settings(NamedTuple):
     @property
     def quiet(self) -> frozenset[str]:
         """The rules that nobody wants to hear of."""
-        from trainc.passes.lint import ADVICE
+        from trainc.lint.signs import ADVICE
 
         return self.disable if self.advice else self.disable | {ADVICE}
 
@@ -156,8 +156,8 @@ def _rule_meant(document: Document, violation: Violation) -> str:
     if violation.rule != "enum":
         return ""
     from trainc.kubernetes.trees import get
+    from trainc.lint.signs import IDS
     from trainc.nearest import nearest
-    from trainc.passes.lint import IDS
 
     near = nearest(str(get(document.value, violation.path)), sorted(IDS))
     return f"did you mean {near}?" if near else ""

@@ -59,8 +59,9 @@ OURS = {
         "accelerate admit carry conform deliver framework gang initialize "
         "lint override resolve size store trainer verify"
     ),
-    "trainc.passes.frameworks": "",
-    "trainc.passes.frameworks.torch": "torchrun",
+    "trainc.lint": "signs",
+    "trainc.frameworks": "",
+    "trainc.frameworks.torch": "torchrun",
 }
 """The modules of trainc, by package, which is one of them itself."""
 

@@ -16,15 +16,19 @@ from trainc import catalogue, passes, reports
 from trainc.checks import Check
 from trainc.cli import COMMANDS
 from trainc.cli.graph import FORMATS as GRAPHS
+from trainc.frameworks import FRAMEWORKS
 from trainc.frontends.dialects import DIALECTS
-from trainc.passes.frameworks import FRAMEWORKS
-from trainc.passes.schedulers import SCHEDULERS
+from trainc.schedulers import SCHEDULERS
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "compiler" / "trainc"
 FURNITURE = {
     *("__init__", "options", "reporting", "arguments", "group"),
-    *("repository", "dialects", "moves", "frameworks", "schedulers"),
+    *(
+        "repository",
+        "dialects",
+        "moves",
+    ),
 }
 """Files and folders beside the commands, the reports, the dialects and the passes that are none."""
 
@@ -56,8 +60,8 @@ def module_of(dialect: str) -> str:
 @pytest.mark.parametrize(
     ("folder", "keys"),
     [
-        pytest.param("passes/frameworks", FRAMEWORKS, id="frameworks"),
-        pytest.param("passes/schedulers", SCHEDULERS, id="schedulers"),
+        pytest.param("frameworks", FRAMEWORKS, id="frameworks"),
+        pytest.param("schedulers", SCHEDULERS, id="schedulers"),
         pytest.param("cli", COMMANDS, id="commands"),
         pytest.param("reports", reports.FORMATS, id="reports"),
         pytest.param("graph", GRAPHS, id="graphs"),

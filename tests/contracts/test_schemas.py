@@ -16,10 +16,10 @@ import pytest
 
 from trainc import extensions
 from trainc.checks import rules
+from trainc.frameworks import FRAMEWORKS
 from trainc.frontends import CLUSTER, NAMESPACED
 from trainc.kubernetes import violations
 from trainc.kubernetes.structural import StructuralSchema
-from trainc.passes.frameworks import FRAMEWORKS
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted((ROOT / "schemas").glob("*/*.json"))

@@ -13,7 +13,7 @@ import pytest
 from running import NO_ADVICE
 
 import trainc
-from trainc.passes.frameworks.flux.words import shell_word
+from trainc.frameworks.flux.words import shell_word
 
 HEAD = {"apiVersion": "trainer.kubeflow.org/v1alpha1"}
 ANCESTOR = {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from running import run
 
-from trainc.passes.lint import IDS
+from trainc.lint.signs import IDS
 from trainc.settings import DEFAULT, of
 
 ROOT = Path(__file__).parents[2]

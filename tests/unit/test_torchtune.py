@@ -303,5 +303,5 @@ def test_another_torch_job_does_not_load_it() -> None:
     job = Path(__file__).parents[2] / "golden" / "llm-finetune-4x8" / "input.yaml"
     loaded = subprocess.run([sys.executable, "-c", code, str(job)], capture_output=True, text=True, check=True).stdout
     assert [name for name in loaded.split() if name.endswith(("torchrun", "torchtune"))] == [
-        "trainc.passes.frameworks.torch.torchrun"
+        "trainc.frameworks.torch.torchrun"
     ]

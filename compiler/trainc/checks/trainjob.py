@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.checks import Check, check
 from trainc.diagnostics import Finding
+from trainc.frameworks import expected_secrets, load, reserved_variables
 from trainc.frontends import CLUSTER
 from trainc.kubernetes.names import is_domain_prefixed_path
 from trainc.kubernetes.trees import Tree, get
-from trainc.passes.frameworks import expected_secrets, load, reserved_variables
-from trainc.passes.initialize import STEPS
+from trainc.objects import STEPS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -68,7 +68,7 @@ def _report(result: Compilation) -> None:
 def _manifests(result: Compilation) -> list[Tree]:
     """The Secrets of every TrainJob of that name: one, but for namespaces."""
     from trainc import keys
-    from trainc.passes.frameworks import expected_secrets
+    from trainc.frameworks import expected_secrets
 
     try:
         return [keys.make(secret, job.namespace) for job in result.jobs for secret in expected_secrets(job.plan)]

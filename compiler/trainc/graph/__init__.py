@@ -10,12 +10,11 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from trainc import footprint
+from trainc import footprint, frameworks, schedulers
 from trainc.checks.job import claims
 from trainc.kubernetes.references import Reference, references
 from trainc.kubernetes.trees import Tree, get
 from trainc.library import STOCK
-from trainc.passes import frameworks, schedulers
 from trainc.plan import pod_spec
 
 if TYPE_CHECKING:

@@ -161,4 +161,4 @@ def _marked(node: Any) -> Iterator[str]:
 
 def is_silent(plan: Plan) -> bool:
     """Whether there is nothing to be said of a job, so that nothing is lost where nobody looks at it."""
-    return bool(plan.objects) and not (plan.diagnostics or plan.regrets)
+    return bool(plan.objects) and not (plan.diagnostics or plan.refused or plan.regrets)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.frontends import CLUSTER
 from trainc.kubernetes.trees import get
-from trainc.passes.lint import about
+from trainc.lint.signs import about
 from trainc.records import NamedTuple
 
 if TYPE_CHECKING:

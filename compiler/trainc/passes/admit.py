@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from trainc.checks import trainjob
 from trainc.diagnostics import failed
-from trainc.passes.frameworks import load
+from trainc.frameworks import load
 
 if TYPE_CHECKING:
-    from trainc.passes.frameworks import Asked
+    from trainc.frameworks import Asked
     from trainc.plan import Plan
 
 
@@ -21,7 +21,7 @@ def admit(plan: Plan) -> Plan:
     framework = load(plan.runtime.framework)
     checks: tuple[Asked, ...] = (*trainjob.CHECKS, *(framework.CHECKS if framework else ()))
     if plan.runtime.gang:
-        from trainc.passes import schedulers
+        from trainc import schedulers
 
         checks = (*checks, *(check for scheduler in schedulers.of(plan.runtime.gang) for check in scheduler.CHECKS))
     if plan.job.dialect != "v2.3":

@@ -1,13 +1,13 @@
 """Framework: the runtime's one policy puts its variables and ports in.
 
-Reads    mlPolicy.  Changes  what the framework of that name changes (`passes/frameworks/<key>.py`).
+Reads    mlPolicy.  Changes  what the framework of that name changes (`frameworks/<key>.py`).
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trainc.passes.frameworks import load
+from trainc.frameworks import load
 
 if TYPE_CHECKING:
     from trainc.plan import Plan

@@ -1,7 +1,7 @@
 """Gang: pods that start together, or not at all.
 
 Reads    the runtime's podGroupPolicy; the pod counts, and what the pods ask for.
-Changes  the pods' labels and annotations; a PodGroup for each scheduler of the policy (`passes/schedulers/<key>.py`).
+Changes  the pods' labels and annotations; a PodGroup for each scheduler of the policy (`schedulers/<key>.py`).
 Source   kubeflow/trainer v2.3.0, the plugins of the schedulers. The gang is all jobs, each with its count once, also
          where JobSet makes several replicas; resources are requests as they are given, so limits alone count nothing.
          Of elastic trainers only those count with which they can start (difference elastic-gang).
@@ -15,15 +15,15 @@ from trainc.kubernetes.trees import edit, get
 from trainc.plan import pod_spec
 
 if TYPE_CHECKING:
-    from trainc.passes.schedulers import Gang, Mark
     from trainc.plan import Plan
+    from trainc.schedulers import Gang, Mark
 
 
 def gang(plan: Plan) -> Plan:
     """Put every pod into the gang, and make its PodGroups."""
     if not plan.runtime.gang:
         return plan
-    from trainc.passes import schedulers
+    from trainc import schedulers
 
     members = gathered(plan)
     for scheduler in schedulers.of(plan.runtime.gang):
@@ -35,7 +35,7 @@ def gang(plan: Plan) -> Plan:
 def gathered(plan: Plan) -> Gang:
     """How many pods have to start together, and what they ask for."""
     from trainc.kubernetes.pods import Amounts, requests, total
-    from trainc.passes.schedulers import Gang
+    from trainc.schedulers import Gang
 
     needs: Amounts = {}
     counts = plan.counts

@@ -8,19 +8,16 @@ Source   kubeflow/trainer v2.3.0, the JobSet builder. The webhook finds the job 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from trainc.kubernetes.trees import Tree, edit
-from trainc.objects import ancestor
+from trainc.objects import STEPS, ancestor
 from trainc.plan import copied, value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from trainc.plan import Plan
-
-STEPS: Final = {"dataset": "dataset-initializer", "model": "model-initializer"}
-"""The parts of spec.initializer, and the label, job and container that each is for."""
 
 
 def initialize(plan: Plan) -> Plan:

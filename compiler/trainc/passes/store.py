@@ -31,9 +31,7 @@ def store(plan: Plan) -> Plan:
     violations = [*objectmeta.check(whole["metadata"], namespaced=True), *admitted.violations]
     violations += broken_rules("JobSet", admitted.value, tuple(violations))
     if violations:
-        from trainc.tracing.diagnoses import diagnose
-
-        return plan.report(diagnose(plan, "jobset-schema", ObjectId.of(whole), violations))
+        return plan.refuse("jobset-schema", ObjectId.of(whole), violations)
     spec = stored(with_defaults(admitted.value["spec"]))
     return plan._replace(objects=(whole | {"spec": spec}, *plan.others))
 

@@ -13,10 +13,6 @@ from trainc.checks import job, jobset
 from trainc.diagnostics import ObjectId
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from trainc.diagnostics import Stage
-    from trainc.kubernetes.violations import Violation
     from trainc.plan import Plan
 
 LONG: Final = 32 * 1024
@@ -34,12 +30,12 @@ def verify(plan: Plan) -> Plan:
     made = plan.objects[0]
     refused = list(jobset.violations(made))
     if refused:
-        plan = _report(plan, "jobset", ObjectId.of(made), refused)
+        plan = plan.refuse("jobset", ObjectId.of(made), refused)
     said = {violation.path for violation in refused}
     for fault in job.faults(made):
         violation = fault.in_jobset()
         if violation.path not in said:
-            plan = _report(plan, "job", fault.object, [violation])
+            plan = plan.refuse("job", fault.object, [violation])
     if any(tree["kind"] == "ConfigMap" for tree in plan.others):
         from trainc.checks import limits
 
@@ -65,17 +61,7 @@ def _sizes(plan: Plan) -> Plan:
     # What a TrainJob or a project says may reach each of the jobs.
     made = plan.objects[0]
     if aliases or len(of_runtime) + len(plan.jobs) * (len(of_job) + len(of_project) + OF_A_JOB) > LARGE:
-        plan = _report(plan, "jobset", ObjectId.of(made), limits.stored(made))
+        plan = plan.refuse("jobset", ObjectId.of(made), limits.stored(made))
     for violation in limits.strings(made):
-        plan = _report(plan, "job", job.first(made, plan.jobs[int(violation.path[2])]), [violation])
+        plan = plan.refuse("job", job.first(made, plan.jobs[int(violation.path[2])]), [violation])
     return plan
-
-
-def _report(plan: Plan, stage: Stage, id: ObjectId, violations: Iterable[Violation]) -> Plan:
-    """The plan with what is wrong with one of its objects; the paths are those of its JobSet."""
-    found = list(violations)
-    if not found:
-        return plan
-    from trainc.tracing.diagnoses import diagnose
-
-    return plan.report(diagnose(plan, stage, id, found))

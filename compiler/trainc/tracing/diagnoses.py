@@ -14,9 +14,9 @@ from trainc.records import NamedTuple
 from trainc.tracing import Trace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
-    from trainc.diagnostics import ObjectId, Path, Place, Stage
+    from trainc.diagnostics import Path, Place, Refused
     from trainc.kubernetes.trees import Tree
     from trainc.kubernetes.violations import Violation
     from trainc.plan import Plan
@@ -42,22 +42,28 @@ class Missing(NamedTuple):
     help: str
 
 
-def diagnose(plan: Plan, stage: Stage, id: ObjectId, violations: Iterable[Violation]) -> Iterator[Diagnostic]:
-    """Each violation at the place that caused it, with the others that have a part in it."""
+def diagnose(plan: Plan) -> Iterator[Diagnostic]:
+    """Yield a diagnostic for each violation in the plan's objects, at the line that caused it, with related lines."""
     trace = Trace(plan)
-    for violation in (worded(plan, violation) for violation in violations):
-        place, related = _places(trace, violation)
-        yield Diagnostic(
-            id=violation.rule,
-            severity="error",
-            stage=stage,
-            message=violation.message,
-            help=(_lowered(plan, violation, place) or violation.help) + _without_suffix(plan),
-            object=id,
-            field=violation.field,
-            place=place._replace(key=True) if violation.key and not related else place,
-            related=related,
-        )
+    for refused in plan.refused:
+        for violation in refused.violations:
+            yield _diagnosed(trace, refused, worded(plan, violation))
+
+
+def _diagnosed(trace: Trace, refused: Refused, violation: Violation) -> Diagnostic:
+    plan = trace.plan
+    place, related = _places(trace, violation)
+    return Diagnostic(
+        id=violation.rule,
+        severity="error",
+        stage=refused.stage,
+        message=violation.message,
+        help=(_lowered(plan, violation, place) or violation.help) + _without_suffix(plan),
+        object=refused.object,
+        field=violation.field,
+        place=place._replace(key=True) if violation.key and not related else place,
+        related=related,
+    )
 
 
 def _places(trace: Trace, violation: Violation) -> tuple[Place, tuple[Related, ...]]:

@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.checks import Check, check
-from trainc.checks.lint import placed, pod_at
-from trainc.diagnostics import Finding
+from trainc.diagnostics import Finding, Regret
 from trainc.kubernetes.violations import field
-from trainc.passes.lint import Regret, shared_memory
+from trainc.lint import pod_at
+from trainc.lint.signs import shared_memory
 from trainc.plan import NODE, gpus
 
 if TYPE_CHECKING:
@@ -50,14 +50,11 @@ def no_shared_memory(plan: Plan, regret: Regret) -> Iterator[Finding]:
     """NCCL and data loaders pass data through /dev/shm, and fail late, or with `Bus error`, when it is full."""
     job, at = int(regret.path[1]), int(regret.path[-2])
     count = processes(pod_at(plan, job)["containers"][at])
-    place, related = placed(plan, regret.path)
     yield Finding(
         message=f'{count} GPU processes in a pod of job "{plan.jobs[job]["name"]}" have 64 MiB of shared memory '
         "between them: nothing is mounted at /dev/shm",
         help="give the pod a volume `emptyDir: {medium: Memory}`, and mount it at /dev/shm",
         field=field(("spec", *regret.path)),
-        place=place,
-        related=related,
     )
 
 

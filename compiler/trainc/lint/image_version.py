@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.checks import Check, check
-from trainc.checks.lint import containers, placed
-from trainc.diagnostics import Finding
+from trainc.diagnostics import Finding, Regret
 from trainc.kubernetes.violations import field
-from trainc.passes.lint import Regret, versioned
+from trainc.lint import containers
+from trainc.lint.signs import versioned
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,14 +34,11 @@ def find(plan: Plan) -> Iterator[Regret]:
 def image_version(plan: Plan, regret: Regret) -> Iterator[Finding]:
     """The same manifest then starts another program some day, and two nodes of a job may run different ones."""
     (image,) = regret.what
-    place, related = placed(plan, regret.path)
     tag = "is latest" if image.endswith(":latest") else "has no tag, which means latest"
     yield Finding(
         message=f'image "{image}" {tag}: what runs is whatever was pushed last when a node pulls it',
         help="name a version (:2.9.1) or a digest (@sha256:...)",
         field=field(("spec", *regret.path)),
-        place=place,
-        related=related,
     )
 
 

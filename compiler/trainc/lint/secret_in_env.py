@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.checks import Check, check
-from trainc.checks.lint import containers, placed
-from trainc.diagnostics import Finding
+from trainc.diagnostics import Finding, Regret
 from trainc.kubernetes.violations import field
-from trainc.passes.lint import Regret, about
+from trainc.lint import containers
+from trainc.lint.signs import about
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,13 +47,10 @@ WORDS: Final = frozenset({"anonymous", "default", "disabled", "enabled", "offlin
 def secret_in_env(plan: Plan, regret: Regret) -> Iterator[Finding]:
     """Whoever can read the repository, the TrainJob, the JobSet or its pods can read it, and the history keeps it."""
     (name,) = regret.what
-    place, related = placed(plan, regret.path)
     yield Finding(
         message=f"the value of variable {name} stands in the manifest, for everybody who reads it, and in the JobSet",
         help="change it, put it into a Secret, and refer to that: `valueFrom: {secretKeyRef: {name: ..., key: ...}}`",
         field=field(("spec", *regret.path)),
-        place=place,
-        related=related,
     )
 
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.checks import Check, check
-from trainc.checks.lint import placed, pod_at, stored, training
-from trainc.diagnostics import Finding
+from trainc.diagnostics import Finding, Regret
 from trainc.kubernetes.trees import Tree, get
 from trainc.kubernetes.violations import field
-from trainc.passes.lint import FROM_THE_CLUSTER, Regret
+from trainc.lint import pod_at, stored, training
+from trainc.lint.signs import FROM_THE_CLUSTER
 from trainc.plan import NODE, pod_spec
 
 if TYPE_CHECKING:
@@ -77,13 +77,10 @@ def searches_the_cluster(pod: Tree) -> bool:
 @check("rendezvous-host", stage="lint", severity="warning", title="The nodes cannot find one another by name")
 def rendezvous_host(plan: Plan, regret: Regret) -> Iterator[Finding]:
     """The policy tells every node the host name of the first one, and nobody can resolve it."""
-    place, related = placed(plan, regret.path)
     why, help = WORDS[regret.what[0]]
     of_mpi = plan.runtime.framework == "mpi"
     where = "the hostfile names the nodes" if of_mpi else f"the nodes meet at {plan.endpoint()}"
-    yield Finding(
-        message=f"{where}, and {why}", help=help, field=field(("spec", *regret.path)), place=place, related=related
-    )
+    yield Finding(message=f"{where}, and {why}", help=help, field=field(("spec", *regret.path)))
 
 
 WORDS: Final = {

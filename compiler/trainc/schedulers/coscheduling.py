@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.passes.schedulers import Gang, Mark
+from trainc.schedulers import Gang, Mark
 
 if TYPE_CHECKING:
     from trainc.checks import Check

@@ -8,10 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.checks import Check, check
-from trainc.checks.lint import placed, pod_at
-from trainc.diagnostics import Finding
+from trainc.diagnostics import Finding, Regret
 from trainc.kubernetes.violations import field
-from trainc.passes.lint import Regret
+from trainc.lint import pod_at
 from trainc.plan import pod_spec
 
 if TYPE_CHECKING:
@@ -36,15 +35,12 @@ def asks_for_nothing(plan: Plan, regret: Regret) -> Iterator[Finding]:
     from trainc.kubernetes.pods import limits
 
     (name,) = regret.what
-    place, related = placed(plan, regret.path)
     limited = limits(pod_at(plan, int(regret.path[1])))
     yield Finding(
         message=f'the pods of job "{name}" request nothing, so the gang\'s minResources leaves them out'
         + (": they have limits, and only requests count" if limited else ""),
         help="set requests (in trainer.resourcesPerNode for the trainer job, in the runtime for another)",
         field=field(("spec", *pod_spec(int(regret.path[1])), "containers")),
-        place=place,
-        related=related,
     )
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.checks import Check, check
-from trainc.checks.lint import placed, pod_at, training
-from trainc.diagnostics import Finding
+from trainc.diagnostics import Finding, Regret
 from trainc.kubernetes.violations import field
-from trainc.passes.lint import Regret
+from trainc.lint import pod_at, training
 from trainc.plan import NODE, pod_spec
 
 if TYPE_CHECKING:
@@ -37,7 +36,6 @@ def asks(pod: Tree) -> bool:
 def no_resources(plan: Plan, regret: Regret) -> Iterator[Finding]:
     """Such a pod has no GPU, is placed on any node however full, and is the first to be evicted from it."""
     (name,) = regret.what
-    place, related = placed(plan, regret.path)
     yield Finding(
         message=f'the pods of job "{name}" ask for no CPU, memory or GPU: they are placed on nodes that are full '
         "already, and evicted first",
@@ -45,8 +43,6 @@ def no_resources(plan: Plan, regret: Regret) -> Iterator[Finding]:
         if plan.runtime.policy is not None
         else "set resources in the runtime's container (without mlPolicy, resourcesPerNode counts for nothing)",
         field=field(("spec", *pod_spec(int(regret.path[1])), "containers")),
-        place=place,
-        related=related,
     )
 
 

@@ -10,11 +10,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.checks import Check, check
-from trainc.checks.lint import placed
-from trainc.diagnostics import Finding
+from trainc.diagnostics import Finding, Regret
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import field
-from trainc.passes.lint import Regret
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,15 +34,12 @@ def find(plan: Plan) -> Iterator[Regret]:
 def waits_for_itself(plan: Plan, regret: Regret) -> Iterator[Finding]:
     """No pod of a gang starts before all of them are there, and a job that waits for another has no pods yet."""
     name, before = regret.what
-    place, related = placed(plan, regret.path)
     yield Finding(
         message=f'the gang counts the pods of job "{name}", which are made only after {before}; until all are made, '
         "no pod of the gang starts",
         help="use a runtime without podGroupPolicy, or one whose jobs do not wait for one another "
         "(fetch data and model in a TrainJob of their own)",
         field=field(("spec", *regret.path)),
-        place=place,
-        related=related,
     )
 
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.checks import Check, check
-from trainc.diagnostics import Finding, Related
+from trainc.diagnostics import Finding, Regret, Related
 from trainc.kubernetes.quantity import Quantity
-from trainc.passes.lint import OVERSOLD, Regret
+from trainc.lint.signs import OVERSOLD
 from trainc.plan import NODE, Plan
 
 if TYPE_CHECKING:
@@ -39,8 +39,8 @@ def requested(plan: Plan) -> Tree:
     slot = plan.find(plan.trainer, NODE)
     if slot is None:
         return {}
-    from trainc.checks.lint import stored
     from trainc.kubernetes.trees import get
+    from trainc.lint import stored
 
     requests: Tree = get(stored(plan), (*slot.path, "resources", "requests"), {})
     return requests
@@ -51,7 +51,7 @@ def requested(plan: Plan) -> Tree:
 )
 def request_stays(plan: Plan, regret: Regret) -> Iterator[Finding]:
     """The scheduler goes by requests: the pods are placed where the smaller amount is free, and use the larger one."""
-    from trainc.checks.lint import placed
+    from trainc.lint.warnings import placed
 
     (name,) = regret.what
     slot = plan.find(plan.trainer, NODE)

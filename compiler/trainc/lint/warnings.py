@@ -1,38 +1,21 @@
-"""Advice: what the cluster takes and its user would regret. A rule is one file, whose name is its id.
+"""The regrets of all TrainJobs as warnings: one for each cause, at the line that caused it.
 
-A rule has `find(plan)`, which yields regrets, and its check, which words one of them; it is loaded when `passes.lint`
-has seen a sign of it. `warnings` makes diagnostics of the regrets of all TrainJobs: one for each cause, at the first
-TrainJob that has it, with the number of the others.
-Source: trainc's own, where a rule does not say otherwise.
+Reads    plans that have been through the pipeline.
+Returns  diagnostics, each at the first TrainJob that has it, with the number of the others.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING
 
 from trainc.diagnostics import Path, Place, Related
-from trainc.kubernetes.trees import Tree, get
+from trainc.lint import load, stored
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Iterator
+    from collections.abc import Hashable, Iterable, Iterator
 
-    from trainc.checks import Check
-    from trainc.diagnostics import Diagnostic
-    from trainc.passes.lint import Regret
+    from trainc.diagnostics import Diagnostic, Regret
     from trainc.plan import Plan
-
-
-class Rule(Protocol):
-    """What a module in this folder offers."""
-
-    find: Callable[[Plan], Iterator[Regret]]
-    CHECKS: tuple[Check[[Plan, Regret]]]
-
-
-def load(rule: str) -> Rule:
-    """The rule of that id."""
-    return cast("Rule", import_module(f"{__name__}.{rule.replace('-', '_')}"))
 
 
 def warnings(plans: Iterable[Plan]) -> Iterator[Diagnostic]:
@@ -46,12 +29,16 @@ def warnings(plans: Iterable[Plan]) -> Iterator[Diagnostic]:
     for (plan, regret), *others in causes.values():
         (check,) = load(regret.rule).CHECKS
         for warning in check(plan.job.id, plan, regret):
-            place = warning.place
+            place, related = warning.place, warning.related
+            if place is None:
+                place, related = placed(plan, regret.path)
             assert isinstance(place, Place)
             key = (warning.id, warning.message, id(place.document), place.path)
             if key not in said:
                 subject = plan.runtime.id if place.document is plan.runtime.document else warning.object
-                yield warning._replace(message=warning.message + also(len(others)), object=subject)
+                yield warning._replace(
+                    message=warning.message + also(len(others)), object=subject, place=place, related=related
+                )
             said.add(key)
 
 
@@ -97,34 +84,3 @@ def placed(plan: Plan, path: Path) -> tuple[Place, tuple[Related, ...]]:
     if path[-2:-1] == ("env",) and value in (env := trainer.get("env") or []):
         return plan.job.at("spec", "trainer", "env", env.index(value)), ()
     return Trace(plan).point(0, ("spec", *path))
-
-
-def stored(plan: Plan) -> Tree:
-    """The JobSetSpec as it is stored."""
-    spec: Tree = plan.objects[0]["spec"]
-    return spec
-
-
-def pod_at(plan: Plan, job: int) -> Tree:
-    """The pod spec of a replicated job."""
-    pod: Tree = get(stored(plan), ("replicatedJobs", job, "template", "spec", "template", "spec"), {})
-    return pod
-
-
-def containers(plan: Plan) -> Iterator[tuple[Path, Tree]]:
-    """All containers and init containers that run, with their paths in the JobSetSpec."""
-    from trainc.passes.lint import CONTAINERS
-    from trainc.plan import pod_spec
-
-    for job, count in enumerate(plan.counts):
-        for key in CONTAINERS if count else ():
-            for index, container in enumerate(pod_at(plan, job).get(key) or ()):
-                yield (*pod_spec(job), key, index), container
-
-
-def training(plan: Plan) -> list[int]:
-    """The replicated jobs that train: the trainers, and for MPI the nodes that the launcher reaches."""
-    from trainc.plan import NODE
-
-    jobs = {*plan.trainers(), plan.named(NODE) if plan.runtime.framework == "mpi" else None}
-    return [job for job, count in enumerate(plan.counts) if count and job in jobs]

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Final
 from trainc.checks import Check, check
 from trainc.diagnostics import Finding, Place
 from trainc.kubernetes.trees import Tree, get
-from trainc.passes.schedulers import Gang, Mark
 from trainc.plan import pod_spec
+from trainc.schedulers import Gang, Mark
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

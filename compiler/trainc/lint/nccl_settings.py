@@ -9,11 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.checks import Check, check
-from trainc.checks.lint import containers, placed, pod_at
-from trainc.diagnostics import Finding
+from trainc.diagnostics import Finding, Regret
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import field
-from trainc.passes.lint import Regret
+from trainc.lint import containers, pod_at
 from trainc.plan import pod_spec
 from trainc.records import NamedTuple
 
@@ -119,10 +118,7 @@ def one_network(plan: Plan, job: int) -> bool:
 def nccl_settings(plan: Plan, regret: Regret) -> Iterator[Finding]:
     """One of the settings is not read, or leaves no interface over which the nodes can reach one another."""
     fault = Fault(*regret.what)
-    place, related = placed(plan, regret.path)
-    yield Finding(
-        message=fault.message, help=fault.help, field=field(("spec", *regret.path)), place=place, related=related
-    )
+    yield Finding(message=fault.message, help=fault.help, field=field(("spec", *regret.path)))
 
 
 CHECKS: Final[tuple[Check[[Plan, Regret]]]] = (nccl_settings,)

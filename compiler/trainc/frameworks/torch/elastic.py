@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.checks import Check, check
 from trainc.diagnostics import Finding
-from trainc.passes.frameworks.torch import ELASTIC, is_torchtune
-from trainc.passes.frameworks.torch.torchrun import PORT, injected, processes
+from trainc.frameworks.torch import ELASTIC, is_torchtune
+from trainc.frameworks.torch.torchrun import PORT, injected, processes
 from trainc.plan import NODE, Plan, copied, value
 from trainc.records import NamedTuple
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.checks import Check, check
-from trainc.diagnostics import Finding
-from trainc.passes.lint import IDS, IGNORE, Regret
+from trainc.diagnostics import Finding, Regret
+from trainc.lint.signs import IDS, IGNORE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

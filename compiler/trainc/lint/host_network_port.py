@@ -9,11 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.checks import Check, check
-from trainc.checks.lint import placed, pod_at
-from trainc.diagnostics import Finding
+from trainc.diagnostics import Finding, Regret
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import field
-from trainc.passes.lint import Regret
+from trainc.lint import pod_at
 from trainc.plan import gpus, pod_spec
 
 if TYPE_CHECKING:
@@ -54,14 +53,11 @@ def spread(pod: Tree) -> bool:
 def host_network_port(plan: Plan, regret: Regret) -> Iterator[Finding]:
     """No two of them are placed on one node, nor one beside another job's with that port, whatever room there is."""
     name, port = regret.what
-    place, related = placed(plan, regret.path)
     yield Finding(
         message=f'with hostNetwork, port {port} of the pods of job "{name}" is a port of the node: a node takes one of '
         f"the {plan.counts[int(regret.path[1])]} pods, and no other job's with that port",
         help="leave hostNetwork out; or, if a pod is to have a node for itself, say so with podAntiAffinity",
         field=field(("spec", *regret.path)),
-        place=place,
-        related=related,
     )
 
 

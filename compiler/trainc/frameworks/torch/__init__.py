@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.passes.frameworks.torch import torchrun
-from trainc.passes.frameworks.torch.torchrun import PORT, injected, master, ranks
+from trainc.frameworks.torch import torchrun
+from trainc.frameworks.torch.torchrun import PORT, injected, master, ranks
 from trainc.plan import NODE, Plan, copied
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ MEETS_AT: Final = (("PET_RDZV_ENDPOINT",), ("PET_MASTER_ADDR", "PET_MASTER_PORT"
 def apply(plan: Plan) -> Plan:
     """Put the rendezvous on the trainer's node container and on the containers of envInjection."""
     if ELASTIC in plan.runtime.settings:
-        from trainc.passes.frameworks.torch import elastic
+        from trainc.frameworks.torch import elastic
 
         return elastic.apply(plan)
     plan = plan.with_nodes_of_job()
@@ -44,7 +44,7 @@ def apply(plan: Plan) -> Plan:
     if is_torchtune(plan):
         plan = plan.on(node, env=(*own, *ranks(plan)), ports=[opened])
         if node is not None:
-            from trainc.passes.frameworks.torch.torchtune import command
+            from trainc.frameworks.torch.torchtune import command
 
             plan = plan._replace(entry=plan.job.trainer | {"command": list(command(plan))})
     else:
@@ -62,7 +62,7 @@ def is_torchtune(plan: Plan) -> bool:
 def of_torchtune(subject: ObjectId, plan: Plan) -> Iterator[Diagnostic]:
     """What torchtune's own checks find; no other job loads them."""
     if is_torchtune(plan):
-        from trainc.passes.frameworks.torch import torchtune
+        from trainc.frameworks.torch import torchtune
 
         for check in torchtune.CHECKS:
             yield from check(subject, plan)
@@ -71,7 +71,7 @@ def of_torchtune(subject: ObjectId, plan: Plan) -> Iterator[Diagnostic]:
 def of_elastic(subject: ObjectId, plan: Plan) -> Iterator[Diagnostic]:
     """What is said of an elastic policy; no other job loads its checks."""
     if ELASTIC in plan.runtime.settings:
-        from trainc.passes.frameworks.torch import elastic
+        from trainc.frameworks.torch import elastic
 
         for check in elastic.CHECKS:
             yield from check(subject, plan)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.checks import Check, check
-from trainc.diagnostics import Finding
+from trainc.diagnostics import Finding, Regret
 from trainc.kubernetes.trees import get
-from trainc.passes.lint import Regret
 from trainc.plan import pod_spec
 
 if TYPE_CHECKING:

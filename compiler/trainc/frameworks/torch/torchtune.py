@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.checks import Check, check
 from trainc.diagnostics import Finding
+from trainc.frameworks.torch.torchrun import PORT, processes, said
 from trainc.kubernetes.trees import get
-from trainc.passes.frameworks.torch.torchrun import PORT, processes, said
 from trainc.plan import NODE, Plan, gpus
 from trainc.records import NamedTuple
 

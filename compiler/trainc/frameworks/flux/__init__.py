@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.checks import Check, check
 from trainc.diagnostics import Finding
+from trainc.frameworks import Secret
+from trainc.frameworks.flux.words import assignment, shell_word
 from trainc.kubernetes.trees import Tree, edit, get
-from trainc.passes.frameworks import Secret
-from trainc.passes.frameworks.flux.words import assignment, shell_word
 from trainc.plan import NODE, Plan, gpus, pod_spec
 
 if TYPE_CHECKING:

@@ -1,0 +1,64 @@
+"""Advice: what the cluster takes and its user would regret. A rule is one file, whose name is its id.
+
+A rule has `find(plan)`, which yields regrets, and its check, which words one of them; it is loaded when `passes.lint`
+has seen a sign of it. `warnings` makes diagnostics of the regrets of all TrainJobs: one for each cause, at the first
+TrainJob that has it, with the number of the others.
+Source: trainc's own, where a rule does not say otherwise.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Protocol, cast
+
+from trainc.kubernetes.trees import Tree, get
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from trainc.checks import Check
+    from trainc.diagnostics import Path, Regret
+    from trainc.plan import Plan
+
+
+class Rule(Protocol):
+    """What a module in this folder offers."""
+
+    find: Callable[[Plan], Iterator[Regret]]
+    CHECKS: tuple[Check[[Plan, Regret]]]
+
+
+def load(rule: str) -> Rule:
+    """The rule of that id."""
+    return cast("Rule", import_module(f"{__name__}.{rule.replace('-', '_')}"))
+
+
+def stored(plan: Plan) -> Tree:
+    """The JobSetSpec as it is stored."""
+    spec: Tree = plan.objects[0]["spec"]
+    return spec
+
+
+def pod_at(plan: Plan, job: int) -> Tree:
+    """The pod spec of a replicated job."""
+    pod: Tree = get(stored(plan), ("replicatedJobs", job, "template", "spec", "template", "spec"), {})
+    return pod
+
+
+def containers(plan: Plan) -> Iterator[tuple[Path, Tree]]:
+    """All containers and init containers that run, with their paths in the JobSetSpec."""
+    from trainc.lint.signs import CONTAINERS
+    from trainc.plan import pod_spec
+
+    for job, count in enumerate(plan.counts):
+        for key in CONTAINERS if count else ():
+            for index, container in enumerate(pod_at(plan, job).get(key) or ()):
+                yield (*pod_spec(job), key, index), container
+
+
+def training(plan: Plan) -> list[int]:
+    """The replicated jobs that train: the trainers, and for MPI the nodes that the launcher reaches."""
+    from trainc.plan import NODE
+
+    jobs = {*plan.trainers(), plan.named(NODE) if plan.runtime.framework == "mpi" else None}
+    return [job for job, count in enumerate(plan.counts) if count and job in jobs]
