@@ -19,12 +19,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from trainc.catalogue import OWN, Entry, entries, page
-from trainc.diagnostics import STAGES
+from trainc.declarations import PHASES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from trainc.diagnostics import Stage
+    from trainc.declarations import Phase
 
 TARGET: Final = Path(__file__).resolve().parent.parent / "docs" / "diagnostics.md"
 INTRODUCTION: Final = """\
@@ -36,7 +36,7 @@ A message of trainc has an id in brackets: `error[wrong-type]`. Here is what eac
 an example of both ways; `trainc validate --explain wrong-type` prints the same. They stand in the order in which the
 cluster would have come upon them: what fails early fails at `kubectl apply`, what fails late fails while nobody looks.
 """
-HEADINGS: Final[dict[Stage, tuple[str, str]]] = {
+HEADINGS: Final[dict[Phase, tuple[str, str]]] = {
     "read": ("Reading the text", "kubectl fails before it asks the cluster"),
     "schema": ("The schema of the kind", "`kubectl apply` fails, and nothing is stored"),
     "runtime": ("The webhook of runtimes", "`kubectl apply` of the runtime fails"),
@@ -64,10 +64,10 @@ def text_of(known: dict[str, Entry]) -> str:
 
 def sections(known: Iterable[Entry]) -> Iterator[tuple[str, str, list[str]]]:
     """Heading, how it looks, and the ids of each stage that has any; what trainc alone says comes last."""
-    ids: dict[Stage | None, list[str]] = {}
+    ids: dict[Phase | None, list[str]] = {}
     for entry in known:
         ids.setdefault(None if entry.id in OWN else entry.stages[0], []).append(entry.id)
-    for stage in STAGES:
+    for stage in PHASES:
         if stage in ids:
             yield *HEADINGS[stage], ids[stage]
     yield *ALONE, ids[None]

@@ -22,7 +22,7 @@ from trainc.schedulers import SCHEDULERS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from trainc.diagnostics import Severity, Stage
+    from trainc.declarations import Phase, Severity
 
 MODULES: Final = (
     "trainc.checks.dialect",
@@ -40,7 +40,7 @@ MODULES: Final = (
 )
 """Where checks are declared."""
 
-LOOSE: Final[dict[str, tuple[Stage, Severity, str]]] = {
+LOOSE: Final[dict[str, tuple[Phase, Severity, str]]] = {
     "application-too-large": ("read", "error", "An Argo CD Application has more than may be read"),
     "argocd-parameter": ("read", "error", "A parameter of an Argo CD Application cannot be followed"),
     "argument-too-long": ("job", "error", "An argument or a variable is longer than Linux passes on"),
@@ -77,7 +77,7 @@ OF_JOBS: Final = (
 """The modules of `kubernetes.validation` that have rules with an id of their own."""
 
 
-def of_objects() -> Iterator[tuple[Stage, dict[str, str]]]:
+def of_objects() -> Iterator[tuple[Phase, dict[str, str]]]:
     """What is refused in the objects that are made: for each stage, titles by id."""
     yield "jobset", jobset.TITLES
     for module in OF_JOBS:
@@ -143,7 +143,7 @@ OWN: Final = frozenset(
 )
 """What trainc alone has to say: the cluster never meets it, or takes it."""
 
-BY: Final[dict[Stage, str]] = {
+BY: Final[dict[Phase, str]] = {
     "read": "whoever reads the text, be it kubectl or the API server",
     "schema": "the API server, by the schema of the kind",
     "runtime": "Trainer's webhook of runtimes",
@@ -163,7 +163,7 @@ class Entry(NamedTuple):
     id: str
     title: str
     severity: Severity
-    stages: tuple[Stage, ...]
+    stages: tuple[Phase, ...]
     """At which of the cluster's stages it comes to light; the usual one first."""
 
     @property
@@ -200,7 +200,7 @@ def _of_checks() -> Iterator[Entry]:
 
 def _of_schemas() -> Iterator[Entry]:
     for id, title in (violations.TITLES | rules.TITLES).items():
-        stages: list[Stage] = ["schema"]
+        stages: list[Phase] = ["schema"]
         if id in UNDECODABLE:
             stages.append("read")
         if id in IN_A_JOBSET:

@@ -8,22 +8,17 @@ Values here and on the hot path are NamedTuples, not frozen dataclasses: each of
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any
 
 from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from trainc.declarations import Phase, Severity
     from trainc.kubernetes.violations import Violation
 
-Severity = Literal["error", "warning", "note"]
-Stage = Literal[
-    "read", "schema", "runtime", "trainjob", "build", "jobset-schema", "jobset", "job", "lint"
-]  # in the order in which the cluster meets them
 Path = tuple[str | int, ...]
-
-STAGES: Final[tuple[Stage, ...]] = Stage.__args__  # type: ignore[attr-defined]
 
 
 class Document(NamedTuple):
@@ -117,7 +112,7 @@ class Diagnostic(NamedTuple):
 
     id: str
     severity: Severity
-    stage: Stage
+    stage: Phase
     message: str
     help: str = ""
     object: ObjectId = ObjectId()
@@ -156,7 +151,7 @@ class Regret(NamedTuple):
 class Refused(NamedTuple):
     """Violations in one compiled object, at one admission phase. Their source lines are not resolved yet."""
 
-    stage: Stage
+    stage: Phase
     object: ObjectId
     violations: tuple[Violation, ...]
 

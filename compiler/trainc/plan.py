@@ -18,7 +18,8 @@ from trainc.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from trainc.diagnostics import ObjectId, Regret, Stage
+    from trainc.declarations import Phase
+    from trainc.diagnostics import ObjectId, Regret
     from trainc.kubernetes.violations import Violation
     from trainc.library import Library
 
@@ -239,7 +240,7 @@ class Plan(NamedTuple):
             return self
         return self.with_count(self.trainer, self.job.trainer["numNodes"])
 
-    def refuse(self, stage: Stage, id: ObjectId, violations: Iterable[Violation]) -> Plan:
+    def refuse(self, stage: Phase, id: ObjectId, violations: Iterable[Violation]) -> Plan:
         """Add what would be refused in one of the objects; the paths are those of the JobSet."""
         found = tuple(violations)
         return self._replace(refused=(*self.refused, Refused(stage, id, found))) if found else self

@@ -19,7 +19,8 @@ from trainc.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from trainc.diagnostics import Diagnostic, Document, Severity
+    from trainc.declarations import Severity
+    from trainc.diagnostics import Diagnostic, Document
     from trainc.kubernetes.violations import Violation
 
 SCHEMA: Final = ("Settings", "trainc")

@@ -23,7 +23,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from trainc.catalogue import BY, LOOSE, MODULES, OF_JOBS, OWN, UNDECODABLE, WARNINGS, entries, of_objects, page
 from trainc.checks import Check, rules
-from trainc.diagnostics import STAGES
+from trainc.declarations import PHASES
 from trainc.kubernetes import validation, violations
 
 ROOT = Path(__file__).parents[2]
@@ -282,7 +282,7 @@ def test_what_is_said_of_ids_is_said_of_ids_that_are_there() -> None:
 
 
 def test_every_stage_has_its_words() -> None:
-    assert tuple(BY) == STAGES
+    assert tuple(BY) == PHASES
 
 
 def test_the_documentation_is_current() -> None:

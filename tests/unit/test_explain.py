@@ -22,7 +22,7 @@ from syrupy.assertion import SnapshotAssertion
 import trainc
 from trainc.explaining import patches
 from trainc.explaining.selectors import parse
-from trainc.kubernetes.violations import field as spelt
+from trainc.kubernetes.violations import field_of as spelt
 from trainc.tracing.counterparts import leaves
 from trainc.tracing.spelling import by_names
 

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from trainc.kubernetes import formats
-from trainc.kubernetes.structural import StructuralSchema, field, load
+from trainc.kubernetes.structural import StructuralSchema, load
+from trainc.kubernetes.violations import field_of
 
 QUANTITY: dict[str, Any] = {
     "x-kubernetes-int-or-string": True,
@@ -397,7 +398,7 @@ def test_unchanged_subtrees_are_shared() -> None:
     ],
 )
 def test_field(path: tuple[str | int, ...], expected: str) -> None:
-    assert field(path) == expected
+    assert field_of(path) == expected
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import trainc
 from trainc.diagnostics import Location, Place
 from trainc.kubernetes.gostructs import ROOT, struct
-from trainc.kubernetes.violations import field
+from trainc.kubernetes.violations import field_of
 from trainc.pipeline import STAGES
 from trainc.tracing import Trace, history
 from trainc.tracing.counterparts import GONE, KEYS, PATCHES, at, counterpart, leaves
@@ -166,7 +166,7 @@ def where(place: Place | Location) -> str:
 )
 def test_origin_of_a_field(case: str, path: str, line: str, by: str, stage: str) -> None:
     (job,) = compiled(case)
-    (found,) = (steps for steps in leaves(job.objects[0]) if field(steps) == path)
+    (found,) = (steps for steps in leaves(job.objects[0]) if field_of(steps) == path)
     origin = job.trace().origin(0, found)
     assert (where(origin.place), origin.by, origin.stage) == (line, by, stage)
     assert origin.value == at(job.objects[0], found)

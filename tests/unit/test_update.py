@@ -11,7 +11,7 @@ import trainc
 from trainc.checks.jobset import update
 from trainc.kubernetes.trees import Path as TreePath
 from trainc.kubernetes.trees import put
-from trainc.kubernetes.violations import field
+from trainc.kubernetes.violations import field_of
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 OLD = trainc.compile([str(GOLDEN / "kueue-queue" / "input.yaml")]).objects[0]
@@ -82,7 +82,7 @@ SUSPEND = "suspend the JobSet in the same change"
 )
 def test_refused(path: TreePath, value: Any, of_server: str, message: str, help: str) -> None:
     (violation,) = update.refused(RUNNING, put(RUNNING, path, value))
-    assert violation.message == message.format(path=field(path), pod=field(POD))
+    assert violation.message == message.format(path=field_of(path), pod=field_of(POD))
     assert (violation.rule, violation.field, violation.help) == ("immutable", of_server, help)
 
 

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Generic, ParamSpec
 
-from trainc.diagnostics import Diagnostic, Finding, ObjectId, Severity, Stage
+from trainc.diagnostics import Diagnostic, Finding, ObjectId
 from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+
+    from trainc.declarations import Phase, Severity
 
 P = ParamSpec("P")
 
@@ -21,7 +23,7 @@ class Check(NamedTuple, Generic[P]):
     """A rule with its identity; calling it gives the rule's findings as diagnostics about `subject`."""
 
     id: str
-    stage: Stage
+    stage: Phase
     severity: Severity
     title: str
     find: Callable[P, Iterable[Finding]]
@@ -43,7 +45,7 @@ class Check(NamedTuple, Generic[P]):
 
 
 def check(
-    id: str, *, stage: Stage, title: str, severity: Severity = "error"
+    id: str, *, stage: Phase, title: str, severity: Severity = "error"
 ) -> Callable[[Callable[P, Iterable[Finding]]], Check[P]]:
     """Make a check of a generator function. Its docstring is a sentence on what it is about; its page is the rest."""
 

@@ -11,8 +11,8 @@ from trainc.checks import Check, check
 from trainc.diagnostics import Finding, Place, Related
 from trainc.frontends import OLD_VERSION, VERSION
 from trainc.frontends.dialects import OLDER, load
-from trainc.kubernetes.structural import field
 from trainc.kubernetes.trees import get
+from trainc.kubernetes.violations import field_of
 from trainc.plan import pod_spec
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def mixed(document: Document, told: Told) -> Iterator[Finding]:
         help=f"write {_named(mark, document)} as Trainer v2.3 does: {new}"
         if str(against[-1]) not in SPELLINGS
         else f"Trainer v2.3 writes {new} for the one, and {SPELLINGS[str(against[-1])]} for the other",
-        field=field(mark),
+        field=field_of(mark),
         place=Place(document=document, path=mark, key=True),
         related=(Related(message="the other one", place=Place(document=document, path=against, key=True)),),
     )
@@ -72,7 +72,7 @@ def older(document: Document, told: Told) -> Iterator[Finding]:
         help=f"`trainc upgrade --write {document.file}` writes it as {SPELLINGS[str(told.mark[-1])]}"
         if document.file != "-"
         else f"write it as {SPELLINGS[str(told.mark[-1])]}, or let `trainc upgrade` do it",
-        field=field(told.mark),
+        field=field_of(told.mark),
         place=Place(document=document, path=told.mark, key=True),
     )
 
@@ -88,7 +88,7 @@ def no_counterpart(document: Document) -> Iterator[Finding]:
         yield Finding(
             message="modelConfig.output asks for an exporter, which no release of Trainer has; it is dropped",
             help="let the training script upload the model, and remove the field",
-            field=field(output),
+            field=field_of(output),
             place=Place(document=document, path=output, key=True),
         )
     own = get(document.value, ("metadata", "namespace"))
@@ -100,7 +100,7 @@ def no_counterpart(document: Document) -> Iterator[Finding]:
                 message=f'the Secret is one of namespace "{namespace}", and a pod reads those of its own alone; '
                 "the namespace is dropped",
                 help="copy the Secret to the TrainJob's namespace, and remove the field",
-                field=field(path),
+                field=field_of(path),
                 place=Place(document=document, path=path),
             )
 
@@ -141,7 +141,7 @@ def _missing(plan: Plan, path: Path, what: str, known: list[str]) -> Finding:
     return Finding(
         message=f'the override is for {what}, and runtime "{plan.runtime.id.name}" has none of that name',
         help=f"did you mean {near}?" if near else f"it has {', '.join(known)}",
-        field=field(plan.job.written(path)[:2]),
+        field=field_of(plan.job.written(path)[:2]),
         place=plan.job.at(*path),
     )
 
@@ -172,7 +172,7 @@ def runtime_processes(document: Document, said: object) -> Iterator[Finding]:
     yield Finding(
         message="torch.numProcPerNode must be a positive number, auto, cpu or gpu",
         help="leave it out: `auto` is what happens without it",
-        field=field(path),
+        field=field_of(path),
         place=Place(document=document, path=path),
     )
 
@@ -183,9 +183,9 @@ def older_runtime(document: Document, said: object) -> Iterator[Finding]:
     if said is not None and said != "auto":
         path: Path = ("spec", "mlPolicy", "torch", "numProcPerNode")
         yield Finding(
-            message=f"{field(path)} is how Trainer v2.1 writes it; a Trainer v2.3 cluster would drop it",
+            message=f"{field_of(path)} is how Trainer v2.1 writes it; a Trainer v2.3 cluster would drop it",
             help="let each TrainJob say spec.trainer.numProcPerNode",
-            field=field(path),
+            field=field_of(path),
             place=Place(document=document, path=path, key=True),
         )
     if document.value["apiVersion"] == OLD_VERSION:
@@ -210,7 +210,7 @@ def _named(path: Path, document: Document) -> str:
     """A field as a sentence names it."""
     if path == ("apiVersion",):
         return f"apiVersion {document.value['apiVersion']}"
-    return field(path) if len(path) > 1 and path[-1] not in OLDER else f"spec.{path[-1]}"
+    return field_of(path) if len(path) > 1 and path[-1] not in OLDER else f"spec.{path[-1]}"
 
 
 CHECKS: Final[tuple[Check[[Plan]], ...]] = (targets, processes)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from trainc.checks import Check, check
 from trainc.diagnostics import Finding
 from trainc.kubernetes.trees import get
-from trainc.kubernetes.violations import Violation, field
+from trainc.kubernetes.violations import Violation, field_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,10 +37,10 @@ def stored(jobset: Tree) -> Iterator[Violation]:
         path, largest = _largest(jobset, size)
         yield Violation(
             path=path,
-            field=field(path),
+            field=field_of(path),
             rule="object-too-large",
             message=f"the JobSet takes {size} bytes where it is stored, and may take {MOST_STORED}; "
-            f"{field(path)} alone takes {largest}",
+            f"{field_of(path)} alone takes {largest}",
             help="put what is large into a ConfigMap or a volume, and mount that",
         )
 
@@ -69,7 +69,7 @@ def strings(jobset: Tree) -> Iterator[Violation]:
                     there = (*pod, key, c, *path)
                     yield Violation(
                         path=("spec", "replicatedJobs", j, *there),
-                        field=field(there[1:]),
+                        field=field_of(there[1:]),
                         rule="argument-too-long",
                         message=f"{what} takes {size} bytes, and Linux starts no program with more than "
                         f"{MOST_ARGUMENT} in one string",

@@ -17,7 +17,7 @@ from collections.abc import Callable, Collection, Iterator
 from typing import Any, Final
 
 from trainc.kubernetes.trees import Path, Tree
-from trainc.kubernetes.violations import Violation, field
+from trainc.kubernetes.violations import Violation, field_of
 from trainc.records import NamedTuple
 
 ITEM: Final = "[]"
@@ -262,4 +262,4 @@ def _example(name: str) -> str:
 
 def _violation(path: Path, rule: str, message: str, help: str, *, at: Path | None = None) -> Violation:
     """A violation at `path`, which the cluster reports at `at`."""
-    return Violation(path=path, field=field(path if at is None else at), rule=rule, message=message, help=help)
+    return Violation(path=path, field=field_of(path if at is None else at), rule=rule, message=message, help=help)

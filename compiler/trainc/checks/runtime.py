@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 from trainc.checks import Check, check
 from trainc.diagnostics import Finding
 from trainc.frontends import CLUSTER
-from trainc.kubernetes.structural import field
 from trainc.kubernetes.trees import get
+from trainc.kubernetes.violations import field_of
 from trainc.objects import Runtime, ancestor
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def replicas(runtime: Runtime) -> Iterator[Finding]:
             yield Finding(
                 message=f'job "{job.get("name")}" is the {ancestor(job)}, and has {job["replicas"]} replicas',
                 help="set `replicas: 1`; how many nodes train is said by mlPolicy.numNodes",
-                field=field(path),
+                field=field_of(path),
                 place=runtime.at(*path),
             )
 
@@ -63,7 +63,7 @@ def containers(runtime: Runtime) -> Iterator[Finding]:
                 message=f'job "{job.get("name")}" is the {ancestor(job)}, and has no container "{wanted}"',
                 help=f'name its main container "{wanted}"'
                 + (f"; it has {', '.join(map(str, present))}" if present else ""),
-                field=field(path),
+                field=field_of(path),
                 place=runtime.at(*path),
             )
 

@@ -13,7 +13,7 @@ import json
 from typing import TYPE_CHECKING
 
 from trainc.diagnostics import ObjectId
-from trainc.kubernetes.violations import field
+from trainc.kubernetes.violations import field_of
 from trainc.reports.json import position
 from trainc.tracing.patches import pointer
 
@@ -36,7 +36,7 @@ def _entries(account: Account) -> Iterator[Tree]:
         yield {
             "trainJob": {"namespace": job.namespace, "name": job.name},
             "object": ObjectId.of(account.tree)._asdict(),
-            "field": field(path),
+            "field": field_of(path),
             "pointer": pointer(path),
             **_writing(last),
             "before": [_writing(writing) for writing in earlier],

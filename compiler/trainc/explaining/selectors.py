@@ -12,7 +12,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
-from trainc.kubernetes.violations import field
+from trainc.kubernetes.violations import field_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -156,12 +156,12 @@ def meant(selector: Selector, trees: Iterable[Tree]) -> str:
         return f"the objects are {', '.join(there)}"
     front = selector.text[: front.end()] if (front := OBJECT.match(selector.text)) else ""
     rest = selector.text[len(front) :]
-    inner = dict.fromkeys(field(path) for tree in chosen for path in _find(tree, (DEEP, *selector.steps), (), set()))
+    inner = dict.fromkeys(field_of(path) for tree in chosen for path in _find(tree, (DEEP, *selector.steps), (), set()))
     if len(inner) == 1:
         return f"did you mean {front}{next(iter(inner))}?"
     if inner:
         return f"did you mean {front}**.{rest}? It is there {len(inner)} times"
-    known = dict.fromkeys(field(path) for tree in chosen for path in _find(tree, (DEEP,), (), set()) if path)
+    known = dict.fromkeys(field_of(path) for tree in chosen for path in _find(tree, (DEEP,), (), set()) if path)
     if near := nearest(rest, known):
         return f"did you mean {front}{near}?"
     words = dict.fromkeys(str(path[-1]) for tree in chosen for path in _find(tree, (DEEP,), (), set()) if path)

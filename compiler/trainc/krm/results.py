@@ -15,7 +15,7 @@ from trainc.diagnostics import Diagnostic, Location, ObjectId, Place
 from trainc.inputs import STDIN
 from trainc.krm.annotations import file_of, home
 from trainc.kubernetes.trees import get
-from trainc.kubernetes.violations import field
+from trainc.kubernetes.violations import field_of
 from trainc.records import NamedTuple
 from trainc.reports import in_order, sort_key
 from trainc.source.excerpt import hidden, place
@@ -64,7 +64,7 @@ def _entry(located: Diagnostic, raw: Diagnostic, given: ResourceList) -> Tree:
     id = ObjectId.of(subject.value) if subject else located.object
     if id.apiVersion and id.kind and id.name:
         entry["resourceRef"] = {key: value for key, value in id._asdict().items() if value}
-        if spelled := field(subject.path) if subject else located.field:
+        if spelled := field_of(subject.path) if subject else located.field:
             entry["field"] = {"path": spelled, **_current(located, raw)}
     if file := _file(located, subject):
         entry["file"] = file
@@ -136,4 +136,4 @@ def _words(subject: _Subject, given: ResourceList) -> str:
     else:
         id = ObjectId.of(subject.value)
         name = f"{id.kind or 'item'} {'/'.join(part for part in (id.namespace, id.name) if part)}".rstrip()
-    return f"{name}, {field(subject.path)}" if subject.path else name
+    return f"{name}, {field_of(subject.path)}" if subject.path else name

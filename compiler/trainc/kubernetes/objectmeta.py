@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from trainc.kubernetes import formats, names
-from trainc.kubernetes.violations import Violation, field
+from trainc.kubernetes.violations import Violation, field_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -254,7 +254,7 @@ def _wrong_type(path: Path, value: Any, expected: str, stage: Literal["read", "s
 
 
 def _violation(path: Path, rule: str, message: str, help: str, *, at: str = "", key: bool = False) -> Violation:
-    return Violation(path=path, field=at or field(path), rule=rule, message=message, help=help, key=key)
+    return Violation(path=path, field=at or field_of(path), rule=rule, message=message, help=help, key=key)
 
 
 def _shown(value: str) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
+    from trainc.declarations import Declaration
     from trainc.kubernetes.trees import Path
 
 TITLES: Final = {
@@ -59,6 +60,21 @@ class Violation(NamedTuple):
     related: tuple[tuple[str, Path], ...] = ()
     """Other places in the object without which this one would be right: what each is, in words, and its path."""
 
+    @classmethod
+    def at(
+        cls,
+        path: Path,
+        declared: Declaration,
+        message: str,
+        help: str = "",
+        *,
+        field: str = "",
+        key: bool = False,
+        related: tuple[tuple[str, Path], ...] = (),
+    ) -> Violation:
+        """Return a violation at a path; `field` is given where the cluster's error spells the path otherwise."""
+        return cls(path, field or field_of(path), declared.id, message, help, key=key, related=related)
+
 
 class Admitted(NamedTuple):
     """What the API server would store, what it would refuse, and what it drops without refusing."""
@@ -70,7 +86,7 @@ class Admitted(NamedTuple):
     """Fields that the kind does not have (rule unknown-field): a warning each."""
 
 
-def field(path: Path) -> str:
+def field_of(path: Path) -> str:
     """A path as the API server's errors spell it: `spec.trainer.env[0].name`; keys of maps are not set off."""
     text = ""
     for step in path:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.checks import Check, check
 from trainc.diagnostics import Finding, Regret
-from trainc.kubernetes.violations import field
+from trainc.kubernetes.violations import field_of
 from trainc.lint import pod_at
 from trainc.plan import pod_spec
 
@@ -40,7 +40,7 @@ def asks_for_nothing(plan: Plan, regret: Regret) -> Iterator[Finding]:
         message=f'the pods of job "{name}" request nothing, so the gang\'s minResources leaves them out'
         + (": they have limits, and only requests count" if limited else ""),
         help="set requests (in trainer.resourcesPerNode for the trainer job, in the runtime for another)",
-        field=field(("spec", *pod_spec(int(regret.path[1])), "containers")),
+        field=field_of(("spec", *pod_spec(int(regret.path[1])), "containers")),
     )
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from trainc.checks import Check, check
 from trainc.diagnostics import Finding, Regret
 from trainc.kubernetes.trees import get
-from trainc.kubernetes.violations import field
+from trainc.kubernetes.violations import field_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,7 +39,7 @@ def waits_for_itself(plan: Plan, regret: Regret) -> Iterator[Finding]:
         "no pod of the gang starts",
         help="use a runtime without podGroupPolicy, or one whose jobs do not wait for one another "
         "(fetch data and model in a TrainJob of their own)",
-        field=field(("spec", *regret.path)),
+        field=field_of(("spec", *regret.path)),
     )
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from trainc.checks import Check, check
 from trainc.diagnostics import Finding, Regret
 from trainc.kubernetes.trees import get
-from trainc.kubernetes.violations import field
+from trainc.kubernetes.violations import field_of
 from trainc.lint import pod_at
 from trainc.plan import gpus, pod_spec
 
@@ -57,7 +57,7 @@ def host_network_port(plan: Plan, regret: Regret) -> Iterator[Finding]:
         message=f'with hostNetwork, port {port} of the pods of job "{name}" is a port of the node: a node takes one of '
         f"the {plan.counts[int(regret.path[1])]} pods, and no other job's with that port",
         help="leave hostNetwork out; or, if a pod is to have a node for itself, say so with podAntiAffinity",
-        field=field(("spec", *regret.path)),
+        field=field_of(("spec", *regret.path)),
     )
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.checks import Check, check
 from trainc.diagnostics import Finding, Regret
-from trainc.kubernetes.violations import field
+from trainc.kubernetes.violations import field_of
 from trainc.lint import containers
 from trainc.lint.signs import versioned
 
@@ -38,7 +38,7 @@ def image_version(plan: Plan, regret: Regret) -> Iterator[Finding]:
     yield Finding(
         message=f'image "{image}" {tag}: what runs is whatever was pushed last when a node pulls it',
         help="name a version (:2.9.1) or a digest (@sha256:...)",
-        field=field(("spec", *regret.path)),
+        field=field_of(("spec", *regret.path)),
     )
 
 

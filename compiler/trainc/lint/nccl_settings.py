@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from trainc.checks import Check, check
 from trainc.diagnostics import Finding, Regret
 from trainc.kubernetes.trees import get
-from trainc.kubernetes.violations import field
+from trainc.kubernetes.violations import field_of
 from trainc.lint import containers, pod_at
 from trainc.plan import pod_spec
 from trainc.records import NamedTuple
@@ -118,7 +118,7 @@ def one_network(plan: Plan, job: int) -> bool:
 def nccl_settings(plan: Plan, regret: Regret) -> Iterator[Finding]:
     """One of the settings is not read, or leaves no interface over which the nodes can reach one another."""
     fault = Fault(*regret.what)
-    yield Finding(message=fault.message, help=fault.help, field=field(("spec", *regret.path)))
+    yield Finding(message=fault.message, help=fault.help, field=field_of(("spec", *regret.path)))
 
 
 CHECKS: Final[tuple[Check[[Plan, Regret]]]] = (nccl_settings,)

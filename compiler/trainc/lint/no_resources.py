@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.checks import Check, check
 from trainc.diagnostics import Finding, Regret
-from trainc.kubernetes.violations import field
+from trainc.kubernetes.violations import field_of
 from trainc.lint import pod_at, training
 from trainc.plan import NODE, pod_spec
 
@@ -42,7 +42,7 @@ def no_resources(plan: Plan, regret: Regret) -> Iterator[Finding]:
         help="set trainer.resourcesPerNode, or resources in the runtime's container"
         if plan.runtime.policy is not None
         else "set resources in the runtime's container (without mlPolicy, resourcesPerNode counts for nothing)",
-        field=field(("spec", *pod_spec(int(regret.path[1])), "containers")),
+        field=field_of(("spec", *pod_spec(int(regret.path[1])), "containers")),
     )
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.checks import Check, check
 from trainc.diagnostics import Finding, Regret
-from trainc.kubernetes.violations import field
+from trainc.kubernetes.violations import field_of
 from trainc.lint import pod_at
 from trainc.lint.signs import shared_memory
 from trainc.plan import NODE, gpus
@@ -54,7 +54,7 @@ def no_shared_memory(plan: Plan, regret: Regret) -> Iterator[Finding]:
         message=f'{count} GPU processes in a pod of job "{plan.jobs[job]["name"]}" have 64 MiB of shared memory '
         "between them: nothing is mounted at /dev/shm",
         help="give the pod a volume `emptyDir: {medium: Memory}`, and mount it at /dev/shm",
-        field=field(("spec", *regret.path)),
+        field=field_of(("spec", *regret.path)),
     )
 
 

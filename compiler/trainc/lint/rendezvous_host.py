@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from trainc.checks import Check, check
 from trainc.diagnostics import Finding, Regret
 from trainc.kubernetes.trees import Tree, get
-from trainc.kubernetes.violations import field
+from trainc.kubernetes.violations import field_of
 from trainc.lint import pod_at, stored, training
 from trainc.lint.signs import FROM_THE_CLUSTER
 from trainc.plan import NODE, pod_spec
@@ -80,7 +80,7 @@ def rendezvous_host(plan: Plan, regret: Regret) -> Iterator[Finding]:
     why, help = WORDS[regret.what[0]]
     of_mpi = plan.runtime.framework == "mpi"
     where = "the hostfile names the nodes" if of_mpi else f"the nodes meet at {plan.endpoint()}"
-    yield Finding(message=f"{where}, and {why}", help=help, field=field(("spec", *regret.path)))
+    yield Finding(message=f"{where}, and {why}", help=help, field=field_of(("spec", *regret.path)))
 
 
 WORDS: Final = {

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.checks import Check, check
 from trainc.diagnostics import Finding, Regret
-from trainc.kubernetes.violations import field
+from trainc.kubernetes.violations import field_of
 from trainc.lint import containers
 from trainc.lint.signs import about
 
@@ -50,7 +50,7 @@ def secret_in_env(plan: Plan, regret: Regret) -> Iterator[Finding]:
     yield Finding(
         message=f"the value of variable {name} stands in the manifest, for everybody who reads it, and in the JobSet",
         help="change it, put it into a Secret, and refer to that: `valueFrom: {secretKeyRef: {name: ..., key: ...}}`",
-        field=field(("spec", *regret.path)),
+        field=field_of(("spec", *regret.path)),
     )
 
 

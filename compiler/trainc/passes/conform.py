@@ -21,8 +21,9 @@ from trainc.frontends.dialects import V2_3, tell
 from trainc.frontends.dialects import load as load_dialect
 from trainc.kubernetes import objectmeta
 from trainc.kubernetes.gotypes import typed
-from trainc.kubernetes.structural import Violation, field, load
+from trainc.kubernetes.structural import Violation, load
 from trainc.kubernetes.trees import Memory, Tree, get, put
+from trainc.kubernetes.violations import field_of
 from trainc.objects import Runtime
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ def conform_older(plan: Plan, told: Told) -> Plan:
     for broken in broken_rules("TrainJob", job.value):
         job = job._replace(value=without(job.value, broken.path))
         written = job.written(broken.path)
-        found += diagnose(document, [broken._replace(path=written, field=field(written))])
+        found += diagnose(document, [broken._replace(path=written, field=field_of(written))])
     found += checks.older(subject, document, told)
     found += checks.no_counterpart(subject, document)
     return plan._replace(job=job).report(found)

@@ -9,7 +9,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
-from trainc.diagnostics import STAGES, Location, Place
+from trainc.declarations import PHASES
+from trainc.diagnostics import Location, Place
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -68,7 +69,7 @@ def sort_key(diagnostic: Diagnostic) -> tuple[Any, ...]:
         location.file,
         location.line,
         location.column,
-        STAGES.index(diagnostic.stage),
+        PHASES.index(diagnostic.stage),
         diagnostic.id,
         diagnostic.field,
         diagnostic.message,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from trainc.diagnostics import Path, Place, Related
 from trainc.emit.order import objects_of_a_job
 from trainc.kubernetes.trees import get
-from trainc.kubernetes.violations import field
+from trainc.kubernetes.violations import field_of
 from trainc.records import NamedTuple
 from trainc.tracing.counterparts import GONE, at, counterpart, leaves
 from trainc.tracing.experiments import Experiments, Written
@@ -117,7 +117,7 @@ class Trace:
         elif place != source.place:
             by = f"a default of {by}"
         elif not (str(source.said) == str(value) and (step.stage != "framework" or alike(place.path[-1:], path[-1:]))):
-            by = f"{maker(self.plan, step.stage)}, from {field(place.path)}"
+            by = f"{maker(self.plan, step.stage)}, from {field_of(place.path)}"
         return Origin(place, by, step.stage, value)
 
     def _source(self, step: Step, path: Path) -> _Source | None:

@@ -20,8 +20,8 @@ from trainc.frontends.dialects import V2_3, load, tell
 from trainc.frontends.moves import AS_IS, Move, moved
 from trainc.kubernetes.documents import YamlError, parse
 from trainc.kubernetes.documents.streams import decode
-from trainc.kubernetes.structural import field
 from trainc.kubernetes.trees import Tree, get
+from trainc.kubernetes.violations import field_of
 from trainc.passes.conform import PROCESSES, without
 from trainc.records import NamedTuple
 from trainc.upgrade.edits import NotRewritableError
@@ -266,11 +266,13 @@ def _file(file: inputs.File, jobs: list[_Job], new: Texts) -> Upgraded:
 
 def _changed(job: _Job) -> Changed:
     told = [
-        f"{field(move.source)} -> {field(move.target)}" if move.target else f"{field(move.source)} is not needed"
+        f"{field_of(move.source)} -> {field_of(move.target)}"
+        if move.target
+        else f"{field_of(move.source)} is not needed"
         for move in job.moves
         if move.value is AS_IS or not move.target
     ] + [
-        f"{field(move.source)}: {move.value}"
+        f"{field_of(move.source)}: {move.value}"
         for move in job.moves
         if move.value is not AS_IS and move.source == move.target
     ]

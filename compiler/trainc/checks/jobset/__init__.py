@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.kubernetes import names
-from trainc.kubernetes.violations import Violation, field
+from trainc.kubernetes.violations import Violation, field_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -86,7 +86,7 @@ def _network(spec: Tree) -> Iterator[Violation]:
         path = ("spec", "network", "subdomain")
         yield Violation(
             path=path,
-            field=field(path),
+            field=field_of(path),
             rule="subdomain",
             message=f"the subdomain of the pods is {shown(subdomain)}, which {_label_fault(subdomain)}",
             help=f"{LETTERS}, a letter first; or leave it out, and it is the TrainJob's name",
@@ -103,7 +103,7 @@ def _manager(spec: Tree) -> Iterator[Violation]:
         why = f"has {len(manager)} characters, and may have {LONGEST}" if long else "is no domain with a path behind it"
         yield Violation(
             path=path,
-            field=field(path),
+            field=field_of(path),
             rule="jobset-managed-by",
             message=f"the JobSet's managedBy is {shown(manager)}, which {why}",
             help="leave it out, and JobSet's own controller manages it; or name another one, such as "
@@ -118,7 +118,7 @@ def _pods(job: Tree, path: Path) -> Iterator[Violation]:
         there = (*path, "template", "spec", "parallelism")
         yield Violation(
             path=there,
-            field=field(there),
+            field=field_of(there),
             rule="too-many-pods",
             message=f'job "{job["name"]}" would run {replicas} x {parallelism} pods at once, '
             f"and JobSet counts to {MOST_PODS}",
@@ -134,7 +134,7 @@ def _group(job: Tree, path: Path) -> Iterator[Violation]:
         there = (*path, "groupName")
         yield Violation(
             path=there,
-            field=field(there),
+            field=field_of(there),
             rule="group-name",
             message=f'the groupName of job "{job["name"]}" is {shown(group)}, which {_label_fault(group)}',
             help=f"{LETTERS}, a letter first; or leave it out",
@@ -156,7 +156,7 @@ def _names(owner: str, job: Tree, path: Path) -> Iterator[Violation]:
 
         yield Violation(
             path=there,
-            field=field(there),
+            field=field_of(there),
             rule="replicated-job-name",
             message=f"a replicated job is named {shown(name)}, which {misnamed.fault(name, misnamed.LABEL, LONGEST)}; "
             "its Jobs and pods are named after it",
@@ -167,7 +167,7 @@ def _names(owner: str, job: Tree, path: Path) -> Iterator[Violation]:
             owner,
             f'the {child} of job "{shortened(name)}" with the highest index would be named',
             longest,
-            field(there),
+            field_of(there),
             part=(f'the name of job "{shortened(name)}"', there, name),
         )
 

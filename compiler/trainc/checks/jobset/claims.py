@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from trainc.checks.jobset import LONGEST, shortened, shown, too_long
 from trainc.kubernetes import names
 from trainc.kubernetes.trees import get
-from trainc.kubernetes.violations import Violation, field
+from trainc.kubernetes.violations import Violation, field_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,7 +76,7 @@ def _volumes(jobs: list[Tree], name: str, path: Path) -> Iterator[Violation]:
                 there = ("spec", "replicatedJobs", index, *POD, "volumes", number, "name")
                 yield Violation(
                     path=there,
-                    field=field(there),
+                    field=field_of(there),
                     rule="claim-volume-conflict",
                     message=f'job "{job["name"]}" has a volume "{name}", and a volume claim template is named so, too',
                     help="remove the volume: JobSet adds it to the pods that mount it",

@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from trainc.checks.jobset import LONGEST, shortened, shown, too_long
-from trainc.kubernetes.violations import Violation, field
+from trainc.kubernetes.violations import Violation, field_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,7 +57,7 @@ def _dependencies(jobs: list[Tree] | tuple[()], known: list[str]) -> Iterator[Vi
         if not index and "dependsOn" in job:
             yield Violation(
                 path=path,
-                field=field(path),
+                field=field_of(path),
                 rule="depends-on-first",
                 message=f'job "{job["name"]}" is the first one, and depends on another',
                 help="put it behind the job that it waits for",
@@ -71,7 +71,7 @@ def _dependencies(jobs: list[Tree] | tuple[()], known: list[str]) -> Iterator[Vi
             later = name in known
             yield Violation(
                 path=there,
-                field=field(there),
+                field=field_of(there),
                 rule="depends-on-unknown",
                 message=f'job "{job["name"]}" depends on "{shortened(name)}", which '
                 + ("comes after it" if later else "is no job of the JobSet"),
@@ -87,7 +87,7 @@ def _targets(whose: str, policy: Tree, path: Path, known: list[str]) -> Iterator
             there = (*path, number)
             yield Violation(
                 path=there,
-                field=field(there),
+                field=field_of(there),
                 rule="policy-target-unknown",
                 message=f'{whose} is about job "{shortened(name)}", which the JobSet does not have',
                 help=_meant(name, known),
@@ -112,7 +112,7 @@ def _failure(policy: Tree, known: list[str]) -> Iterator[Violation]:
                 at = (*there, "onJobFailureReasons", number)
                 yield Violation(
                     path=at,
-                    field=field(at),
+                    field=field_of(at),
                     rule="failure-reason",
                     message=f"{whose} waits for {shown(reason)}, and no Job fails for that reason",
                     help=_meant(reason, list(REASONS)),
@@ -122,7 +122,7 @@ def _failure(policy: Tree, known: list[str]) -> Iterator[Violation]:
 def _gated(path: Path, what: str, value: str, gate: str, instead: str) -> Violation:
     return Violation(
         path=path,
-        field=field(path),
+        field=field_of(path),
         rule="feature-gate",
         message=f"{what} {value} is behind JobSet's feature gate {gate}, which is off unless somebody turns it on",
         help=f"write {instead}, which restarts all jobs",
@@ -139,7 +139,7 @@ def _rule_name(name: str, path: Path, first: int) -> Iterator[Violation]:
     if why:
         yield Violation(
             path=there,
-            field=field(there),
+            field=field_of(there),
             rule="failure-rule-name",
             message=f"a rule of failurePolicy is named {shown(name)}, which {why}",
             help="use letters, digits, `_`, `,` and `:`, a letter first, and no `,` or `:` last",
@@ -147,7 +147,7 @@ def _rule_name(name: str, path: Path, first: int) -> Iterator[Violation]:
     if first != path[-1]:
         yield Violation(
             path=there,
-            field=field(there),
+            field=field_of(there),
             rule="failure-rule-name",
             message=f'two rules of failurePolicy are named "{shortened(name)}"',
             help="name one of them otherwise; a rule without a name is called failurePolicyRule and its index",
@@ -217,7 +217,7 @@ def _coordinator_name(owner: str, coordinator: Tree, spec: Tree) -> Iterator[Vio
             owner,
             "the coordinator's host name, a label of all pods, would be",
             made,
-            field(path),
+            field_of(path),
             part=("the subdomain", ("spec", "network", "subdomain"), subdomain)
             if subdomain != owner
             else ("the name of the coordinator's job", (*path, "replicatedJob"), name),
@@ -227,7 +227,7 @@ def _coordinator_name(owner: str, coordinator: Tree, spec: Tree) -> Iterator[Vio
 
 def _of_coordinator(key: str, message: str, help: str, *related: tuple[str, Path]) -> Violation:
     path: Path = ("spec", "coordinator", key)
-    return Violation(path=path, field=field(path), rule="coordinator", message=message, help=help, related=related)
+    return Violation(path=path, field=field_of(path), rule="coordinator", message=message, help=help, related=related)
 
 
 def _counted(count: int, what: str) -> str:

@@ -18,7 +18,7 @@ from trainc.kubernetes import objectmeta
 from trainc.kubernetes.gotypes import compared
 from trainc.kubernetes.structural import load
 from trainc.kubernetes.trees import get, put
-from trainc.kubernetes.violations import Violation, field
+from trainc.kubernetes.violations import Violation, field_of
 from trainc.passes.store import RELEASE
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def _identity(old: Tree, new: Tree) -> Iterator[Violation]:
     for key in NAMES:
         path = ("metadata", key)
         if get(old, path) != get(new, path):
-            yield _violation(path, field(path), old, new, "delete the old object where nobody needs it")
+            yield _violation(path, field_of(path), old, new, "delete the old object where nobody needs it")
 
 
 def _policies(old: Tree, new: Tree) -> Iterator[Violation]:
@@ -92,7 +92,7 @@ def _jobs(old: Tree, new: Tree) -> Iterator[Violation]:
     for path in differences(before, after, ()):
         of_server = path[:3] if path[2:3] == ("dependsOn",) and _has_both(old, new, path[:3]) else (JOBS,)
         help = "suspend the JobSet in the same change" if while_suspended(path) else ""
-        yield _violation(("spec", *path), field(("spec", *of_server)), {"spec": old}, {"spec": new}, help)
+        yield _violation(("spec", *path), field_of(("spec", *of_server)), {"spec": old}, {"spec": new}, help)
 
 
 def _has_both(old: Tree, new: Tree, path: Path) -> bool:
@@ -135,11 +135,11 @@ def differences(old: Any, new: Any, path: Path) -> Iterator[Path]:
 def _violation(path: Path, of_server: str, old: Tree, new: Tree, help: str = "") -> Violation:
     before, after = get(old, path), get(new, path)
     if before is None:
-        message = f"{field(path)} cannot be added, and would be {shown(after)}"
+        message = f"{field_of(path)} cannot be added, and would be {shown(after)}"
     elif after is None:
-        message = f"{field(path)} cannot be removed, and is {shown(before)}"
+        message = f"{field_of(path)} cannot be removed, and is {shown(before)}"
     else:
-        message = f"{field(path)} is {shown(before)}, and cannot become {shown(after)}"
+        message = f"{field_of(path)} is {shown(before)}, and cannot become {shown(after)}"
     return Violation(
         path=path,
         field=of_server,

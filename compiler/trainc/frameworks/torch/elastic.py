@@ -114,9 +114,9 @@ def at(plan: Plan, *path: str | int, key: bool = False) -> Place:
 
 def spelled(plan: Plan, *path: str | int) -> str:
     """The field of the policy in words."""
-    from trainc.kubernetes.structural import field
+    from trainc.kubernetes.violations import field_of
 
-    return field(("spec", "mlPolicy", "torch", ELASTIC, *path))
+    return field_of(("spec", "mlPolicy", "torch", ELASTIC, *path))
 
 
 @check("elastic-nodes", stage="build", title="The node counts of an elastic policy contradict each other")

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 from trainc.data import data_path
 from trainc.kubernetes.structural.nodes import Findings, Integer, IntOrString, Metadata, Node, Step, String
 from trainc.kubernetes.trees import Memory
-from trainc.kubernetes.violations import Admitted, Violation, field
+from trainc.kubernetes.violations import Admitted, Violation
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree

@@ -18,7 +18,7 @@ from trainc.kubernetes.structural.remedies import (
     shown,
     subject,
 )
-from trainc.kubernetes.violations import Violation, field
+from trainc.kubernetes.violations import Violation, field_of
 from trainc.nearest import nearest
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def wrong_type(path: Path, value: Any, schema: Tree, stage: Literal["read", "sch
     expected = _type(schema)
     return Violation(
         path=path,
-        field=field(path),
+        field=field_of(path),
         rule="wrong-type",
         stage=stage,
         message=f"{subject(path)} is {_described(path, value)}, and must be {EXPECTED[expected]}",
@@ -51,7 +51,7 @@ def missing(path: Path, schema: Tree, was_null: bool) -> Violation:
         expected += f" with {listed(schema['required'])}"
     return Violation(
         path=path,
-        field=field(path),
+        field=field_of(path),
         rule="required",
         message=f"{subject(path)} has no value" if was_null else f"{parent} has no {name}, which is required",
         help=f"give {name} a value, {expected}" if was_null else f"add {name}, {expected}",
@@ -62,7 +62,7 @@ def too_short(path: Path, value: str, least: int) -> Violation:
     """A string with too few characters."""
     return Violation(
         path=path,
-        field=field(path),
+        field=field_of(path),
         rule="too-short",
         message=f"{subject(path)} is empty"
         if not value
@@ -75,7 +75,7 @@ def too_long(path: Path, value: str, most: int) -> Violation:
     """A string with too many characters."""
     return Violation(
         path=path,
-        field=field(path),
+        field=field_of(path),
         rule="too-long",
         message=f"{subject(path)} has {_count(len(value), 'character')}, and may have {most}",
         help=f"shorten it by {_count(len(value) - most, 'character')}",
@@ -87,7 +87,7 @@ def too_few_items(path: Path, count: int, least: int) -> Violation:
     found = f"has {_count(count, 'item')}" if count else "is empty"
     return Violation(
         path=path,
-        field=field(path),
+        field=field_of(path),
         rule="too-few-items",
         message=f"{subject(path)} {found}, and needs at least {least}",
         help="add one, or leave out what the list belongs to",
@@ -98,7 +98,7 @@ def too_many_items(path: Path, count: int, most: int) -> Violation:
     """A list with too many items."""
     return Violation(
         path=path,
-        field=field(path),
+        field=field_of(path),
         rule="too-many-items",
         message=f"{subject(path)} has {_count(count, 'item')}, and may have {most}",
         help=f"remove {count - most} of them",
@@ -109,7 +109,7 @@ def too_few_properties(path: Path, known: list[str]) -> Violation:
     """A mapping without any field that the kind knows."""
     return Violation(
         path=path,
-        field=field(path),
+        field=field_of(path),
         rule="too-few-properties",
         message=f"{subject(path)} is empty",
         help=f"give it one of its fields, or leave it out; {known_fields(subject(path), known)}",
@@ -123,7 +123,7 @@ def out_of_range(
     limit, way_out = (f"at least {least}", "more") if value < least else (f"at most {greatest}", "less")
     return Violation(
         path=path,
-        field=field(path),
+        field=field_of(path),
         rule="out-of-range",
         stage=stage,
         message=f"{subject(path)} is {shown(value)}, and must be {limit}",
@@ -137,7 +137,7 @@ def not_allowed(path: Path, value: str, allowed: list[str]) -> Violation:
     choices = listed([shown(a) for a in allowed], "or")
     return Violation(
         path=path,
-        field=field(path),
+        field=field_of(path),
         rule="enum",
         message=f"{subject(path)} is {shown(value)}, which is not allowed",
         help=f"did you mean {shown(meant)}? Allowed: {choices}" if meant else f"use {choices}",
@@ -148,7 +148,7 @@ def no_match(path: Path, value: str, pattern: str) -> Violation:
     """A string that does not match its pattern."""
     return Violation(
         path=path,
-        field=field(path),
+        field=field_of(path),
         rule="pattern",
         message=f"{subject(path)} is {shown(value)}, which does not have the right form",
         help=f"it must match {pattern}",
@@ -159,7 +159,7 @@ def no_time(path: Path, value: str, stage: Literal["read", "schema"]) -> Violati
     """A string that should be a time."""
     return Violation(
         path=path,
-        field=field(path),
+        field=field_of(path),
         rule="date-time",
         stage=stage,
         message=f"{subject(path)} is {shown(value)}, which is not a time",
@@ -171,7 +171,7 @@ def no_quantity(path: Path, value: str, stage: Literal["read", "schema"]) -> Vio
     """A string that should be a quantity."""
     return Violation(
         path=path,
-        field=field(path),
+        field=field_of(path),
         rule="quantity",
         stage=stage,
         message=f"{subject(path)} is {shown(value)}, which is not a quantity",
@@ -190,7 +190,7 @@ def duplicate_item(path: Path, item: Any, keys: tuple[str, ...], others: list[in
     elsewhere = [subject((*path[:-1], index)) for index in others[:4]] + ["more"] * (len(others) > 4)
     return Violation(
         path=path,
-        field=field(path),
+        field=field_of(path),
         rule="duplicate-item",
         message=f"{subject(path)} {same}, just as {listed(elsewhere)}",
         help=f"keep one of them, or give them a different {listed(list(keys), 'or') or 'value'}",
@@ -207,14 +207,14 @@ def unknown_field(path: Path, schema: Tree, root: Tree, *, searched: bool) -> Vi
     if searched and (meant := nearest(name, known, likeness=_ALIKE) or _longer(name, known)):
         help = f"did you mean {meant}?"
     elif searched and (home := _home(name, root)):
-        help = f"did you mean {field(home)}?"
+        help = f"did you mean {field_of(home)}?"
     else:
         help = f"remove it; {known_fields(subject(path[:-1]), known)}"
     return Violation(
         path=path,
-        field=field(path),
+        field=field_of(path),
         rule="unknown-field",
-        message=f"{kind} has no field {field((*path[:-1], shortened(name)))}; it is dropped",
+        message=f"{kind} has no field {field_of((*path[:-1], shortened(name)))}; it is dropped",
         help=help,
         key=True,
     )

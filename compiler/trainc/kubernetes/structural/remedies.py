@@ -10,7 +10,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from trainc.kubernetes.violations import field
+from trainc.kubernetes.violations import field_of
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import Path, Tree
@@ -57,8 +57,8 @@ def subject(path: Path) -> str:
     """What a sentence calls a field: `numNodes`, `args[1]` for an item, `env[0].value` for a field of one."""
     names = [i for i, step in enumerate(path) if isinstance(step, str)]
     if len(names) > 1 and names[-1] == len(path) - 1 and isinstance(path[-2], int):
-        return field(path[names[-2] :])
-    return field(path[names[-1] :]) if names else "the object"
+        return field_of(path[names[-2] :])
+    return field_of(path[names[-1] :]) if names else "the object"
 
 
 def known_fields(subject: str, names: list[str]) -> str:

@@ -61,7 +61,7 @@ class Findings:
         self.violations.append(
             violations.Violation(
                 path=path,
-                field=field or violations.field(path),
+                field=field or violations.field_of(path),
                 rule=rule,
                 message=message,
                 help=help,
@@ -196,7 +196,7 @@ def field_of(at: At) -> str:
     """A place as the cluster's errors spell it: what a field of a coarser spelling begins with."""
     from trainc.kubernetes import violations
 
-    return violations.field(path_of(at))
+    return violations.field_of(path_of(at))
 
 
 def spelled(at: At, *steps: str | int) -> str:
@@ -208,7 +208,7 @@ def spelled(at: At, *steps: str | int) -> str:
         return ""
     from trainc.kubernetes import violations
 
-    return violations.field((*path_of(at), *steps))
+    return violations.field_of((*path_of(at), *steps))
 
 
 def every_container(spec: At, pod: Tree) -> Iterator[tuple[At, Tree]]:

@@ -435,11 +435,11 @@ def test_what_is_taken(pod: Tree) -> None:
     ],
 )
 def test_what_is_said(pod: Tree, message: str, help: str, related: list[tuple[str, str]]) -> None:
-    from trainc.kubernetes.violations import field
+    from trainc.kubernetes.violations import field_of
 
     [violation] = validation.of_job({"spec": {"template": {"spec": {"volumes": VOLUMES, **pod}}}})
     assert (violation.message, violation.help) == (message, help)
-    assert [(words, field(path).removeprefix("spec.template.spec.")) for words, path in violation.related] == related
+    assert [(words, field_of(path).removeprefix("spec.template.spec.")) for words, path in violation.related] == related
 
 
 def test_a_good_pod_needs_no_words() -> None:
