@@ -12,15 +12,15 @@ import os
 from typing import TYPE_CHECKING, Final
 
 from trainc import inputs
-from trainc.compilation import Compilation, Read, compile_documents
-from trainc.delivery import PLAIN, Delivery
+from trainc.compilation import Compilation, Options, compile_documents
 from trainc.diagnostics import Diagnostic, ObjectId, Place
-from trainc.settings import DEFAULT, Settings
+from trainc.reading import Reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from trainc.diagnostics import Document
+    from trainc.settings import Settings
 
 MARKS: Final = (b"kubeflow.org", b"TrainJob", b"TrainingRuntime")
 """A file that holds none of these has nothing for us; a repository has YAML of many kinds, templates among them."""
@@ -29,42 +29,31 @@ MARKS: Final = (b"kubeflow.org", b"TrainJob", b"TrainingRuntime")
 def compile_among(
     paths: Sequence[str],
     folder: str,
-    *,
-    runtimes: Sequence[str] = (),
-    namespace: str | None = None,
-    skip: Sequence[str] = (),
-    settings: Settings = DEFAULT,
-    delivery: Delivery = PLAIN,
+    options: Options,
 ) -> Compilation:
     """Compile the TrainJobs of `paths`, and say what concerns these files.
 
     Args:
         paths: files and folders; the settings may be among them.
         folder: where the runtimes and the other TrainJobs are.
-        runtimes: as for `compilation.compile`, and so are `namespace`, `skip`, `settings` and `delivery`.
+        options: as for `compilation.compile`; `only` and `root` are not used.
     """
+    settings = options.settings
     given = _Given(paths)
     manifests = [path for path in paths if not _holds_settings(path, settings)]
-    read = Read()
+    read = Reading(namespace=options.namespace)
     asked_for = 0
-    for file in inputs.read((folder, *manifests), skip=skip, settings=settings.file):
+    for file in inputs.read((folder, *manifests), skip=options.skip, settings=settings.file):
         if isinstance(file, Diagnostic):
             read.diagnostics.append(file)
         elif any(mark in file.data for mark in MARKS):
-            read.add(file, namespace=namespace)
+            read.add(file)
             asked_for += given.has(file.path)
     everything = len(manifests) < len(paths) or any(given.has(d.file) for d in read.documents["runtime"])
     if not everything:
         read.documents["job"] = _with_namesakes(read.documents["job"], given)
     # Who makes errors of warnings counts them, and that is done last.
-    result = compile_documents(
-        read,
-        runtimes=runtimes,
-        namespace=namespace,
-        skip=skip,
-        settings=settings._replace(strict=""),
-        delivery=delivery,
-    )
+    result = compile_documents(read, options._replace(settings=settings._replace(strict="")))
     kept = [d for d in result.diagnostics if d.stage != "read" or d in settings.diagnostics or given.concerns(d)]
     result = result._replace(diagnostics=(), strict=settings.strict).saying(kept)
     if everything:

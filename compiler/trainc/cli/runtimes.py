@@ -60,9 +60,9 @@ def command(arguments: tuple[str, ...], runtimes: tuple[str, ...], wide: bool, e
         raise click.UsageError("--export writes all stock runtimes: leave NAME out.")
     if wide and (name or export):
         raise click.UsageError("--wide is for the list: leave it out.")
-    from trainc.compilation import library
+    from trainc.compilation import Options, library
 
-    found, diagnostics = library((*paths, *runtimes))
+    found, diagnostics = library(Options(runtimes=(*paths, *runtimes)))
     entries = [entry for level in found.levels for key in level.known() if (entry := level.find(key))]
     if export:
         return _export(entries, export)
