@@ -41,6 +41,7 @@ lint: $(VENV)/.dev-installed
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo --no-cache
 
 # Rewrite every golden output and snapshot from what trainc says now. Read the diff before you commit it.
 snapshots: $(VENV)/.dev-installed

@@ -32,6 +32,7 @@ MODULES: Final = (
     "trainc.checks.trainjob",
     "trainc.passes.override",
     "trainc.passes.resolve",
+    "trainc.frameworks",
     *(f"trainc.frameworks.{key}" for key in FRAMEWORKS),
     "trainc.frameworks.torch.elastic",
     "trainc.frameworks.torch.torchrun",

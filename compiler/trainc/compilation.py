@@ -164,7 +164,7 @@ def compile_documents(reading: Reading, options: Options) -> Compilation:
     used = (entry for level in searched.levels[1:] for entry in level.entries.values() if entry.asked)
     found += [diagnostic for entry in used for diagnostic in entry.conform()[1]]
     if regretted := [plan for plan in plans if plan.regrets]:
-        from trainc.lint.warnings import warnings
+        from trainc.placing.lint import warnings
 
         found += warnings(regretted)
     return Compilation(
@@ -229,7 +229,7 @@ def _plans(jobs: list[Document], library: Library, options: Options, found: list
     for plan in plans:
         found += plan.diagnostics
         if plan.refused:
-            from trainc.tracing.diagnoses import diagnose
+            from trainc.placing.refused import diagnose
 
             found += diagnose(plan)
     return plans

@@ -48,7 +48,7 @@ OURS = {
         "settings version"
     ),
     "trainc.checks": "job jobset rules runtime trainjob",
-    "trainc.cli": "arguments build options",
+    "trainc.cli": "arguments build codes options",
     "trainc.emit": "order yaml",
     "trainc.frontends": "dialects",
     "trainc.kubernetes": "formats gostructs gotypes libyaml names objectmeta quantity resources trees violations",

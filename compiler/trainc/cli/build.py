@@ -6,8 +6,9 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING
 
-from trainc.cli import DIFFERENT, OK, WRONG_INPUT, options
+from trainc.cli import options
 from trainc.cli.arguments import Command, Option
+from trainc.cli.codes import DIFFERENT, OK, WRONG_INPUT
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from trainc.cli import OK, WRONG_INPUT, options
+from trainc.cli import options
 from trainc.cli.arguments import Command, Option
+from trainc.cli.codes import OK, WRONG_INPUT
 
 if TYPE_CHECKING:
     import click
