@@ -9,10 +9,11 @@ from trainc.diagnostics import Diagnostic, Location, ObjectId
 from trainc.footprint import Footprint
 from trainc.kubernetes.quantity import Quantity
 from trainc.review import compare
+from trainc.review.arguments import of_arguments
 from trainc.review.changes import Change
 from trainc.review.consequences import Consequence
 from trainc.review.model import Cause, Line, Review, Reviewed
-from trainc.review.sides import Options, of_arguments
+from trainc.review.sides import Options
 from trainc.tracing.counterparts import GONE
 
 RUNTIME: Final = """\

@@ -82,7 +82,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def review(*arguments: str) -> dict[str, str]:
     """What a review says of each object: its status."""
-    done = run("diff", *arguments, "--format", "json")
+    done = run("diff", "--format", "json", *arguments)
     assert (done.code, done.err) == (0, "")
     return {found["name"]: found["status"] for found in json.loads(done.out)["objects"]}
 
@@ -131,8 +131,14 @@ def test_paths_are_of_the_current_folder_and_names_of_the_repository(
         pytest.param(["nosuch"], 'git knows no revision "nosuch" here', id="unknown"),
         pytest.param(["main..nosuch"], 'git knows no revision "nosuch" here', id="an unknown end"),
         pytest.param(["jobs", "nosuch"], 'git knows no revision "nosuch" here', id="a path and nothing"),
-        pytest.param(["--", "--output=x"], 'git knows no revision "--output=x" here', id="an option"),
-        pytest.param(["--", "-x..HEAD"], 'git knows no revision "-x" here', id="an option in a range"),
+        pytest.param(["HEAD..--output=x"], 'git knows no revision "--output=x" here', id="an option in a range"),
+        pytest.param(
+            ["--", "--output=x"], "--output=x is no path, neither in HEAD nor in the working tree", id="an option"
+        ),
+        pytest.param(["main", "first", "HEAD", "--", "jobs"], "3 revisions are more than two", id="three revisions"),
+        pytest.param(["jobs", "--", "runtimes"], 'git knows no revision "jobs" here', id="a path before the dashes"),
+        pytest.param(["main:jobs", "--", "jobs"], 'git knows no revision "main:jobs" here', id="a path twice"),
+        pytest.param(["../jobs..HEAD", "--"], 'git knows no revision "../jobs..HEAD" here', id="a path in a range"),
         pytest.param(["jobs"], "there is nothing to compare jobs with", id="a path alone"),
         pytest.param(["HEAD", "nosuch"], "nosuch is no path, neither in HEAD nor in the working tree", id="no path"),
         pytest.param(["HEAD", ".."], ".. is not in the repository", id="a path outside"),
@@ -149,10 +155,70 @@ def test_what_is_unclear(repository: Path, arguments: list[str], said: str) -> N
     assert said in done.err
 
 
-def test_a_file_that_is_called_as_a_revision_is_the_file(repository: Path) -> None:
-    write({"main": RUNTIME})
-    assert "there is nothing to compare main with" in run("diff", "main").err
-    assert review("refs/heads/main", "HEAD").keys() == {"evaluate", "finetune", "more"}
+AMBIGUOUS = {
+    "main": ["main"],
+    "main...HEAD": ["main...HEAD", "jobs"],
+    "main..": ["main..", "jobs"],
+    "origin/main..HEAD": ["origin/main..HEAD", "jobs"],
+    "main..nosuch": ["main..nosuch", "jobs"],
+    "first": ["HEAD", "first"],
+    "main:jobs": ["main:jobs", "HEAD:jobs"],
+    "HEAD": ["HEAD", "jobs"],
+    "HEAD~1": ["HEAD~1", "jobs"],
+}
+"""Folders that a pull request may add, and a command line that names a revision like them."""
+
+
+@pytest.mark.parametrize("folder", AMBIGUOUS)
+def test_a_word_that_is_a_revision_and_a_path_is_refused(repository: Path, folder: str) -> None:
+    commit({f"{folder}/{path.name}": path.read_text() for path in Path("jobs").iterdir()})
+    done = run("diff", *AMBIGUOUS[folder], "-r", "runtimes")
+    assert (done.code, done.out) == (2, "")
+    assert f"ambiguous argument '{folder}': both revision and path; use '--'" in " ".join(done.err.split())
+
+
+def test_the_full_hash_of_a_commit_is_a_revision(repository: Path) -> None:
+    folder = git("rev-parse", "main")
+    commit({f"{folder}/{path.name}": path.read_text() for path in Path("jobs").iterdir()})
+    assert "ambiguous argument" in run("diff", folder, "jobs").err
+
+
+@pytest.mark.parametrize("folder", ["main", "main...HEAD", "origin/main..HEAD", "HEAD"])
+def test_dashes_separate_revisions_from_paths(repository: Path, folder: str) -> None:
+    git("update-ref", "refs/remotes/origin/main", "main")
+    commit({f"{folder}/{path.name}": path.read_text() for path in Path("jobs").iterdir()})
+    changed = {"finetune": "changed", "more": "added"}
+    assert review("main...HEAD", "--", "jobs", "runtimes") == changed
+    assert review("origin/main...HEAD", "-r", "runtimes", "--", "jobs") == changed
+    assert review("first", "HEAD", "--", "jobs", "runtimes") == changed
+    assert review("origin/main:jobs", "HEAD:jobs", "-r", "runtimes", "--") == changed | {"evaluate": "changed"}
+    assert review("--", "jobs", "runtimes") == review("HEAD", "--", "jobs", "runtimes") == {}
+    assert review("HEAD~1", "--", "jobs", "runtimes") == {}
+    assert review(f"./{folder}", "jobs", "-r", "runtimes") == {}
+
+
+def test_without_an_argument_no_folder_takes_the_place_of_head(repository: Path) -> None:
+    write({"HEAD/job.yaml": job("other"), "jobs/finetune.yaml": job(image="train:9")})
+    assert review("--", "jobs", "runtimes") == {"finetune": "changed"}
+    assert review() == {"finetune": "changed", "other": "added"}
+
+
+def test_the_value_of_an_option_does_not_separate(repository: Path) -> None:
+    done = run("diff", "main..HEAD", "--only", "--", "-r", "nosuch")
+    assert 'no TrainJob "--" in the given paths' in done.err
+
+
+def test_paths_that_no_revision_is_called_like(repository: Path) -> None:
+    write(
+        {
+            "old/runtimes.yaml": RUNTIME,
+            "old/jobs.yaml": job(),
+            "a..b/jobs.yaml": job("other"),
+            "a..b/ours.yaml": RUNTIME,
+        }
+    )
+    assert review("old", "a..b") == {"finetune": "removed", "other": "added"}
+    assert review("old", "jobs/../a..b") == {"finetune": "removed", "other": "added"}
 
 
 def test_no_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -261,6 +327,115 @@ def test_links_that_are_not_followed(repository: Path, target: str, id: str) -> 
     done = run("diff", "HEAD~1..HEAD")
     assert (done.code, done.out) == (1, "")
     assert f"HEAD:jobs/circle.yaml: error[{id}]" in done.err
+
+
+def decoy(repository: Path) -> None:
+    """A folder that main has already, and a change of the jobs that is hidden behind a link to it."""
+    git("checkout", "-q", "main")
+    copies = {f"decoy/jobs/{path.name}": path.read_text() for path in Path("jobs").iterdir()}
+    commit({f"teams/jobs/{path.name}": path.read_text() for path in Path("jobs").iterdir()} | copies)
+    git("checkout", "-q", "-b", "attack")
+    commit({"teams/jobs/finetune.yaml": job(image="train:9")})
+
+
+def hidden() -> None:
+    """The working tree has a link in place of the folder."""
+    Path("teams").rename("elsewhere")
+    Path("teams").symlink_to("decoy")
+
+
+def test_a_link_in_the_working_tree_does_not_redirect_a_revision(repository: Path) -> None:
+    decoy(repository)
+    hidden()
+    assert review("main..HEAD", "--", "teams/jobs", "runtimes") == {"finetune": "changed"}
+    assert review("main:teams/jobs", "HEAD:./teams/jobs", "-r", "runtimes") == {"finetune": "changed"}
+    absolute = str(repository / "teams" / "jobs")
+    assert review("main..HEAD", "--", absolute, "runtimes") == {"finetune": "changed"}
+
+
+def test_a_link_of_a_commit_is_followed_in_that_commit(repository: Path) -> None:
+    decoy(repository)
+    git("rm", "-rq", "teams")
+    commit({"decoy/jobs/finetune.yaml": job(image="train:7")})
+    Path("teams").symlink_to("decoy")
+    commit({})
+    Path("teams").unlink()
+    Path("teams").mkdir()
+    assert review("main..HEAD", "--", "teams/jobs", "runtimes") == {"finetune": "changed"}
+    assert review("main:teams/jobs", "HEAD:teams/jobs", "-r", "runtimes") == {"finetune": "changed"}
+    assert review("main:teams/jobs", "HEAD:teams/jobs/finetune.yaml", "-r", "runtimes")["finetune"] == "changed"
+
+
+def test_a_link_in_the_working_tree_does_not_redirect_runtimes(repository: Path) -> None:
+    files = {"platform/runtimes/ours.yaml": RUNTIME, "decoy/runtimes/ours.yaml": RUNTIME}
+    git("rm", "-rq", "runtimes")
+    plain = job().replace('  trainer: {image: "train:1"}\n', "")
+    commit(files | {"jobs/finetune.yaml": plain})
+    commit({"platform/runtimes/ours.yaml": RUNTIME.replace("base:1", "base:2")})
+    Path("platform").rename("elsewhere")
+    Path("platform").symlink_to("decoy")
+    assert review("HEAD~1..HEAD", "-r", "platform/runtimes", "--", "jobs/finetune.yaml") == {"finetune": "changed"}
+    Path("platform").unlink()
+    assert review("HEAD~1..HEAD", "-r", "platform/runtimes", "--", "jobs/finetune.yaml") == {"finetune": "changed"}
+
+
+def test_runtimes_outside_the_repository_are_of_the_disk(repository: Path, tmp_path: Path) -> None:
+    git("rm", "-rq", "runtimes")
+    commit({})
+    write({"runtimes/ours.yaml": RUNTIME}, at=tmp_path)
+    assert review("HEAD~1..HEAD", "-r", "../runtimes", "--", "jobs") == {}
+
+
+def test_a_link_in_the_working_tree_leaves_no_file_out(repository: Path) -> None:
+    write({"settings.yaml": "lint: {disable: [no-gang]}\n"})
+    commit({})
+    commit({"jobs/finetune.yaml": job(image="train:9")})
+    Path("settings.yaml").unlink()
+    Path("settings.yaml").symlink_to("jobs/finetune.yaml")
+    arguments = ["diff", "HEAD~1..HEAD", "--config", "settings.yaml", "--format", "json"]
+    assert [found["name"] for found in json.loads(run(*arguments).out)["objects"]] == ["finetune"]
+
+
+def test_links_above_the_repository_are_of_the_disk(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    decoy(repository)
+    (tmp_path / "link").symlink_to(repository.parent)
+    (tmp_path / "deep").symlink_to("link/team/teams")
+    hidden()
+    for path in (tmp_path / "link" / "team" / "teams" / "jobs", tmp_path / "deep" / "jobs"):
+        assert review("main..HEAD", "-r", "runtimes", "--", str(path)) == {"finetune": "changed"}
+    assert "is not in the repository" in run("diff", "main..HEAD", "--", str(tmp_path / "link")).err
+    (tmp_path / "circle").symlink_to("circle")
+    assert "is not in the repository" in run("diff", "main..HEAD", "--", str(tmp_path / "circle" / "x")).err
+    (tmp_path / "back").symlink_to("team/../../nosuch")
+    assert "is not in the repository" in run("diff", "main..HEAD", "--", str(tmp_path / "back")).err
+
+
+def test_a_link_to_the_current_folder_does_not_redirect_a_revision(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    decoy(repository)
+    hidden()
+    monkeypatch.chdir("teams/jobs")
+    monkeypatch.setenv("PWD", str(repository / "teams" / "jobs"))
+    assert review("main..HEAD", "-r", "../../runtimes") == {"finetune": "changed"}
+    monkeypatch.setenv("PWD", str(repository))
+    assert review("main..HEAD", "-r", "../../runtimes") == {}
+
+
+@pytest.mark.parametrize("target", ["../..", "/", "teams"])
+def test_a_link_in_the_path_of_a_side_never_leaves_the_commit(repository: Path, target: str) -> None:
+    decoy(repository)
+    git("rm", "-rq", "teams")
+    Path("teams").symlink_to(target)
+    commit({})
+    done = run("diff", "main..HEAD", "--format", "json", "-r", "runtimes", "--", "teams/jobs")
+    if target == "teams":
+        assert {found["status"] for found in json.loads(done.out)["objects"]} == {"removed"}
+    else:
+        assert (done.code, done.out) == (1, "")
+        assert "HEAD:teams/jobs: error[link-out]" in done.err
 
 
 def test_a_revision_is_as_its_checkout(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

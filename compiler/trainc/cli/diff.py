@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 EPILOG = """\b
 Examples:
   trainc diff                         what is changed in the working tree, since the last commit
-  trainc diff main...HEAD jobs/       what a branch changes below jobs/
+  trainc diff main...HEAD -- jobs/    what a branch changes below jobs/
   trainc diff rendered/ jobs/         rendered manifests, and what is compiled now
   trainc diff main..HEAD --format markdown > comment.md
   trainc diff main..HEAD --format html > review.html
@@ -24,8 +24,23 @@ Examples:
 """
 
 
-@click.command(short_help="Show what a change does to the objects and in the cluster.", epilog=EPILOG)
-@click.argument("sides", nargs=-1, metavar="[OLD NEW | REV..REV [PATH]... | REV [PATH]...]")
+class Separated(click.Command):
+    """A command whose argument keeps the `--` of the command line."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Double the `--` that ends the options: click takes one away."""
+        takes = {flag for row in self.params if isinstance(row, click.Option) and not row.is_flag for flag in row.opts}
+        words = iter(enumerate(args))
+        for index, word in words:
+            if word in takes:
+                next(words, None)
+            elif word == "--":
+                return super().parse_args(ctx, [*args[:index], "--", *args[index:]])
+        return super().parse_args(ctx, args)
+
+
+@click.command(cls=Separated, short_help="Show what a change does to the objects and in the cluster.", epilog=EPILOG)
+@click.argument("sides", nargs=-1, metavar="[OLD NEW | REV..REV [--] [PATH]... | REV [--] [PATH]...]")
 @options.runtimes
 @click.option(
     "--format", "form", type=click.Choice(options.REVIEWS), default="text", help="Of the review; by default text."
@@ -51,18 +66,20 @@ def command(  # noqa: PLR0913, PLR0917 (an option each)
 ) -> int:
     """Compare two files, folders or git revisions: sources are compiled, manifests taken as they are.
 
-    Without an argument the last commit is compared with the working tree.
+    Without an argument the last commit is compared with the working tree. `--` separates revisions from paths.
     """
     from trainc.review import compare
+    from trainc.review.arguments import of_arguments
     from trainc.review.formats import load
     from trainc.review.revisions import RevisionError
-    from trainc.review.sides import Options, of_arguments
+    from trainc.review.sides import Options
 
     if config is not None and no_config:
         raise click.UsageError("--config reads a file and --no-config reads none: give one of them.")
     try:
-        old, new = of_arguments(sides or ("HEAD",))
-        review = compare(old, new, Options(runtimes, only, namespace, config, no_config, delivery, passthrough))
+        old, new = of_arguments(sides)
+        wanted = Options(runtimes, only, namespace, config, no_config, delivery, passthrough)
+        review = compare(old, new, wanted)
     except (RevisionError, ValueError) as error:
         raise click.UsageError(f"{error}.") from None
     if review.diagnostics:

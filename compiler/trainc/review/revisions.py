@@ -75,7 +75,7 @@ class Commit:
         """
         from trainc.review.walks import Found, Walk
 
-        walk = Walk(self, skip=[os.path.realpath(path) for path in (*skip, settings) if path])
+        walk = Walk(self, skip=[inside for path in (*skip, settings) if path and (inside := self.inside(path))])
         wanted: list[Found | Diagnostic] = []
         elsewhere = []
         for path in paths:
@@ -98,26 +98,38 @@ class Commit:
             yield from inputs.read(elsewhere, skip=skip, settings=settings, root=root)
 
     def settings(self, path: str) -> File | None:
-        """The trainc.yaml nearest to a path: in its folder, or in one above it."""
+        """Return the trainc.yaml nearest to a path: in its folder, or in a folder above it."""
         at = self.inside(path)
+        if at is not None:
+            at = self._real(at) or at
         while at is not None:
-            name = f"{at}/{SETTINGS}" if at else SETTINGS
-            found = self._file(name)
-            if found is not None and found.size <= LARGEST_FILE:
-                return File(self.named(name), self.contents([found.object])[found.object])
+            found = self.file(f"{at}/{SETTINGS}" if at else SETTINGS)
+            if found is not None:
+                return found
             at = at.rpartition("/")[0] if at else None
         return None
 
+    def file(self, path: str) -> File | None:
+        """Return the file at a path of the commit; None where the commit has no file there, or a too large one."""
+        found = self._file(path)
+        if found is None or found.size > LARGEST_FILE:
+            return None
+        return File(self.named(path), self.contents([found.object])[found.object])
+
     def inside(self, path: str) -> str | None:
-        """A path of the working tree as git has it: below the repository, `/` between its parts; None outside."""
-        if path == STDIN:
-            return None
-        folder, name = os.path.split(os.path.abspath(path))
-        real = os.path.join(os.path.realpath(folder), name)
-        if not inputs.within(real, self.top):
-            return None
-        below = os.path.relpath(real, self.top)
-        return "" if below == "." else below.replace(os.sep, "/")
+        """Return a path of the working tree relative to the repository root; None outside the repository.
+
+        The path is resolved lexically: a link of the working tree says nothing about a commit. `resolved` follows the
+        commit's own links.
+        """
+        return None if path == STDIN else _below(path, self.top)
+
+    def has(self, path: str) -> bool:
+        """Whether the commit has anything at a path, a dangling link included."""
+        try:
+            return self.entry(path) is not None or self.resolved(path) is not None
+        except LinkOutError:
+            return True
 
     def is_file(self, path: str) -> bool:
         """Whether a path of the working tree is a file here."""
@@ -126,12 +138,16 @@ class Commit:
 
     def _file(self, path: str) -> Entry | None:
         """The file at a path, be it by links."""
-        try:
-            real = self.resolved(path)
-        except LinkOutError:
-            return None
+        real = self._real(path)
         entry = None if real is None else self.entry(real)
         return None if entry is None or entry.mode in {FOLDER, MODULE} else entry
+
+    def _real(self, path: str) -> str | None:
+        """Return a path without links; None where the commit has nothing there, or a link leads out."""
+        try:
+            return self.resolved(path)
+        except LinkOutError:
+            return None
 
     def named(self, path: str) -> str:
         """A file as git names it."""
@@ -225,6 +241,41 @@ def top(folder: str = ".") -> str:
     if _git(folder, "rev-parse", "--is-inside-work-tree").strip() != b"true":
         return os.path.realpath(folder)
     return os.path.realpath(os.fsdecode(_git(folder, "rev-parse", "--show-toplevel")).removesuffix("\n"))
+
+
+def _below(path: str, top: str) -> str | None:
+    """Return a path relative to a folder without links, lexically; None where it is not below the folder.
+
+    Only links above the folder are followed on disk.
+    """
+    ahead, at, links = _absolute(path).split(os.sep)[::-1], os.sep, 0
+    while at != top:
+        if not ahead:
+            return None
+        step = ahead.pop()
+        if step == os.pardir:
+            at = os.path.dirname(at)
+        elif step not in {"", os.curdir}:
+            folder, at = at, os.path.join(at, step)
+            if os.path.islink(at):
+                links += 1
+                if links > MOST_LINKS:
+                    return None
+                target = os.readlink(at)
+                ahead += target.split(os.sep)[::-1]
+                at = os.sep if os.path.isabs(target) else folder
+    below = os.path.normpath(os.path.join(*ahead[::-1])) if ahead else os.curdir
+    if below == os.pardir or below.startswith(os.pardir + os.sep):
+        return None
+    return "" if below == os.curdir else below.replace(os.sep, "/")
+
+
+def _absolute(path: str) -> str:
+    """Return an absolute path. The current folder is the one that the shell names, with the links that led there."""
+    here, named = os.getcwd(), os.environ.get("PWD", "")
+    if os.path.isabs(named) and os.path.realpath(named) == here:
+        here = named
+    return os.path.normpath(os.path.join(here, path))
 
 
 def common(first: str, second: str, *, folder: str = ".") -> str:

@@ -1,6 +1,6 @@
-"""Sides: what is compared. The arguments of the command line are two of them, an old one and a new one.
+"""Sides: the objects before and after a change.
 
-Reads    files, folders and revisions of git.
+Reads    files, folders and revisions of git, as `arguments` names them.
 Returns  the objects of each side: one with JobSets is taken as it is rendered, one with TrainJobs is compiled.
 """
 
@@ -15,12 +15,13 @@ from trainc.delivery import PLAIN, Delivery
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, Related
 from trainc.inputs import STDIN
 from trainc.reading import Reading
-from trainc.review import revisions
+from trainc.settings import DEFAULT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from trainc.kubernetes.trees import Tree
+    from trainc.review import revisions
     from trainc.settings import Settings
 
 Made = Literal["compiled", "rendered", "nothing"]
@@ -29,7 +30,6 @@ MADE: Final = frozenset({"JobSet", "ConfigMap", "PodGroup"})
 """The kinds that trainc makes."""
 PASSED: Final = "_passthrough.yaml"
 """The file of an output folder with what trainc has not made."""
-WORKING_TREE: Final = "the working tree"
 
 
 class Where(NamedTuple):
@@ -91,82 +91,11 @@ class Side(NamedTuple):
         return len(jobsets) == 1 and len(self.where.paths) == 1 and self.where.is_file(self.where.paths[0])
 
 
-def of_arguments(arguments: Sequence[str]) -> tuple[Where, Where]:
-    """The old and the new side that the arguments mean. Raises RevisionError, or ValueError with what is unclear.
-
-    OLD NEW         two paths, where both are there
-    A..B [PATH]...  two revisions; A...B takes for the old one the commit from which they have gone separate ways
-    REV [PATH]...   a revision, and the working tree
-    OLD NEW         where one is a revision, or the path of one (`main:jobs`)
-    """
-    first, *rest = arguments
-    there = [argument == STDIN or os.path.lexists(argument) for argument in arguments]
-    if arguments.count(STDIN) > 1:
-        raise ValueError("standard input can be one of the two sides only")
-    if len(arguments) == 2 and all(there):
-        return Where(first, (first,)), Where(rest[0], (rest[0],))
-    if not there[0] and ".." in first and ":" not in first and "../" not in first:
-        return _range(first, tuple(rest) or (".",))
-    if len(arguments) == 2 and (there[0] or ":" in first or _is_revision(rest[0])):
-        return _side(first), _side(rest[0])
-    if there[0]:
-        raise ValueError(f"there is nothing to compare {first} with: give a second path, or a revision before it")
-    if missing := [path for path, found in zip(rest, there[1:], strict=True) if not found and _absent(first, path)]:
-        raise ValueError(f"{missing[0]} is no path, neither in {first} nor in the working tree")
-    paths = tuple(rest) or (".",)
-    return _at(first, paths, revisions.commit(first)), Where(WORKING_TREE, paths)
-
-
-def _range(text: str, paths: tuple[str, ...]) -> tuple[Where, Where]:
-    dots = "..." if "..." in text else ".."
-    old, _, new = (end or "HEAD" for end in text.partition(dots))
-    base = revisions.common(old, new) if dots == "..." else old
-    commit = revisions.commit(base)
-    commit.revision = old
-    return _at(old, paths, commit), _at(new, paths, revisions.commit(new))
-
-
-def _at(name: str, paths: tuple[str, ...], commit: revisions.Commit) -> Where:
-    """Paths of the working tree at a commit of its repository."""
-    if outside := [path for path in paths if commit.inside(path) is None]:
-        what = "standard input" if outside[0] == STDIN else outside[0]
-        raise ValueError(f"{what} is not in the repository, so it is in no revision")
-    return Where(name, paths, commit)
-
-
-def _side(argument: str) -> Where:
-    """A path, a revision, or a path in a revision, which is below the repository unless it begins with `./`."""
-    if argument == STDIN or os.path.lexists(argument):
-        return Where(argument, (argument,))
-    revision, colon, path = argument.partition(":")
-    if not revision:
-        raise ValueError(f"{argument} is of the index, and no revision: give a commit, as in HEAD{argument}")
-    commit = revisions.commit(revision)
-    if not colon:
-        return Where(argument, (".",), commit)
-    here = path.startswith(("./", "../"))
-    where = _at(argument, (path if here else os.path.join(commit.top, path),), commit)
-    if commit.entry(commit.inside(where.paths[0]) or "") is None:
-        raise ValueError(f"{revision} has no path {path}")
-    return where
-
-
-def _is_revision(argument: str) -> bool:
-    return not os.path.lexists(argument) and (":" in argument or revisions.known(argument))
-
-
-def _absent(revision: str, path: str) -> bool:
-    """Whether a revision has nothing at a path, either."""
-    commit = revisions.commit(revision)
-    inside = commit.inside(path)
-    return inside is None or commit.entry(inside) is None
-
-
 def read(where: Where, options: Options) -> Side:
     """Read one side, and compile it where it holds TrainJobs."""
     wanted = _settings(where, options)
     found = Reading(inputs.read if where.commit is None else where.commit.read, namespace=options.namespace)
-    found.gather(where.paths, settings=wanted.file)
+    found.gather(where.paths, settings=wanted.file if where.commit is None else options.config or "")
     jobsets = [document for document in found.documents["other"] if document.value.get("kind") == "JobSet"]
     jobs = found.documents["job"]
     if jobs and jobsets:
@@ -180,11 +109,11 @@ def read(where: Where, options: Options) -> Side:
 def _settings(where: Where, options: Options) -> Settings:
     """The settings of a side: each its own, as they decide what becomes of an accelerator."""
     if options.no_config:
-        return settings.DEFAULT
+        return DEFAULT
     if where.commit is None or options.config is not None:
         return settings.of(where.paths, file=options.config)
     file = where.commit.settings(where.paths[0])
-    return settings.DEFAULT if file is None else settings.of_file(file)
+    return DEFAULT if file is None else settings.of_file(file)
 
 
 def _compiled(where: Where, found: Reading, wanted: Settings, options: Options) -> Side:

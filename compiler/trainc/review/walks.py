@@ -28,7 +28,7 @@ class Walk:
     """One walk over all given paths; remembers what it has found, so that nothing is read twice."""
 
     def __init__(self, commit: Commit, *, skip: list[str]) -> None:
-        """`skip` is left out, with all links resolved."""
+        """`skip` are paths of the commit to leave out."""
         self.commit = commit
         self.skip = skip
         self.seen: set[str] = set()
@@ -56,7 +56,7 @@ class Walk:
         return [Found(path, entry)]
 
     def _skipped(self, real: str) -> bool:
-        return any(within(os.path.join(self.commit.top, real), out) for out in self.skip)
+        return any(within(real, out) for out in self.skip)
 
     def _folder(self, path: str, real: str, depth: int) -> list[Found | Diagnostic]:
         if depth > DEEPEST:
