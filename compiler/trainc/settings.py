@@ -42,6 +42,8 @@ class Settings(NamedTuple):
     """What it says of the objects that are made."""
     file: str = ""
     """The file that was read, with all links resolved; it is no manifest."""
+    document: Document | None = None
+    """The document of that file, valid or not."""
     diagnostics: tuple[Diagnostic, ...] = ()
     """What is wrong with it."""
 
@@ -120,7 +122,7 @@ def _of_document(document: Document) -> Settings:
     admitted = load(*SCHEMA).admit(document.value)
     found = (*_faults(document, admitted.violations, "error"), *_faults(document, admitted.unknown, "warning"))
     if failed(found):
-        return Settings(diagnostics=found)
+        return Settings(document=document, diagnostics=found)
     lint, project = admitted.value.get("lint") or {}, NO_PROJECT
     if accelerators := admitted.value.get("accelerators"):
         from trainc.checks.accelerators import violations
@@ -131,6 +133,7 @@ def _of_document(document: Document) -> Settings:
         disable=frozenset(lint.get("disable") or ()),
         strict=f"lint.strict in {document.file}" if lint.get("strict") else "",
         project=project,
+        document=document,
         diagnostics=found,
     )
 

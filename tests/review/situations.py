@@ -12,7 +12,7 @@ from trainc.review import compare
 from trainc.review.arguments import of_arguments
 from trainc.review.changes import Change
 from trainc.review.consequences import Consequence
-from trainc.review.model import Cause, Line, Review, Reviewed
+from trainc.review.model import Cause, Line, Review, Reviewed, Setting
 from trainc.review.sides import Options
 from trainc.tracing.counterparts import GONE
 
@@ -136,6 +136,21 @@ SITUATIONS: Final[dict[str, tuple[Files, Files]]] = {
             .replace("tee log", "tee -a log")
         },
     ),
+    "settings": (
+        TWO | {"trainc.yaml": "lint:\n  strict: false\n"},
+        TWO
+        | {
+            "trainc.yaml": """\
+accelerators:
+  nvidia.com/gpu:
+    env:
+    - name: NCCL_NET
+      value: IB
+lint:
+  disable: [no-shared-memory, no-gang]
+"""
+        },
+    ),
     "first-jobs": ({"runtimes/torch.yaml": RUNTIME}, TWO),
 }
 
@@ -148,7 +163,7 @@ def review(folder: Path, before: Files, after: Files, options: Options | None = 
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
     old, new = of_arguments(("before", "after"))
-    return compare(old, new, options or Options(no_config=True))
+    return compare(old, new, options or Options())
 
 
 BREAKOUTS: Final = (
@@ -191,6 +206,11 @@ def hostile(text: str = HOSTILE) -> Review:
     return Review(
         old=text,
         new=text,
+        settings=(
+            Setting(change, Location(text, 3, 5), objects=(changed,)),
+            Setting(change._replace(old=GONE, new=text, kind="added"), Location(text, 4, 5)),
+            Setting(moved, Location(text, 5, 5), gone=True),
+        ),
         objects=(
             changed,
             changed._replace(id=id._replace(name="b"), lines=lines[:1]),

@@ -33,6 +33,8 @@ FOR_PROGRAMS = (
     "queues",
     "renamed",
     "secrets",
+    "settings",
+    "settings-removed",
     "two-files",
     "two-patches",
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 import subprocess
 import sys
@@ -243,6 +244,145 @@ def test_each_revision_has_its_own_settings_and_runtimes(repository: Path) -> No
     assert "trainc.yaml:1: trainc.yaml, accelerators is added" in done.out
     assert review("HEAD~2..HEAD", "jobs/finetune.yaml", "-r", "runtimes") == {"finetune": "changed"}
     assert review("HEAD~2..HEAD", "jobs/finetune.yaml", "-r", "runtimes", "--no-config") == {}
+
+
+RULES_OFF = "lint: {disable: [no-resources, no-gang]}\n"
+
+
+def settings(*arguments: str) -> list[tuple[str, str, str]]:
+    """What a review says of each setting: the file, the field and the change."""
+    done = run("diff", "--format", "json", *arguments)
+    assert done.code == 0, done.err
+    return [(found["file"], found["field"], found["change"]) for found in json.loads(done.out)["settings"]]
+
+
+def reported(*arguments: str) -> list[str]:
+    """The ids of the diagnostics of a review."""
+    return re.findall(r"(?:warning|error)\[([\w-]+)\]", run("diff", *arguments).err)
+
+
+def test_the_changed_settings_of_two_revisions(repository: Path) -> None:
+    commit({"trainc.yaml": RULES_OFF})
+    expected = [("trainc.yaml", "lint.disable", "added")] * 2
+    assert settings("HEAD~1..HEAD", "--", "jobs", "runtimes") == expected
+    assert settings("HEAD~1", "--", "jobs", "runtimes") == expected
+    assert settings("HEAD", "--", "jobs", "runtimes") == []
+    assert settings("HEAD~1..HEAD", "--no-config", "--", "jobs", "runtimes") == []
+    assert settings("HEAD~1..HEAD", "--config", "trainc.yaml", "--", "jobs", "runtimes") == []
+    git("rm", "-q", "trainc.yaml")
+    commit({})
+    assert settings("HEAD~1..HEAD", "--", "jobs", "runtimes") == [("trainc.yaml", "lint.disable", "removed")] * 2
+
+
+def test_settings_that_a_branch_adds_nearer_to_the_jobs_are_changed_settings(repository: Path) -> None:
+    commit({"trainc.yaml": "lint: {strict: true}\n"})
+    commit({"jobs/trainc.yaml": RULES_OFF})
+    assert settings("HEAD~1..HEAD", "--", "jobs", "runtimes") == [
+        ("jobs/trainc.yaml", "lint.strict", "removed"),
+        ("jobs/trainc.yaml", "lint.disable", "added"),
+        ("jobs/trainc.yaml", "lint.disable", "added"),
+    ]
+
+
+def test_settings_are_those_of_the_commit_behind_a_link(repository: Path) -> None:
+    commit({"shared/settings.txt": RULES_OFF})
+    Path("trainc.yaml").symlink_to("shared/settings.txt")
+    commit({})
+    Path("trainc.yaml").unlink()
+    write({"trainc.yaml": "lint: {strict: true}\n"})
+    assert settings("HEAD~1..HEAD", "--", "jobs", "runtimes") == [("trainc.yaml", "lint.disable", "added")] * 2
+
+
+@pytest.mark.parametrize("target", ["/etc/hostname", "../outside.yaml", "nosuch", "jobs"])
+def test_settings_that_are_no_file_of_the_commit_are_an_error(repository: Path, target: str) -> None:
+    Path("trainc.yaml").symlink_to(target)
+    commit({})
+    done = run("diff", "HEAD~1..HEAD", "--", "jobs", "runtimes")
+    assert (done.code, done.out) == (1, "")
+    assert "HEAD:trainc.yaml: error[unreadable]" in done.err
+
+
+def test_a_changed_setting_alone_is_a_difference(repository: Path) -> None:
+    commit({"trainc.yaml": RULES_OFF})
+    done = run("diff", "HEAD~1..HEAD", "--exit-code")
+    assert done.code == 3
+    assert done.out.startswith("HEAD~1 -> HEAD: 2 settings change; 3 objects stay as they are\n\ntrainc.yaml:1: ")
+
+
+SILENT = "lint: {disable: [no-resources, image-version]}\n"
+
+
+def test_the_settings_of_the_base_branch_decide_what_is_reported(repository: Path) -> None:
+    commit({"trainc.yaml": SILENT, "jobs/more.yaml": job("more", image="train:latest")})
+    paths = ("--", "jobs", "runtimes")
+    assert "image-version" not in reported("main...HEAD", *paths)
+    assert "image-version" in reported("main...HEAD", "--review-config", "main:trainc.yaml", *paths)
+    assert "image-version" in reported("main...HEAD", "--review-config", "main:./trainc.yaml", *paths)
+    assert "image-version" not in reported("main...HEAD", "--review-config", "HEAD:trainc.yaml", *paths)
+    assert "image-version" not in reported("main...HEAD", "--review-config", "trainc.yaml", *paths)
+    write({"odd:name.yaml": SILENT})
+    assert "image-version" not in reported("main...HEAD", "--review-config", "./odd:name.yaml", *paths)
+
+
+def test_strictness_is_that_of_the_base_branch(repository: Path) -> None:
+    commit({"trainc.yaml": "lint: {strict: true}\n"})
+    commit({"trainc.yaml": SILENT, "jobs/more.yaml": job("more", image="train:latest")})
+    assert run("diff", "HEAD~1..HEAD").code == 0
+    done = run("diff", "HEAD~1..HEAD", "--review-config", "HEAD~1:trainc.yaml")
+    assert (done.code, done.out) == (1, "")
+    assert "error[image-version]" in done.err
+
+
+def test_the_settings_of_the_base_branch_do_not_decide_what_is_built(repository: Path) -> None:
+    accelerators = "accelerators: {nvidia.com/gpu: {volumes: [{name: etc, hostPath: /etc, mountPath: /etc}]}}\n"
+    commit({"trainc.yaml": accelerators})
+    for config in ("HEAD~1:trainc.yaml", "HEAD:trainc.yaml", "trainc.yaml"):
+        done = run("diff", "HEAD~1..HEAD", "--review-config", config)
+        assert done.out.startswith("HEAD~1 -> HEAD: 1 setting changes, 3 JobSets change\n")
+        assert "\ntrainc.yaml:1: trainc.yaml, accelerators is added\n  changes 3 JobSets" in done.out
+
+
+@pytest.mark.parametrize("planted", ["main:trainc.yaml", "origin/main:trainc.yaml"])
+def test_no_file_takes_the_place_of_the_settings_of_a_revision(repository: Path, planted: str) -> None:
+    commit({planted: SILENT, "jobs/more.yaml": job("more", image="train:latest")})
+    done = run("diff", "main...HEAD", "--review-config", planted, "--", "jobs", "runtimes")
+    if planted.startswith("origin"):
+        assert (done.code, done.out) == (2, "")
+        assert 'git knows no revision "origin/main" here' in done.err
+    else:
+        assert "warning[image-version]" in done.err
+
+
+@pytest.mark.parametrize(
+    ("config", "said"),
+    [
+        pytest.param("nosuch.yaml", "nosuch.yaml: cannot be read: No such file", id="no file"),
+        pytest.param("jobs", "jobs: is a folder", id="a folder"),
+        pytest.param("nosuch:trainc.yaml", 'git knows no revision "nosuch" here', id="an unknown revision"),
+        pytest.param("--output=x:trainc.yaml", 'git knows no revision "--output=x" here', id="an option"),
+        pytest.param("HEAD:nosuch.yaml", "HEAD has no file nosuch.yaml", id="no such file of a revision"),
+        pytest.param("HEAD:jobs", "HEAD has no file jobs", id="a folder of a revision"),
+        pytest.param("HEAD:", "HEAD has no file", id="a revision as a folder"),
+        pytest.param("HEAD:../../x/trainc.yaml", "HEAD has no file ../../x/trainc.yaml", id="a path outside"),
+        pytest.param("HEAD:out/trainc.yaml", "HEAD has no file out/trainc.yaml", id="a link out"),
+        pytest.param(":trainc.yaml", "is of the index, and no revision", id="the index"),
+        pytest.param("HEAD:bad.yaml", 'HEAD:bad.yaml:1:18: disable[0] is "nosuch"', id="an unknown rule"),
+        pytest.param("HEAD:broken.yaml", "HEAD:broken.yaml:1:", id="no YAML"),
+        pytest.param("bad.yaml", 'bad.yaml:1:18: disable[0] is "nosuch"', id="an unknown rule of a file"),
+        pytest.param("-", "", id="standard input"),
+    ],
+)
+def test_settings_of_a_review_that_are_not_valid(repository: Path, config: str, said: str) -> None:
+    Path("out").symlink_to("../..")
+    commit({"bad.yaml": "lint: {disable: [nosuch]}\n", "broken.yaml": "lint: {"})
+    done = run("diff", "main..HEAD", "--review-config", config, "--", "jobs", "runtimes")
+    assert (done.code, done.out) == (2, "")
+    assert said in " ".join(done.err.split())
+
+
+def test_a_base_branch_without_settings_turns_off_no_rule(repository: Path) -> None:
+    commit({"trainc.yaml": SILENT, "jobs/more.yaml": job("more", image="train:latest")})
+    assert "image-version" in reported("main..HEAD", "--review-config", "main:trainc.yaml")
 
 
 def test_a_bare_repository(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

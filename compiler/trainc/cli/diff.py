@@ -50,6 +50,12 @@ class Separated(click.Command):
 @options.namespace
 @click.option("--config", metavar="FILE", shell_complete=options.file_names, help="The settings of both sides.")
 @click.option("--no-config", is_flag=True, help="Read no trainc.yaml.")
+@click.option(
+    "--review-config",
+    metavar="[REV:]FILE",
+    shell_complete=options.file_names,
+    help="The settings that decide which warnings are reported.",
+)
 @options.delivery
 @click.option("--passthrough", is_flag=True, help="Compare the documents of other kinds, too.")
 def command(  # noqa: PLR0913, PLR0917 (an option each)
@@ -61,6 +67,7 @@ def command(  # noqa: PLR0913, PLR0917 (an option each)
     namespace: str | None,
     config: str | None,
     no_config: bool,
+    review_config: str | None,
     delivery: Delivery,
     passthrough: bool,
 ) -> int:
@@ -69,7 +76,7 @@ def command(  # noqa: PLR0913, PLR0917 (an option each)
     Without an argument the last commit is compared with the working tree. `--` separates revisions from paths.
     """
     from trainc.review import compare
-    from trainc.review.arguments import of_arguments
+    from trainc.review.arguments import of_arguments, reporting
     from trainc.review.formats import load
     from trainc.review.revisions import RevisionError
     from trainc.review.sides import Options
@@ -78,7 +85,8 @@ def command(  # noqa: PLR0913, PLR0917 (an option each)
         raise click.UsageError("--config reads a file and --no-config reads none: give one of them.")
     try:
         old, new = of_arguments(sides)
-        wanted = Options(runtimes, only, namespace, config, no_config, delivery, passthrough)
+        reported = None if review_config is None else reporting(review_config)
+        wanted = Options(runtimes, only, namespace, config, no_config, delivery, passthrough, reported)
         review = compare(old, new, wanted)
     except (RevisionError, ValueError) as error:
         raise click.UsageError(f"{error}.") from None
@@ -89,4 +97,4 @@ def command(  # noqa: PLR0913, PLR0917 (an option each)
     if review.failed:
         return WRONG_INPUT
     options.write(load(form)(review, color=form == "text" and options.colored(sys.stdout)))
-    return DIFFERENT if exit_code and review.objects else OK
+    return DIFFERENT if exit_code and (review.objects or review.settings) else OK

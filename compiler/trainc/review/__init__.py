@@ -1,9 +1,10 @@
 """Review: what a change of the input changes in the objects, where it comes from, and what the cluster makes of it.
 
 Reads    two sides (`sides`): sources, rendered manifests or revisions of git.
-Returns  a Review (`model`): the objects that were added, removed or changed, each change with its consequence
-         (`consequences`) and its cause (`causes`); the changes by cause, so that one edit of a runtime is one thing to
-         read; and how much of the cluster the pods take before and after. `formats/<format>.py` writes it.
+Returns  a Review (`model`): the changed settings (`settings`); the objects that were added, removed or changed, each
+         change with its consequence (`consequences`) and its cause (`causes`); the changes by cause, so that one edit
+         of a runtime is one thing to read; and how much of the cluster the pods take before and after.
+         `formats/<format>.py` writes it.
 """
 
 from __future__ import annotations
@@ -12,22 +13,25 @@ from typing import TYPE_CHECKING, Final
 
 from trainc import footprint
 from trainc.diagnostics import Location
+from trainc.inputs import SETTINGS
 from trainc.review import sides
 from trainc.review.causes import Causes
 from trainc.review.changes import changes
-from trainc.review.consequences import judge
+from trainc.review.consequences import judge, touches
 from trainc.review.masking import shown
-from trainc.review.model import Cause, Line, Review, Reviewed
+from trainc.review.model import Cause, Line, Review, Reviewed, Setting
+from trainc.review.settings import edits
 from trainc.source.masking import masked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from trainc.diagnostics import Diagnostic, ObjectId
+    from trainc.diagnostics import Diagnostic, ObjectId, Place
     from trainc.plan import Plan
     from trainc.review.causes import Edit
     from trainc.review.changes import Change
     from trainc.review.consequences import Judgement
+    from trainc.review.settings import Edit as Edited
     from trainc.review.sides import Item, Options, Side, Where
 
 OLD_SIDE: Final = "in {}: "
@@ -42,6 +46,7 @@ def compare(old: Where, new: Where, options: Options) -> Review:
         diagnostics = (sides.nothing(before, after),)
     if any(diagnostic.severity == "error" for diagnostic in diagnostics):
         return Review(old.name, new.name, diagnostics=diagnostics)
+    edited = _edited_settings(before, after)
     before, after = sides.comparable(before, after, passthrough=options.passthrough)
     reviewer = _Reviewer(before, after, anew=options.delivery.name_suffix_hash)
     pairs = list(_pairs(before, after))
@@ -49,12 +54,20 @@ def compare(old: Where, new: Where, options: Options) -> Review:
     return Review(
         old=old.name,
         new=new.name,
+        settings=tuple(reviewer.setting(edit, found) for edit in edited),
         objects=tuple(found),
         unchanged=len(pairs) - len(found),
         before=footprint.by_queue(item.tree for item in before.items),
         after=footprint.by_queue(item.tree for item in after.items),
         diagnostics=diagnostics,
     )
+
+
+def _edited_settings(old: Side, new: Side) -> list[Edited]:
+    """Return the changed settings of two sides. A rendered side has none to compare with those of a compiled one."""
+    if {old.made, new.made} == {"compiled", "rendered"}:
+        return []
+    return edits(old.settings.document, new.settings.document)
 
 
 def _of_old_side(side: Side) -> Iterator[Diagnostic]:
@@ -139,6 +152,19 @@ class _Reviewer:
             edit = known.cause(old.position, new.position, change) if known else None
             yield Line(shown(change, old.tree, new.tree), consequence, self._cause(edit) if edit else None)
 
+    def setting(self, edit: Edited, found: list[Reviewed]) -> Setting:
+        """Return a changed setting with the objects that it changes."""
+        path = edit.change.path
+        objects = tuple(
+            reviewed
+            for reviewed in found
+            if any(
+                cause is not None and cause.by == SETTINGS and touches(cause.edit.path, path)
+                for cause in (reviewed.cause, *(line.cause for line in reviewed.lines))
+            )
+        )
+        return Setting(shown(edit.change, *edit.trees), self._placed(edit.place, old=edit.gone), edit.gone, objects)
+
     def _alone(self, old: Item | None, new: Item | None) -> Reviewed | None:
         item = new or old
         assert item is not None  # one of a pair is there
@@ -176,6 +202,9 @@ class _Reviewer:
         return Location(self.sides[old].file(file), line, column)
 
     def _cause(self, edit: Edit) -> Cause:
-        located = edit.place.locate()
-        at = self._located(located.file, located.line, located.column, old=edit.gone)
+        at = self._placed(edit.place, old=edit.gone)
         return Cause(edit.by, edit.change.field, shown(edit.change, *edit.trees), at, edit.gone)
+
+    def _placed(self, place: Place, *, old: bool) -> Location:
+        located = place.locate()
+        return self._located(located.file, located.line, located.column, old=old)

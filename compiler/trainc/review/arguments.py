@@ -1,7 +1,7 @@
-"""Arguments: the two sides that a command line names.
+"""Arguments: the two sides that a command line names, and the settings that decide what a review reports.
 
 Reads    words, `--` among them: revisions before it, paths after it.
-Returns  sides. As in git, a word that is both a revision and a path is refused: the author of a change
+Returns  sides, or settings. As in git, a word that is both a revision and a path is refused: the author of a change
          chooses the names of its folders, and must not choose what a reviewer's command compares.
 """
 
@@ -10,12 +10,16 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Final
 
-from trainc.inputs import STDIN
+from trainc import settings
+from trainc.diagnostics import failed
+from trainc.inputs import SETTINGS, STDIN
 from trainc.review import revisions
 from trainc.review.sides import Where
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from trainc.settings import Settings
 
 SEPARATOR: Final = "--"
 WORKING_TREE: Final = "the working tree"
@@ -157,3 +161,30 @@ def _split(argument: str) -> tuple[revisions.Commit, str | None]:
     if not colon:
         return commit, None
     return commit, path if path.startswith(("./", "../")) else os.path.join(commit.top, path)
+
+
+def reporting(argument: str) -> Settings:
+    """Return the settings that decide what a review reports. Raises RevisionError, or ValueError with the reason.
+
+    `argument` is a path, or `REV:PATH`. With a colon it is always the latter, so that no file can take its place;
+    `./a:b` is a file. A revision without a trainc.yaml has the default settings.
+    """
+    if ":" in argument and not argument.startswith(PATHLIKE):
+        found = _of_commit(argument)
+    else:
+        found = settings.read(argument)
+    if failed(found.diagnostics):
+        error = next(diagnostic for diagnostic in found.diagnostics if diagnostic.severity == "error")
+        raise ValueError(f"--review-config is not valid: {error.locate() or argument}: {error.message}")
+    return found
+
+
+def _of_commit(argument: str) -> Settings:
+    commit, path = _split(argument)
+    inside = commit.inside(path or "")
+    file = None if inside is None else commit.file(inside)
+    if file is not None:
+        return settings.of_file(file)
+    if inside is None or commit.has(inside) or os.path.basename(inside) != SETTINGS:
+        raise ValueError(f"--review-config is not valid: {commit.revision} has no file {argument.partition(':')[2]}")
+    return settings.DEFAULT

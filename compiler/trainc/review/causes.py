@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from trainc.diagnostics import ObjectId, Path, Place
 from trainc.emit.order import objects_of_a_job
+from trainc.inputs import SETTINGS
 from trainc.kubernetes.trees import get, put
 from trainc.review.changes import Change, changes, undone
 from trainc.tracing import Trace, standing
@@ -178,7 +179,7 @@ def _edit(owner: Owner, before: Any, after: Any, change: Change, trees: tuple[Tr
 
 def _by(owner: Owner, holder: Any, change: Change, trees: tuple[Tree, Tree]) -> str:
     if owner == "project":
-        return "trainc.yaml"
+        return SETTINGS
     if owner == "runtime":
         return f'runtime "{holder.id.name}"'
     if change.path[: len(PATCHES)] == PATCHES and len(change.path) > len(PATCHES):

@@ -97,12 +97,27 @@ class Group(NamedTuple):
         return worst([line.consequence for line, _ in self.lines])
 
 
+class Setting(NamedTuple):
+    """A setting that differs between the sides."""
+
+    change: Change
+    """Its values without secrets."""
+    at: Location
+    """Its line, in the new side; `file` as the side knows it, without a revision."""
+    gone: bool = False
+    """Whether the line is one of the old side: the new side has no settings."""
+    objects: tuple[Reviewed, ...] = ()
+    """The objects that it changes, adds or removes."""
+
+
 class Review(NamedTuple):
     """All that there is to review."""
 
     old: str
     """What the sides are called."""
     new: str
+    settings: tuple[Setting, ...] = ()
+    """The changed settings: every format shows them first."""
     objects: tuple[Reviewed, ...] = ()
     """By namespace and name, JobSets first."""
     unchanged: int = 0

@@ -97,15 +97,16 @@ class Commit:
         if elsewhere:
             yield from inputs.read(elsewhere, skip=skip, settings=settings, root=root)
 
-    def settings(self, path: str) -> File | None:
-        """Return the trainc.yaml nearest to a path: in its folder, or in a folder above it."""
+    def settings(self, path: str) -> File | Diagnostic | None:
+        """Return the trainc.yaml nearest to a path, in its folder or above; a diagnostic where it is not a file."""
         at = self.inside(path)
         if at is not None:
             at = self._real(at) or at
         while at is not None:
-            found = self.file(f"{at}/{SETTINGS}" if at else SETTINGS)
-            if found is not None:
-                return found
+            name = f"{at}/{SETTINGS}" if at else SETTINGS
+            if self.has(name):
+                help = "use a file of at most 256 MiB, or a link to one in the repository"
+                return self.file(name) or fault(self.named(name), "is not a file with settings", help)
             at = at.rpartition("/")[0] if at else None
         return None
 

@@ -15,14 +15,13 @@ from trainc.delivery import PLAIN, Delivery
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, Related
 from trainc.inputs import STDIN
 from trainc.reading import Reading
-from trainc.settings import DEFAULT
+from trainc.settings import DEFAULT, Settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from trainc.kubernetes.trees import Tree
     from trainc.review import revisions
-    from trainc.settings import Settings
 
 Made = Literal["compiled", "rendered", "nothing"]
 
@@ -56,6 +55,8 @@ class Options(NamedTuple):
     no_config: bool = False
     delivery: Delivery = PLAIN
     passthrough: bool = False
+    reporting: Settings | None = None
+    """The settings that decide what is reported, instead of each side's own."""
 
 
 class Item(NamedTuple):
@@ -78,6 +79,8 @@ class Side(NamedTuple):
     made: Made
     items: tuple[Item, ...]
     diagnostics: tuple[Diagnostic, ...]
+    settings: Settings = DEFAULT
+    """Its own."""
 
     def file(self, name: str) -> str:
         """A file of this side, without the revision before its name."""
@@ -103,7 +106,7 @@ def read(where: Where, options: Options) -> Side:
     if jobs:
         return _compiled(where, found, wanted, options)
     items, twice = _rendered(found.documents["other"])
-    return Side(where, "rendered" if jobsets else "nothing", items, (*found.diagnostics, *twice))
+    return Side(where, "rendered" if jobsets else "nothing", items, (*found.diagnostics, *twice), wanted)
 
 
 def _settings(where: Where, options: Options) -> Settings:
@@ -113,6 +116,8 @@ def _settings(where: Where, options: Options) -> Settings:
     if where.commit is None or options.config is not None:
         return settings.of(where.paths, file=options.config)
     file = where.commit.settings(where.paths[0])
+    if isinstance(file, Diagnostic):
+        return Settings(diagnostics=(file,))
     return DEFAULT if file is None else settings.of_file(file)
 
 
@@ -121,12 +126,19 @@ def _compiled(where: Where, found: Reading, wanted: Settings, options: Options) 
         runtimes=options.runtimes,
         only=options.only,
         namespace=options.namespace,
-        settings=wanted,
+        settings=_as_reported(wanted, options.reporting),
         delivery=options.delivery._replace(name_suffix_hash=False),
     )
     result = compile_documents(found, run)
     items = tuple(_items(result, passthrough=options.passthrough))
-    return Side(where, "compiled", items, result.diagnostics)
+    return Side(where, "compiled", items, result.diagnostics, wanted)
+
+
+def _as_reported(wanted: Settings, reporting: Settings | None) -> Settings:
+    """Return the settings of a side with what others decide: which warnings are reported, and as what."""
+    if reporting is None:
+        return wanted
+    return wanted._replace(disable=reporting.disable, strict=reporting.strict)
 
 
 def _items(result: Compilation, *, passthrough: bool) -> Iterator[Item]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from trainc.footprint import NOTHING
 from trainc.kubernetes.quantity import Quantity
 from trainc.review.consequences import WORDS
+from trainc.review.settings import REPORTING
 from trainc.source.masking import MASK
 from trainc.tracing.counterparts import GONE
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from trainc.diagnostics import ObjectId
     from trainc.footprint import Footprint
     from trainc.review.changes import Change
-    from trainc.review.model import Cause, Line, Review, Reviewed
+    from trainc.review.model import Cause, Line, Review, Reviewed, Setting
 
 SHORT: Final = 60
 """So many characters of a value fit beside others."""
@@ -60,7 +61,7 @@ def counted(objects: Iterable[Reviewed]) -> str:
 
 
 def headline(review: Review) -> str:
-    """What there is to review, in a line: `3 JobSets change, 1 JobSet is added; 7 objects stay as they are`."""
+    """Return the review in a line: `1 setting changes, 3 JobSets change; 7 objects stay as they are`."""
     parts = [
         f"{counted(found)} {one if len(found) == 1 else many}"
         for found, one, many in (
@@ -70,10 +71,20 @@ def headline(review: Review) -> str:
         )
         if found
     ]
+    if review.settings:
+        verb = "changes" if len(review.settings) == 1 else "change"
+        parts.insert(0, f"{plural(len(review.settings), 'setting')} {verb}")
     stays = f"{plural(review.unchanged, 'object')} {'stays as it is' if review.unchanged == 1 else 'stay as they are'}"
     if not parts:
         return f"nothing changes: {stays}" if review.unchanged else "nothing changes"
     return f"{', '.join(parts)}; {stays}" if review.unchanged else ", ".join(parts)
+
+
+def changed_by(setting: Setting) -> str:
+    """Return what a setting changes: `3 JobSets`, `what is reported`."""
+    if setting.objects:
+        return counted(setting.objects)
+    return "what is reported" if setting.change.path[0] == REPORTING else "no object"
 
 
 def named(id: ObjectId) -> str:
@@ -163,7 +174,7 @@ def meaning(line: Line, reviewed: Reviewed) -> str:
     return f"{said}: {line.consequence.why}" if line.consequence.why else said
 
 
-def origin(cause: Cause) -> str:
+def origin(cause: Cause | Setting) -> str:
     """The line of the input: `runtimes/torch.yaml:14`; one that is gone is in the old side."""
     return f"{cause.at.file}:{cause.at.line}" + (" (before)" if cause.gone else "")
 

@@ -1,9 +1,10 @@
 """HTML: one page that holds all it needs, for a reviewer who wants to look closer.
 
 Reads    a review; the page's style and script (`templates/review/`).
-Returns  the causes with what each changes; the pods in numbers; and each object with both sides beside one another,
-         folded. The script filters and moves about; without it the page is whole. A content security policy lets
-         nothing run, load or look otherwise than these two, known by their digests; words of the input are text.
+Returns  the changed settings; the causes with what each changes; the pods in numbers; and each object with both sides
+         beside one another, folded. The script filters and moves about; without it the page is whole. A content
+         security policy lets nothing run, load or look otherwise than these two, known by their digests; words of the
+         input are text.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from trainc.review.consequences import WORDS
 from trainc.review.formats import (
     amounts,
     block,
+    changed_by,
     counted,
     headline,
     meaning,
@@ -38,7 +40,7 @@ if TYPE_CHECKING:
 
     from trainc.footprint import Footprint
     from trainc.review.changes import Change
-    from trainc.review.model import Cause, Group, Line, Review, Reviewed
+    from trainc.review.model import Cause, Group, Line, Review, Reviewed, Setting
 
 OPEN: Final = 3
 """Of so many causes, all are unfolded at first."""
@@ -73,6 +75,7 @@ def render(review: Review, *, color: bool = False) -> str:
         f"<h1>{text(headline(review))}</h1></header>",
         *_tools(review),
         '<main id="main" tabindex="-1">',
+        *_settings(review),
         *_warnings(review),
         *_causes(groups, numbers),
         *_pods(review),
@@ -113,6 +116,23 @@ def _tools(review: Review) -> Iterator[str]:
             said = f"{word.partition(':')[0]} <b>{found[which]}</b>"
             yield f'<button type="button" aria-pressed="false" data-mark="{which}">{said}</button>'
     yield '</div><p id="found" role="status"></p><button type="button" id="fold">Unfold all</button></div>'
+
+
+def _settings(review: Review) -> Iterator[str]:
+    """Yield a table of the changed settings."""
+    if not review.settings:
+        return
+    yield '<section class="settings" aria-labelledby="settings"><h2 id="settings">Settings</h2><table class="fields">'
+    yield "<thead><tr><th>Setting<th>Before<th>After<th>Changes<tbody>"
+    yield from map(_setting, review.settings)
+    yield "</table></section>"
+
+
+def _setting(setting: Setting) -> str:
+    old, new = _values(setting.change)
+    where = f'<code class="where">{text(origin(setting))}</code>'
+    field = f"<code>{path(setting.change.field)}</code>"
+    return f"<tr><td>{where} {field}<td>{old}<td>{new}<td>{text(changed_by(setting))}"
 
 
 def _warnings(review: Review) -> Iterator[str]:

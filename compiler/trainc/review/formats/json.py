@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import Path, Tree
     from trainc.kubernetes.violations import Violation
     from trainc.review.changes import Change
-    from trainc.review.model import Cause, Group, Line, Review, Reviewed
+    from trainc.review.model import Cause, Group, Line, Review, Reviewed, Setting
 
 
 def render(review: Review, *, color: bool = False) -> str:
@@ -28,11 +28,13 @@ def render(review: Review, *, color: bool = False) -> str:
         "new": review.new,
         "summary": {
             "text": headline(review),
+            "settings": len(review.settings),
             "added": len(review.of("added")),
             "removed": len(review.of("removed")),
             "changed": len(review.of("changed")),
             "unchanged": review.unchanged,
         },
+        "settings": [_setting(setting) for setting in review.settings],
         "causes": [_group(group) for group in review.groups()],
         "objects": [_object(reviewed) for reviewed in review.objects],
         "pods": {"before": _pods(review.before), "after": _pods(review.after)},
@@ -43,6 +45,12 @@ def render(review: Review, *, color: bool = False) -> str:
     except UnicodeEncodeError:  # the name of a file need not be UTF-8, and JSON must be
         return json.dumps(content, indent=2) + "\n"
     return text
+
+
+def _setting(setting: Setting) -> Tree:
+    """Return a changed setting, and the names of the objects that it changes."""
+    found = _location(setting.at) | _change(setting.change) | ({"side": "old"} if setting.gone else {})
+    return found | {"objects": [_id(reviewed) for reviewed in setting.objects]}
 
 
 def _group(group: Group) -> Tree:

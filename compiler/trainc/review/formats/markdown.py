@@ -1,10 +1,10 @@
 """Markdown, for a comment in a review on GitHub or GitLab: what fits one screen, and the rest folded below it.
 
 Reads    a review.
-Returns  the headline; a table of the causes with what each changes and what the cluster makes of it; the pods in
-         numbers; and, folded, the changes by field, the names of the objects, and what comes and goes. What does not
-         fit a comment is left out, and the last line says so. Words of the input stand in code, where neither service
-         looks for mentions, references or links; `review.inert` lets nothing out of it.
+Returns  the headline; a table of the changed settings; a table of the causes with what each changes and what the
+         cluster makes of it; the pods in numbers; and, folded, the changes by field, the names of the objects, and what
+         comes and goes. What does not fit a comment is left out, and the last line says so. Words of the input stand in
+         code, where neither service looks for mentions, references or links; `review.inert` lets nothing out of it.
 Source   GitHub Flavored Markdown 0.29; GitHub's longest comment; what both services sanitize.
 """
 
@@ -19,6 +19,7 @@ from trainc.review.formats import (
     BLOCKING,
     amounts,
     block,
+    changed_by,
     counted,
     headline,
     listed,
@@ -41,13 +42,15 @@ if TYPE_CHECKING:
     from trainc.footprint import Footprint
     from trainc.review.changes import Change
     from trainc.review.consequences import Effect
-    from trainc.review.model import Cause, Group, Line, Review, Reviewed
+    from trainc.review.model import Cause, Group, Line, Review, Reviewed, Setting
 
 LONGEST: Final = 65_000
 """GitHub takes a comment of 65,536 characters; counted here in bytes, of which there are never fewer."""
 ROOM_FOR_NOTICE: Final = 600
 ROWS: Final = 8
 """So many causes, and so many queues, are shown; further ones are folded."""
+SETTINGS: Final = 20
+"""So many changed settings are shown."""
 NAMES: Final = 100
 """So many objects are named in a list."""
 LINES: Final = 120
@@ -79,6 +82,10 @@ def render(review: Review, *, color: bool = False) -> str:
 def _parts(review: Review) -> Iterator[Part]:
     groups = review.groups()
     yield Part("the headline", f"**{prose(headline(review))}**, from {code(review.old)} to {code(review.new)}")
+    if review.settings:
+        yield Part("the table of settings", "\n".join(_settings(review.settings)))
+        if details := _settings_in_full(review.settings):
+            yield Part("the values of settings", details)
     if groups:
         yield Part("the table of causes", "\n".join(_table(groups[:ROWS])))
     yield from (Part("the pods in numbers", text) for text in _numbers(review))
@@ -120,10 +127,31 @@ def _table(groups: Sequence[Group]) -> Iterator[str]:
         yield f"| {' | '.join(cells)} |"
 
 
+def _settings(settings: Sequence[Setting]) -> Iterator[str]:
+    """Yield a row for each changed setting."""
+    yield "| line | setting | changes |"
+    yield "|---|---|---|"
+    for setting in settings[:SETTINGS]:
+        edit = _edited(code(setting.change.field), setting.change)
+        yield f"| {code(origin(setting))} | {edit} | {prose(changed_by(setting))} |"
+    if len(settings) > SETTINGS:
+        yield f"| | and {len(settings) - SETTINGS} more | |"
+
+
+def _settings_in_full(settings: Sequence[Setting]) -> str:
+    """Return the values that are too long for the table, folded."""
+    long = [setting for setting in settings[:SETTINGS] if not short(setting.change)]
+    lines = [line for setting in long for line in _change(f"{origin(setting)} {setting.change.field}", setting.change)]
+    return _folded(f"values of {plural(len(long), 'setting')}", fenced(lines, LINES)) if long else ""
+
+
 def _edit(cause: Cause) -> str:
     """Whose field is edited, from what to what."""
-    change = cause.edit
-    said = f"{prose(cause.by)}, {code(_end(cause.field))}"
+    return _edited(f"{prose(cause.by)}, {code(_end(cause.field))}", cause.edit)
+
+
+def _edited(said: str, change: Change) -> str:
+    """Return a field with its values, as far as they fit a table."""
     if change.kind == "moved":
         return f"{said} in another order"
     if not short(change):

@@ -10,6 +10,7 @@ from trainc.review.formats import (
     BLOCKING,
     amounts,
     block,
+    changed_by,
     counted,
     edited,
     headline,
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
     from trainc.footprint import Footprint
     from trainc.review.changes import Change
-    from trainc.review.model import Group, Line, Review, Reviewed
+    from trainc.review.model import Group, Line, Review, Reviewed, Setting
 
     Paint = Callable[[str, str], str]
 
@@ -42,6 +43,8 @@ CYAN: Final = "\x1b[36m"
 PLAIN: Final = "\x1b[0m"
 NAMES: Final = 6
 """So many objects are named in a list."""
+SETTINGS: Final = 50
+"""So many changed settings are shown."""
 LINES: Final = 12
 """So many lines of a value are shown."""
 LONGEST: Final = 2000
@@ -53,6 +56,8 @@ def render(review: Review, *, color: bool) -> str:
     """The review; blank lines between its parts."""
     paint = _painted if color else _plain
     parts = [f"{escape(review.old)} -> {escape(review.new)}: {headline(review)}"]
+    if review.settings:
+        parts.append("\n".join(_settings(review.settings, paint)))
     parts += ["\n".join(_group(group, paint)) for group in review.groups()]
     for status, mark, shade in (("added", "+", GREEN), ("removed", "-", RED)):
         found = [each for each in review.objects if each.status == status]
@@ -61,6 +66,18 @@ def render(review: Review, *, color: bool) -> str:
     if rows := list(_numbers(review)):
         parts.append("\n".join(rows))
     return "\n\n".join(parts) + "\n"
+
+
+def _settings(settings: Sequence[Setting], paint: Paint) -> Iterator[str]:
+    """Yield each changed setting, and what it changes."""
+    for setting in settings[:SETTINGS]:
+        change = setting.change
+        yield f"{paint(BOLD, escape(origin(setting)))}: setting {escape(change.field + edited(change))}"
+        if not short(change):
+            yield from _shown_values(change, paint)
+        yield f"  changes {changed_by(setting)}" + (f": {_names(setting.objects)}" if setting.objects else "")
+    if len(settings) > SETTINGS:
+        yield f"... and {len(settings) - SETTINGS} more settings"
 
 
 def _group(group: Group, paint: Paint) -> Iterator[str]:
@@ -92,6 +109,11 @@ def _line(line: Line, having: Sequence[Reviewed], group: Group, paint: Paint) ->
         yield f"    {field}{escape(edited(change))}{note}"
         return
     yield f"    {field}{note}"
+    yield from _shown_values(change, paint)
+
+
+def _shown_values(change: Change, paint: Paint) -> Iterator[str]:
+    """Yield the first lines of long values."""
     lines = list(_values(change))
     for mark, text in lines[:LINES]:
         yield paint(SHADES[mark], f"      {mark} {escape(text)}")
