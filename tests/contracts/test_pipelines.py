@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -59,8 +60,8 @@ ALL = [step for steps in STEPS.values() for step in steps]
 
 
 def here(steps: list[str]) -> list[str]:
-    """Those that need neither a package index nor a registry."""
-    return [step for step in steps if step.startswith(("trainc ", "test "))]
+    """Those that need neither a package index nor a registry, nor a base branch."""
+    return [step for step in steps if step.startswith(("trainc ", "test ")) and not step.startswith("trainc diff")]
 
 
 def ends(steps: list[str]) -> list[int]:
@@ -102,6 +103,92 @@ def test_the_steps_where_a_job_is_wrong(tool: str, repository: Path) -> None:
 def test_the_steps_where_nothing_is_left(tool: str, repository: Path) -> None:
     (repository / "jobs" / "first-job.yaml").unlink()
     assert ends(here(STEPS[tool])) == [0, 3, 0, 1]
+
+
+def git(*words: str) -> None:
+    identity = ("-c", "user.name=Ada", "-c", "user.email=ada@example.com", "-c", "init.defaultBranch=main")
+    subprocess.run(["git", *identity, *words], capture_output=True, timeout=30, check=True)
+
+
+def commit(message: str) -> None:
+    git("add", "--all")
+    git("commit", "--quiet", "--allow-empty", "--message", message)
+
+
+@pytest.fixture
+def pull_request(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A clone with a branch that has the same jobs as main, as CI checks it out."""
+    for name in [name for name in os.environ if name.startswith("GIT_")]:
+        monkeypatch.delenv(name)
+    (tmp_path / "upstream").mkdir()
+    monkeypatch.chdir(tmp_path / "upstream")
+    git("init", "--quiet")
+    assert run("init").code == 0
+    commit("A first job")
+    git("clone", "--quiet", ".", "../clone")
+    monkeypatch.chdir(tmp_path / "clone")
+    git("checkout", "--quiet", "-b", "branch")
+    monkeypatch.setenv("PATH", f"{BIN}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("BASE", "origin/main")
+    monkeypatch.setenv("CI_MERGE_REQUEST_TARGET_BRANCH_NAME", "main")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
+    return tmp_path / "clone"
+
+
+def reviewed(tool: str) -> str:
+    """What the steps of a review write, and what they print."""
+    if tool == "github":
+        steps = [step for step in STEPS[tool] if step.startswith("trainc diff")]
+        written = Path(os.environ["GITHUB_STEP_SUMMARY"])
+    else:
+        steps = [step for step in yaml.safe_load(GITLAB.read_text())["review"]["script"] if not step.startswith("pip")]
+        written = Path("review.html")
+    printed = ""
+    for step in steps:
+        shell = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step]
+        done = subprocess.run(shell, capture_output=True, text=True, timeout=30, check=False)
+        assert done.returncode == 0, done.stderr
+        printed += done.stderr
+    return written.read_text() + printed
+
+
+@pytest.mark.parametrize("tool", STEPS)
+def test_the_review_of_a_change(tool: str, pull_request: Path) -> None:
+    job = pull_request / "jobs" / "first-job.yaml"
+    job.write_text(job.read_text().replace("gpu: 2", "gpu: 4"))
+    commit("Four GPUs")
+    assert "1 JobSet changes" in reviewed(tool)
+
+
+@pytest.mark.parametrize("tool", STEPS)
+@pytest.mark.parametrize("folder", ["origin/main...HEAD", "main...HEAD", "main", "HEAD"])
+def test_no_folder_hides_a_change_from_the_review(tool: str, folder: str, pull_request: Path) -> None:
+    job = pull_request / "jobs" / "first-job.yaml"
+    job.write_text(job.read_text().replace("gpu: 2", "gpu: 4"))
+    shutil.copytree("jobs", folder)
+    commit("Four GPUs")
+    assert "1 JobSet changes" in reviewed(tool)
+
+
+@pytest.mark.parametrize("tool", STEPS)
+def test_no_setting_hides_a_warning_from_the_review(tool: str, pull_request: Path) -> None:
+    job = pull_request / "jobs" / "first-job.yaml"
+    job.write_text(job.read_text().replace("numNodes: 1", "image: registry.example.com/train:latest"))
+    (pull_request / "trainc.yaml").write_text("lint: {disable: [image-version]}\n")
+    commit("The latest image")
+    found = reviewed(tool)
+    assert "1 setting changes" in found
+    assert "warning[image-version]" in found
+
+
+@pytest.mark.parametrize("tool", STEPS)
+def test_the_review_writes_through_no_link(tool: str, pull_request: Path) -> None:
+    outside = pull_request.parent / "outside"
+    outside.write_text("kept")
+    (pull_request / "review.html").symlink_to(outside)
+    commit("A link")
+    assert "nothing changes" in reviewed(tool)
+    assert outside.read_text() == "kept"
 
 
 def test_the_reports_are_those_that_are_uploaded() -> None:
