@@ -143,15 +143,18 @@ class _Causes:
         return self._without[number]
 
     def _nearest(self, edits: list[Edit], old: int, new: int, change: Change) -> Edit:
-        """The edit nearest to the line that wrote what has changed."""
-        plan, index, path = (self.new, new, change.new_path)
-        if change.kind == "removed":
-            plan, index, path = (self.old, old, change.old_path)
+        """The edit nearest to the line that wrote what has changed; of what is removed, the line of the old side."""
+        removed = change.kind == "removed"
+        plan, index, path = (self.old, old, change.old_path) if removed else (self.new, new, change.new_path)
         if self._trace is None or self._trace.plan is not plan:
             self._trace = Trace(plan)
         written = self._trace.origin(index, path).place
-        same = [edit for edit in edits if edit.place.document.file == written.document.file]
-        return max(same or edits, key=lambda edit: _common(edit.place.path, written.path))
+        same = [edit for edit in edits if getattr(plan, edit.owner).document.file == written.document.file]
+
+        def near(edit: Edit) -> int:
+            return _common(edit.change.old_path if removed else edit.change.new_path, written.path)
+
+        return max(same or edits, key=near)
 
 
 def _edits(owner: Owner, before: Any, after: Any) -> Iterator[Edit]:
