@@ -7,6 +7,7 @@ Returns  the objects of each side: one with JobSets is taken as it is rendered, 
 from __future__ import annotations
 
 import os
+from functools import partial
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from trainc import inputs, settings
@@ -14,7 +15,7 @@ from trainc.compilation import Compilation, Compiled, Read, compile_documents
 from trainc.delivery import PLAIN, Delivery
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, Related
 from trainc.inputs import STDIN
-from trainc.review import revisions
+from trainc.review import revisions, walks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -164,7 +165,7 @@ def _absent(revision: str, path: str) -> bool:
 def read(where: Where, options: Options) -> Side:
     """Read one side, and compile it where it holds TrainJobs."""
     wanted = _settings(where, options)
-    found = Read(inputs.read if where.commit is None else where.commit.read)
+    found = Read(inputs.read if where.commit is None else partial(walks.read, where.commit))
     found.gather(where.paths, namespace=options.namespace, settings=wanted)
     jobsets = [document for document in found.documents["other"] if document.value.get("kind") == "JobSet"]
     jobs = found.documents["job"]
