@@ -7,6 +7,7 @@ Returns  the objects of each side: one with JobSets is taken as it is rendered, 
 from __future__ import annotations
 
 import os
+from functools import partial
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from trainc import compilation, inputs, settings
@@ -15,7 +16,7 @@ from trainc.delivery import PLAIN, Delivery
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, Related
 from trainc.inputs import STDIN
 from trainc.reading import Reading
-from trainc.review import revisions
+from trainc.review import revisions, walks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -165,7 +166,8 @@ def _absent(revision: str, path: str) -> bool:
 def read(where: Where, options: Options) -> Side:
     """Read one side, and compile it where it holds TrainJobs."""
     wanted = _settings(where, options)
-    found = Reading(inputs.read if where.commit is None else where.commit.read, namespace=options.namespace)
+    files_of = inputs.read if where.commit is None else partial(walks.read, where.commit)
+    found = Reading(files_of, namespace=options.namespace)
     found.gather(where.paths, settings=wanted.file)
     jobsets = [document for document in found.documents["other"] if document.value.get("kind") == "JobSet"]
     jobs = found.documents["job"]
