@@ -1,8 +1,8 @@
 """The gallery: golden/<case>/input.yaml is compiled, and what a user sees stands beside it.
 
 expected.yaml is standard output, expected.txt standard error; a case that is wrong has only the second. A case that is
-built with options has the command in its second line, behind `# $ `. Refresh all of them with `make snapshots`, read
-the diff, and say in the commit why it is right.
+built with options has the command in its second line, behind `# $ `. Refresh one with
+`make golden CASE=name`, all of them with `make snapshots`; read the diff, and say in the commit why it is right.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def test_golden(case: str, snapshot: SnapshotAssertion, monkeypatch: pytest.Monk
     if done.err:
         assert done.err == snapshot(extension_class=Messages)
     else:
-        assert not (GOLDEN / case / "expected.txt").exists()
+        assert not (GOLDEN / case / "expected.txt").exists(), "remove expected.txt: nothing is printed to standard error"
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if not case.startswith("wrong-")])
