@@ -55,7 +55,9 @@ def test_golden(case: str, snapshot: SnapshotAssertion, monkeypatch: pytest.Monk
     if done.err:
         assert done.err == snapshot(extension_class=Messages)
     else:
-        assert not (GOLDEN / case / "expected.txt").exists(), "remove expected.txt: nothing is printed to standard error"
+        assert not (GOLDEN / case / "expected.txt").exists(), (
+            "remove expected.txt: nothing is printed to standard error"
+        )
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if not case.startswith("wrong-")])
