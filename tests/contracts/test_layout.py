@@ -200,6 +200,15 @@ def test_a_check_is_called(id: str) -> None:
     assert check in listed or any(called.search(path.read_text()) for path in PACKAGE.rglob("*.py"))
 
 
+def test_the_files_that_the_recipes_copy_from_are_there() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    sentences = re.findall(r"[Cc]opy from (.*?)(?:[.:,)]\s|$)", text, re.DOTALL)
+    named = [name for sentence in sentences for name in re.findall(r"`([^`]+)`", sentence)]
+    folders = (ROOT, PACKAGE, *(ROOT / "tests" / name for name in ("unit", "e2e")), ROOT / "schemas" / "extensions")
+    assert len(named) > 10
+    assert [name for name in named if not any((folder / name).exists() for folder in folders)] == []
+
+
 def test_make_test_runs_every_folder_of_tests_but_the_frameworks_themselves() -> None:
     said = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pytest"]["ini_options"]["testpaths"]
     there = {f"tests/{path.name}" for path in (ROOT / "tests").iterdir() if any(path.rglob("test_*.py"))}
