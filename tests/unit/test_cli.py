@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from manifests import only_built_in
 from running import run
 from syrupy.assertion import SnapshotAssertion
 
@@ -137,7 +138,13 @@ def test_the_runtimes_are_listed(snapshot: SnapshotAssertion, tmp_path: Path, mo
     monkeypatch.chdir(tmp_path)
     runtime = (GOLDEN / "team-runtime" / "input.yaml").read_text().partition("---")[0]
     (tmp_path / "team.yaml").write_text(runtime)
+    only_built_in(monkeypatch, "deepspeed-distributed", "plain", "tensorflow-ps", "torch-distributed")
     assert run("runtimes", "-r", "team.yaml").out == snapshot
+
+
+def test_every_built_in_runtime_is_listed() -> None:
+    _, *rows = run("runtimes").out.splitlines()
+    assert [row.split()[0] for row in rows] == sorted(path.stem for path in STOCK.iterdir())
 
 
 def test_a_runtime_is_printed_as_it_is_written() -> None:

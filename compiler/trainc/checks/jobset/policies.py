@@ -14,6 +14,7 @@ from trainc.checks.jobset.wordings import shortened, shown, too_long
 from trainc.declarations import Declaration
 from trainc.kubernetes.names import LONGEST_LABEL
 from trainc.kubernetes.violations import Violation, field_of
+from trainc.plural import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -194,7 +195,7 @@ def _coordinator(coordinator: Tree, spec: Tree) -> Iterator[Violation]:
     if not 0 <= of_job < replicas:
         yield _of_coordinator(
             "jobIndex",
-            f'the coordinator is in replica {of_job} of job "{name}", which has {_counted(replicas, "replica")}',
+            f'the coordinator is in replica {of_job} of job "{name}", which has {plural(replicas, "replica")}',
             "leave it out" if replicas == 1 else f"write a number from 0 to {replicas - 1}",
             (f'the replicas of job "{name}"', (*path, "replicas")),
         )
@@ -212,7 +213,7 @@ def _coordinator(coordinator: Tree, spec: Tree) -> Iterator[Violation]:
     if not 0 <= of_pod < completions:
         yield _of_coordinator(
             "podIndex",
-            f'the coordinator is pod {of_pod} of job "{name}", which has {_counted(completions, "pod")}',
+            f'the coordinator is pod {of_pod} of job "{name}", which has {plural(completions, "pod")}',
             "leave it out" if completions == 1 else f"write a number from 0 to {completions - 1}",
             (f'the pods of job "{name}"', (*path, "template", "spec", "completions")),
         )
@@ -247,10 +248,6 @@ def _of_coordinator(key: str, message: str, help: str, *related: tuple[str, Path
         help,
         related=related,
     )
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 def _meant(name: str, known: list[str]) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from trainc.declarations import Declaration
 from trainc.kubernetes.names import LONGEST_LABEL
 from trainc.kubernetes.violations import Violation
+from trainc.plural import plural
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import Path
@@ -33,24 +34,20 @@ def too_long(
     enough = -(-over // 2) if twice else over
     path, related = mine, (what, there)
     if enough < len(owner):
-        way_out = f"shorten the TrainJob's name by {_characters(enough)}"
+        way_out = f"shorten the TrainJob's name by {plural(enough, 'character')}"
     elif over < len(text):
         path, related = there, ("the name of the TrainJob", mine)
-        way_out = f"shorten {what} by {_characters(over)}"
+        way_out = f"shorten {what} by {plural(over, 'character')}"
     else:
         way_out = f"shorten the TrainJob's name and {what}"
     return Violation.at(
         path,
         GENERATED_NAME_TOO_LONG,
-        f"{subject} {made}: {_characters(len(made))}, and {LONGEST_LABEL} fit",
+        f"{subject} {made}: {plural(len(made), 'character')}, and {LONGEST_LABEL} fit",
         way_out,
         field=field,
         related=(related,),
     )
-
-
-def _characters(count: int) -> str:
-    return f"{count} character{'' if count == 1 else 's'}"
 
 
 def shown(value: Any) -> str:
