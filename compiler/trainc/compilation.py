@@ -7,6 +7,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from trainc import inputs
+from trainc.declarations import Declaration
 from trainc.delivery import PLAIN, Delivery
 from trainc.diagnostics import Checked, Diagnostic, Document, ObjectId, Place, Related, failed, strictly
 from trainc.emit.order import objects_of_a_job
@@ -29,6 +30,13 @@ if TYPE_CHECKING:
     """What finds the files of some paths: `inputs.read` on the disk, a commit of git in its objects."""
 
 T = TypeVar("T")
+
+YAML: Final = Declaration("yaml", ("read",), "The text is not the YAML that Kubernetes reads")
+DUPLICATE_TRAINJOB: Final = Declaration("duplicate-trainjob", ("read",), "Two TrainJobs have the same name", own=True)
+ONLY_NOT_FOUND: Final = Declaration(
+    "only-not-found", ("read",), "The TrainJob asked for by name is not there", own=True
+)
+NO_TRAINJOB: Final = Declaration("no-trainjob", ("read",), "There is nothing to compile", own=True)
 
 MANY: Final = 100
 """With fewer diagnostics there is no crowd among them."""
@@ -432,15 +440,8 @@ def parsed(file: inputs.File, known: Callable[[Chunk], T | None] | None = None) 
 
         broken = BrokenFile(file)
     for error in errors:
-        yield Diagnostic(
-            id="yaml",
-            severity="error",
-            stage="read",
-            message=error.message,
-            help=error.help,
-            place=broken.at(error.line, error.column),
-            related=broken.since(error),
-        )
+        place = broken.at(error.line, error.column)
+        yield Diagnostic.of(YAML, error.message, error.help, place=place, related=broken.since(error))
     for read in documents:
         if isinstance(read, Parsed):
             yield Document(
@@ -464,12 +465,10 @@ def _placed(document: Document, role: Role, namespace: str | None) -> Document:
 
 def _twice(document: Document, first: Document) -> Diagnostic:
     job = TrainJob(document=document, value=document.value)
-    return Diagnostic(
-        id="duplicate-trainjob",
-        severity="error",
-        stage="read",
-        message=f'a second TrainJob "{job.name}"' + (f' in namespace "{job.namespace}"' if job.namespace else ""),
-        help="keep one of them, or give it another name",
+    return Diagnostic.of(
+        DUPLICATE_TRAINJOB,
+        f'a second TrainJob "{job.name}"' + (f' in namespace "{job.namespace}"' if job.namespace else ""),
+        "keep one of them, or give it another name",
         object=job.id,
         field="metadata.name",
         place=job.at("metadata", "name"),
@@ -481,10 +480,8 @@ def _none_of_that_name(only: str, names: list[str]) -> Diagnostic:
     from trainc.nearest import nearest
 
     near = nearest(only, names)
-    return Diagnostic(
-        id="only-not-found",
-        severity="error",
-        stage="read",
-        message=f'no TrainJob "{only}" in the given paths',
-        help=f"did you mean {near}?" if near else f"there are {', '.join(sorted(names)) or 'none'}",
+    return Diagnostic.of(
+        ONLY_NOT_FOUND,
+        f'no TrainJob "{only}" in the given paths',
+        f"did you mean {near}?" if near else f"there are {', '.join(sorted(names)) or 'none'}",
     )

@@ -122,7 +122,9 @@ def _such_as(plan: Plan, step: str) -> str:
     return ""
 
 
-@check("managed-by-other", stage="trainjob", severity="warning", title="Another controller manages the TrainJob")
+@check(
+    "managed-by-other", stage="trainjob", severity="warning", title="Another controller manages the TrainJob", own=True
+)
 def managed_by(plan: Plan) -> Iterator[Finding]:
     """In the cluster, MultiKueue runs such a TrainJob elsewhere, and no JobSet is made here. trainc compiles it."""
     if plan.job.spec.get("managedBy") == MULTIKUEUE:
@@ -134,7 +136,13 @@ def managed_by(plan: Plan) -> Iterator[Finding]:
         )
 
 
-@check("secret-expected", stage="build", severity="note", title="The pods need a Secret that is not in the output")
+@check(
+    "secret-expected",
+    stage="build",
+    severity="note",
+    title="The pods need a Secret that is not in the output",
+    own=True,
+)
 def secret(plan: Plan) -> Iterator[Finding]:
     """The controller makes new keys for every TrainJob; a manifest is no place for a private key."""
     for expected in expected_secrets(plan):

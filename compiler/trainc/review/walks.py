@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from trainc.inputs import DEEPEST, SETTINGS, SUFFIXES, fault, within
+from trainc.inputs import DEEPEST, LINK_OUT, SETTINGS, SUFFIXES, fault, within
 from trainc.review.revisions import FOLDER, MODULE, Commit, Entry, LinkOutError
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Walk:
         try:
             real = self.commit.resolved(path)
         except LinkOutError:
-            return [fault(name, "is a link that leads out of the repository", "copy the file", id="link-out")]
+            return [fault(name, "is a link that leads out of the repository", "copy the file", declared=LINK_OUT)]
         if real is None:
             if self.commit.entry(path) is None:
                 return []

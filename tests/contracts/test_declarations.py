@@ -1,0 +1,164 @@
+"""Every id is declared once, beside the code that yields it, in a module that the catalogue lists."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from trainc.catalogue import BY, MODULES, entries
+from trainc.checks import Check
+from trainc.declarations import PHASES, Declaration
+from trainc.lint.signs import ELSEWHERE, RULES
+
+PACKAGE = Path(__file__).parents[2] / "compiler" / "trainc"
+ENTRIES = entries()
+ID = re.compile(r"[a-z][a-z0-9-]*")
+"""How an id is written; the texts of messages are others."""
+
+
+def name_of(path: Path) -> str:
+    return ".".join(("trainc", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__")
+
+
+SOURCES = {name_of(path): ast.parse(path.read_text(encoding="utf-8")) for path in sorted(PACKAGE.rglob("*.py"))}
+"""Every module of trainc."""
+TABLES = {name: import_module(name).TITLES for name in MODULES if hasattr(import_module(name), "TITLES")}
+"""The modules that declare in tables of titles."""
+
+
+class Constant(NamedTuple):
+    """A declaration that is a constant of its module."""
+
+    module: str
+    name: str
+    id: str
+
+
+def called(node: ast.AST) -> str:
+    """The name of what a call calls; empty for another node."""
+    if not isinstance(node, ast.Call):
+        return ""
+    return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+
+
+def texts(nodes: Iterable[ast.AST | None]) -> list[str]:
+    return [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+
+
+def declared_in(tree: ast.AST) -> list[str]:
+    """The ids for which a module makes a declaration or a check."""
+    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call) and called(node) in ("Declaration", "check"))
+    return [id for call in calls for id in texts(call.args[:1])]
+
+
+def constants_of(module: str, tree: ast.Module) -> Iterator[Constant]:
+    for node in tree.body:
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and called(node.value or node):
+            value = getattr(import_module(module), node.target.id)
+            if isinstance(value, Declaration):
+                yield Constant(module, node.target.id, value.id)
+
+
+DECLARED = {name: ids for name, tree in SOURCES.items() if (ids := [*declared_in(tree), *TABLES.get(name, ())])}
+CONSTANTS = [constant for name in DECLARED for constant in constants_of(name, SOURCES[name])]
+
+
+def test_every_id_is_declared_once() -> None:
+    assert sorted(id for ids in DECLARED.values() for id in ids) == list(ENTRIES)
+
+
+def test_the_catalogue_lists_the_modules_that_declare_and_no_other() -> None:
+    assert list(MODULES) == sorted(DECLARED)
+
+
+def test_a_declaration_is_a_constant_or_a_check() -> None:
+    checks = [
+        value.declared.id
+        for name in MODULES
+        for value in vars(import_module(name)).values()
+        if isinstance(value, Check) and value.find.__module__ == name
+    ]
+    tables = [id for titles in TABLES.values() for id in titles]
+    assert sorted([*checks, *tables, *(constant.id for constant in CONSTANTS)]) == list(ENTRIES)
+
+
+@pytest.mark.parametrize("constant", [pytest.param(constant, id=constant.id) for constant in CONSTANTS])
+def test_a_declaration_is_yielded(constant: Constant) -> None:
+    assert any(constant in USED[name] for name in SOURCES)
+
+
+def used_in(module: str, tree: ast.Module) -> set[Constant]:
+    """The constants that a module hands on, its own and those it imports. To read `.id` of one is another matter."""
+    imported = {
+        (node.module, alias.name) for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names
+    }
+    read = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    handed = [node for node in ast.walk(tree) if id(node) not in read]
+    names = {node.id for node in handed if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+    attributes = {node.attr for node in handed if isinstance(node, ast.Attribute)}
+    return {
+        constant
+        for constant in CONSTANTS
+        if constant.name in attributes
+        or (constant.name in names and (constant.module == module or (constant.module, constant.name) in imported))
+    }
+
+
+USED = {name: used_in(name, tree) for name, tree in SOURCES.items()}
+
+
+def test_no_id_is_written_where_a_declaration_is_meant() -> None:
+    found = {name: [text for text in bare(tree) if ID.fullmatch(text)] for name, tree in SOURCES.items()}
+    assert {name: ids for name, ids in found.items() if ids and not by_title(name)} == {}
+
+
+def bare(tree: ast.AST) -> Iterator[str]:
+    """What a module hands over as an `id` or a `rule`, by that name or in its place; and such defaults."""
+    places = {"Diagnostic": 0, "Violation": 2, "complain": 0}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and node.name != "check":
+            for index, argument in enumerate(node.args.args):
+                if argument.arg in ("id", "rule"):
+                    places[node.name] = index
+            defaults = zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
+            yield from texts(default for argument, default in defaults if argument.arg in ("id", "rule"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            yield from texts(keyword.value for keyword in node.keywords if keyword.arg in ("id", "rule"))
+            if called(node) in places:
+                yield from texts(node.args[places[called(node)] :][:1])
+
+
+def by_title(module: str) -> bool:
+    """Whether a module names rules by the keys of a table of titles."""
+    packages = ("trainc.kubernetes.", "trainc.checks.jobset")
+    return module in ("trainc.checks.accelerators", "trainc.checks.rules", "trainc.review.consequences") or (
+        module.startswith(packages)
+    )
+
+
+def test_an_id_of_a_table_of_titles_is_yielded() -> None:
+    trees = [SOURCES[name] for name in SOURCES if by_title(name)]
+    said = {
+        id for tree in trees for id in texts(node for part in tree.body if no_table(part) for node in ast.walk(part))
+    }
+    assert {id for titles in TABLES.values() for id in titles} <= said
+
+
+def no_table(node: ast.AST) -> bool:
+    return not (isinstance(node, ast.AnnAssign) and "TITLES" in ast.unparse(node.target))
+
+
+def test_a_rule_of_lint_is_trainc_alone() -> None:
+    advice = {id: declared.own for id, declared in ENTRIES.items() if declared.phases == ("lint",)}
+    assert advice == dict.fromkeys(RULES, True) | dict.fromkeys(ELSEWHERE, False)
+
+
+def test_every_phase_has_its_words() -> None:
+    assert tuple(BY) == PHASES
