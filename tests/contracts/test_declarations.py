@@ -88,29 +88,34 @@ def test_a_declaration_is_a_constant_or_a_check() -> None:
     assert sorted([*checks, *tables, *(constant.id for constant in CONSTANTS)]) == list(ENTRIES)
 
 
-@pytest.mark.parametrize("constant", [pytest.param(constant, id=constant.id) for constant in CONSTANTS])
-def test_a_declaration_is_yielded(constant: Constant) -> None:
-    assert any(constant in USED[name] for name in SOURCES)
-
-
-def used_in(module: str, tree: ast.Module) -> set[Constant]:
-    """The constants that a module hands on, its own and those it imports. To read `.id` of one is another matter."""
-    imported = {
-        (node.module, alias.name) for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names
+def handed_on(module: str, tree: ast.AST) -> Iterator[str]:
+    """The full names of what a module uses other than to read an attribute of it, such as `.id`."""
+    imports = {
+        alias.asname or alias.name: f"{node.module}.{alias.name}"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
     }
     read = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
-    handed = [node for node in ast.walk(tree) if id(node) not in read]
-    names = {node.id for node in handed if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
-    attributes = {node.attr for node in handed if isinstance(node, ast.Attribute)}
-    return {
-        constant
-        for constant in CONSTANTS
-        if constant.name in attributes
-        or (constant.name in names and (constant.module == module or (constant.module, constant.name) in imported))
-    }
+    for node in ast.walk(tree):
+        if id(node) in read:
+            continue
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            yield imports.get(node.id, f"{module}.{node.id}")
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in imports:
+            yield f"{imports[node.value.id]}.{node.attr}"
 
 
-USED = {name: used_in(name, tree) for name, tree in SOURCES.items()}
+USED = {name for module, tree in SOURCES.items() for name in handed_on(module, tree)}
+
+
+def test_a_constant_has_the_name_of_its_id() -> None:
+    assert [constant for constant in CONSTANTS if constant.name != constant.id.upper().replace("-", "_")] == []
+
+
+@pytest.mark.parametrize("constant", [pytest.param(constant, id=constant.id) for constant in CONSTANTS])
+def test_a_declaration_is_yielded(constant: Constant) -> None:
+    assert f"{constant.module}.{constant.name}" in USED
 
 
 def test_no_id_is_written_where_a_declaration_is_meant() -> None:
