@@ -125,7 +125,7 @@ def test_no_id_is_written_where_a_declaration_is_meant() -> None:
 
 def bare(tree: ast.AST) -> Iterator[str]:
     """What a module hands over as an `id` or a `rule`, by that name or in its place; and such defaults."""
-    places = {"Diagnostic": 0, "Violation": 2, "complain": 0}
+    places = {"Diagnostic": 0, "Violation": 2}
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef) and node.name != "check":
             for index, argument in enumerate(node.args.args):
