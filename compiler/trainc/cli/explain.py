@@ -29,7 +29,9 @@ Examples:
   trainc explain spec.suspend                           of the TrainJobs in the current folder
   trainc explain job.yaml --patches                     what each stage did, as JSON Patch
 """
-FIELD_NOT_FOUND: Final = Declaration("field-not-found", ("read",), "No compiled object has the field asked for", own=True)
+FIELD_NOT_FOUND: Final = Declaration(
+    "field-not-found", ("read",), "No compiled object has the field asked for", own=True
+)
 
 ABOVE: Final = (".", "..", f".{os.sep}", f"..{os.sep}", os.sep)
 """How a path begins, or all of it, that cannot be a field."""
