@@ -17,14 +17,14 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 PAGE: Final = ROOT / "docs" / "gallery.md"
 HEAD: Final = """# Gallery
 
-Each case contains an input and trainc's output. The cases are the documentation's examples and the snapshot tests. A case for
-an older Trainer version also has `upgraded.yaml`, the output of `trainc upgrade`.
+Each case contains an input and trainc's output. The cases are the documentation's examples and the snapshot tests. A
+case for an older Trainer version also has `upgraded.yaml`, the output of `trainc upgrade`.
 """
 SECTIONS: Final = (("Valid inputs", False), ("Errors", True))
 
 
 def page() -> str:
-    """The text of the page."""
+    """Return the page's text."""
     descriptions = {
         path.parent.name: path.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
         for path in sorted(ROOT.glob("golden/*/input.yaml"))
