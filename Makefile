@@ -41,6 +41,7 @@ lint: $(VENV)/.dev-installed
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo --no-cache
 
 # Rewrite the outputs of one golden case, new or old, and its row of the gallery: make golden CASE=cpu-ranks
 golden: $(VENV)/.dev-installed
@@ -61,7 +62,7 @@ differential: $(VENV)/.dev-installed
 # Golden inputs after accidents: make fuzz [EXAMPLES=20000]
 fuzz: EXAMPLES ?= 20000
 fuzz: $(VENV)/.dev-installed
-	EXAMPLES=$(EXAMPLES) $(BIN)/pytest -n auto tests/fuzz tests/contracts/test_hostile.py tests/moulds -k "golden or mutated or literal or recorded"
+	EXAMPLES=$(EXAMPLES) $(BIN)/pytest -n auto tests/fuzz tests/contracts/test_hostile.py -k "golden or mutated or literal or recorded"
 
 # trainc beside kubectl, kustomize, Helm and kubeconform, as far as they are on the PATH: make bench [BENCH="--quick"]
 bench: $(VENV)/.dev-installed

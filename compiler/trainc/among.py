@@ -14,15 +14,15 @@ from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from trainc import inputs
-from trainc.compilation import Compilation, Read, compile_documents
-from trainc.delivery import PLAIN, Delivery
+from trainc.compilation import Compilation, Options, compile_documents
 from trainc.diagnostics import Diagnostic, ObjectId, Place
-from trainc.settings import DEFAULT, Settings
+from trainc.reading import Reading
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from trainc.diagnostics import Document
+    from trainc.settings import Settings
 
     Given = Callable[[str], bool]
     """Whether a file is among those that are asked about."""
@@ -34,39 +34,30 @@ MARKS: Final = (b"kubeflow.org", b"TrainJob", b"TrainingRuntime")
 def compile_among(
     paths: Sequence[str],
     folder: str,
-    *,
-    runtimes: Sequence[str] = (),
-    namespace: str | None = None,
-    skip: Sequence[str] = (),
-    settings: Settings = DEFAULT,
-    delivery: Delivery = PLAIN,
+    options: Options,
 ) -> Compilation:
     """Compile the TrainJobs of `paths`, and say what concerns these files.
 
     Args:
         paths: files and folders; the settings may be among them.
         folder: where the runtimes and the other TrainJobs are.
-        runtimes: as for `compilation.compile`, and so are `namespace`, `skip`, `settings` and `delivery`.
+        options: as for `compilation.compile`; `only` and `root` are not used.
     """
+    settings = options.settings
     given = _given(paths)
     manifests = [path for path in paths if not _holds_settings(path, settings)]
-    read = Read()
+    read = Reading(namespace=options.namespace)
     asked_for = 0
-    for file in inputs.read((folder, *manifests), skip=skip, settings=settings.file):
+    for file in inputs.read((folder, *manifests), skip=options.skip, settings=settings.file):
         if isinstance(file, Diagnostic):
             read.diagnostics.append(file)
         elif any(mark in file.data for mark in MARKS):
-            read.add(file, namespace=namespace)
+            read.add(file)
             asked_for += given(file.path)
     everything = len(manifests) < len(paths) or any(given(d.file) for d in read.documents["runtime"])
     # Who makes errors of warnings counts them, and that is done last.
     result = compile_documents(
-        read if everything else _narrowed(read, given),
-        runtimes=runtimes,
-        namespace=namespace,
-        skip=skip,
-        settings=settings._replace(strict=""),
-        delivery=delivery,
+        read if everything else _narrowed(read, given), options._replace(settings=settings._replace(strict=""))
     )
     kept = [d for d in result.diagnostics if d.stage != "read" or d in settings.diagnostics or _concerns(d, given)]
     result = result._replace(diagnostics=(), strict=settings.strict).saying(kept)
@@ -104,7 +95,7 @@ def _holds_settings(path: str, settings: Settings) -> bool:
     return os.path.basename(path) == inputs.SETTINGS or os.path.realpath(path) == settings.file
 
 
-def _narrowed(read: Read, given: Given) -> Read:
+def _narrowed(read: Reading, given: Given) -> Reading:
     """Return the same documents with only those TrainJobs that have a say about the files."""
     narrowed = copy(read)
     narrowed.documents = {**read.documents, "job": _with_namesakes(read.documents["job"], given)}

@@ -1,7 +1,7 @@
 """The catalogue: every id that trainc can report, with title, severity, who would have refused, and its page.
 
-Reads    the checks and the tables of rules, where each id is declared, the table `LOOSE` of the ids that are made where
-         they are found, and diagnostics/<id>.md.
+Reads    the checks and the declarations of rules, the table `LOOSE` of the ids that are made where they are found, and
+         diagnostics/<id>.md.
 Returns  entries, and pages as text. For `validate --explain`, docs/diagnostics.md, the sarif report and the tests: no
          stage imports this.
 """
@@ -11,10 +11,10 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
-from trainc.checks import Check, jobset, rules
+from trainc.checks import Check
 from trainc.data import data_path
+from trainc.declarations import Declaration
 from trainc.frameworks import FRAMEWORKS
-from trainc.kubernetes import violations
 from trainc.lint.signs import RULES
 from trainc.records import NamedTuple
 from trainc.schedulers import SCHEDULERS
@@ -32,6 +32,7 @@ MODULES: Final = (
     "trainc.checks.trainjob",
     "trainc.passes.override",
     "trainc.passes.resolve",
+    "trainc.frameworks",
     *(f"trainc.frameworks.{key}" for key in FRAMEWORKS),
     "trainc.frameworks.torch.elastic",
     "trainc.frameworks.torch.torchrun",
@@ -69,46 +70,24 @@ LOOSE: Final[dict[str, tuple[Phase, Severity, str]]] = {
 }
 """The ids that no check declares."""
 
-OF_JOBS: Final = (
-    *("bare", "claims", "claimtemplates", "container", "env", "ephemeral", "files", "job", "mounts", "network"),
-    *("pod", "podannotations", "podresources", "policies", "ports", "probes", "projections", "resources", "restarts"),
-    *("scheduling", "security", "selector", "selectors", "volumedrivers", "volumes", "windows"),
+DECLARING: Final = (
+    "trainc.checks.jobset",
+    "trainc.checks.jobset.claims",
+    "trainc.checks.jobset.policies",
+    "trainc.checks.jobset.wordings",
+    "trainc.checks.rules",
+    *(
+        f"trainc.kubernetes.validation.{module}"
+        for module in (
+            *("bare", "claims", "claimtemplates", "container", "env", "ephemeral", "fieldrefs", "files", "job"),
+            *("mounts", "network", "pod", "podannotations", "podresources", "policies", "ports", "probes"),
+            *("projections", "resources", "restarts", "scheduling", "security", "selector", "selectors"),
+            *("volumedrivers", "windows"),
+        )
+    ),
+    "trainc.kubernetes.violations",
 )
-"""The modules of `kubernetes.validation` that have rules with an id of their own."""
-
-
-def of_objects() -> Iterator[tuple[Phase, dict[str, str]]]:
-    """What is refused in the objects that are made: for each stage, titles by id."""
-    yield "jobset", jobset.TITLES
-    for module in OF_JOBS:
-        yield "job", import_module(f"trainc.kubernetes.validation.{module}").TITLES
-
-
-WARNINGS: Final = frozenset({"unknown-field"})
-"""What a schema does not refuse."""
-
-IN_A_JOBSET: Final = {*violations.TITLES, "claim-namespace", "startup-policy-with-depends-on"} - WARNINGS
-"""What a schema refuses in the JobSet too, when the whole of it is put together."""
-
-IN_A_JOB: Final = frozenset(
-    {
-        "annotations-too-big",
-        "duplicate-item",
-        "enum",
-        "invalid-annotation",
-        "invalid-label",
-        "invalid-name",
-        "out-of-range",
-        "pattern",
-        "required",
-        "too-long",
-        "too-many-items",
-    }
-)
-"""What is refused in Jobs and their pods as in any object, when JobSet makes the Jobs."""
-
-UNDECODABLE: Final = frozenset({"date-time", "out-of-range", "quantity", "wrong-type"})
-"""What the schema lets pass in some forms, and the decoder behind it does not."""
+"""Where what is refused in objects is declared."""
 
 OWN: Final = frozenset(
     {
@@ -174,7 +153,7 @@ class Entry(NamedTuple):
 
 def entries() -> dict[str, Entry]:
     """Every entry by its id, in alphabetical order."""
-    found = {entry.id: entry for entry in (*_of_checks(), *_of_schemas(), *_of_objects(), *_of_nobody())}
+    found = {entry.id: entry for entry in (*_of_checks(), *_of_objects(), *_of_nobody())}
     return dict(sorted(found.items()))
 
 
@@ -198,24 +177,13 @@ def _of_checks() -> Iterator[Entry]:
                 yield Entry(value.id, value.title, value.severity, (value.stage,))
 
 
-def _of_schemas() -> Iterator[Entry]:
-    for id, title in (violations.TITLES | rules.TITLES).items():
-        stages: list[Phase] = ["schema"]
-        if id in UNDECODABLE:
-            stages.append("read")
-        if id in IN_A_JOBSET:
-            stages.append("jobset-schema")
-        if id in IN_A_JOB:
-            stages.append("job")
-        yield Entry(id, title, "warning" if id in WARNINGS else "error", tuple(stages))
+def _of_objects() -> Iterator[Entry]:
+    for name in DECLARING:
+        for value in vars(import_module(name)).values():
+            if isinstance(value, Declaration):
+                yield Entry(value.id, value.title, value.severity, value.phases)
 
 
 def _of_nobody() -> Iterator[Entry]:
     for id, (stage, severity, title) in LOOSE.items():
         yield Entry(id, title, severity, (stage,))
-
-
-def _of_objects() -> Iterator[Entry]:
-    for stage, titles in of_objects():
-        for id, title in titles.items():
-            yield Entry(id, title, "error", (stage,))

@@ -2,38 +2,47 @@
 
 from __future__ import annotations
 
-from functools import partial
-from operator import itemgetter
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final
 
 from trainc import inputs
 from trainc.delivery import PLAIN, Delivery
 from trainc.diagnostics import Checked, Diagnostic, Document, ObjectId, Place, Related, failed, strictly
 from trainc.emit.order import objects_of_a_job
-from trainc.frontends import Role, sort
-from trainc.kubernetes.trees import Tree, forget, get, put
-from trainc.library import FLAGS, Level, Library, Spelled, Stock
+from trainc.library import Level, Library, Stock
 from trainc.objects import TrainJob
 from trainc.plan import Plan
+from trainc.reading import Reading
 from trainc.records import NamedTuple
 from trainc.settings import DEFAULT, Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from trainc.kubernetes.documents import Chunk
-    from trainc.moulds import Blank, Manifest, Moulds
+    from trainc.kubernetes.trees import Tree
+    from trainc.reading import Reader
     from trainc.tracing import Trace
-
-    Reader = Callable[..., Iterable[inputs.File | Diagnostic]]
-    """What finds the files of some paths: `inputs.read` on the disk, a commit of git in its objects."""
-
-T = TypeVar("T")
 
 MANY: Final = 100
 """With fewer diagnostics there is no crowd among them."""
-FEW: Final = 16
-"""With so few TrainJobs it does not pay to look for those that are alike."""
+
+
+class Options(NamedTuple):
+    """The options of a run."""
+
+    runtimes: Sequence[str] = ()
+    """Further paths to look for runtimes in, after the given paths and before the stock ones."""
+    only: str | None = None
+    """Compile only the TrainJobs of this name."""
+    namespace: str | None = None
+    """The namespace of TrainJobs and TrainingRuntimes that have none."""
+    skip: Sequence[str] = ()
+    """Folders and files left out where they lie below one of the paths: outputs."""
+    settings: Settings = DEFAULT
+    """The project's settings (`trainc.settings.of` reads `trainc.yaml`)."""
+    delivery: Delivery = PLAIN
+    """How the objects reach a cluster that may hold older ones."""
+    root: str | None = None
+    """The folder that no link may lead out of; by default the git root of each path, else its folder."""
 
 
 class Compiled(NamedTuple):
@@ -71,12 +80,10 @@ class Compilation(NamedTuple):
     """Who makes warnings errors, in words; empty where nobody does."""
     raised: int = 0
     """How many of the errors were warnings."""
-    texts: tuple[Manifest, ...] = ()
-    """TrainJobs of which no more than the text was asked for; the others are `jobs`."""
 
     @property
     def objects(self) -> tuple[Tree, ...]:
-        """All objects, in the order in which they are written; of `texts` there are none."""
+        """All objects, in the order in which they are written."""
         return tuple(obj for job in self.jobs for obj in job.objects)
 
     def manifests(self) -> list[tuple[str, str, str]]:
@@ -85,10 +92,7 @@ class Compilation(NamedTuple):
 
         # One writer for all: it remembers what the jobs of one runtime share.
         write = Writer().document
-        found = [(job.namespace, job.name, "---\n".join(map(write, job.objects))) for job in self.jobs]
-        if not self.texts:
-            return found
-        return sorted([*found, *((job.namespace, job.name, job.text) for job in self.texts)], key=itemgetter(0, 1))
+        return [(job.namespace, job.name, "---\n".join(map(write, job.objects))) for job in self.jobs]
 
     @property
     def failed(self) -> bool:
@@ -104,93 +108,7 @@ class Compilation(NamedTuple):
         return self._replace(diagnostics=self.diagnostics + strictly(more), raised=raised)
 
 
-class Read:
-    """The documents of some paths, by role."""
-
-    def __init__(self, files_of: Reader = inputs.read, *, as_text: bool = False) -> None:
-        """`files_of` finds the files of some paths. What earlier runs remember is forgotten.
-
-        With `as_text`, TrainJobs that are alike become blanks, of which a compilation makes the manifests' text alone.
-        """
-        forget()
-        self.files_of = files_of
-        self.as_text = as_text
-        self.moulds: Moulds | None = None
-        self.namespace: str | None = None
-        self.chunks = 0
-        self.blanks: list[tuple[int, Blank]] = []
-        """Each with the number of TrainJobs in `documents` that were read before it."""
-        self.documents: dict[Role, list[Document]] = {"job": [], "runtime": [], "other": []}
-        self.diagnostics: list[Diagnostic] = []
-        self.files = 0
-
-    def add(self, file: inputs.File, *, namespace: str | None = None) -> None:
-        """Read and sort the documents of one more file."""
-        self.files += 1
-        if self.moulds is not None and (blank := self.moulds.whole(file)) is not None:
-            self.blanks.append((len(self.documents["job"]), blank))
-            return
-        known = partial(self._blank, file.path, namespace) if self.as_text else None
-        for document in parsed(file, known):
-            if isinstance(document, Diagnostic):
-                self.diagnostics.append(document)
-            elif isinstance(document, Document):
-                self.take(document, namespace=namespace)
-            else:
-                self.blanks.append((len(self.documents["job"]), document))
-
-    def _blank(self, file: str, namespace: str | None, chunk: Chunk) -> Blank | None:
-        """A document as a blank, where there have been enough that are alike."""
-        if self.moulds is None:
-            self.chunks += 1
-            if self.chunks <= FEW:
-                return None
-            from trainc.moulds import Moulds
-
-            self.namespace = namespace
-            self.moulds = Moulds(namespace)
-        return self.moulds.fit(file, chunk)
-
-    def jobs(self) -> Iterator[Document | Blank]:
-        """The TrainJobs in the order in which they were read."""
-        at = 0
-        for before, blank in self.blanks:
-            yield from self.documents["job"][at:before]
-            yield blank
-            at = before
-        yield from self.documents["job"][at:]
-
-    def document(self, job: Document | Blank) -> Document:
-        """The document of a TrainJob, read now where it has been a blank."""
-        return job if isinstance(job, Document) else _placed(job.document(), "job", self.namespace)
-
-    def take(self, document: Document, *, namespace: str | None = None) -> None:
-        """Sort one more document, which somebody has read."""
-        for found in sort(document):
-            if isinstance(found, Diagnostic):
-                self.diagnostics.append(found)
-            else:
-                role, of_a_kind = found
-                self.documents[role].append(_placed(of_a_kind, role, namespace))
-
-    def gather(
-        self,
-        paths: Iterable[str],
-        *,
-        namespace: str | None = None,
-        skip: Sequence[str] = (),
-        settings: Settings = DEFAULT,
-        root: str | None = None,
-    ) -> None:
-        """Read and sort the documents of some paths."""
-        for file in self.files_of(paths, skip=skip, settings=settings.file, root=root):
-            if isinstance(file, Diagnostic):
-                self.diagnostics.append(file)
-            else:
-                self.add(file, namespace=namespace)
-
-
-def compile(  # noqa: PLR0913 (options, by their names)
+def compile(
     paths: Sequence[str] = (".",),
     *,
     runtimes: Sequence[str] = (),
@@ -200,73 +118,39 @@ def compile(  # noqa: PLR0913 (options, by their names)
     settings: Settings = DEFAULT,
     delivery: Delivery = PLAIN,
     root: str | None = None,
-    as_text: bool = False,
 ) -> Compilation:
     """Compile every TrainJob found in `paths`.
 
     Args:
         paths: files, folders (read recursively), or `-` for standard input.
-        runtimes: further paths to look for runtimes in, after `paths` and before the stock ones.
-        only: compile only the TrainJobs of this name.
-        namespace: the namespace of TrainJobs and TrainingRuntimes that name none.
-        skip: folders and files left out where they lie below one of the paths: what is written.
-        settings: what `trainc.yaml` and the command line say of the advice (`trainc.settings.of` reads the file).
-        delivery: how the objects reach a cluster that may hold older ones.
-        root: the folder that no link may lead out of; by default the git root of each path, else its folder.
-        as_text: whether of TrainJobs that are alike the text of their manifests will do (`Compilation.texts`). Where
-            names have a suffix, they depend on all that is in them, and there are objects of all.
+        runtimes, only, namespace, skip, settings, delivery, root: the fields of `Options`.
 
     Returns:
         The objects, and the diagnostics of all stages. User faults are diagnostics, never exceptions.
     """
-    read = _read(
-        paths,
-        namespace=namespace,
-        skip=skip,
-        settings=settings,
-        root=root,
-        as_text=as_text and not delivery.name_suffix_hash,
-    )
-    return compile_documents(
-        read,
-        runtimes=runtimes,
-        only=only,
-        namespace=namespace,
-        skip=skip,
-        settings=settings,
-        delivery=delivery,
-        root=root,
-    )
+    return compile_paths(paths, Options(runtimes, only, namespace, skip, settings, delivery, root))
 
 
-def compile_documents(
-    read: Read,
-    *,
-    runtimes: Sequence[str] = (),
-    only: str | None = None,
-    namespace: str | None = None,
-    skip: Sequence[str] = (),
-    settings: Settings = DEFAULT,
-    delivery: Delivery = PLAIN,
-    root: str | None = None,
-) -> Compilation:
+def compile_paths(paths: Iterable[str], options: Options) -> Compilation:
+    """Compile every TrainJob found in `paths`."""
+    return compile_documents(read(paths, options), options)
+
+
+def read(paths: Iterable[str], options: Options, files_of: Reader = inputs.read) -> Reading:
+    """Read and sort the documents of some paths."""
+    reading = Reading(files_of, namespace=options.namespace)
+    reading.gather(paths, skip=options.skip, settings=options.settings.file, root=options.root)
+    return reading
+
+
+def compile_documents(reading: Reading, options: Options) -> Compilation:
     """Compile every TrainJob among documents that have been read; those of `runtimes` are read in the same way."""
-    given = read.documents["runtime"]
-    searched, of_runtimes = library(
-        runtimes,
-        given=given,
-        namespace=namespace,
-        skip=skip,
-        root=root,
-        spelled=settings.spelled,
-        files_of=read.files_of,
-    )
-    found = [*settings.diagnostics, *read.diagnostics, *of_runtimes]
+    searched, of_runtimes = library(options, given=reading.documents["runtime"], files_of=reading.files_of)
+    found = [*options.settings.diagnostics, *reading.diagnostics, *of_runtimes]
     for entry in searched.levels[0].entries.values():
         found += entry.conform()[1]
 
-    made = _made(read, searched, only=only, namespace=namespace, settings=settings, delivery=delivery, found=found)
-    plans = [plan for plan in made if isinstance(plan, Plan)]
+    plans = _plans(reading.documents["job"], searched, options, found)
     jobs = tuple(
         Compiled(
             namespace=plan.job.namespace,
@@ -280,17 +164,16 @@ def compile_documents(
     used = (entry for level in searched.levels[1:] for entry in level.entries.values() if entry.asked)
     found += [diagnostic for entry in used for diagnostic in entry.conform()[1]]
     if regretted := [plan for plan in plans if plan.regrets]:
-        from trainc.lint.warnings import warnings
+        from trainc.placing.lint import warnings
 
         found += warnings(regretted)
     return Compilation(
         jobs=jobs,
-        others=tuple(read.documents["other"]),
-        runtimes=len(read.documents["runtime"]),
-        files=read.files,
-        checked=tuple(_checked(made, read.documents["runtime"])),
-        strict=settings.strict,
-        texts=tuple(job for job in made if not isinstance(job, Plan)),
+        others=tuple(reading.documents["other"]),
+        runtimes=len(reading.documents["runtime"]),
+        files=reading.files,
+        checked=tuple(_checked(plans, reading.documents["runtime"])),
+        strict=options.settings.strict,
     ).saying(_thinned(found))
 
 
@@ -303,167 +186,72 @@ def _thinned(found: list[Diagnostic]) -> list[Diagnostic]:
     return thinned(found)
 
 
-def _checked(made: Iterable[Plan | Manifest], runtimes: Iterable[Document]) -> Iterator[Checked]:
-    for job in made:
-        if isinstance(job, Plan):
-            yield Checked(job.job.id, job.job.document.file, skipped=not job.objects)
-        else:
-            yield Checked(job.id, job.file, skipped=False)
+def _checked(plans: Iterable[Plan], runtimes: Iterable[Document]) -> Iterator[Checked]:
+    for plan in plans:
+        yield Checked(plan.job.id, plan.job.document.file, skipped=not plan.objects)
     for document in runtimes:
         yield Checked(ObjectId.of(document.value), document.file)
 
 
 def library(
-    runtimes: Sequence[str],
-    *,
-    given: Sequence[Document] | None = None,
-    namespace: str | None = None,
-    skip: Sequence[str] = (),
-    root: str | None = None,
-    spelled: Spelled = FLAGS,
-    files_of: Reader = inputs.read,
+    options: Options, *, given: Sequence[Document] | None = None, files_of: Reader = inputs.read
 ) -> tuple[Library, list[Diagnostic]]:
     """The runtimes by level, in the order in which they are searched: the given ones, each path, the stock ones."""
     from trainc.passes.conform import conform_runtime
 
+    spelled = options.settings.spelled
     levels: list[Level] = []
     found: list[Diagnostic] = []
     if given is not None:
         level, twice = Level.of("the given paths", given, conform_runtime)
         found += twice
         levels.append(level)
-    for path in runtimes:
-        more = _read([path], namespace=namespace, skip=skip, root=root, files_of=files_of)
+    for path in options.runtimes:
+        more = read([path], options._replace(settings=DEFAULT), files_of)
         level, twice = Level.of(spelled.runtimes.format(path), more.documents["runtime"], conform_runtime)
         found += [*more.diagnostics, *twice]
         levels.append(level)
     return Library((*levels, Stock(conform_runtime)), spelled), found
 
 
-def _made(
-    read: Read,
-    library: Library,
-    *,
-    only: str | None,
-    namespace: str | None,
-    settings: Settings,
-    delivery: Delivery,
-    found: list[Diagnostic],
-) -> list[Plan | Manifest]:
-    """Every TrainJob through the pipeline, or out of a mould, in the order of the output."""
-    if delivery.name_suffix_hash:
+def _plans(jobs: list[Document], library: Library, options: Options, found: list[Diagnostic]) -> list[Plan]:
+    """Every TrainJob through the pipeline, in the order of the output; what is wrong with it joins `found`."""
+    if options.delivery.name_suffix_hash:
         from trainc.suffix import run
     else:
         from trainc.pipeline import run
 
-    def compiled(document: Document) -> Plan:
-        document = _placed(document, "job", namespace)
-        job = TrainJob(document=document, value=document.value)
-        project, quiet = settings.project, settings.quiet
-        return run(Plan(job=job, library=library, project=project, quiet=quiet, delivery=delivery))
+    settings = options.settings
+    plans = [
+        run(Plan(job=job, library=library, project=settings.project, quiet=settings.quiet, delivery=options.delivery))
+        for job in _chosen(jobs, options.only, found)
+    ]
+    for plan in plans:
+        found += plan.diagnostics
+        if plan.refused:
+            from trainc.placing.refused import diagnose
 
-    made: list[Plan | Manifest] = []
-    chosen = _chosen(read, only, found)[::-1]
-    if read.moulds is not None:
-        read.moulds.expect(len(chosen))
-    read.blanks.clear()  # each takes as much memory as its manifest, and is let go when that is made
-    while chosen:
-        job = chosen.pop()
-        if read.moulds is not None:
-            made.append(read.moulds.made(job, compiled))
-        elif isinstance(job, Document):
-            made.append(compiled(job))
-    for one in made:
-        if isinstance(one, Plan):
-            found += one.diagnostics
-            if one.refused:
-                from trainc.tracing.diagnoses import diagnose
-
-                found += diagnose(one)
-    return made
+            found += diagnose(plan)
+    return plans
 
 
-def _chosen(read: Read, only: str | None, found: list[Diagnostic]) -> list[Document | Blank]:
+def _chosen(documents: Iterable[Document], only: str | None, found: list[Diagnostic]) -> list[TrainJob]:
     """The TrainJobs that are compiled, in the order of the output: of two with one name the first."""
-    first: dict[tuple[str, str], Document | Blank] = {}
-    for job in read.jobs():
-        namespace, name = key_of(job)
-        key = namespace, name or f"\0{len(first)}"
+    first: dict[tuple[str, str], TrainJob] = {}
+    for document in documents:
+        job = TrainJob(document=document, value=document.value)
+        key = job.namespace, job.name or f"\0{len(first)}"
         if key in first:
-            found.append(_twice(read.document(job), read.document(first[key])))
+            found.append(_twice(job, first[key]))
         else:
             first[key] = job
-    chosen = [job for _, job in sorted(first.items()) if only is None or key_of(job)[1] == only]
+    chosen = [job for _, job in sorted(first.items()) if only is None or job.name == only]
     if only is not None and not chosen:
-        found.append(_none_of_that_name(only, [name for _, name in map(key_of, first.values())]))
+        found.append(_none_of_that_name(only, [job.name for job in first.values()]))
     return chosen
 
 
-def key_of(job: Document | Blank) -> tuple[str, str]:
-    """Namespace and name of a TrainJob; empty strings where it does not say."""
-    named = TrainJob(document=job, value=job.value) if isinstance(job, Document) else job
-    return named.namespace, named.name
-
-
-def _read(
-    paths: Iterable[str],
-    *,
-    namespace: str | None,
-    skip: Sequence[str] = (),
-    settings: Settings = DEFAULT,
-    root: str | None = None,
-    files_of: Reader = inputs.read,
-    as_text: bool = False,
-) -> Read:
-    """The documents of the paths."""
-    result = Read(files_of, as_text=as_text)
-    result.gather(paths, namespace=namespace, skip=skip, settings=settings, root=root)
-    return result
-
-
-def parsed(file: inputs.File, known: Callable[[Chunk], T | None] | None = None) -> Iterator[Document | Diagnostic | T]:
-    """The documents of one file, with what cannot be read among them; `known` knows some by their texts."""
-    from trainc.kubernetes.documents import Document as Parsed
-    from trainc.kubernetes.documents import read_stream
-
-    documents, errors = read_stream(file.data, known)
-    if errors:
-        from trainc.source.broken import BrokenFile
-
-        broken = BrokenFile(file)
-    for error in errors:
-        yield Diagnostic(
-            id="yaml",
-            severity="error",
-            stage="read",
-            message=error.message,
-            help=error.help,
-            place=broken.at(error.line, error.column),
-            related=broken.since(error),
-        )
-    for read in documents:
-        if isinstance(read, Parsed):
-            yield Document(
-                file=file.path, line=read.chunk.line, column=read.chunk.column, text=read.chunk.text, value=read.value
-            )
-        else:
-            yield read
-
-
-def _placed(document: Document, role: Role, namespace: str | None) -> Document:
-    """The document in the namespace of the command line, when it names none and has one."""
-    if namespace is None or role == "other":
-        return document
-    id = ObjectId.of(document.value)
-    if id.namespace or id.kind == "ClusterTrainingRuntime":
-        return document
-    if not isinstance(get(document.value, ("metadata",), {}), dict):
-        return document
-    return document._replace(value=put(document.value, ("metadata", "namespace"), namespace))
-
-
-def _twice(document: Document, first: Document) -> Diagnostic:
-    job = TrainJob(document=document, value=document.value)
+def _twice(job: TrainJob, first: TrainJob) -> Diagnostic:
     return Diagnostic(
         id="duplicate-trainjob",
         severity="error",
@@ -473,7 +261,7 @@ def _twice(document: Document, first: Document) -> Diagnostic:
         object=job.id,
         field="metadata.name",
         place=job.at("metadata", "name"),
-        related=(Related(message="the first one", place=Place(document=first, path=("metadata", "name"))),),
+        related=(Related(message="the first one", place=Place(document=first.document, path=("metadata", "name"))),),
     )
 
 

@@ -146,6 +146,8 @@ class Regret(NamedTuple):
     """What it is about. Regrets of one rule, one document and the same words are one, wherever they are."""
     shared: bool = False
     """Whether the runtime is the cause, whatever the TrainJob says."""
+    related: tuple[tuple[str, Path], ...] = ()
+    """Other fields of the JobSetSpec that explain it: a label and a path each."""
 
 
 class Refused(NamedTuple):

@@ -77,7 +77,7 @@ class Plan(NamedTuple):
     """What is written in the end: the JobSet first."""
     diagnostics: tuple[Diagnostic, ...] = ()
     refused: tuple[Refused, ...] = ()
-    """What would be refused in the objects; its lines are found when the stages are done (`tracing.diagnoses`)."""
+    """What would be refused in the objects; its lines are found when the stages are done (`placing.refused`)."""
     quiet: frozenset[str] = frozenset()
     """The rules of stage lint that nobody wants to hear of."""
     regrets: tuple[Regret, ...] = ()

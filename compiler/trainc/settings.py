@@ -98,10 +98,10 @@ def read(path: str, *, root: str | None = None) -> Settings:
 
 def of_file(file: inputs.File) -> Settings:
     """What a file says, wherever it was read."""
-    from trainc.compilation import parsed
     from trainc.diagnostics import Diagnostic
+    from trainc.reading import documents_of
 
-    found = list(parsed(file))
+    found = list(documents_of(file))
     documents = [document for document in found if not isinstance(document, Diagnostic)]
     faults = [diagnostic for diagnostic in found if isinstance(diagnostic, Diagnostic)]
     if len(documents) > 1:

@@ -16,18 +16,25 @@ import sys
 from collections.abc import Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
+from typing import TypeGuard
 
 import pytest
 from running import Done, run
 from snapshots import uncounted
 from syrupy.assertion import SnapshotAssertion
 
-from trainc.catalogue import BY, LOOSE, MODULES, OF_JOBS, OWN, UNDECODABLE, WARNINGS, entries, of_objects, page
-from trainc.checks import Check, rules
+from trainc.catalogue import BY, DECLARING, LOOSE, MODULES, OWN, entries, page
+from trainc.checks import Check
 from trainc.declarations import PHASES
-from trainc.kubernetes import validation, violations
 
 ROOT = Path(__file__).parents[2]
+SOURCES = {
+    ".".join(path.relative_to(ROOT / "compiler").with_suffix("").parts).removesuffix(".__init__"): ast.parse(
+        path.read_text()
+    )
+    for path in sorted((ROOT / "compiler").rglob("*.py"))
+}
+"""The modules of trainc by their names."""
 ENTRIES = entries()
 PAGES = sorted(path.stem for path in (ROOT / "diagnostics").iterdir())
 BESIDE = ("no-gang", "no-resources")
@@ -113,9 +120,32 @@ def shown_as(language: str) -> list[str]:
     return [id for id in PAGES if examples(id).get("Wrong", ("", ""))[0] == language]
 
 
-def test_every_rule_of_jobs_is_in_the_catalogue() -> None:
-    room = Path(validation.__file__).parent
-    assert sorted(OF_JOBS) == sorted(file.stem for file in room.glob("*.py") if "\nTITLES: Final" in file.read_text())
+def declared() -> dict[tuple[str, str], str]:
+    """The id of each declaration by its module and its name there."""
+    return {
+        (module, node.target.id): str(node.value.args[0].value)
+        for module, tree in SOURCES.items()
+        for node in tree.body
+        if isinstance(node, ast.AnnAssign)
+        and isinstance(node.target, ast.Name)
+        and isinstance(node.value, ast.Call)
+        and ast.unparse(node.value.func) == "Declaration"
+        and isinstance(node.value.args[0], ast.Constant)
+    }
+
+
+def test_every_module_that_declares_is_in_the_catalogue() -> None:
+    assert sorted(DECLARING) == sorted({module for module, _ in declared()})
+
+
+def test_declarations_are_constants_of_modules() -> None:
+    made = [
+        node
+        for tree in SOURCES.values()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "Declaration"
+    ]
+    assert len(made) == len(declared())
 
 
 def test_every_id_has_a_page_and_every_page_an_id() -> None:
@@ -225,29 +255,32 @@ def test_a_run_on_jobs_does_not_read_the_catalogue() -> None:
 
 
 def test_the_catalogue_has_the_ids_of_the_sources_and_no_other() -> None:
-    rooms = [path for path in (ROOT / "compiler").rglob("*.py") if path.parent.name != "validation"]
-    called = {id for path in rooms for id in ids_of(ast.parse(path.read_text()))}
-    # In the room of Jobs' rules, an id may also be chosen by a condition, or stand in a table.
-    room = [ast.parse(path.read_text()) for path in Path(validation.__file__).parent.glob("*.py")]
-    called |= {id for tree in room for id in complained_of(tree)}
-    said = {id for tree in room for id in texts(ast.walk(without_titles(tree))) if id in ENTRIES}
+    called = {id for tree in SOURCES.values() for id in ids_of(tree)}
+    names = {name for tree in SOURCES.values() for name in names_of(tree)}
+    used = {
+        id
+        for (module, name), id in declared().items()
+        if (module, name) in names or name in {node.id for node in ast.walk(SOURCES[module]) if is_read(node)}
+    }
     assert called <= ENTRIES.keys()
-    assert called | said == ENTRIES.keys()
+    assert called | used == ENTRIES.keys()
 
 
-def complained_of(tree: ast.AST) -> Iterator[str]:
-    """The ids with which the methods `complain` of a module are called."""
+def is_read(node: ast.AST) -> TypeGuard[ast.Name]:
+    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+
+
+def names_of(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """What a module reads of others: their names and those of what it imports, or takes as their attribute."""
+    modules: dict[str, str] = {}
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "complain":
-            yield from texts(node.args[:1])
-
-
-def without_titles(tree: ast.Module) -> ast.Module:
-    """A module without its declarations of ids."""
-    kept = [
-        node for node in tree.body if not (isinstance(node, ast.AnnAssign) and "TITLES" in ast.unparse(node.target))
-    ]
-    return ast.Module(kept, [])
+        if isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                modules[alias.asname or alias.name] = f"{node.module}.{alias.name}"
+                yield node.module or "", alias.name
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in modules:
+            yield modules[node.value.id], node.attr
 
 
 def ids_of(tree: ast.AST) -> Iterator[str]:
@@ -274,12 +307,15 @@ def texts(nodes: Iterable[ast.AST | None]) -> Iterator[str]:
 
 def test_an_id_is_declared_once() -> None:
     checks = [value.id for name in MODULES for value in vars(import_module(name)).values() if isinstance(value, Check)]
-    of_all_objects = [id for _, titles in of_objects() for id in titles]
-    assert sorted([*checks, *LOOSE, *of_all_objects, *violations.TITLES, *rules.TITLES]) == list(ENTRIES)
+    assert sorted([*checks, *LOOSE, *declared().values()]) == list(ENTRIES)
+
+
+def test_a_declaration_has_the_name_of_its_id() -> None:
+    assert [name for (_, name), id in declared().items() if name != id.upper().replace("-", "_")] == []
 
 
 def test_what_is_said_of_ids_is_said_of_ids_that_are_there() -> None:
-    assert {*OWN, *WARNINGS, *UNDECODABLE} <= ENTRIES.keys()
+    assert ENTRIES.keys() >= OWN
 
 
 def test_every_stage_has_its_words() -> None:

@@ -44,10 +44,12 @@ OF_YAML = {
 """The parts of PyYAML; those of the last two lines are stand-ins."""
 OURS = {
     "trainc": (
-        "compilation data delivery diagnostics extensions inputs library objects pipeline plan records settings version"
+        "compilation data declarations delivery diagnostics extensions inputs library objects pipeline plan reading "
+        "records "
+        "settings version"
     ),
     "trainc.checks": "job jobset rules runtime trainjob",
-    "trainc.cli": "arguments build options",
+    "trainc.cli": "arguments build codes options",
     "trainc.emit": "order yaml",
     "trainc.frontends": "dialects",
     "trainc.kubernetes": "formats gostructs gotypes libyaml names objectmeta quantity resources trees violations",

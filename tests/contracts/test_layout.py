@@ -14,8 +14,8 @@ import yaml
 
 from trainc import catalogue, passes, reports
 from trainc.checks import Check
-from trainc.cli import COMMANDS
 from trainc.cli.graph import FORMATS as GRAPHS
+from trainc.cli.group import COMMANDS
 from trainc.frameworks import FRAMEWORKS
 from trainc.frontends.dialects import DIALECTS
 from trainc.schedulers import SCHEDULERS
@@ -23,7 +23,7 @@ from trainc.schedulers import SCHEDULERS
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "compiler" / "trainc"
 FURNITURE = {
-    *("__init__", "options", "reporting", "arguments", "group"),
+    *("__init__", "options", "reporting", "arguments", "codes", "group"),
     *(
         "repository",
         "dialects",

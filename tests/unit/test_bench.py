@@ -141,12 +141,6 @@ def test_the_stages_of_a_job_have_a_cost_each(tmp_path: Path) -> None:
     assert all(seconds > 0 for seconds in spent.values())
 
 
-def test_alike_jobs_cost_what_their_moulds_do(tmp_path: Path) -> None:
-    runtimes = inputs.folder_of_runtimes(tmp_path / "runtimes", NAMES[:1])
-    folder = inputs.folder_of_jobs(tmp_path / "jobs", inputs.jobs(60, NAMES[:1]))
-    assert all(seconds > 0 for seconds in stages.costs_of_moulds(folder, runtimes).values())
-
-
 @pytest.mark.skipif(shutil.which("valgrind") is None, reason="there is no valgrind on the PATH")
 def test_instructions_are_counted(tmp_path: Path) -> None:
     profile = tmp_path / "profile"

@@ -12,7 +12,7 @@ from running import run
 from syrupy.assertion import SnapshotAssertion
 
 import trainc
-from trainc.cli import COMMANDS
+from trainc.cli.group import COMMANDS
 
 STOCK = Path(__file__).parents[2] / "runtimes"
 GOLDEN = Path(__file__).parents[2] / "golden"

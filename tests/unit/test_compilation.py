@@ -166,8 +166,8 @@ def test_nothing_that_was_read_is_changed(monkeypatch: pytest.MonkeyPatch) -> No
     golden = Path(__file__).parents[2] / "golden"
     read: list[tuple[Any, Any]] = []
 
-    def remembering(data: bytes, known: Any) -> Any:
-        documents, errors = read_stream(data, known)
+    def remembering(data: bytes) -> Any:
+        documents, errors = read_stream(data)
         read.extend((document.value, copy.deepcopy(document.value)) for document in documents)
         return documents, errors
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from running import run
 
-from trainc.cli import COMMANDS
 from trainc.cli.completion import SHELLS
+from trainc.cli.group import COMMANDS
 from trainc.reports import FORMATS
 
 ROOT = Path(__file__).parents[2]

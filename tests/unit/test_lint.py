@@ -503,6 +503,6 @@ def test_a_good_job_loads_no_rule() -> None:
     program = "import sys; from trainc.compilation import compile; compile(sys.argv[1:]); print(*sys.modules)"
     case = ROOT / "golden" / "llm-finetune-4x8" / "input.yaml"
     done = subprocess.run([sys.executable, "-c", program, case], capture_output=True, text=True, check=True)
-    assert {"trainc.lint.signs", "trainc.lint.warnings", "trainc.source.names"} & {*done.stdout.split()} == {
+    assert {"trainc.lint.signs", "trainc.placing.lint", "trainc.source.names"} & {*done.stdout.split()} == {
         "trainc.lint.signs"
     }

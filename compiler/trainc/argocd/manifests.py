@@ -64,11 +64,10 @@ def generate(environment: Environment) -> Answer:
         settings=found._replace(strict="the parameter strict" if said.strict else found.strict, spelled=SPELLED),
         delivery=Delivery(said.name_suffix_hash, said.argocd_replace, said.suspend),
         root=environment.root,
-        as_text=True,
     )
     others = tuple(other for other in result.others if os.path.basename(other.file) not in OF_KUSTOMIZE)
     result = result.saying(diagnostic for document in others for diagnostic in _no_object(document))
-    if not (result.jobs or result.texts or result.failed):
+    if not (result.jobs or result.failed):
         result = result.saying([_nothing(result)])
     if len(others) < len(result.others):
         notes = (*notes, "a kustomization.yaml is left out: the plugin does not run kustomize")

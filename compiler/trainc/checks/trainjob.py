@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.checks import Check, check
 from trainc.diagnostics import Finding
-from trainc.frameworks import expected_secrets, load, reserved_variables
 from trainc.frontends import CLUSTER
 from trainc.kubernetes.names import is_domain_prefixed_path
 from trainc.kubernetes.trees import Tree, get
@@ -61,20 +60,6 @@ def env(plan: Plan) -> Iterator[Finding]:
                         field="spec.runtimePatches",
                         place=plan.job.at(*path, key=True),
                     )
-
-
-@check("reserved-env", stage="trainjob", title="The TrainJob sets a variable that the framework sets")
-def reserved(plan: Plan) -> Iterator[Finding]:
-    """The framework writes these variables itself; another value would break the rendezvous."""
-    framework, names = load(plan.runtime.framework), reserved_variables(plan)
-    for index, variable in enumerate(plan.job.trainer.get("env") or []):
-        if framework and variable.get("name") in names:
-            yield Finding(
-                message=f"{variable['name']} is set by the {plan.runtime.framework} framework",
-                help="leave it out: it follows from numNodes, numProcPerNode and the runtime",
-                field=framework.RESERVED_AT.format(index=index),
-                place=plan.job.at("spec", "trainer", "env", index, "name"),
-            )
 
 
 @check("initializer-missing", stage="trainjob", title="The runtime has no place for the TrainJob's initializer")
@@ -134,22 +119,7 @@ def managed_by(plan: Plan) -> Iterator[Finding]:
         )
 
 
-@check("secret-expected", stage="build", severity="note", title="The pods need a Secret that is not in the output")
-def secret(plan: Plan) -> Iterator[Finding]:
-    """The controller makes new keys for every TrainJob; a manifest is no place for a private key."""
-    for expected in expected_secrets(plan):
-        import shlex
-
-        file = shlex.quote(plan.job.document.file)
-        yield Finding(
-            message=f'the pods wait for a Secret "{expected.name}" with {expected.holds}, which is not in the output',
-            help=f"make it once: trainc secret {plan.job.name} {file} | kubectl apply -f -",
-            field="metadata.name",
-            place=plan.job.at("metadata", "name"),
-        )
-
-
 OF_ITSELF: Final[tuple[Check[[Plan]], ...]] = (manager, env, managed_by)
 """What is wrong whatever the runtime is, be it there or not."""
-CHECKS: Final[tuple[Check[[Plan]], ...]] = (initializers, reserved, secret)
+CHECKS: Final[tuple[Check[[Plan]], ...]] = (initializers,)
 """What is wrong with the TrainJob and its runtime together."""

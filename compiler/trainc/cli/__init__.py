@@ -1,8 +1,4 @@
-"""The command line. A command is one file whose name is its own, loaded when it is called.
-
-Exit codes: 0 done; 1 the input is wrong; 2 the command line is wrong; 3 a difference was asked for and found;
-70 a fault of trainc itself.
-"""
+"""The command line: one file per command, loaded when it is called. `codes` has the exit codes."""
 
 from __future__ import annotations
 
@@ -12,42 +8,16 @@ from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
+from trainc.cli.codes import INTERRUPTED, MISUSE, OK, OUR_FAULT, OutputError
 from trainc.version import __version__
 
 if TYPE_CHECKING:
     from trainc.cli.arguments import Command
 
-COMMANDS: Final = (
-    "build",
-    "validate",
-    "pods",
-    "explain",
-    "graph",
-    "diff",
-    "upgrade",
-    "krm",
-    "cmp",
-    "secret",
-    "runtimes",
-    "schema",
-    "init",
-    "completion",
-)
 HOT: Final = ("build", "validate")
 """The commands whose plain command lines are read without click, a quarter of a cold start."""
 COMPLETING: Final = "_TRAINC_COMPLETE"
 """The variable by which a shell asks click what a word may become."""
-
-OK: Final = 0
-WRONG_INPUT: Final = 1
-MISUSE: Final = 2
-DIFFERENT: Final = 3
-OUR_FAULT: Final = 70
-INTERRUPTED: Final = 130
-
-
-class OutputError(Exception):
-    """Standard output cannot be written; the message says why."""
 
 
 def entry() -> None:

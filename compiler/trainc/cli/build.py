@@ -6,8 +6,9 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING
 
-from trainc.cli import DIFFERENT, OK, WRONG_INPUT, options
+from trainc.cli import options
 from trainc.cli.arguments import Command, Option
+from trainc.cli.codes import DIFFERENT, OK, WRONG_INPUT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -66,13 +67,12 @@ def build(  # noqa: PLR0913, PLR0917 (an option each)
         skip=written,
         settings=settings,
         delivery=delivery,
-        as_text=form == "yaml",
     )
     report = partial(_report, reports)
     if result.failed:
         report(result)
         return WRONG_INPUT
-    if not (result.jobs or result.texts) and folder is None:
+    if not result.jobs and folder is None:
         # An empty manifest would let a GitOps tool remove everything.
         report(result.saying([nothing(result)]))
         return WRONG_INPUT

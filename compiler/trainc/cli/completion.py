@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from trainc.cli import OK, options
+from trainc.cli import options
+from trainc.cli.codes import OK
 from trainc.cli.group import cli
 
 SHELLS = ("bash", "zsh", "fish")

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trainc.cli import DIFFERENT, OK, WRONG_INPUT, options
+from trainc.cli import options
+from trainc.cli.codes import DIFFERENT, OK, WRONG_INPUT
 
 if TYPE_CHECKING:
     from trainc.delivery import Delivery

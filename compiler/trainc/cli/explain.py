@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from trainc.cli import OK, WRONG_INPUT, options
+from trainc.cli import options
+from trainc.cli.codes import OK, WRONG_INPUT
 
 if TYPE_CHECKING:
     from trainc.compilation import Compilation

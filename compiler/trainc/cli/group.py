@@ -3,11 +3,30 @@
 from __future__ import annotations
 
 from importlib import import_module
+from typing import Final
 
 import click
 
-from trainc.cli import COMMANDS, INTERRUPTED
+from trainc.cli.codes import INTERRUPTED
 from trainc.version import __version__
+
+COMMANDS: Final = (
+    "build",
+    "validate",
+    "pods",
+    "explain",
+    "graph",
+    "diff",
+    "upgrade",
+    "krm",
+    "cmp",
+    "secret",
+    "runtimes",
+    "schema",
+    "init",
+    "completion",
+)
+"""The commands, in the order of the help; each is a module of this package."""
 
 
 class LazyGroup(click.Group):

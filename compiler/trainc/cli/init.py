@@ -6,7 +6,8 @@ import os
 
 import click
 
-from trainc.cli import OK, options
+from trainc.cli import options
+from trainc.cli.codes import OK
 
 EPILOG = """\b
 Examples:

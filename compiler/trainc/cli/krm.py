@@ -7,7 +7,8 @@ import sys
 
 import click
 
-from trainc.cli import OK, WRONG_INPUT, options
+from trainc.cli import options
+from trainc.cli.codes import OK, WRONG_INPUT
 
 EPILOG = """\b
 Examples:

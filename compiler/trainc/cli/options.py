@@ -6,8 +6,8 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
-from trainc.cli import OutputError
 from trainc.cli.arguments import Argument, Option
+from trainc.cli.codes import OutputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trainc.cli import OK, WRONG_INPUT, options
+from trainc.cli import options
+from trainc.cli.codes import OK, WRONG_INPUT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -60,9 +61,9 @@ def command(arguments: tuple[str, ...], runtimes: tuple[str, ...], wide: bool, e
         raise click.UsageError("--export writes all stock runtimes: leave NAME out.")
     if wide and (name or export):
         raise click.UsageError("--wide is for the list: leave it out.")
-    from trainc.compilation import library
+    from trainc.compilation import Options, library
 
-    found, diagnostics = library((*paths, *runtimes))
+    found, diagnostics = library(Options(runtimes=(*paths, *runtimes)))
     entries = [entry for level in found.levels for key in level.known() if (entry := level.find(key))]
     if export:
         return _export(entries, export)

@@ -6,7 +6,8 @@ from typing import Any
 
 import click
 
-from trainc.cli import OK, options
+from trainc.cli import options
+from trainc.cli.codes import OK
 
 FOLDERS = {"JobSet": "jobset-0.12", "Settings": "trainc", "TrainJobCompiler": "trainc"}
 """The kinds that have one form, whatever the version of Trainer."""

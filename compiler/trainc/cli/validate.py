@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from functools import partial
 from typing import TYPE_CHECKING
 
-from trainc.cli import OK, WRONG_INPUT, options
+from trainc.cli import options
 from trainc.cli.arguments import Command, Option
+from trainc.cli.codes import OK, WRONG_INPUT
 
 if TYPE_CHECKING:
     import click
@@ -55,18 +55,17 @@ def validate(  # noqa: PLR0913, PLR0917 (an option each)
         from trainc.cli import reporting
 
         reporting.check(reports, inputs=(*paths, *runtimes), stdout="the report of --format")
+    from trainc.compilation import Options, compile_paths
     from trainc.reports import load
 
     written, settings = tuple(file for _, file in reports), settings._replace(advice=True)
+    run = Options(runtimes=runtimes, namespace=namespace, skip=written, settings=settings, delivery=delivery)
     if among is None:
-        from trainc.compilation import compile
+        result = compile_paths(paths or (".",), run)
     else:
         from trainc.among import compile_among
 
-        compile = partial(compile_among, folder=among)
-    result = compile(
-        paths or (".",), runtimes=runtimes, namespace=namespace, skip=written, settings=settings, delivery=delivery
-    )
+        result = compile_among(paths, among, run)
     if reports:
         reporting.write(reports, result)
     report = load(form).render(

@@ -12,12 +12,13 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Final, Literal, Protocol, cast
 
+from trainc.checks import Check, check
+from trainc.diagnostics import Finding
 from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from trainc.checks import Check
     from trainc.diagnostics import Diagnostic, ObjectId
     from trainc.plan import Plan
 
@@ -78,3 +79,36 @@ def meeting_words(plan: Plan) -> tuple[tuple[str, ...], ...]:
     """
     found: tuple[tuple[str, ...], ...] = getattr(load(plan.runtime.framework), "MEETS_AT", ())
     return found
+
+
+@check("reserved-env", stage="trainjob", title="The TrainJob sets a variable that the framework sets")
+def reserved(plan: Plan) -> Iterator[Finding]:
+    """The framework writes these variables itself; another value would break the rendezvous."""
+    framework, names = load(plan.runtime.framework), reserved_variables(plan)
+    for index, variable in enumerate(plan.job.trainer.get("env") or []):
+        if framework and variable.get("name") in names:
+            yield Finding(
+                message=f"{variable['name']} is set by the {plan.runtime.framework} framework",
+                help="leave it out: it follows from numNodes, numProcPerNode and the runtime",
+                field=framework.RESERVED_AT.format(index=index),
+                place=plan.job.at("spec", "trainer", "env", index, "name"),
+            )
+
+
+@check("secret-expected", stage="build", severity="note", title="The pods need a Secret that is not in the output")
+def secret(plan: Plan) -> Iterator[Finding]:
+    """The controller makes new keys for every TrainJob; a manifest is no place for a private key."""
+    for expected in expected_secrets(plan):
+        import shlex
+
+        file = shlex.quote(plan.job.document.file)
+        yield Finding(
+            message=f'the pods wait for a Secret "{expected.name}" with {expected.holds}, which is not in the output',
+            help=f"make it once: trainc secret {plan.job.name} {file} | kubectl apply -f -",
+            field="metadata.name",
+            place=plan.job.at("metadata", "name"),
+        )
+
+
+CHECKS: Final[tuple[Check[[Plan]], ...]] = (reserved, secret)
+"""The checks that every framework shares."""

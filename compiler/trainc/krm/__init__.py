@@ -11,13 +11,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc import settings as projects
-from trainc.compilation import Compilation, Read, compile_documents
+from trainc.compilation import Compilation, Options, compile_documents
 from trainc.diagnostics import Diagnostic
 from trainc.krm import items, request, results
 from trainc.krm.annotations import without
 from trainc.krm.resourcelist import EMPTY, ResourceList
 from trainc.krm.resourcelist import read as read_list
 from trainc.library import Spelled
+from trainc.reading import Reading
 from trainc.records import NamedTuple
 from trainc.settings import DEFAULT
 
@@ -63,18 +64,17 @@ def run(file: File | Diagnostic, *, root: str) -> Answer:
     return _answer(given, compilation, made)
 
 
-def _read(given: ResourceList, wanted: Request, root: str) -> Read:
+def _read(given: ResourceList, wanted: Request, root: str) -> Reading:
     """The items, without what kustomize and kpt note on them for themselves, and the documents of the paths."""
-    read = Read()
+    read = Reading(namespace=wanted.namespace)
     for item in given.documents:
-        read.take(item._replace(value=without(item.value)), namespace=wanted.namespace)
-    read.gather(wanted.paths, namespace=wanted.namespace, root=root)
+        read.take(item._replace(value=without(item.value)))
+    read.gather(wanted.paths, root=root)
     return read
 
 
-def _compiled(read: Read, wanted: Request, root: str) -> Compilation:
-    return compile_documents(
-        read,
+def _compiled(read: Reading, wanted: Request, root: str) -> Compilation:
+    options = Options(
         runtimes=wanted.runtimes,
         only=wanted.only,
         namespace=wanted.namespace,
@@ -82,6 +82,7 @@ def _compiled(read: Read, wanted: Request, root: str) -> Compilation:
         delivery=wanted.delivery,
         root=root,
     )
+    return compile_documents(read, options)
 
 
 def _settings(wanted: Request, root: str) -> Settings:

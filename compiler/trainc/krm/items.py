@@ -22,9 +22,10 @@ from trainc.krm.annotations import Home, home, is_local
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from trainc.compilation import Compilation, Read
+    from trainc.compilation import Compilation
     from trainc.krm.resourcelist import ResourceList
     from trainc.kubernetes.trees import Tree
+    from trainc.reading import Reading
 
 
 def is_config(item: object, given: ResourceList) -> bool:
@@ -32,7 +33,7 @@ def is_config(item: object, given: ResourceList) -> bool:
     return ObjectId.of(item) == ObjectId.of(given.config.value)
 
 
-def replaced(given: ResourceList, read: Read, compilation: Compilation) -> list[Any]:
+def replaced(given: ResourceList, read: Reading, compilation: Compilation) -> list[Any]:
     """The items of the answer."""
     made = _made(given, compilation)
     sources = (given.number_of(document) for role in ("job", "runtime") for document in read.documents[role])

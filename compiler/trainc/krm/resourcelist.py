@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from trainc.compilation import parsed
 from trainc.diagnostics import Diagnostic, Document, Place
 from trainc.emit.yaml import Writer
 from trainc.inputs import STDIN
 from trainc.krm.annotations import file_of
+from trainc.reading import documents_of
 from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def read(file: File | Diagnostic) -> ResourceList | list[Diagnostic]:
     """The ResourceList of standard input, or what is wrong with it."""
     if isinstance(file, Diagnostic):
         return [file]
-    found = list(parsed(file))
+    found = list(documents_of(file))
     faults = [document for document in found if isinstance(document, Diagnostic)]
     documents = [document for document in found if isinstance(document, Document)]
     if faults:

@@ -10,10 +10,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.checks import Check, check
-from trainc.diagnostics import Finding, Regret, Related
+from trainc.diagnostics import Finding, Regret
 from trainc.kubernetes.quantity import Quantity
 from trainc.lint.signs import OVERSOLD
-from trainc.plan import NODE, Plan
+from trainc.plan import NODE, Plan, Slot
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,22 +23,21 @@ if TYPE_CHECKING:
 
 def find(plan: Plan) -> Iterator[Regret]:
     """The resources of which the TrainJob sets the limit alone, and the runtime a smaller request."""
-    if plan.runtime.policy is None:
+    slot = plan.find(plan.trainer, NODE)
+    if plan.runtime.policy is None or slot is None:
         return
-    said, runtime = plan.job.trainer["resourcesPerNode"], requested(plan)
+    said, runtime = plan.job.trainer["resourcesPerNode"], requested(plan, slot)
     for name in OVERSOLD:
         limit = said["limits"].get(name)
         if limit is None or name in (said.get("requests") or {}) or name not in runtime:
             continue
         if Quantity.from_json(runtime[name]) < Quantity.from_json(limit):
-            yield Regret("runtime-request-stays", (), (name,), shared=True)
+            path = (*slot.path, "resources", "requests", name)
+            yield Regret("runtime-request-stays", (), (name,), shared=True, related=(("the request", path),))
 
 
-def requested(plan: Plan) -> Tree:
-    """What the first trainer's container requests in the end."""
-    slot = plan.find(plan.trainer, NODE)
-    if slot is None:
-        return {}
+def requested(plan: Plan, slot: Slot) -> Tree:
+    """The requests of a container as they are stored."""
     from trainc.kubernetes.trees import get
     from trainc.lint import stored
 
@@ -51,20 +50,16 @@ def requested(plan: Plan) -> Tree:
 )
 def request_stays(plan: Plan, regret: Regret) -> Iterator[Finding]:
     """The scheduler goes by requests: the pods are placed where the smaller amount is free, and use the larger one."""
-    from trainc.lint.warnings import placed
-
     (name,) = regret.what
     slot = plan.find(plan.trainer, NODE)
-    path = (*slot.path, "resources", "requests", name) if slot else ()
-    limit, request = plan.job.trainer["resourcesPerNode"]["limits"][name], requested(plan)[name]
-    place, related = placed(plan, path)
+    assert slot is not None
+    limit, request = plan.job.trainer["resourcesPerNode"]["limits"][name], requested(plan, slot)[name]
     yield Finding(
         message=f"resourcesPerNode limits {name} to {limit} and requests none of it, so the runtime's request of "
         f"{request} stays: a node that has no more than that free is taken for large enough",
         help=f"say in resourcesPerNode what a node needs: `requests: {{{name}: {limit}}}`",
         field=f"spec.trainer.resourcesPerNode.limits[{name}]",
         place=plan.job.at("spec", "trainer", "resourcesPerNode", "limits", name),
-        related=related or (Related(message="the request", place=place),),
     )
 
 

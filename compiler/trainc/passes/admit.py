@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trainc import frameworks
 from trainc.checks import trainjob
 from trainc.diagnostics import failed
-from trainc.frameworks import load
 
 if TYPE_CHECKING:
     from trainc.frameworks import Asked
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 def admit(plan: Plan) -> Plan:
     """Run the webhook's checks, those of the framework and the schedulers among them."""
-    framework = load(plan.runtime.framework)
-    checks: tuple[Asked, ...] = (*trainjob.CHECKS, *(framework.CHECKS if framework else ()))
+    framework = frameworks.load(plan.runtime.framework)
+    checks: tuple[Asked, ...] = (*trainjob.CHECKS, *frameworks.CHECKS, *(framework.CHECKS if framework else ()))
     if plan.runtime.gang:
         from trainc import schedulers
 

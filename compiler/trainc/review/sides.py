@@ -7,14 +7,16 @@ Returns  the objects of each side: one with JobSets is taken as it is rendered, 
 from __future__ import annotations
 
 import os
+from functools import partial
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from trainc import inputs, settings
-from trainc.compilation import Compilation, Compiled, Read, compile_documents
+from trainc import compilation, inputs, settings
+from trainc.compilation import Compilation, Compiled, compile_documents
 from trainc.delivery import PLAIN, Delivery
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, Related
 from trainc.inputs import STDIN
-from trainc.review import revisions
+from trainc.reading import Reading
+from trainc.review import revisions, walks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -164,8 +166,9 @@ def _absent(revision: str, path: str) -> bool:
 def read(where: Where, options: Options) -> Side:
     """Read one side, and compile it where it holds TrainJobs."""
     wanted = _settings(where, options)
-    found = Read(inputs.read if where.commit is None else where.commit.read)
-    found.gather(where.paths, namespace=options.namespace, settings=wanted)
+    files_of = inputs.read if where.commit is None else partial(walks.read, where.commit)
+    found = Reading(files_of, namespace=options.namespace)
+    found.gather(where.paths, settings=wanted.file)
     jobsets = [document for document in found.documents["other"] if document.value.get("kind") == "JobSet"]
     jobs = found.documents["job"]
     if jobs and jobsets:
@@ -186,15 +189,15 @@ def _settings(where: Where, options: Options) -> Settings:
     return settings.DEFAULT if file is None else settings.of_file(file)
 
 
-def _compiled(where: Where, found: Read, wanted: Settings, options: Options) -> Side:
-    result = compile_documents(
-        found,
+def _compiled(where: Where, found: Reading, wanted: Settings, options: Options) -> Side:
+    run = compilation.Options(
         runtimes=options.runtimes,
         only=options.only,
         namespace=options.namespace,
         settings=wanted,
         delivery=options.delivery._replace(name_suffix_hash=False),
     )
+    result = compile_documents(found, run)
     items = tuple(_items(result, passthrough=options.passthrough))
     return Side(where, "compiled", items, result.diagnostics)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from trainc import inputs
 from trainc.checks.dialect import WORDS
-from trainc.compilation import Compilation, Read, compile_documents
+from trainc.compilation import Compilation, Options, compile_documents
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place
 from trainc.emit.yaml import render
 from trainc.frontends import OLD_VERSION, VERSION
@@ -23,6 +23,7 @@ from trainc.kubernetes.documents.streams import decode
 from trainc.kubernetes.trees import Tree, get
 from trainc.kubernetes.violations import field_of
 from trainc.passes.conform import PROCESSES, without
+from trainc.reading import Reading
 from trainc.records import NamedTuple
 from trainc.upgrade.edits import NotRewritableError
 from trainc.upgrade.rewrite import rewrite, rewrite_json
@@ -75,7 +76,7 @@ def upgrade(
 
     `stdin` is what the path `-` stands for.
     """
-    read, texts = Read(), {}
+    read, texts = Reading(), {}
     files = [inputs.File("-", stdin)] if inputs.STDIN in paths else inputs.read(paths)
     for file in files:
         if isinstance(file, Diagnostic):
@@ -83,7 +84,7 @@ def upgrade(
         else:
             read.add(file)
             texts[file.path] = file
-    before = compile_documents(read, runtimes=runtimes)
+    before = compile_documents(read, Options(runtimes=runtimes))
     compiled = {(job.namespace, job.name): job.objects for job in before.jobs}
     todo: list[_Job] = []
     found = [diagnostic for diagnostic in read.diagnostics if diagnostic.severity == "error"]
@@ -206,12 +207,12 @@ def _is_json(text: str) -> bool:
     return True
 
 
-def _unproved(read: Read, new: Texts, before: Compilation, runtimes: Sequence[str]) -> Iterator[Diagnostic]:
+def _unproved(read: Reading, new: Texts, before: Compilation, runtimes: Sequence[str]) -> Iterator[Diagnostic]:
     """Compile the new documents in the place of the old ones, and refuse what became anything else."""
-    after_read = Read()
+    after_read = Reading()
     for role, documents in read.documents.items():
         after_read.documents[role] = [_renewed(document, new) for document in documents]
-    after = compile_documents(after_read, runtimes=runtimes)
+    after = compile_documents(after_read, Options(runtimes=runtimes))
     objects = {(job.namespace, job.name): job.objects for job in after.jobs}
     for job in before.jobs:
         key = job.namespace, job.name

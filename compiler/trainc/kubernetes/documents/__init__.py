@@ -9,15 +9,12 @@ On purpose unlike there: nothing is dropped without a word, be it a second equal
 from __future__ import annotations
 
 from itertools import count
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Any, Final
 
 from trainc.kubernetes.documents.composer import compose
 from trainc.kubernetes.documents.streams import LARGEST, MOST, Chunk, decode, split, too_large, too_many
 from trainc.kubernetes.documents.yamlerror import YamlError
 from trainc.records import NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 __all__ = ["Chunk", "Document", "YamlError", "parse", "read_stream", "split"]
 
@@ -33,9 +30,6 @@ _FEW: Final = 5
 """So many documents the composer reads in the time that the pattern of `blocks` takes to be compiled."""
 _PARSED: Final = count()
 """How many documents this process has read."""
-
-
-T = TypeVar("T")
 
 
 class Document(NamedTuple):
@@ -56,24 +50,17 @@ def parse(text: str | bytes) -> Any:
     return _parse(decode(text) if isinstance(text, bytes) else text, deepest=_DEEPEST_IN_GO, sole=False)
 
 
-def read_stream(
-    data: bytes | str, known: Callable[[Chunk], T | None] | None = None
-) -> tuple[list[Document | T], list[YamlError]]:
+def read_stream(data: bytes | str) -> tuple[list[Document], list[YamlError]]:
     """The documents of a file without the empty ones, and what is wrong with the others, with lines of the file.
-
-    `known` may know a chunk by its text: what it makes of it stands in the document's place, which is not read.
 
     A document that begins with `{` is read as JSON if it is JSON, and several objects may then follow one another.
     A file of more than 50,000 documents is not read at all.
     """
-    documents: list[Document | T] = []
+    documents: list[Document] = []
     try:
         chunks, errors = split(data)
         for chunk in chunks:
-            if known is not None and (made := known(chunk)) is not None:
-                documents.append(made)
-            else:
-                _read_chunk(chunk, documents, errors)
+            _read_chunk(chunk, documents, errors)
             if len(documents) > MOST:  # JSON objects can stand behind one another without a separator
                 raise too_many()
     except YamlError as error:
@@ -116,7 +103,7 @@ def _refuse_directives(text: str) -> None:
         raise YamlError.at(text, directive.start(), what, help="write the tags out")
 
 
-def _read_chunk(chunk: Chunk, documents: list[Document | T], errors: list[YamlError]) -> None:
+def _read_chunk(chunk: Chunk, documents: list[Document], errors: list[YamlError]) -> None:
     """Add a chunk's documents, and its error, which ends it: JSON objects as long as they last, then YAML."""
     rest, behind_json = chunk, False
     if chunk.text.lstrip(_WHITE).startswith("{"):

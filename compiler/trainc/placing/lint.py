@@ -34,6 +34,9 @@ def warnings(plans: Iterable[Plan]) -> Iterator[Diagnostic]:
             if place is None:
                 place, related = placed(plan, regret.path)
             assert isinstance(place, Place)
+            for label, path in regret.related:
+                other, more = placed(plan, path)
+                related = (*related, *(more or (Related(message=label, place=other),)))
             key = (warning.id, warning.message, id(place.document), place.path)
             if key not in said:
                 subject = plan.runtime.id if place.document is plan.runtime.document else warning.object

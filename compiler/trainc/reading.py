@@ -1,0 +1,99 @@
+"""Reading: the documents of files, sorted by role.
+
+Reads    files, from the disk or wherever a `Reader` finds them.
+Returns  TrainJobs, runtimes and documents of other kinds, with a diagnostic for each one that cannot be read.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trainc import inputs
+from trainc.diagnostics import Diagnostic, Document, ObjectId
+from trainc.frontends import Role, sort
+from trainc.kubernetes.trees import forget, get, put
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    Reader = Callable[..., Iterable[inputs.File | Diagnostic]]
+    """Finds the files of some paths: `inputs.read` on the disk, a git commit in its objects."""
+
+
+class Reading:
+    """The documents of some paths, by role.
+
+    Starting one starts a run: it drops everything that earlier runs in this process have cached.
+    """
+
+    def __init__(self, files_of: Reader = inputs.read, *, namespace: str | None = None) -> None:
+        """`files_of` finds the files of paths; `namespace` is set on TrainJobs and TrainingRuntimes that have none."""
+        forget()
+        self.files_of = files_of
+        self.namespace = namespace
+        self.documents: dict[Role, list[Document]] = {"job": [], "runtime": [], "other": []}
+        self.diagnostics: list[Diagnostic] = []
+        self.files = 0
+
+    def gather(
+        self, paths: Iterable[str], *, skip: Sequence[str] = (), settings: str = "", root: str | None = None
+    ) -> None:
+        """Read and sort the documents of some paths; the arguments are those of `inputs.read`."""
+        for file in self.files_of(paths, skip=skip, settings=settings, root=root):
+            if isinstance(file, Diagnostic):
+                self.diagnostics.append(file)
+            else:
+                self.add(file)
+
+    def add(self, file: inputs.File) -> None:
+        """Read and sort the documents of one more file."""
+        self.files += 1
+        for document in documents_of(file):
+            if isinstance(document, Diagnostic):
+                self.diagnostics.append(document)
+            else:
+                self.take(document)
+
+    def take(self, document: Document) -> None:
+        """Sort one more document."""
+        for found in sort(document):
+            if isinstance(found, Diagnostic):
+                self.diagnostics.append(found)
+            else:
+                role, of_a_kind = found
+                self.documents[role].append(self._with_namespace(of_a_kind, role))
+
+    def _with_namespace(self, document: Document, role: Role) -> Document:
+        """The document in the default namespace, when it is namespaced and has none."""
+        if self.namespace is None or role == "other":
+            return document
+        id = ObjectId.of(document.value)
+        if id.namespace or id.kind == "ClusterTrainingRuntime":
+            return document
+        if not isinstance(get(document.value, ("metadata",), {}), dict):
+            return document
+        return document._replace(value=put(document.value, ("metadata", "namespace"), self.namespace))
+
+
+def documents_of(file: inputs.File) -> Iterator[Document | Diagnostic]:
+    """Yield a diagnostic for each syntax error of a file, then its documents."""
+    from trainc.kubernetes.documents import read_stream
+
+    documents, errors = read_stream(file.data)
+    if errors:
+        from trainc.source.broken import BrokenFile
+
+        broken = BrokenFile(file)
+    for error in errors:
+        yield Diagnostic(
+            id="yaml",
+            severity="error",
+            stage="read",
+            message=error.message,
+            help=error.help,
+            place=broken.at(error.line, error.column),
+            related=broken.since(error),
+        )
+    for read in documents:
+        chunk = read.chunk
+        yield Document(file=file.path, line=chunk.line, column=chunk.column, text=chunk.text, value=read.value)
