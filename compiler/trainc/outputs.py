@@ -17,11 +17,20 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
+from trainc.declarations import Declaration
 from trainc.diagnostics import Diagnostic, Location
 from trainc.folders import PART, Folders, content, current, open_below, remove, replace, replace_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+
+OUTPUT_NOT_OURS: Final = Declaration(
+    "output-not-ours", ("build",), "An output would replace a file that is not trainc's", own=True
+)
+OUTPUT_LEFT_ALONE: Final = Declaration(
+    "output-left-alone", ("build",), "A file that was to be removed is not trainc's", severity="warning", own=True
+)
+OUTPUT_UNWRITABLE: Final = Declaration("output-unwritable", ("build",), "An output cannot be written", own=True)
 
 MARK: Final = "# Compiled by trainc from the TrainJob of this name. Do not edit: it is written anew.\n"
 """The first line of every file that trainc writes into a folder."""
@@ -235,33 +244,27 @@ def _is_below(path: object) -> bool:
 
 
 def _unwritable(folder: str, path: str, error: OSError) -> Diagnostic:
-    return Diagnostic(
-        id="output-unwritable",
-        severity="error",
-        stage="build",
-        message=f"cannot be written: {error.strerror}",
-        help="check who may write there; every file that was written is whole",
+    return Diagnostic.of(
+        OUTPUT_UNWRITABLE,
+        f"cannot be written: {error.strerror}",
+        "check who may write there; every file that was written is whole",
         place=Location(file=os.path.join(folder, path) if path else folder),
     )
 
 
 def _refuse(folder: str, path: str, why: str) -> Diagnostic:
-    return Diagnostic(
-        id="output-not-ours",
-        severity="error",
-        stage="build",
-        message=f"is in the way of an output, and is left alone: {why}",
-        help="move it away, or choose another --output",
+    return Diagnostic.of(
+        OUTPUT_NOT_OURS,
+        f"is in the way of an output, and is left alone: {why}",
+        "move it away, or choose another --output",
         place=Location(file=os.path.join(folder, path)),
     )
 
 
 def _left_alone(folder: str, path: str, why: str) -> Diagnostic:
-    return Diagnostic(
-        id="output-left-alone",
-        severity="warning",
-        stage="build",
-        message=f"is left alone: {why}",
-        help="remove it by hand if nobody needs it",
+    return Diagnostic.of(
+        OUTPUT_LEFT_ALONE,
+        f"is left alone: {why}",
+        "remove it by hand if nobody needs it",
         place=Location(file=os.path.join(folder, path)),
     )

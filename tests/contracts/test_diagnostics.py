@@ -7,34 +7,20 @@ print what the page prints.
 
 from __future__ import annotations
 
-import ast
 import json
 import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
-from importlib import import_module
 from pathlib import Path
-from typing import TypeGuard
 
 import pytest
 from running import Done, run
-from snapshots import uncounted
 from syrupy.assertion import SnapshotAssertion
 
-from trainc.catalogue import BY, DECLARING, LOOSE, MODULES, OWN, entries, page
-from trainc.checks import Check
-from trainc.declarations import PHASES
+from trainc.catalogue import entries, page
 
 ROOT = Path(__file__).parents[2]
-SOURCES = {
-    ".".join(path.relative_to(ROOT / "compiler").with_suffix("").parts).removesuffix(".__init__"): ast.parse(
-        path.read_text()
-    )
-    for path in sorted((ROOT / "compiler").rglob("*.py"))
-}
-"""The modules of trainc by their names."""
 ENTRIES = entries()
 PAGES = sorted(path.stem for path in (ROOT / "diagnostics").iterdir())
 BESIDE = ("no-gang", "no-resources")
@@ -120,34 +106,6 @@ def shown_as(language: str) -> list[str]:
     return [id for id in PAGES if examples(id).get("Wrong", ("", ""))[0] == language]
 
 
-def declared() -> dict[tuple[str, str], str]:
-    """The id of each declaration by its module and its name there."""
-    return {
-        (module, node.target.id): str(node.value.args[0].value)
-        for module, tree in SOURCES.items()
-        for node in tree.body
-        if isinstance(node, ast.AnnAssign)
-        and isinstance(node.target, ast.Name)
-        and isinstance(node.value, ast.Call)
-        and ast.unparse(node.value.func) == "Declaration"
-        and isinstance(node.value.args[0], ast.Constant)
-    }
-
-
-def test_every_module_that_declares_is_in_the_catalogue() -> None:
-    assert sorted(DECLARING) == sorted({module for module, _ in declared()})
-
-
-def test_declarations_are_constants_of_modules() -> None:
-    made = [
-        node
-        for tree in SOURCES.values()
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == "Declaration"
-    ]
-    assert len(made) == len(declared())
-
-
 def test_every_id_has_a_page_and_every_page_an_id() -> None:
     assert list(ENTRIES) == PAGES
 
@@ -172,8 +130,8 @@ def test_the_wrong_example(
     said = json.loads(run("validate", "--format", "json").out)
     said = [d for d in said if d["severity"] != "note" or d["id"] == id]
     assert {(d["id"], d["severity"]) for d in said} == {(id, ENTRIES[id].severity)}
-    assert {d["stage"] for d in said} <= set(ENTRIES[id].stages)
-    assert uncounted(f"exit {done.code}\n{done.out}") == snapshot
+    assert {d["stage"] for d in said} <= set(ENTRIES[id].phases)
+    assert f"exit {done.code}\n{done.out}" == snapshot
 
 
 @pytest.mark.parametrize("id", shown_as("yaml"))
@@ -252,74 +210,6 @@ def test_a_run_on_jobs_does_not_read_the_catalogue() -> None:
     done = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=True)
     assert "trainc.pipeline" in done.stdout.split()
     assert "trainc.catalogue" not in done.stdout.split()
-
-
-def test_the_catalogue_has_the_ids_of_the_sources_and_no_other() -> None:
-    called = {id for tree in SOURCES.values() for id in ids_of(tree)}
-    names = {name for tree in SOURCES.values() for name in names_of(tree)}
-    used = {
-        id
-        for (module, name), id in declared().items()
-        if (module, name) in names or name in {node.id for node in ast.walk(SOURCES[module]) if is_read(node)}
-    }
-    assert called <= ENTRIES.keys()
-    assert called | used == ENTRIES.keys()
-
-
-def is_read(node: ast.AST) -> TypeGuard[ast.Name]:
-    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
-
-
-def names_of(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """What a module reads of others: their names and those of what it imports, or takes as their attribute."""
-    modules: dict[str, str] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom):
-            for alias in node.names:
-                modules[alias.asname or alias.name] = f"{node.module}.{alias.name}"
-                yield node.module or "", alias.name
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in modules:
-            yield modules[node.value.id], node.attr
-
-
-def ids_of(tree: ast.AST) -> Iterator[str]:
-    """What the calls of a module hand over as an `id` or a `rule`, by that name or in its place; and such defaults."""
-    places = {"check": 0}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef):
-            for index, argument in enumerate(node.args.args):
-                if argument.arg in ("id", "rule"):
-                    places[node.name] = index
-            yield from texts(
-                d for a, d in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True) if a.arg == "id"
-            )
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call):
-            yield from texts(keyword.value for keyword in node.keywords if keyword.arg in ("id", "rule"))
-            if isinstance(node.func, ast.Name) and node.func.id in places:
-                yield from texts(node.args[places[node.func.id] :][:1])
-
-
-def texts(nodes: Iterable[ast.AST | None]) -> Iterator[str]:
-    return (node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str))
-
-
-def test_an_id_is_declared_once() -> None:
-    checks = [value.id for name in MODULES for value in vars(import_module(name)).values() if isinstance(value, Check)]
-    assert sorted([*checks, *LOOSE, *declared().values()]) == list(ENTRIES)
-
-
-def test_a_declaration_has_the_name_of_its_id() -> None:
-    assert [name for (_, name), id in declared().items() if name != id.upper().replace("-", "_")] == []
-
-
-def test_what_is_said_of_ids_is_said_of_ids_that_are_there() -> None:
-    assert ENTRIES.keys() >= OWN
-
-
-def test_every_stage_has_its_words() -> None:
-    assert tuple(BY) == PHASES
 
 
 def test_the_documentation_is_current() -> None:

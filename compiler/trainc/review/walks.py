@@ -10,7 +10,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from trainc import inputs
-from trainc.inputs import DEEPEST, LARGEST_FILE, SETTINGS, SUFFIXES, File, fault, within
+from trainc.inputs import DEEPEST, LARGEST_FILE, LINK_OUT, SETTINGS, SUFFIXES, File, fault, within
 from trainc.review.revisions import FOLDER, MODULE, Commit, Entry, LinkOutError
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class Walk:
         try:
             real = self.commit.resolved(path)
         except LinkOutError:
-            return [fault(name, "is a link that leads out of the repository", "copy the file", id="link-out")]
+            return [fault(name, "is a link that leads out of the repository", "copy the file", declared=LINK_OUT)]
         if real is None:
             if self.commit.entry(path) is None:
                 return []
