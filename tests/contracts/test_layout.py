@@ -195,13 +195,21 @@ def test_a_check_is_called(id: str) -> None:
     assert check in listed or any(called.search(path.read_text()) for path in PACKAGE.rglob("*.py"))
 
 
+def test_each_recipe_names_a_file_to_copy_from() -> None:
+    recipes = (
+        (ROOT / "CONTRIBUTING.md").read_text().partition("## Recipes")[2].partition("\n## ")[0].split("\n\n**")[1:]
+    )
+    assert recipes
+    assert [recipe for recipe in recipes if "copy from `" not in recipe.lower()] == []
+
+
 def test_the_files_that_the_recipes_copy_from_are_there() -> None:
     text = (ROOT / "CONTRIBUTING.md").read_text()
     sentences = re.findall(r"[Cc]opy from (.*?)(?:[.:,)]\s|$)", text, re.DOTALL)
-    named = [name for sentence in sentences for name in re.findall(r"`([^`]+)`", sentence)]
-    folders = (ROOT, PACKAGE, *(ROOT / "tests" / name for name in ("unit", "e2e")), ROOT / "schemas" / "extensions")
-    assert len(named) > 10
-    assert [name for name in named if not any((folder / name).exists() for folder in folders)] == []
+    files = [name for said in sentences for name in re.findall(r"`([^`]+)`", said) if "/" in name or "." in name]
+    tests = (ROOT / "tests" / "unit", ROOT / "tests" / "e2e")
+    folders = (ROOT, PACKAGE, *tests, ROOT / "schemas" / "extensions", ROOT / "diagnostics")
+    assert [name for name in files if not any((folder / name).exists() for folder in folders)] == []
 
 
 def test_make_test_runs_every_folder_of_tests_but_the_frameworks_themselves() -> None:
