@@ -13,11 +13,15 @@ import stat
 import sys
 from typing import TYPE_CHECKING, Final
 
+from trainc.declarations import Declaration
 from trainc.diagnostics import Diagnostic, Location
 from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+UNREADABLE: Final = Declaration("unreadable", ("read",), "A path cannot be read", own=True)
+LINK_OUT: Final = Declaration("link-out", ("read",), "A link leads out of what may be read", own=True)
 
 SUFFIXES: Final = (".yaml", ".yml", ".json")
 LARGEST_FILE: Final = 256 * 1024 * 1024
@@ -96,9 +100,9 @@ def within(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
 
 
-def fault(path: str, message: str, help: str = "", *, id: str = "unreadable") -> Diagnostic:
+def fault(path: str, message: str, help: str = "", *, declared: Declaration = UNREADABLE) -> Diagnostic:
     """A path that cannot be read."""
-    return Diagnostic(id=id, severity="error", stage="read", message=message, help=help, place=Location(file=path))
+    return Diagnostic.of(declared, message, help, place=Location(file=path))
 
 
 class _Walk:
@@ -125,7 +129,7 @@ class _Walk:
                 path,
                 f"is a link that leads out of {self.called or self.roots[0]}",
                 "trainc reads nothing outside the given paths: copy the file, or give its folder as a path of its own",
-                id="link-out",
+                declared=LINK_OUT,
             )
             return
         if real in self.seen or any(within(real, path) for path in self.skip):

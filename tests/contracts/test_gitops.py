@@ -21,7 +21,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "gitops.md"
-FIRST = "A repository"
+FIRST = "Set up a repository"
 """The section that all others begin with, unless they have a folder of their own here."""
 BEGIN = {
     "kustomize": "integrations/kustomize",

@@ -47,8 +47,8 @@ def with_conditions(*conditions: dict[str, str], **more: Any) -> dict[str, Any]:
     return {"restarts": 0, "conditions": list(conditions), "replicatedJobsStatus": [counts("node")]} | more
 
 
-SUSPENDED = ("Suspended", "spec.suspend is true: the pods wait for Kueue or for somebody to resume it")
-WAITING = ("Progressing", "waiting for the controller of JobSets")
+SUSPENDED = ("Suspended", "spec.suspend is true: the JobSet waits for Kueue or a user to resume it")
+WAITING = ("Progressing", "waiting for the JobSet controller")
 LIMITED = {"failurePolicy": {"maxRestarts": 3}}
 CASES = [
     pytest.param(jobset(), WAITING, id="new"),

@@ -15,15 +15,15 @@ import yaml
 from conformance.recordings import lines
 
 import trainc
-from trainc.checks.jobset import update
+from trainc.checks.jobset import RELEASE, update
 from trainc.kubernetes.gotypes import compared
 from trainc.kubernetes.structural import load
 from trainc.kubernetes.trees import Path as TreePath
 from trainc.kubernetes.trees import get, put
-from trainc.passes.store import RELEASE, with_defaults
+from trainc.passes.store import with_defaults
 
 ROOT = Path(__file__).parents[2]
-SECTION = (ROOT / "docs" / "gitops.md").read_text().partition("\n## When a JobSet changes\n")[2].partition("\n## ")[0]
+SECTION = (ROOT / "docs" / "gitops.md").read_text().partition("\n## Update a JobSet\n")[2].partition("\n## ")[0]
 TABLE = re.findall(r"^\| (.+) \| (.+) \| (.+) \|$", SECTION.partition("There are three ways")[0], re.MULTILINE)[1:]
 POD = "spec.replicatedJobs.template.spec.template"
 """Where a pod template is, without the number of the job."""
@@ -41,14 +41,14 @@ def fates() -> dict[str, Fate]:
     """By field, as the table has them; those of pod templates with the whole path."""
     found: dict[str, Fate] = {}
     for fields, running, suspended in TABLE:
-        within = f"{POD}." if fields.startswith("of a pod template") else ""
+        within = f"{POD}." if fields.startswith("pod template") else ""
         names = [OTHERS] if fields.startswith(OTHERS) else re.findall(r"`(.+?)`", fields)
         found |= {f"{within}{name}" if name != OTHERS else OTHERS: Fate(running, suspended) for name in names}
     return found
 
 
 FATES = fates()
-WORDS = {"may change", "may come and go", "refused"}
+WORDS = {"may change", "may be added or removed", "immutable"}
 
 
 def stored(jobset: dict[str, Any]) -> dict[str, Any]:
@@ -78,7 +78,7 @@ def takes(field: str, old: dict[str, Any], new: dict[str, Any]) -> bool:
     """Whether a change of a field is taken, by the page."""
     fate = FATES[field]
     word = fate.suspended if old["spec"].get("suspend") or new["spec"].get("suspend") else fate.running
-    if word == "may come and go":
+    if word == "may be added or removed":
         return any(get(tree, tuple(field.split("."))) is None for tree in (old, new))
     return word == "may change"
 

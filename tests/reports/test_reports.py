@@ -9,14 +9,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from running import run
+from snapshots import TextFile
 from syrupy.assertion import SnapshotAssertion
-from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
-from syrupy.location import PyTestLocation
-from syrupy.types import SnapshotIndex
 
 from trainc.catalogue import entries
 
@@ -32,22 +29,10 @@ ENCODED = {
 """What no editor would keep as it is."""
 
 
-class Beside(SingleFileSnapshotExtension):
+class Beside(TextFile):
     """A report that stands beside its input."""
 
-    _write_mode = WriteMode.TEXT
-    file_extension = "txt"
-
-    @classmethod
-    def dirname(cls, *, test_location: PyTestLocation) -> str:
-        return str(HERE)
-
-    @classmethod
-    def get_snapshot_name(cls, *, test_location: PyTestLocation, index: SnapshotIndex = 0) -> str:
-        return test_location.snapshot_name.partition("[")[2].rstrip("]")
-
-    def serialize(self, data: Any, **_: Any) -> str:
-        return str(data)
+    folder = HERE
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -67,7 +52,7 @@ def test_report_of_bytes(case: str, snapshot: SnapshotAssertion) -> None:
 def test_the_catalogue_knows_what_is_reported(case: str) -> None:
     for said in json.loads(run("validate", str(HERE / f"{case}.yaml"), "--format", "json").out):
         entry = ENTRIES[said["id"]]
-        assert (said["severity"], said["stage"] in entry.stages) == (entry.severity, True), said
+        assert (said["severity"], said["stage"] in entry.phases) == (entry.severity, True), said
 
 
 def test_an_input_begins_with_what_is_wrong_with_it() -> None:

@@ -14,6 +14,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.data import data_path
+from trainc.plural import plural
 from trainc.reports import in_order
 from trainc.review.consequences import WORDS
 from trainc.review.formats import (
@@ -24,15 +25,14 @@ from trainc.review.formats import (
     headline,
     meaning,
     origin,
-    plural,
     same_values,
     short,
     sums,
     value,
     within,
 )
+from trainc.review.formats.sheets import badge, mark, sheets
 from trainc.review.inert import path, text
-from trainc.review.sheets import badge, mark, sheets
 from trainc.tracing.counterparts import GONE
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 """Sheets: the objects of a review as HTML, each with both sides beside one another, folded.
 
 Reads    the objects; the groups, for what changes them.
-Returns  lines of HTML, which `formats/html.py` puts into its page. Lines that are the same and far from any difference
+Returns  lines of HTML, which `html.py` puts into its page. Lines that are the same and far from any difference
          are a fold of their own, which costs a browser next to nothing until it is opened.
 """
 
@@ -10,8 +10,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.emit import yaml
+from trainc.plural import plural
 from trainc.review.consequences import WORDS
-from trainc.review.formats import meaning, origin, plural
+from trainc.review.formats import meaning, origin
 from trainc.review.inert import path, text
 from trainc.review.lines import Stretch, beside
 
