@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import os
 import subprocess
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from trainc import inputs
 from trainc.inputs import LARGEST_FILE, SETTINGS, STDIN, File, fault
+
+if TYPE_CHECKING:
+    from trainc.diagnostics import Diagnostic
 
 SAFE: Final = {
     "GIT_ALLOW_PROTOCOL": "",
