@@ -53,10 +53,10 @@ OURS = {
     "trainc.emit": "order yaml",
     "trainc.frontends": "dialects",
     "trainc.kubernetes": "formats gostructs gotypes libyaml names objectmeta quantity resources trees violations",
-    "trainc.kubernetes.documents": "aliases composer events refusals scalars streams yamlerror",
+    "trainc.kubernetes.documents": "aliases composer composer_messages events scalars streams yamlerror",
     "trainc.kubernetes.merge": "order",
     "trainc.kubernetes.structural": "nodes",
-    "trainc.kubernetes.validation": "bare container env files findings job metadata mounts pod ports resources volumes",
+    "trainc.kubernetes.validation": "bare container env files combinators job metadata mounts pod ports resources volumes",
     "trainc.passes": (
         "accelerate admit carry conform deliver framework gang initialize "
         "lint override resolve size store trainer verify"

@@ -14,7 +14,7 @@ from trainc.review.changes import Change
 from trainc.review.consequences import Consequence
 from trainc.review.model import Cause, Line, Review, Reviewed, Setting
 from trainc.review.sides import Options
-from trainc.tracing.counterparts import GONE
+from trainc.tracing.correspondence import GONE
 
 RUNTIME: Final = """\
 apiVersion: trainer.kubeflow.org/v1alpha1

@@ -13,7 +13,7 @@ from trainc.cli.options import REVIEWS
 from trainc.diagnostics import Document
 from trainc.review.formats import load
 from trainc.review.settings import edits
-from trainc.tracing.counterparts import GONE
+from trainc.tracing.correspondence import GONE
 
 
 def document(text: str | None) -> Document | None:

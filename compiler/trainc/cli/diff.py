@@ -93,7 +93,7 @@ def command(  # noqa: PLR0913, PLR0917 (an option each)
     if review.diagnostics:
         from trainc.reports import text
 
-        options.complain(text.render(review.diagnostics, summary="", color=options.colored(sys.stderr)))
+        options.report(text.render(review.diagnostics, summary="", color=options.colored(sys.stderr)))
     if review.failed:
         return WRONG_INPUT
     options.write(load(form)(review, color=form == "text" and options.colored(sys.stdout)))

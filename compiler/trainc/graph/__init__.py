@@ -14,7 +14,7 @@ from trainc import footprint, frameworks, schedulers
 from trainc.checks.job import claims
 from trainc.kubernetes.references import Reference, references
 from trainc.kubernetes.trees import Tree, get
-from trainc.library import STOCK
+from trainc.library import BUILT_IN
 from trainc.plan import pod_spec
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def of(compiled: Compiled, others: Iterable[Document] = ()) -> Graph:
         name=compiled.name,
         file=plan.job.document.file,
         runtime=plan.runtime.id,
-        runtime_file="" if plan.runtime.level == STOCK else plan.runtime.document.file,
+        runtime_file="" if plan.runtime.level == BUILT_IN else plan.runtime.document.file,
         framework=plan.runtime.framework,
         jobset=str(jobset["metadata"]["name"]),
         steps=tuple(steps(jobset)),
@@ -135,7 +135,7 @@ def endpoint(plan: Plan, jobset: Tree) -> str:
         for container in get(jobset["spec"], (*pod_spec(job), "containers"), ()):
             said = {variable["name"]: variable.get("value", "") for variable in container.get("env") or ()}
             said |= {flag: value for flag, _, value in (word.partition("=") for word in container.get("command") or ())}
-            for words in frameworks.meeting_words(plan):
+            for words in frameworks.rendezvous_sources(plan):
                 if all(said.get(word) for word in words):
                     return ":".join(said[word] for word in words)
     return ""

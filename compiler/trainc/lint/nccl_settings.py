@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.checks import Check, check
-from trainc.diagnostics import Finding, Regret
+from trainc.diagnostics import Finding, LintFinding
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import field_of
 from trainc.lint import containers, pod_at
@@ -65,14 +65,14 @@ class Interfaces(NamedTuple):
         return named is not self.excluded
 
 
-def find(plan: Plan) -> Iterator[Regret]:
+def find(plan: Plan) -> Iterator[LintFinding]:
     """The faults of every container, each at a variable of its own."""
     for path, container in containers(plan):
         env = [variable for variable in container.get("env") or () if "value" in variable]
         last = {variable["name"]: index for index, variable in enumerate(container.get("env") or ())}
         said = {variable["name"]: variable["value"].strip() for variable in env}
         for fault in faults(said, several=sum(plan.counts) > 1, one_network=one_network(plan, int(path[1]))):
-            yield Regret("nccl-settings", (*path, "env", last[fault.variable]), fault)
+            yield LintFinding("nccl-settings", (*path, "env", last[fault.variable]), fault)
 
 
 def faults(said: Mapping[str, str], *, several: bool, one_network: bool) -> Iterator[Fault]:
@@ -117,10 +117,10 @@ def one_network(plan: Plan, job: int) -> bool:
 @check(
     "nccl-settings", stage="lint", severity="warning", title="Settings of NCCL or Gloo contradict each other", own=True
 )
-def nccl_settings(plan: Plan, regret: Regret) -> Iterator[Finding]:
+def nccl_settings(plan: Plan, finding: LintFinding) -> Iterator[Finding]:
     """One of the settings is not read, or leaves no interface over which the nodes can reach one another."""
-    fault = Fault(*regret.what)
-    yield Finding(message=fault.message, help=fault.help, field=field_of(("spec", *regret.path)))
+    fault = Fault(*finding.what)
+    yield Finding(message=fault.message, help=fault.help, field=field_of(("spec", *finding.path)))
 
 
-CHECKS: Final[tuple[Check[[Plan, Regret]]]] = (nccl_settings,)
+CHECKS: Final[tuple[Check[[Plan, LintFinding]]]] = (nccl_settings,)

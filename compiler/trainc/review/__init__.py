@@ -18,7 +18,7 @@ from trainc.review import sides
 from trainc.review.causes import Causes
 from trainc.review.changes import changes
 from trainc.review.consequences import judge, touches
-from trainc.review.masking import shown
+from trainc.review.masked_changes import shown
 from trainc.review.model import Cause, Line, Review, Reviewed, Setting
 from trainc.review.settings import edits
 from trainc.source.masking import masked

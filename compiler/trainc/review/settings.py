@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from trainc.diagnostics import Place
 from trainc.review.changes import Change, changes
 from trainc.tracing import standing
-from trainc.tracing.counterparts import GONE
+from trainc.tracing.correspondence import GONE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -17,7 +17,7 @@ from trainc.delivery import PLAIN, Delivery
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, Related
 from trainc.inputs import STDIN
 from trainc.reading import Reading
-from trainc.review import walks
+from trainc.review import commit_files
 from trainc.settings import DEFAULT, Settings
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ class Side(NamedTuple):
 def read(where: Where, options: Options) -> Side:
     """Read one side, and compile it where it holds TrainJobs."""
     wanted = _settings(where, options)
-    files_of = inputs.read if where.commit is None else partial(walks.read, where.commit)
+    files_of = inputs.read if where.commit is None else partial(commit_files.read, where.commit)
     found = Reading(files_of, namespace=options.namespace)
     found.gather(where.paths, settings=wanted.file if where.commit is None else options.config or "")
     jobsets = [document for document in found.documents["other"] if document.value.get("kind") == "JobSet"]

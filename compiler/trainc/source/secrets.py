@@ -61,7 +61,7 @@ def secrets(text: str, begin: int, end: int, *, parsed: bool) -> tuple[Stretch, 
         found += known[first : bisect_left(known, end, key=lambda stretch: stretch[0])]
         whole = parsed and end <= read
     if not whole:
-        from trainc.source.surroundings import in_broken_line
+        from trainc.source.masking_heuristics import in_broken_line
 
         found += in_broken_line(text, begin, end)
     return tuple(joined(found))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from trainc.kubernetes.trees import Path, Tree, edit, put
 from trainc.records import NamedTuple
-from trainc.tracing.counterparts import GONE, at, counterpart
+from trainc.tracing.correspondence import GONE, at, corresponding_path
 from trainc.tracing.history import fresh, making
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ class Experiments:
         if key not in self._runs:
             self._runs[key] = Run(self._stages(alter, self.fields[low:high]))
         result = self._runs[key].after(written.stage)
-        there = None if result is None else counterpart(written.objects, written.path, result)
+        there = None if result is None else corresponding_path(written.objects, written.path, result)
         return GONE if there is None else at(result, there)
 
     def _stages(self, alter: Alteration, altered: list[Field]) -> Iterator[tuple[str, list[Tree]]]:

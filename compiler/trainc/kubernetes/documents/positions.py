@@ -24,9 +24,9 @@ from trainc.kubernetes.documents.events import (
     events,
     start,
 )
+from trainc.kubernetes.documents.goyaml import rewritings, rewritten
 from trainc.kubernetes.documents.jsontree import JsonField, JsonNode, root_of_json, uncollected
 from trainc.kubernetes.documents.lines import lines
-from trainc.kubernetes.documents.quirks import rewritings, rewritten
 from trainc.kubernetes.documents.scalars import HINTS, MERGE_TAG, key_text, plain
 from trainc.kubernetes.documents.tags import TagError, tagged
 from trainc.records import NamedTuple

@@ -15,7 +15,7 @@ from trainc.plural import plural
 from trainc.review.consequences import WORDS
 from trainc.review.settings import REPORTING
 from trainc.source.masking import MASK
-from trainc.tracing.counterparts import GONE
+from trainc.tracing.correspondence import GONE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -49,7 +49,7 @@ MANAGERS: Final = ("trainer.kubeflow.org/trainjob-controller", "kueue.x-k8s.io/m
 _URI: Final = r"[A-Za-z][A-Za-z0-9+.-]*://.+\Z"
 _NAME: Final = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?\Z")
 
-Check = Callable[[Any, Path], Iterator[Violation]]
+CelCheck = Callable[[Any, Path], Iterator[Violation]]
 
 
 class Rule(NamedTuple):
@@ -57,7 +57,7 @@ class Rule(NamedTuple):
 
     at: tuple[str, ...]
     digest: str
-    check: Check
+    check: CelCheck
 
 
 def trainjob_name(job: Any, path: Path) -> Iterator[Violation]:
@@ -255,7 +255,7 @@ def _places(value: Any, at: tuple[str, ...], path: Path = ()) -> Iterator[tuple[
 
 
 def _quoted(text: str) -> str:
-    from trainc.kubernetes.structural.remedies import shown
+    from trainc.kubernetes.structural.hints import shown
 
     return shown(text)
 
