@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SEED = 20261121
-STOCK = "torch-distributed"
+BUILT_IN = "torch-distributed"
 """A runtime that comes with trainc."""
 POLICIES = ("torch", "jax", "xgboost", "plain")
 """The frameworks of the made runtimes, in turn."""
@@ -189,7 +189,7 @@ class Job(NamedTuple):
     env: tuple[tuple[str, str], ...]
 
 
-def jobs(count: int, runtimes: Iterable[str] = (STOCK,)) -> list[Job]:
+def jobs(count: int, runtimes: Iterable[str] = (BUILT_IN,)) -> list[Job]:
     """The first `count` jobs, on the runtimes in turn: those of a smaller count are the same."""
     dice = random.Random(SEED)
     names = list(runtimes)

@@ -87,7 +87,7 @@ def jobs(count: int) -> str:
 
 def made(folder: Path, count: int, runtimes: int) -> Set:
     """So many jobs on so many made runtimes; 0 is the stock one."""
-    names, options = [inputs.STOCK], []
+    names, options = [inputs.BUILT_IN], []
     if runtimes:
         names = inputs.runtime_names(runtimes)
         options = ["--runtimes", str(inputs.folder_of_runtimes(folder / "runtimes", names))]

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from running import NO_ADVICE
+from running import NO_LINT
 
 import trainc
 from trainc.frontends import CLUSTER
-from trainc.library import Stock
+from trainc.library import BuiltIn
 
 HEAD = {"apiVersion": "trainer.kubeflow.org/v1alpha1"}
 ANCESTOR = {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}
@@ -36,7 +36,7 @@ def compiled(
     ]
     file = folder / "x.json"
     file.write_text("\n".join(map(json.dumps, documents)))
-    return trainc.compile([str(file)], settings=NO_ADVICE)
+    return trainc.compile([str(file)], settings=NO_LINT)
 
 
 def made(compilation: trainc.Compilation, kind: str) -> dict[str, Any]:
@@ -61,4 +61,4 @@ def container_of(compilation: trainc.Compilation) -> dict[str, Any]:
 
 def only_built_in(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
     """Hide the other built-in runtimes, for a test of what is said of all: a new one is no change of it."""
-    monkeypatch.setattr(Stock, "known", lambda _: [(CLUSTER, "", name) for name in names])
+    monkeypatch.setattr(BuiltIn, "known", lambda _: [(CLUSTER, "", name) for name in names])

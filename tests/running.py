@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from unittest import mock
 
 from trainc.cli import main
-from trainc.lint.signs import RULES
+from trainc.lint.triggers import RULES
 from trainc.settings import Settings
 
-NO_ADVICE = Settings(disable=frozenset(RULES))
+NO_LINT = Settings(disable=frozenset(RULES))
 """For what is compiled to be looked at, and need not be a good job."""
 
 

@@ -9,7 +9,7 @@ from trainc.declarations import Declaration
 from trainc.delivery import PLAIN, Delivery
 from trainc.diagnostics import Checked, Diagnostic, Document, ObjectId, Place, Related, failed, strictly
 from trainc.emit.order import objects_of_a_job
-from trainc.library import Level, Library, Stock
+from trainc.library import BuiltIn, Level, Library
 from trainc.objects import TrainJob
 from trainc.plan import Plan
 from trainc.reading import Reading
@@ -171,10 +171,10 @@ def compile_documents(reading: Reading, options: Options) -> Compilation:
     )
     used = (entry for level in searched.levels[1:] for entry in level.entries.values() if entry.asked)
     found += [diagnostic for entry in used for diagnostic in entry.conform()[1]]
-    if regretted := [plan for plan in plans if plan.regrets]:
+    if linted := [plan for plan in plans if plan.lint_findings]:
         from trainc.placing.lint import warnings
 
-        found += warnings(regretted)
+        found += warnings(linted)
     return Compilation(
         jobs=jobs,
         others=tuple(reading.documents["other"]),
@@ -182,16 +182,16 @@ def compile_documents(reading: Reading, options: Options) -> Compilation:
         files=reading.files,
         checked=tuple(_checked(plans, reading.documents["runtime"])),
         strict=options.settings.strict,
-    ).saying(_thinned(found))
+    ).saying(_collapsed(found))
 
 
-def _thinned(found: list[Diagnostic]) -> list[Diagnostic]:
+def _collapsed(found: list[Diagnostic]) -> list[Diagnostic]:
     """What a run has to say, without the mass of what is said over and over."""
     if len(found) < MANY:
         return found
-    from trainc.crowds import thinned
+    from trainc.repeated import collapsed
 
-    return thinned(found)
+    return collapsed(found)
 
 
 def _checked(plans: Iterable[Plan], runtimes: Iterable[Document]) -> Iterator[Checked]:
@@ -207,7 +207,7 @@ def library(
     """The runtimes by level, in the order in which they are searched: the given ones, each path, the stock ones."""
     from trainc.passes.conform import conform_runtime
 
-    spelled = options.settings.spelled
+    spelled = options.settings.option_names
     levels: list[Level] = []
     found: list[Diagnostic] = []
     if given is not None:
@@ -219,7 +219,7 @@ def library(
         level, twice = Level.of(spelled.runtimes.format(path), more.documents["runtime"], conform_runtime)
         found += [*more.diagnostics, *twice]
         levels.append(level)
-    return Library((*levels, Stock(conform_runtime)), spelled), found
+    return Library((*levels, BuiltIn(conform_runtime)), spelled), found
 
 
 def _plans(jobs: list[Document], library: Library, options: Options, found: list[Diagnostic]) -> list[Plan]:

@@ -153,7 +153,7 @@ class Finding(NamedTuple):
     related: tuple[Related, ...] = ()
 
 
-class Regret(NamedTuple):
+class LintFinding(NamedTuple):
     """A rule that a plan does not keep."""
 
     rule: str

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 DUPLICATE_RUNTIME: Final = Declaration("duplicate-runtime", ("read",), "Two runtimes have the same name", own=True)
 
-STOCK: Final = "the stock runtimes"
+BUILT_IN: Final = "the stock runtimes"
 """The name of the last level."""
 Key = tuple[str, str, str]
 """Kind, namespace (empty for a cluster's), name."""
@@ -85,11 +85,11 @@ class Level:
         return level, found
 
 
-class Stock(Level):
+class BuiltIn(Level):
     """The runtimes that ship with trainc: one file each, its name is the runtime's; read when they are asked for."""
 
     def __init__(self, conform: Conform) -> None:
-        super().__init__(STOCK, conform)
+        super().__init__(BUILT_IN, conform)
 
     def find(self, key: Key) -> Entry | None:
         """The stock runtime of that name; all of them are cluster-wide."""
@@ -109,10 +109,10 @@ class Stock(Level):
         path = data_path("runtimes", f"{name}.yaml")
         with open(path, encoding="utf-8") as opened:
             text = opened.read()
-        return Document(file=f"<stock>/{name}.yaml", line=1, text=text, value=parse(text))
+        return Document(file=f"<built-in>/{name}.yaml", line=1, text=text, value=parse(text))
 
 
-class Spelled(NamedTuple):
+class OptionNames(NamedTuple):
     """How the one who runs trainc says what a way out asks for: not everybody has a command line."""
 
     runtimes: str = "--runtimes {}"
@@ -120,14 +120,14 @@ class Spelled(NamedTuple):
     name_suffix_hash: str = "--name-suffix-hash"
 
 
-FLAGS: Final = Spelled()
+FLAGS: Final = OptionNames()
 
 
 class Library(NamedTuple):
     """All levels, in the order in which they are searched."""
 
     levels: tuple[Level, ...]
-    spelled: Spelled = FLAGS
+    option_names: OptionNames = FLAGS
 
     def find(self, kind: str, namespace: str, name: str) -> Entry | None:
         """The first runtime of that kind and name; one with a namespace only for a TrainJob of that namespace."""

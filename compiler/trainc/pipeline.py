@@ -45,7 +45,7 @@ STAGES: Final[tuple[Callable[[Plan], Plan], ...]] = (
     deliver,  # what the way into the cluster asks for: suspend, an annotation for Argo CD
     store,  # the JobSet in the form in which the cluster stores it, and what its schema would refuse
     verify,  # what JobSet's webhook would refuse, the API server in the Jobs and pods, and what is too large
-    lint,  # what nobody refuses, and its user would regret
+    lint,  # what nobody refuses, and its user would finding
 )
 
 

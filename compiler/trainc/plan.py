@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from trainc.declarations import Phase
-    from trainc.diagnostics import ObjectId, Regret
+    from trainc.diagnostics import LintFinding, ObjectId
     from trainc.kubernetes.violations import Violation
     from trainc.library import Library
 
@@ -80,7 +80,7 @@ class Plan(NamedTuple):
     """What would be refused in the objects; its lines are found when the stages are done (`placing.refused`)."""
     quiet: frozenset[str] = frozenset()
     """The rules of stage lint that nobody wants to hear of."""
-    regrets: tuple[Regret, ...] = ()
+    lint_findings: tuple[LintFinding, ...] = ()
     """What nobody refuses, and its user would regret; in words when all TrainJobs are done."""
     stopped: bool = False
     """Whether going on makes no sense at all: there is no runtime to go on with."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc import inputs
 from trainc.inputs import SETTINGS, STDIN, fault, root_of, within
-from trainc.library import FLAGS, Spelled
+from trainc.library import FLAGS, OptionNames
 from trainc.objects import NO_PROJECT, Project
 from trainc.records import NamedTuple
 
@@ -34,10 +34,10 @@ class Settings(NamedTuple):
     """The rules that are turned off."""
     strict: str = ""
     """Who makes warnings errors, in words; empty where nobody does."""
-    spelled: Spelled = FLAGS
+    option_names: OptionNames = FLAGS
     """What diagnostics call the options of a run."""
-    advice: bool = False
-    """Whether to say also what is right for most, and worth a thought (`passes.lint.ADVICE`)."""
+    all_rules: bool = False
+    """Whether to say also what is right for most, and worth a thought (`passes.lint.VALIDATE_ONLY`)."""
     project: Project = NO_PROJECT
     """What it says of the objects that are made."""
     file: str = ""
@@ -48,9 +48,9 @@ class Settings(NamedTuple):
     @property
     def quiet(self) -> frozenset[str]:
         """The rules that nobody wants to hear of."""
-        from trainc.lint.signs import ADVICE
+        from trainc.lint.triggers import VALIDATE_ONLY
 
-        return self.disable if self.advice else self.disable | {ADVICE}
+        return self.disable if self.all_rules else self.disable | {VALIDATE_ONLY}
 
 
 DEFAULT: Final = Settings()
@@ -157,7 +157,7 @@ def _rule_meant(document: Document, violation: Violation) -> str:
     if violation.rule != "enum":
         return ""
     from trainc.kubernetes.trees import get
-    from trainc.lint.signs import IDS
+    from trainc.lint.triggers import IDS
     from trainc.nearest import nearest
 
     near = nearest(str(get(document.value, violation.path)), sorted(IDS))

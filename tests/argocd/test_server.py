@@ -31,7 +31,7 @@ spec:
   trainer: {resourcesPerNode: {requests: {cpu: 1}}}
 """
 CLAIM = "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: data}\nspec: {accessModes: [ReadWriteMany]}\n"
-STOCK = (FILES.parents[1] / "runtimes" / "torch-distributed.yaml").read_text()
+BUILT_IN = (FILES.parents[1] / "runtimes" / "torch-distributed.yaml").read_text()
 APPLICATION = {"job.yaml": JOB, "data.yaml": CLAIM}
 MENTIONED = {"notes.yaml": f"# No TrainJob yet.\n{CLAIM}" + "#" * 2**20}
 """What is taken for an application of ours, as discovery reads no large files as YAML."""
@@ -64,7 +64,9 @@ def shown(answer: Any) -> str:
 def repository(tmp_path: Path) -> Path:
     """A repository whose application's folder is empty but for a text; with a folder of runtimes."""
     root = tmp_path / "repository"
-    write(root, {f"{APP}/README.md": "# Jobs\n", "platform/ours.yaml": STOCK.replace("torch-distributed", "ours", 1)})
+    write(
+        root, {f"{APP}/README.md": "# Jobs\n", "platform/ours.yaml": BUILT_IN.replace("torch-distributed", "ours", 1)}
+    )
     return root
 
 

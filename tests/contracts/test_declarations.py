@@ -14,7 +14,7 @@ import pytest
 from trainc.catalogue import BY, MODULES, entries
 from trainc.checks import Check
 from trainc.declarations import PHASES, Declaration
-from trainc.lint.signs import ELSEWHERE, RULES
+from trainc.lint.triggers import ELSEWHERE, RULES
 
 PACKAGE = Path(__file__).parents[2] / "compiler" / "trainc"
 ENTRIES = entries()

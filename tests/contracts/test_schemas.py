@@ -15,7 +15,7 @@ import jsonschema
 import pytest
 
 from trainc import extensions
-from trainc.checks import rules
+from trainc.checks import cel
 from trainc.frameworks import FRAMEWORKS
 from trainc.frontends import CLUSTER, NAMESPACED
 from trainc.kubernetes.structural import StructuralSchema
@@ -37,7 +37,7 @@ def subschemas(schema: Any, root: Any, path: tuple[str, ...] = ()) -> Iterator[t
     for name, child in schema.get("properties", {}).items():
         yield from subschemas(child, root, (*path, name))
     if "items" in schema:
-        yield from subschemas(schema["items"], root, (*path, rules.ITEM))
+        yield from subschemas(schema["items"], root, (*path, cel.ITEM))
     if "additionalProperties" in schema:
         yield from subschemas(schema["additionalProperties"], root, (*path, "{}"))
 
@@ -81,7 +81,7 @@ def test_every_creation_rule_is_implemented(kind: str) -> None:
         for rule in schema.get("x-kubernetes-validations", ())
         if "oldSelf" not in rule["rule"]
     }
-    assert {(rule.at, rule.digest) for rule in rules.RULES.get(kind, ())} == wanted
+    assert {(rule.at, rule.digest) for rule in cel.RULES.get(kind, ())} == wanted
 
 
 @pytest.mark.parametrize("kind", [CLUSTER, NAMESPACED])

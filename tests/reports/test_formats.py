@@ -127,7 +127,7 @@ def without(form: str) -> Iterator[Diagnostic]:
                 at = Location("a.yaml", line, int(line > 0), end, int(end > 0))
                 yield diagnostic(f"{severity} {line} {end}", severity=severity, place=at)
     yield diagnostic("input", place=Location("-", 4, 1))
-    yield diagnostic("stock", place=Location("<stock>/plain.yaml", 4, 1))
+    yield diagnostic("stock", place=Location("<built-in>/plain.yaml", 4, 1))
     yield diagnostic("none at all")
 
 
@@ -166,9 +166,9 @@ def test_every_format_tells_of_the_same_faults(path: Path) -> None:
 @pytest.mark.parametrize(
     ("form", "input", "stock", "nothing"),
     [
-        pytest.param("github", "", "<stock>/plain.yaml", "", id="github"),
-        pytest.param("gitlab", "stdin", "<stock>/plain.yaml", ".", id="gitlab"),
-        pytest.param("sarif", "stdin", "<stock>/plain.yaml", "", id="sarif"),
+        pytest.param("github", "", "<built-in>/plain.yaml", "", id="github"),
+        pytest.param("gitlab", "stdin", "<built-in>/plain.yaml", ".", id="gitlab"),
+        pytest.param("sarif", "stdin", "<built-in>/plain.yaml", "", id="sarif"),
     ],
 )
 def test_what_is_in_no_file_of_the_repository(form: str, input: str, stock: str, nothing: str) -> None:

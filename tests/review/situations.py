@@ -12,8 +12,8 @@ from trainc.review import compare
 from trainc.review.changes import Change
 from trainc.review.consequences import Consequence
 from trainc.review.model import Cause, Line, Review, Reviewed
-from trainc.review.sides import Options, of_arguments
-from trainc.tracing.counterparts import GONE
+from trainc.review.sides import DiffOptions, of_arguments
+from trainc.tracing.correspondence import GONE
 
 RUNTIME: Final = """\
 apiVersion: trainer.kubeflow.org/v1alpha1
@@ -139,7 +139,7 @@ SITUATIONS: Final[dict[str, tuple[Files, Files]]] = {
 }
 
 
-def review(folder: Path, before: Files, after: Files, options: Options | None = None) -> Review:
+def review(folder: Path, before: Files, after: Files, options: DiffOptions | None = None) -> Review:
     """The review of two folders, which are made below a folder that is the current one."""
     for side, files in (("before", before), ("after", after)):
         for name, text in files.items():
@@ -147,7 +147,7 @@ def review(folder: Path, before: Files, after: Files, options: Options | None = 
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
     old, new = of_arguments(("before", "after"))
-    return compare(old, new, options or Options(no_config=True))
+    return compare(old, new, options or DiffOptions(no_config=True))
 
 
 BREAKOUTS: Final = (

@@ -15,7 +15,7 @@ from running import run
 
 from trainc.review.changes import changes, undone
 from trainc.review.consequences import judge
-from trainc.tracing.counterparts import KEYS as MERGE_KEYS
+from trainc.tracing.correspondence import KEYS as MERGE_KEYS
 
 ROOT = Path(__file__).parents[2]
 JOBSETS = [

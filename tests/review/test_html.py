@@ -22,8 +22,8 @@ from syrupy.assertion import SnapshotAssertion
 from tinyhtml5.parser import HTMLParser
 
 from trainc.data import data_path
+from trainc.review.escaping import LINE, text
 from trainc.review.formats import html
-from trainc.review.inert import LINE, text
 from trainc.review.model import Review
 
 HERE = Path(__file__).parent

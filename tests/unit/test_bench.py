@@ -38,7 +38,7 @@ def test_a_smaller_set_is_the_start_of_a_larger_one() -> None:
 
 def test_the_inputs_compile_and_nothing_is_to_be_said_of_them(tmp_path: Path) -> None:
     runtimes = inputs.folder_of_runtimes(tmp_path / "runtimes", NAMES)
-    jobs = inputs.folder_of_jobs(tmp_path / "jobs", inputs.jobs(60, [inputs.STOCK, *NAMES]))
+    jobs = inputs.folder_of_jobs(tmp_path / "jobs", inputs.jobs(60, [inputs.BUILT_IN, *NAMES]))
     result = compile([str(jobs), str(runtimes)])
     assert (result.diagnostics, len(result.jobs), result.runtimes) == ((), 60, 20)
 

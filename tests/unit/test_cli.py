@@ -15,7 +15,7 @@ from syrupy.assertion import SnapshotAssertion
 import trainc
 from trainc.cli.group import COMMANDS
 
-STOCK = Path(__file__).parents[2] / "runtimes"
+BUILT_IN = Path(__file__).parents[2] / "runtimes"
 GOLDEN = Path(__file__).parents[2] / "golden"
 JOB = "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\nmetadata: {name: a}\nspec: {%s}\n"
 
@@ -145,11 +145,11 @@ def test_the_runtimes_are_listed(snapshot: SnapshotAssertion, tmp_path: Path, mo
 
 def test_every_built_in_runtime_is_listed() -> None:
     _, *rows = run("runtimes").out.splitlines()
-    assert [row.split()[0] for row in rows] == sorted(path.stem for path in STOCK.iterdir())
+    assert [row.split()[0] for row in rows] == sorted(path.stem for path in BUILT_IN.iterdir())
 
 
 def test_a_runtime_is_printed_as_it_is_written() -> None:
-    assert run("runtimes", "plain").out == (STOCK / "plain.yaml").read_text()
+    assert run("runtimes", "plain").out == (BUILT_IN / "plain.yaml").read_text()
     done = run("runtimes", "plane")
     assert (done.code, done.out) == (1, "")
     assert done.err == 'error[runtime-not-found]: no runtime "plane"\n  help: did you mean plain?\n'
@@ -158,15 +158,15 @@ def test_a_runtime_is_printed_as_it_is_written() -> None:
 def test_the_stock_runtimes_are_written_out_and_what_is_there_is_kept(tmp_path: Path) -> None:
     (tmp_path / "plain.yaml").write_text("ours\n")
     assert run("runtimes", "--export", str(tmp_path)).code == 0
-    assert {p.name for p in tmp_path.iterdir()} == {p.name for p in STOCK.iterdir()}
+    assert {p.name for p in tmp_path.iterdir()} == {p.name for p in BUILT_IN.iterdir()}
     assert (tmp_path / "plain.yaml").read_text() == "ours\n"
-    assert (tmp_path / "torch-distributed.yaml").read_text() == (STOCK / "torch-distributed.yaml").read_text()
+    assert (tmp_path / "torch-distributed.yaml").read_text() == (BUILT_IN / "torch-distributed.yaml").read_text()
     assert run("runtimes", "--export", str(tmp_path / "plain.yaml")).code == 1
 
 
 def test_every_stock_runtime_is_sound() -> None:
-    done = run("validate", str(STOCK))
-    assert (done.code, done.out) == (0, f"no faults found: 0 TrainJobs, {len(list(STOCK.iterdir()))} runtimes\n")
+    done = run("validate", str(BUILT_IN))
+    assert (done.code, done.out) == (0, f"no faults found: 0 TrainJobs, {len(list(BUILT_IN.iterdir()))} runtimes\n")
 
 
 @pytest.mark.parametrize("kind", ["TrainJob", "clustertrainingruntime", "JobSet"])

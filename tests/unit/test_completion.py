@@ -40,7 +40,7 @@ def test_an_unknown_shell_is_named_with_those_that_are_known() -> None:
     assert all(shell in done.err for shell in SHELLS)
 
 
-STOCK = {path.stem for path in ROOT.glob("runtimes/*.yaml")}
+BUILT_IN = {path.stem for path in ROOT.glob("runtimes/*.yaml")}
 
 
 def completed(words: str, monkeypatch: pytest.MonkeyPatch) -> set[str]:
@@ -66,7 +66,7 @@ def completed(words: str, monkeypatch: pytest.MonkeyPatch) -> set[str]:
         ("trainc validate jobs/", {"file,jobs/"}),
         ("trainc pods --format ", {"plain,table", "plain,json"}),
         ("trainc pods jo", {"file,jo"}),
-        ("trainc runtimes ", {f"plain,{name}" for name in STOCK}),
+        ("trainc runtimes ", {f"plain,{name}" for name in BUILT_IN}),
         ("trainc runtimes torch-d", {f"plain,torch-distributed{which}" for which in ("", "-coscheduling", "-volcano")}),
         ("trainc runtimes ./", {"file,./"}),
         ("trainc runtimes --export ", {"dir,"}),

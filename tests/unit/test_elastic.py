@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from running import NO_ADVICE
+from running import NO_LINT
 
 import trainc
 from trainc.compilation import Compilation
@@ -35,7 +35,7 @@ def compiled(tmp_path: Path, policy: Any, trainer: Any = None, nodes: Any = None
     ]
     file = tmp_path / "x.json"
     file.write_text("\n".join(map(json.dumps, documents)))
-    return trainc.compile([str(file)], settings=NO_ADVICE)
+    return trainc.compile([str(file)], settings=NO_LINT)
 
 
 def made(tmp_path: Path, policy: Any, trainer: Any = None, nodes: Any = None) -> tuple[int, list[tuple[str, str]]]:

@@ -23,8 +23,8 @@ import trainc
 from trainc.explaining import patches
 from trainc.explaining.selectors import parse
 from trainc.kubernetes.violations import field_of as spelt
-from trainc.tracing.counterparts import leaves
-from trainc.tracing.spelling import by_names
+from trainc.tracing.correspondence import leaves
+from trainc.tracing.field_names import by_names
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 CASES = sorted(path.parent.name for path in GOLDEN.glob("*/expected.yaml"))
@@ -280,7 +280,7 @@ def test_a_step_says_which_document_it_is(monkeypatch: pytest.MonkeyPatch) -> No
     assert entry["trainJob"] == {"namespace": "vision", "name": "resnet"}
     assert [(step["stage"], step["by"], step["file"], step["line"]) for step in entry["steps"]] == [
         ("conform", "the TrainJob", "input.yaml", 2),
-        ("override", 'runtime "torch-distributed"', "<stock>/torch-distributed.yaml", 18),
+        ("override", 'runtime "torch-distributed"', "<built-in>/torch-distributed.yaml", 18),
         ("override", 'patch "platform.acme.example.com/pools"', "input.yaml", 16),
         ("override", 'patch "security.acme.example.com/identity"', "input.yaml", 43),
         ("size", "the controller", None, None),

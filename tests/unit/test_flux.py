@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from running import NO_ADVICE
+from running import NO_LINT
 
 import trainc
 from trainc.frameworks.flux.words import shell_word
@@ -35,7 +35,7 @@ def compiled(
     ]
     file = tmp_path / "x.json"
     file.write_text("\n".join(map(json.dumps, documents)))
-    return trainc.compile([str(file)], settings=NO_ADVICE)
+    return trainc.compile([str(file)], settings=NO_LINT)
 
 
 def pod(compilation: trainc.Compilation) -> dict[str, Any]:

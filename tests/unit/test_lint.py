@@ -14,7 +14,7 @@ from running import run
 
 import trainc
 from trainc.diagnostics import Diagnostic, Place
-from trainc.lint.signs import IDS, IGNORE
+from trainc.lint.triggers import IDS, IGNORE
 from trainc.settings import Settings
 
 ROOT = Path(__file__).parents[2]
@@ -482,8 +482,8 @@ def test_the_annotation_does_not_reach_the_jobset(tmp_path: Path) -> None:
 def test_every_rule_can_be_turned_off(tmp_path: Path) -> None:
     bad = container(image="train", resources={}, env=env(HF_TOKEN="hf_Zq8vLm2Rk1", GLOO_SOCKET_IFNAME="^lo"))
     documents = [runtime(replicated(bad, pod={"hostNetwork": True})), trainjob(numNodes=2)]
-    assert len(said(tmp_path, *documents, settings=Settings(advice=True))) == 7
-    assert said(tmp_path, *documents, settings=Settings(disable=IDS, advice=True)) == []
+    assert len(said(tmp_path, *documents, settings=Settings(all_rules=True))) == 7
+    assert said(tmp_path, *documents, settings=Settings(disable=IDS, all_rules=True)) == []
 
 
 def test_the_first_job_of_init_gets_no_advice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -503,6 +503,6 @@ def test_a_good_job_loads_no_rule() -> None:
     program = "import sys; from trainc.compilation import compile; compile(sys.argv[1:]); print(*sys.modules)"
     case = ROOT / "golden" / "llm-finetune-4x8" / "input.yaml"
     done = subprocess.run([sys.executable, "-c", program, case], capture_output=True, text=True, check=True)
-    assert {"trainc.lint.signs", "trainc.placing.lint", "trainc.source.names"} & {*done.stdout.split()} == {
-        "trainc.lint.signs"
+    assert {"trainc.lint.triggers", "trainc.placing.lint", "trainc.source.names"} & {*done.stdout.split()} == {
+        "trainc.lint.triggers"
     }

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from running import NO_ADVICE
+from running import NO_LINT
 
 import trainc
 
@@ -40,7 +40,7 @@ def compiled(
     ]
     file = tmp_path / "x.json"
     file.write_text("\n".join(map(json.dumps, documents)))
-    return trainc.compile([str(file)], settings=NO_ADVICE)
+    return trainc.compile([str(file)], settings=NO_LINT)
 
 
 def told(compilation: trainc.Compilation) -> dict[str, dict[str, Any]]:

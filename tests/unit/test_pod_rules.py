@@ -12,7 +12,7 @@ import pytest
 
 from trainc.kubernetes import validation
 from trainc.kubernetes.validation import metadata
-from trainc.kubernetes.validation.findings import Findings
+from trainc.kubernetes.validation.combinators import PodViolations
 from trainc.kubernetes.violations import Violation
 
 NODE = {"name": "node", "image": "i"}
@@ -270,7 +270,7 @@ def test_where_the_cluster_is_vague_the_path_is_not() -> None:
 
 
 def test_labels_of_anything_can_be_looked_at() -> None:
-    looked_at = Findings({})
+    looked_at = PodViolations({})
     metadata.labels(looked_at, ((None, "metadata"), "labels"), {"a b": "x", "app": "a/b"}, field="metadata.labels")
     assert [(v.path[-1], v.field, v.key, v.message) for v in looked_at.violations] == [
         ("a b", "metadata.labels", True, 'the key "a b" has spaces in it'),

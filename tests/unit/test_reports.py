@@ -10,7 +10,7 @@ from running import run
 from syrupy.assertion import SnapshotAssertion
 
 import trainc
-from trainc import crowds
+from trainc import repeated
 from trainc.cli.options import colored
 from trainc.diagnostics import Diagnostic, Document, Location, Place, Related
 from trainc.reports import json, text
@@ -353,7 +353,7 @@ def test_a_location_prints_as_a_place_and_keeps_its_text_to_itself() -> None:
     ],
 )
 def test_a_thousand_diagnostics_take_no_time(job: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(crowds, "SHOWN", 1000)
+    monkeypatch.setattr(repeated, "SHOWN", 1000)
     Path("job.yaml").write_text(f"{HEAD}spec:\n  {RUNTIME}\n  trainer:\n    env:\n{job}")
     found = trainc.compile(["job.yaml"]).diagnostics
     begin = time.process_time()

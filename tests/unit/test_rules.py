@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from trainc.checks.rules import broken_rules
+from trainc.checks.cel import broken_rules
 from trainc.kubernetes.violations import Violation
 
 MULTIKUEUE = "kueue.x-k8s.io/multikueue"

@@ -16,8 +16,8 @@ from syrupy.assertion import SnapshotAssertion
 
 import trainc
 
-STOCK = sorted((Path(__file__).parents[2] / "runtimes").iterdir())
-MPI = [path for path in STOCK if "mpi:" in path.read_text()]
+BUILT_IN = sorted((Path(__file__).parents[2] / "runtimes").iterdir())
+MPI = [path for path in BUILT_IN if "mpi:" in path.read_text()]
 SMALLEST = """
 apiVersion: trainer.kubeflow.org/v1alpha1
 kind: TrainJob
@@ -37,7 +37,7 @@ def pods(path: Path) -> dict[str, Any]:
     return {job["name"]: job["template"]["spec"]["template"]["spec"] for job in spec["replicatedJobs"]}
 
 
-@pytest.mark.parametrize("path", STOCK, ids=by_name)
+@pytest.mark.parametrize("path", BUILT_IN, ids=by_name)
 def test_the_cluster_would_take_it_and_a_trainjob_compiles(path: Path, tmp_path: Path) -> None:
     assert yaml.safe_load(path.read_text())["metadata"]["name"] == path.stem
     assert trainc.compile([str(path)]).diagnostics == ()
@@ -47,12 +47,12 @@ def test_the_cluster_would_take_it_and_a_trainjob_compiles(path: Path, tmp_path:
     assert compilation.objects[0]["kind"] == "JobSet"
 
 
-@pytest.mark.parametrize("path", STOCK, ids=by_name)
+@pytest.mark.parametrize("path", BUILT_IN, ids=by_name)
 def test_it_begins_with_its_story(path: Path) -> None:
     assert path.read_text().startswith("# ")
 
 
-@pytest.mark.parametrize("path", STOCK, ids=by_name)
+@pytest.mark.parametrize("path", BUILT_IN, ids=by_name)
 def test_images_are_pinned_and_the_trainer_asks_for_something(path: Path) -> None:
     containers = [
         c for pod in pods(path).values() for key in ("containers", "initContainers") for c in pod.get(key, [])

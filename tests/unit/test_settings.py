@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from running import run
 
-from trainc.lint.signs import IDS
+from trainc.lint.triggers import IDS
 from trainc.settings import DEFAULT, of
 
 ROOT = Path(__file__).parents[2]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from trainc.checks.rules import broken_rules
+from trainc.checks.cel import broken_rules
 from trainc.kubernetes.gotypes import stored
 from trainc.kubernetes.structural import load
 from trainc.passes.store import with_defaults

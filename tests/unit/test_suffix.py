@@ -19,7 +19,7 @@ from trainc.checks.jobset import update
 from trainc.delivery import Delivery
 from trainc.kubernetes.trees import put
 from trainc.suffix import LETTERS, digest
-from trainc.tracing.counterparts import at, leaves
+from trainc.tracing.correspondence import at, leaves
 from trainc.tracing.experiments import changed, removed
 
 GOLDEN = Path(__file__).parents[2] / "golden"

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from running import NO_ADVICE
+from running import NO_LINT
 
 import trainc
 from trainc.compilation import Compilation
@@ -40,7 +40,7 @@ def compiled(tmp_path: Path, jobs: list[Any], policy: Any = None, trainer: Any =
     ]
     file = tmp_path / "x.json"
     file.write_text("\n".join(map(json.dumps, documents)))
-    return trainc.compile([str(file)], settings=NO_ADVICE)
+    return trainc.compile([str(file)], settings=NO_LINT)
 
 
 def configs(compilation: Compilation, index: int = 0) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from running import NO_ADVICE
+from running import NO_LINT
 
 import trainc
 
@@ -39,7 +39,7 @@ def variables(
     ]
     file = tmp_path / "x.json"
     file.write_text("\n".join(map(json.dumps, documents)))
-    compilation = trainc.compile([str(file)], settings=NO_ADVICE)
+    compilation = trainc.compile([str(file)], settings=NO_LINT)
     assert [d.message for d in compilation.diagnostics] == []
     for compiled in compilation.objects[0]["spec"]["replicatedJobs"]:
         for container in compiled["template"]["spec"]["template"]["spec"]["containers"]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from running import NO_ADVICE
+from running import NO_LINT
 
 import trainc
 
@@ -50,7 +50,7 @@ def compiled(
     ]
     file = tmp_path / "x.json"
     file.write_text("\n".join(map(json.dumps, documents)))
-    return trainc.compile([str(file)], settings=NO_ADVICE)
+    return trainc.compile([str(file)], settings=NO_LINT)
 
 
 def nodes(compilation: trainc.Compilation) -> list[dict[str, Any]]:

@@ -20,7 +20,7 @@ from trainc.kubernetes.gostructs import ROOT, struct
 from trainc.kubernetes.violations import field_of
 from trainc.pipeline import STAGES
 from trainc.tracing import Trace, history
-from trainc.tracing.counterparts import GONE, KEYS, PATCHES, at, counterpart, leaves
+from trainc.tracing.correspondence import GONE, KEYS, PATCHES, at, corresponding_path, leaves
 from trainc.tracing.experiments import Experiments
 from trainc.tracing.patches import Operation, patch
 
@@ -372,7 +372,7 @@ def test_a_patch_makes_the_one_of_the_other(before: Any, after: Any) -> None:
     ],
 )
 def test_the_same_item_of_another_list(items: list[Any], index: int, others: list[Any], found: int | None) -> None:
-    assert counterpart(items, (index,), others) == (None if found is None else (found,))
+    assert corresponding_path(items, (index,), others) == (None if found is None else (found,))
 
 
 def test_items_are_followed_by_the_merge_keys_of_a_jobset() -> None:

@@ -20,7 +20,7 @@ from trainc.delivery import Delivery
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place
 from trainc.emit import yaml
 from trainc.frontends import NOT_AN_OBJECT
-from trainc.library import Spelled
+from trainc.library import OptionNames
 from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 OF_KUSTOMIZE: Final = ("kustomization.yaml", "kustomization.yml")
 """Files of kustomize's own: no objects, and nothing follows what they say."""
-SPELLED: Final = Spelled("the parameter runtimes: {}", "the parameter name-suffix-hash")
+OPTION_NAMES: Final = OptionNames("the parameter runtimes: {}", "the parameter name-suffix-hash")
 """How an Application says what else an option says."""
 
 
@@ -62,7 +62,9 @@ def generate(environment: Environment) -> Answer:
         runtimes=said.runtimes,
         only=said.only,
         namespace=environment.namespace,
-        settings=found._replace(strict="the parameter strict" if said.strict else found.strict, spelled=SPELLED),
+        settings=found._replace(
+            strict="the parameter strict" if said.strict else found.strict, option_names=OPTION_NAMES
+        ),
         delivery=Delivery(said.name_suffix_hash, said.argocd_replace, said.suspend),
         root=environment.root,
     )

@@ -1,4 +1,4 @@
-"""Checks: what the cluster would refuse, and what it would regret.
+"""Checks: what the cluster would refuse, and what it would finding.
 
 A check is a generator function that yields findings and changes nothing. The decorator gives it what every report
 and page needs: a stable id, the stage of the cluster's admission at which the fault would have surfaced, and a title.

@@ -131,7 +131,7 @@ def _report(reports: tuple[tuple[str, str], ...], result: Compilation, note: str
         from trainc.reports import text
 
         lines = [line for line in (options.summary(result), note) if line]
-        options.complain(text.render(result.diagnostics, summary="\n".join(lines), color=options.colored(sys.stderr)))
+        options.report(text.render(result.diagnostics, summary="\n".join(lines), color=options.colored(sys.stderr)))
 
 
 def _left_out(result: Compilation, passthrough: bool) -> str:

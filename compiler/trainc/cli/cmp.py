@@ -31,7 +31,7 @@ def generate() -> int:
     from trainc.argocd import environment, manifests, parameters
 
     answer = manifests.generate(environment.read(os.environ, parameters.NAMES))
-    _complain(answer)
+    _report_errors(answer)
     if answer.result.failed:
         return WRONG_INPUT
     options.write(answer.text)
@@ -63,10 +63,10 @@ def announce() -> int:
     return OK
 
 
-def _complain(answer: Answer) -> None:
+def _report_errors(answer: Answer) -> None:
     """Say on standard error what there is to say: Argo CD shows it with an exit code other than 0, and else logs it."""
     from trainc.reports import text
 
     if answer.result.diagnostics or answer.notes:
         summary = "\n".join(line for line in (options.summary(answer.result), *answer.notes) if line)
-        options.complain(text.render(answer.result.diagnostics, summary=summary, color=False))
+        options.report(text.render(answer.result.diagnostics, summary=summary, color=False))

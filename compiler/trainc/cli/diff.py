@@ -56,19 +56,19 @@ def command(  # noqa: PLR0913, PLR0917 (an option each)
     from trainc.review import compare
     from trainc.review.formats import load
     from trainc.review.revisions import RevisionError
-    from trainc.review.sides import Options, of_arguments
+    from trainc.review.sides import DiffOptions, of_arguments
 
     if config is not None and no_config:
         raise click.UsageError("--config reads a file and --no-config reads none: give one of them.")
     try:
         old, new = of_arguments(sides or ("HEAD",))
-        review = compare(old, new, Options(runtimes, only, namespace, config, no_config, delivery, passthrough))
+        review = compare(old, new, DiffOptions(runtimes, only, namespace, config, no_config, delivery, passthrough))
     except (RevisionError, ValueError) as error:
         raise click.UsageError(f"{error}.") from None
     if review.diagnostics:
         from trainc.reports import text
 
-        options.complain(text.render(review.diagnostics, summary="", color=options.colored(sys.stderr)))
+        options.report(text.render(review.diagnostics, summary="", color=options.colored(sys.stderr)))
     if review.failed:
         return WRONG_INPUT
     options.write(load(form)(review, color=form == "text" and options.colored(sys.stdout)))

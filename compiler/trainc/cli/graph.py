@@ -63,7 +63,7 @@ def command(
     if result.diagnostics:
         from trainc.reports import text
 
-        options.complain(
+        options.report(
             text.render(result.diagnostics, summary=options.summary(result), color=options.colored(sys.stderr))
         )
     if result.failed:

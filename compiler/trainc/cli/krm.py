@@ -28,8 +28,6 @@ def command() -> int:
     if done.diagnostics:
         from trainc.reports import text
 
-        options.complain(
-            text.render(done.diagnostics, summary=options.summary(done), color=options.colored(sys.stderr))
-        )
+        options.report(text.render(done.diagnostics, summary=options.summary(done), color=options.colored(sys.stderr)))
     options.write(answer.text)
     return WRONG_INPUT if done.failed else OK

@@ -218,7 +218,7 @@ def write_bytes(*parts: bytes) -> None:
         raise OutputError(error.strerror or str(error)) from None
 
 
-def complain(text: str) -> None:
+def report(text: str) -> None:
     """Write to standard error, if there is one, with what its encoding cannot say escaped."""
     if sys.stderr is not None:
         sys.stderr.write(text)

@@ -74,7 +74,7 @@ def _report(result: Compilation) -> None:
     if result.diagnostics:
         from trainc.reports import text
 
-        options.complain(
+        options.report(
             text.render(result.diagnostics, summary=options.summary(result), color=options.colored(sys.stderr))
         )
 

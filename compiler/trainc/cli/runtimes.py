@@ -70,7 +70,7 @@ def command(arguments: tuple[str, ...], runtimes: tuple[str, ...], wide: bool, e
     if name:
         entries = [entry for entry in entries if entry.id.name == name]
     if name and not entries:
-        return _complain([*diagnostics, _missing(name, {key[2] for key in found.known()})])
+        return _report_errors([*diagnostics, _missing(name, {key[2] for key in found.known()})])
     known = [(entry, runtime) for entry in entries if (runtime := entry.conform()[0])]
     diagnostics += [diagnostic for entry in entries for diagnostic in entry.conform()[1]]
     if name:
@@ -81,7 +81,7 @@ def command(arguments: tuple[str, ...], runtimes: tuple[str, ...], wide: bool, e
         header = (*COLUMNS, *WIDE) if wide else COLUMNS
         rows = ((*_row(*one), *(_node(one[1]) if wide else ())) for one in known)
         options.write("".join(f"{line}\n" for line in table([header, *rows])))
-    return _complain(diagnostics)
+    return _report_errors(diagnostics)
 
 
 def _is_path(argument: str) -> bool:
@@ -96,23 +96,23 @@ def _is_path(argument: str) -> bool:
     return os.path.exists(argument) and not os.path.exists(data_path("runtimes", f"{argument}.yaml"))
 
 
-def _complain(diagnostics: list[Diagnostic]) -> int:
+def _report_errors(diagnostics: list[Diagnostic]) -> int:
     from trainc.diagnostics import failed
     from trainc.reports import text
 
-    options.complain(text.render(diagnostics, summary="", color=options.colored(sys.stderr)))
+    options.report(text.render(diagnostics, summary="", color=options.colored(sys.stderr)))
     return WRONG_INPUT if failed(diagnostics) else OK
 
 
 def _row(entry: Entry, runtime: Runtime) -> tuple[str, ...]:
-    from trainc.library import STOCK
+    from trainc.library import BUILT_IN
     from trainc.reports.text import escape
 
     id = runtime.id
     name = f"{id.namespace}/{id.name}" if id.namespace else id.name
     jobs = [str(job.get("name")) for job in runtime.spec.get("replicatedJobs") or []]
     nodes = str((runtime.policy or {}).get("numNodes", 1))
-    where = "stock" if entry.level == STOCK else entry.document.file
+    where = "stock" if entry.level == BUILT_IN else entry.document.file
     return tuple(map(escape, (name, id.kind, runtime.framework, nodes, ",".join(jobs), where)))
 
 
@@ -145,9 +145,9 @@ def _export(entries: Iterable[Entry], folder: str) -> int:
     """Write the stock runtimes; a file that is there belongs to the repository by now, and is kept."""
     import os
 
-    from trainc.library import STOCK
+    from trainc.library import BUILT_IN
 
-    stock = [entry for entry in entries if entry.level == STOCK]
+    stock = [entry for entry in entries if entry.level == BUILT_IN]
     try:
         os.makedirs(folder, exist_ok=True)
         for entry in stock:
@@ -156,9 +156,9 @@ def _export(entries: Iterable[Entry], folder: str) -> int:
                 with open(path, "x", encoding="utf-8") as file:
                     file.write(entry.document.text)
             except FileExistsError:
-                options.complain(f"{path}: kept as it is\n")
+                options.report(f"{path}: kept as it is\n")
             else:
-                options.complain(f"{path}: written\n")
+                options.report(f"{path}: written\n")
     except OSError as error:
         raise click.ClickException(f"{folder} cannot be written: {error.strerror}") from None
     return OK

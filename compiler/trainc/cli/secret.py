@@ -44,10 +44,10 @@ def command(job: str, paths: tuple[str, ...], runtimes: tuple[str, ...], namespa
         return WRONG_INPUT
     manifests = _manifests(result)
     if not manifests:
-        options.complain(f'TrainJob "{job}" expects no Secret\n')
+        options.report(f'TrainJob "{job}" expects no Secret\n')
         return OK
     if where := _work_tree():
-        options.complain(
+        options.report(
             f"warning: these keys are made in the git work tree {where!r}: do not commit them; "
             "pipe them to kubectl apply -f -\n"
         )
@@ -61,7 +61,7 @@ def _report(result: Compilation) -> None:
     if result.diagnostics:
         from trainc.reports import text
 
-        options.complain(
+        options.report(
             text.render(result.diagnostics, summary=options.summary(result), color=options.colored(sys.stderr))
         )
 

@@ -50,13 +50,13 @@ def command(paths: tuple[str, ...], runtimes: tuple[str, ...], write: bool, diff
         for file in upgraded:
             _replace(file)
     told = "".join(line for file in upgraded for line in _told(file, done=write))
-    options.complain(text.render(diagnostics, summary="", color=options.colored(sys.stderr)) + told)
+    options.report(text.render(diagnostics, summary="", color=options.colored(sys.stderr)) + told)
     if check or diff:
         options.write("".join(line for file in upgraded for line in _diff(file)))
     elif not write and not failed(diagnostics):
         _print(upgraded, paths, stdin)
     if not told and not diagnostics:
-        options.complain("nothing to upgrade\n")
+        options.report("nothing to upgrade\n")
     if failed(diagnostics):
         return WRONG_INPUT
     return DIFFERENT if check and upgraded else OK

@@ -58,14 +58,14 @@ def validate(  # noqa: PLR0913, PLR0917 (an option each)
     from trainc.compilation import Options, compile_paths
     from trainc.reports import load
 
-    written, settings = tuple(file for _, file in reports), settings._replace(advice=True)
+    written, settings = tuple(file for _, file in reports), settings._replace(all_rules=True)
     run = Options(runtimes=runtimes, namespace=namespace, skip=written, settings=settings, delivery=delivery)
     if among is None:
         result = compile_paths(paths or (".",), run)
     else:
-        from trainc.among import compile_among
+        from trainc.subset import compile_subset
 
-        result = compile_among(paths, among, run)
+        result = compile_subset(paths, among, run)
     if reports:
         reporting.write(reports, result)
     report = load(form).render(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from trainc.emit.order import in_order
 from trainc.source.masking import is_secret_at, masked
 from trainc.tracing import OPTION
-from trainc.tracing.counterparts import leaves
+from trainc.tracing.correspondence import leaves
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

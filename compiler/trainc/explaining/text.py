@@ -17,8 +17,8 @@ from trainc.columns import line, padded
 from trainc.reports.text import BLUE, BOLD, CYAN, painter, position, underlined
 from trainc.source.excerpt import excerpt
 from trainc.source.printable import escape
-from trainc.tracing.counterparts import at
-from trainc.tracing.spelling import by_names, name_of_item
+from trainc.tracing.correspondence import at
+from trainc.tracing.field_names import by_names, name_of_item
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

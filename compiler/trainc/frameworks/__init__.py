@@ -3,7 +3,7 @@
 A framework has `apply`, which takes a sized plan and returns one with its variables and ports; `RESERVED`, the
 variables that a TrainJob may not set because the framework does, and `RESERVED_AT`, where the webhook says so; and
 `CHECKS`, what else its part of the webhook refuses. One whose pods wait for a Secret has `secrets`, too; one that does
-not reserve the same variables for every plan, `reserved`; one whose processes meet at one place, `MEETS_AT`.
+not reserve the same variables for every plan, `reserved`; one whose processes meet at one place, `RENDEZVOUS`.
 """
 
 from __future__ import annotations
@@ -72,12 +72,12 @@ def expected_secrets(plan: Plan) -> tuple[Secret, ...]:
     return secrets(plan) if secrets else ()
 
 
-def meeting_words(plan: Plan) -> tuple[tuple[str, ...], ...]:
+def rendezvous_sources(plan: Plan) -> tuple[tuple[str, ...], ...]:
     """In which words a container is told where its processes meet: variables, or a flag of its command.
 
     Of several ways the first holds whose words are all there; the values of one way, joined by colons, are the place.
     """
-    found: tuple[tuple[str, ...], ...] = getattr(load(plan.runtime.framework), "MEETS_AT", ())
+    found: tuple[tuple[str, ...], ...] = getattr(load(plan.runtime.framework), "RENDEZVOUS", ())
     return found
 
 

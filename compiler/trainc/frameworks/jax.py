@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 PORT: Final = 29500
 RESERVED: Final[frozenset[str]] = frozenset()
 RESERVED_AT: Final = "spec.trainer.env"
-MEETS_AT: Final = (("JAX_COORDINATOR_ADDRESS",),)
+RENDEZVOUS: Final = (("JAX_COORDINATOR_ADDRESS",),)
 CHECKS: Final[tuple[Check[[Plan]], ...]] = ()
 
 

@@ -41,7 +41,7 @@ RESERVED: Final = frozenset(
     }
 )
 RESERVED_AT: Final = "spec.trainer.env[{index}]"
-MEETS_AT: Final = (("DMLC_PS_ROOT_URI", "DMLC_PS_ROOT_PORT"),)
+RENDEZVOUS: Final = (("DMLC_PS_ROOT_URI", "DMLC_PS_ROOT_PORT"),)
 
 
 def apply(plan: Plan) -> Plan:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 RESERVED: Final = frozenset({"PADDLE_JOB_ID", "PADDLE_NNODES", "PADDLE_MASTER", "PADDLE_RANK", "POD_IP"})
 RESERVED_AT: Final = "spec.trainer.env[{index}]"
-MEETS_AT: Final = (("PADDLE_MASTER",),)
+RENDEZVOUS: Final = (("PADDLE_MASTER",),)
 CHECKS: Final[tuple[Check[[Plan]], ...]] = ()
 UNBUFFERED: Final = "PYTHONUNBUFFERED"
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 PORT: Final = 29500
 RESERVED: Final = frozenset({"DMLC_TRACKER_URI", "DMLC_TRACKER_PORT", "DMLC_TASK_ID", "DMLC_NUM_WORKER"})
 RESERVED_AT: Final = "spec.trainer.env[{index}]"
-MEETS_AT: Final = (("DMLC_TRACKER_URI", "DMLC_TRACKER_PORT"),)
+RENDEZVOUS: Final = (("DMLC_TRACKER_URI", "DMLC_TRACKER_PORT"),)
 CHECKS: Final[tuple[Check[[Plan]], ...]] = ()
 
 

@@ -14,7 +14,7 @@ from trainc import footprint, frameworks, schedulers
 from trainc.checks.job import claims
 from trainc.kubernetes.references import Reference, references
 from trainc.kubernetes.trees import Tree, get
-from trainc.library import STOCK
+from trainc.library import BUILT_IN
 from trainc.plan import pod_spec
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Wait(NamedTuple):
     """Ready or Complete."""
 
 
-class Step(NamedTuple):
+class GraphStep(NamedTuple):
     """A replicated job, and what it waits for."""
 
     job: Job
@@ -80,7 +80,7 @@ class Graph(NamedTuple):
     """Empty for a stock one."""
     framework: str
     jobset: str
-    steps: tuple[Step, ...]
+    steps: tuple[GraphStep, ...]
     total: Footprint
     queue: str
     """As `footprint.by_queue` has it; empty where there is none."""
@@ -99,7 +99,7 @@ def of(compiled: Compiled, others: Iterable[Document] = ()) -> Graph:
         name=compiled.name,
         file=plan.job.document.file,
         runtime=plan.runtime.id,
-        runtime_file="" if plan.runtime.level == STOCK else plan.runtime.document.file,
+        runtime_file="" if plan.runtime.level == BUILT_IN else plan.runtime.document.file,
         framework=plan.runtime.framework,
         jobset=str(jobset["metadata"]["name"]),
         steps=tuple(steps(jobset)),
@@ -111,7 +111,7 @@ def of(compiled: Compiled, others: Iterable[Document] = ()) -> Graph:
     )
 
 
-def steps(jobset: Tree) -> Iterator[Step]:
+def steps(jobset: Tree) -> Iterator[GraphStep]:
     """The replicated jobs in the order of the list, and what each waits for."""
     spec = jobset["spec"]
     in_order = get(spec, ("startupPolicy", "startupPolicyOrder")) == "InOrder"
@@ -120,7 +120,7 @@ def steps(jobset: Tree) -> Iterator[Step]:
         waits = [Wait(other["name"], other["status"]) for other in tree.get("dependsOn") or ()]
         if job.name in before:
             waits.append(Wait(before[job.name], "Ready"))
-        yield Step(job, tuple(waits))
+        yield GraphStep(job, tuple(waits))
 
 
 def gang(group: Tree) -> Gang:
@@ -135,7 +135,7 @@ def endpoint(plan: Plan, jobset: Tree) -> str:
         for container in get(jobset["spec"], (*pod_spec(job), "containers"), ()):
             said = {variable["name"]: variable.get("value", "") for variable in container.get("env") or ()}
             said |= {flag: value for flag, _, value in (word.partition("=") for word in container.get("command") or ())}
-            for words in frameworks.meeting_words(plan):
+            for words in frameworks.rendezvous_sources(plan):
                 if all(said.get(word) for word in words):
                     return ":".join(said[word] for word in words)
     return ""

@@ -17,7 +17,7 @@ from trainc.krm import items, request, results
 from trainc.krm.annotations import without
 from trainc.krm.resourcelist import EMPTY, ResourceList
 from trainc.krm.resourcelist import read as read_list
-from trainc.library import Spelled
+from trainc.library import OptionNames
 from trainc.reading import Reading
 from trainc.records import NamedTuple
 from trainc.settings import DEFAULT
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from trainc.krm.request import Request
     from trainc.settings import Settings
 
-SPELLED: Final = Spelled(
+OPTION_NAMES: Final = OptionNames(
     runtimes="runtimes: [{}] in the functionConfig", name_suffix_hash="nameSuffixHash in the functionConfig"
 )
 """How a functionConfig says what else an option says."""
@@ -87,7 +87,9 @@ def _compiled(read: Reading, wanted: Request, root: str) -> Compilation:
 
 def _settings(wanted: Request, root: str) -> Settings:
     found = projects.read(wanted.settings, root=root) if wanted.settings else DEFAULT
-    return found._replace(strict="strict in the functionConfig" if wanted.strict else found.strict, spelled=SPELLED)
+    return found._replace(
+        strict="strict in the functionConfig" if wanted.strict else found.strict, option_names=OPTION_NAMES
+    )
 
 
 def _nothing(given: ResourceList, wanted: Request, compilation: Compilation) -> Diagnostic | None:
@@ -105,6 +107,6 @@ def _nothing(given: ResourceList, wanted: Request, compilation: Compilation) -> 
 
 
 def _answer(given: ResourceList, compilation: Compilation, made: list[object]) -> Answer:
-    told = results.told(compilation.diagnostics, given)
+    told = results.reported(compilation.diagnostics, given)
     text = given.written(made, [result.entry for result in told])
     return Answer(text, compilation._replace(diagnostics=tuple(result.shown for result in told)))

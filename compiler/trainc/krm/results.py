@@ -49,7 +49,7 @@ class _Subject(NamedTuple):
     """The field in it."""
 
 
-def told(diagnostics: Iterable[Diagnostic], given: ResourceList) -> list[Result]:
+def reported(diagnostics: Iterable[Diagnostic], given: ResourceList) -> list[Result]:
     """Each diagnostic in both forms, in the order of the items, then of the files."""
     pairs = sorted(((in_order([raw])[0], raw) for raw in diagnostics), key=lambda pair: sort_key(pair[0]))
     return [Result(_entry(located, raw, given), _shown(located, raw, given)) for located, raw in pairs]

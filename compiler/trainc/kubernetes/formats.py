@@ -11,7 +11,7 @@ import re
 from functools import cache
 from typing import Final, Literal
 
-Refusal = Literal["read", "schema"]
+Message = Literal["read", "schema"]
 
 QUANTITY: Final = (
     r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$"
@@ -57,7 +57,7 @@ def go_pattern(pattern: str) -> re.Pattern[str]:
     return re.compile("".join(made), re.ASCII)
 
 
-def quantity(text: str) -> Refusal | None:
+def quantity(text: str) -> Message | None:
     """Whether a string that has the pattern of quantities is one.
 
     More than 1000 characters and exponents beyond 1000 are refused as well: Go's parser needs very long for the
@@ -73,7 +73,7 @@ def quantity(text: str) -> Refusal | None:
     return None
 
 
-def date_time(text: str) -> Refusal | None:
+def date_time(text: str) -> Message | None:
     """Whether a string is a time, for the schema and for the decoder after it."""
     date, t, clock = text.lower().partition("t")
     time = re.match(_CLOCK, clock.partition("t")[0])

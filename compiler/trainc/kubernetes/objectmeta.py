@@ -54,9 +54,9 @@ _NAMESPACE_FORM: Final = "use lower-case letters, digits and `-`"
 def check(metadata: Any, *, namespaced: bool) -> Iterator[Violation]:
     """Everything that is wrong with the metadata of an object on its creation; paths begin with `metadata`."""
     if metadata is not None and not isinstance(metadata, dict):
-        from trainc.kubernetes.structural import complaints
+        from trainc.kubernetes.structural import schema_messages
 
-        yield complaints.wrong_type(("metadata",), metadata, METADATA_SCHEMA)
+        yield schema_messages.wrong_type(("metadata",), metadata, METADATA_SCHEMA)
     found: Tree = metadata if isinstance(metadata, dict) else {}
     right = {}
     for key, value in found.items():
@@ -219,22 +219,22 @@ def _type_fault(path: Path, value: Any, expected: str) -> Violation | None:
         whole = whole or (isinstance(value, float) and value.is_integer() and abs(value) < 2**63)
         return None if whole else _wrong_type(path, value, "integer")
     if expected == "time" and isinstance(value, str):
-        from trainc.kubernetes.structural import complaints
+        from trainc.kubernetes.structural import schema_messages
 
-        fault = complaints.no_time(path, value, "read")
+        fault = schema_messages.no_time(path, value, "read")
         return fault._replace(help="remove it: the cluster sets it") if formats.date_time(value) else None
     right: type = _PYTHON.get(expected, str)
     return None if isinstance(value, right) else _wrong_type(path, value, "string" if right is str else expected)
 
 
 def _wrong_type(path: Path, value: Any, expected: str, stage: Literal["read", "schema"] = "read") -> Violation:
-    from trainc.kubernetes.structural import complaints
+    from trainc.kubernetes.structural import schema_messages
 
-    return complaints.wrong_type(path, value, {"type": expected}, stage)
+    return schema_messages.wrong_type(path, value, {"type": expected}, stage)
 
 
 def _shown(value: str) -> str:
-    from trainc.kubernetes.structural.remedies import shown
+    from trainc.kubernetes.structural.hints import shown
 
     return shown(value)
 

@@ -104,7 +104,7 @@ class Collector:
     def __init__(self) -> None:
         self.violations: list[Violation] = []
 
-    def complain(
+    def report(
         self,
         declared: Declaration,
         at: At,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.checks import Check, check
-from trainc.diagnostics import Finding, Regret
+from trainc.diagnostics import Finding, LintFinding
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import field_of
 
@@ -21,25 +21,25 @@ if TYPE_CHECKING:
     from trainc.plan import Plan
 
 
-def find(plan: Plan) -> Iterator[Regret]:
+def find(plan: Plan) -> Iterator[LintFinding]:
     """The jobs with pods that wait for another one's."""
     waiting = [(job, path) for job, path in _waiting(plan) if plan.counts[job]]
     if not waiting or not any(plan.counts[job] for job in range(len(plan.jobs)) if job != waiting[0][0]):
         return
     for job, path in waiting:
-        yield Regret("gang-waits-for-itself", path, (plan.jobs[job]["name"], _before(plan, job)))
+        yield LintFinding("gang-waits-for-itself", path, (plan.jobs[job]["name"], _before(plan, job)))
 
 
 @check("gang-waits-for-itself", stage="lint", severity="warning", title="A gang waits for itself", own=True)
-def waits_for_itself(plan: Plan, regret: Regret) -> Iterator[Finding]:
+def waits_for_itself(plan: Plan, finding: LintFinding) -> Iterator[Finding]:
     """No pod of a gang starts before all of them are there, and a job that waits for another has no pods yet."""
-    name, before = regret.what
+    name, before = finding.what
     yield Finding(
         message=f'the gang counts the pods of job "{name}", which are made only after {before}; until all are made, '
         "no pod of the gang starts",
         help="use a runtime without podGroupPolicy, or one whose jobs do not wait for one another "
         "(fetch data and model in a TrainJob of their own)",
-        field=field_of(("spec", *regret.path)),
+        field=field_of(("spec", *finding.path)),
     )
 
 
@@ -59,4 +59,4 @@ def _before(plan: Plan, job: int) -> str:
     return " and ".join(f'job "{name}"' for name in names)
 
 
-CHECKS: Final[tuple[Check[[Plan, Regret]]]] = (waits_for_itself,)
+CHECKS: Final[tuple[Check[[Plan, LintFinding]]]] = (waits_for_itself,)

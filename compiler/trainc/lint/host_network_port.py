@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.checks import Check, check
-from trainc.diagnostics import Finding, Regret
+from trainc.diagnostics import Finding, LintFinding
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import field_of
 from trainc.lint import pod_at
@@ -25,12 +25,12 @@ FEW: Final = 1
 """GPUs. With more, a pod is meant to have a node for itself, or most of it."""
 
 
-def find(plan: Plan) -> Iterator[Regret]:
+def find(plan: Plan) -> Iterator[LintFinding]:
     """The jobs of which two pods would fit on a node but for their port."""
     for job, count in enumerate(plan.counts):
         pod = pod_at(plan, job)
         if count > 1 and pod.get("hostNetwork") and not spread(pod) and devices(pod) <= FEW and (port := port_of(pod)):
-            yield Regret("host-network-port", (*pod_spec(job), "hostNetwork"), (plan.jobs[job]["name"], str(port)))
+            yield LintFinding("host-network-port", (*pod_spec(job), "hostNetwork"), (plan.jobs[job]["name"], str(port)))
 
 
 def port_of(pod: Tree) -> int:
@@ -56,15 +56,15 @@ def spread(pod: Tree) -> bool:
     title="Pods on the host's network want the same port",
     own=True,
 )
-def host_network_port(plan: Plan, regret: Regret) -> Iterator[Finding]:
+def host_network_port(plan: Plan, finding: LintFinding) -> Iterator[Finding]:
     """No two of them are placed on one node, nor one beside another job's with that port, whatever room there is."""
-    name, port = regret.what
+    name, port = finding.what
     yield Finding(
         message=f'with hostNetwork, port {port} of the pods of job "{name}" is a port of the node: a node takes one of '
-        f"the {plan.counts[int(regret.path[1])]} pods, and no other job's with that port",
+        f"the {plan.counts[int(finding.path[1])]} pods, and no other job's with that port",
         help="leave hostNetwork out; or, if a pod is to have a node for itself, say so with podAntiAffinity",
-        field=field_of(("spec", *regret.path)),
+        field=field_of(("spec", *finding.path)),
     )
 
 
-CHECKS: Final[tuple[Check[[Plan, Regret]]]] = (host_network_port,)
+CHECKS: Final[tuple[Check[[Plan, LintFinding]]]] = (host_network_port,)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.checks import Check, check
-from trainc.diagnostics import Finding, Regret
+from trainc.diagnostics import Finding, LintFinding
 from trainc.kubernetes.trees import get
 from trainc.plan import pod_spec
 
@@ -19,13 +19,13 @@ GROUPS: Final = (("labels", "scheduling.x-k8s.io/pod-group"), ("annotations", "s
 """How pods say that they are in a PodGroup, be it one that trainc has made or not."""
 
 
-def find(plan: Plan) -> Iterator[Regret]:
+def find(plan: Plan) -> Iterator[LintFinding]:
     """Whether several nodes wait for one another, and neither a PodGroup nor a queue holds them together."""
     if plan.runtime.framework == "plain" or nodes(plan) < 2 or plan.runtime.gang or QUEUE in plan.labels:
         return
     templates = (get(plan.spec, (*pod_spec(job)[:-1], "metadata"), {}) for job in range(len(plan.jobs)))
     if not any(key in template.get(field, {}) for template in templates for field, key in GROUPS):
-        yield Regret("no-gang", (), shared=True)
+        yield LintFinding("no-gang", (), shared=True)
 
 
 @check(
@@ -35,7 +35,7 @@ def find(plan: Plan) -> Iterator[Regret]:
     title="Several nodes start together, and nothing places them so",
     own=True,
 )
-def no_gang(plan: Plan, _: Regret) -> Iterator[Finding]:
+def no_gang(plan: Plan, _: LintFinding) -> Iterator[Finding]:
     """Without a PodGroup or a queue, some nodes may hold their GPUs and wait for ever for the others."""
     yield Finding(
         message=f'TrainJob "{plan.job.name}" has {nodes(plan)} nodes that start together, and no PodGroup makes the '
@@ -55,4 +55,4 @@ def nodes(plan: Plan) -> int:
     return int((plan.runtime.policy or {}).get("numNodes", 1) if said is None else said)
 
 
-CHECKS: Final[tuple[Check[[Plan, Regret]]]] = (no_gang,)
+CHECKS: Final[tuple[Check[[Plan, LintFinding]]]] = (no_gang,)

@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.checks import Check, check
-from trainc.diagnostics import Finding, Regret
+from trainc.diagnostics import Finding, LintFinding
 from trainc.kubernetes.violations import field_of
 from trainc.lint import pod_at
-from trainc.lint.signs import shared_memory
+from trainc.lint.triggers import shared_memory
 from trainc.plan import NODE, gpus
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from trainc.plan import Plan
 
 
-def find(plan: Plan) -> Iterator[Regret]:
+def find(plan: Plan) -> Iterator[LintFinding]:
     """The trainers with several GPU processes in a container, and nothing of their own at /dev/shm."""
     for job in plan.trainers() if plan.runtime.framework == "torch" else ():
         pod, slot = pod_at(plan, job), plan.find(job, NODE)
@@ -31,7 +31,7 @@ def find(plan: Plan) -> Iterator[Regret]:
         container = pod["containers"][slot.at]
         count = processes(container)
         if count > 1 and not any(shared_memory(mount) for mount in container.get("volumeMounts") or ()):
-            yield Regret("no-shared-memory", (*slot.path, "volumeMounts"))
+            yield LintFinding("no-shared-memory", (*slot.path, "volumeMounts"))
 
 
 def processes(container: Tree) -> int:
@@ -46,16 +46,16 @@ def processes(container: Tree) -> int:
 
 
 @check("no-shared-memory", stage="lint", severity="warning", title="Several GPUs, and no shared memory", own=True)
-def no_shared_memory(plan: Plan, regret: Regret) -> Iterator[Finding]:
+def no_shared_memory(plan: Plan, finding: LintFinding) -> Iterator[Finding]:
     """NCCL and data loaders pass data through /dev/shm, and fail late, or with `Bus error`, when it is full."""
-    job, at = int(regret.path[1]), int(regret.path[-2])
+    job, at = int(finding.path[1]), int(finding.path[-2])
     count = processes(pod_at(plan, job)["containers"][at])
     yield Finding(
         message=f'{count} GPU processes in a pod of job "{plan.jobs[job]["name"]}" have 64 MiB of shared memory '
         "between them: nothing is mounted at /dev/shm",
         help="give the pod a volume `emptyDir: {medium: Memory}`, and mount it at /dev/shm",
-        field=field_of(("spec", *regret.path)),
+        field=field_of(("spec", *finding.path)),
     )
 
 
-CHECKS: Final[tuple[Check[[Plan, Regret]]]] = (no_shared_memory,)
+CHECKS: Final[tuple[Check[[Plan, LintFinding]]]] = (no_shared_memory,)

@@ -10,11 +10,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.checks import Check, check
-from trainc.diagnostics import Finding, Regret
+from trainc.diagnostics import Finding, LintFinding
 from trainc.kubernetes.trees import Tree, get
 from trainc.kubernetes.violations import field_of
 from trainc.lint import pod_at, stored, training
-from trainc.lint.signs import FROM_THE_CLUSTER
+from trainc.lint.triggers import FROM_THE_CLUSTER
 from trainc.plan import NODE, pod_spec
 
 if TYPE_CHECKING:
@@ -27,24 +27,24 @@ NETWORK: Final = ("network",)
 PROBES: Final = ("readinessProbe", "startupProbe")
 
 
-def find(plan: Plan) -> Iterator[Regret]:
+def find(plan: Plan) -> Iterator[LintFinding]:
     """What keeps a node from finding the others by their host names; of a policy that has them meet so."""
     jobs = asking(plan)
     if not jobs:
         return
     network = stored(plan)["network"]
     if not network.get("enableDNSHostnames", True):
-        yield Regret("rendezvous-host", (*NETWORK, "enableDNSHostnames"), ("no-names",))
+        yield LintFinding("rendezvous-host", (*NETWORK, "enableDNSHostnames"), ("no-names",))
         return
     if not network.get("publishNotReadyAddresses", True) and waits_to_be_ready(plan):
-        yield Regret("rendezvous-host", (*NETWORK, "publishNotReadyAddresses"), ("late-names",))
+        yield LintFinding("rendezvous-host", (*NETWORK, "publishNotReadyAddresses"), ("late-names",))
     for job in jobs:
         pod, path = pod_at(plan, job), pod_spec(job)
         policy = pod.get("dnsPolicy", FROM_THE_CLUSTER)
         if policy == FROM_THE_CLUSTER and pod.get("hostNetwork"):
-            yield Regret("rendezvous-host", (*path, "hostNetwork"), ("host-network",))
+            yield LintFinding("rendezvous-host", (*path, "hostNetwork"), ("host-network",))
         elif policy == "Default" or (policy == "None" and not searches_the_cluster(pod)):
-            yield Regret("rendezvous-host", (*path, "dnsPolicy"), (policy,))
+            yield LintFinding("rendezvous-host", (*path, "dnsPolicy"), (policy,))
 
 
 def asking(plan: Plan) -> list[int]:
@@ -75,12 +75,12 @@ def searches_the_cluster(pod: Tree) -> bool:
 
 
 @check("rendezvous-host", stage="lint", severity="warning", title="The nodes cannot find one another by name", own=True)
-def rendezvous_host(plan: Plan, regret: Regret) -> Iterator[Finding]:
+def rendezvous_host(plan: Plan, finding: LintFinding) -> Iterator[Finding]:
     """The policy tells every node the host name of the first one, and nobody can resolve it."""
-    why, help = WORDS[regret.what[0]]
+    why, help = WORDS[finding.what[0]]
     of_mpi = plan.runtime.framework == "mpi"
     where = "the hostfile names the nodes" if of_mpi else f"the nodes meet at {plan.endpoint()}"
-    yield Finding(message=f"{where}, and {why}", help=help, field=field_of(("spec", *regret.path)))
+    yield Finding(message=f"{where}, and {why}", help=help, field=field_of(("spec", *finding.path)))
 
 
 WORDS: Final = {
@@ -106,6 +106,6 @@ WORDS: Final = {
         "leave dnsPolicy out, or add <namespace>.svc.cluster.local to dnsConfig.searches",
     ),
 }
-"""What is in the way, and the way out, by what a regret says."""
+"""What is in the way, and the way out, by what a finding says."""
 
-CHECKS: Final[tuple[Check[[Plan, Regret]]]] = (rendezvous_host,)
+CHECKS: Final[tuple[Check[[Plan, LintFinding]]]] = (rendezvous_host,)

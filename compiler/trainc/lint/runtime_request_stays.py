@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.checks import Check, check
-from trainc.diagnostics import Finding, Regret
+from trainc.diagnostics import Finding, LintFinding
 from trainc.kubernetes.quantity import Quantity
-from trainc.lint.signs import OVERSOLD
+from trainc.lint.triggers import OVERSOLD
 from trainc.plan import NODE, Plan, Slot
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree
 
 
-def find(plan: Plan) -> Iterator[Regret]:
+def find(plan: Plan) -> Iterator[LintFinding]:
     """The resources of which the TrainJob sets the limit alone, and the runtime a smaller request."""
     slot = plan.find(plan.trainer, NODE)
     if plan.runtime.policy is None or slot is None:
@@ -33,7 +33,7 @@ def find(plan: Plan) -> Iterator[Regret]:
             continue
         if Quantity.from_json(runtime[name]) < Quantity.from_json(limit):
             path = (*slot.path, "resources", "requests", name)
-            yield Regret("runtime-request-stays", (), (name,), shared=True, related=(("the request", path),))
+            yield LintFinding("runtime-request-stays", (), (name,), shared=True, related=(("the request", path),))
 
 
 def requested(plan: Plan, slot: Slot) -> Tree:
@@ -52,9 +52,9 @@ def requested(plan: Plan, slot: Slot) -> Tree:
     title="The runtime's request under the TrainJob's limit",
     own=True,
 )
-def request_stays(plan: Plan, regret: Regret) -> Iterator[Finding]:
+def request_stays(plan: Plan, finding: LintFinding) -> Iterator[Finding]:
     """The scheduler goes by requests: the pods are placed where the smaller amount is free, and use the larger one."""
-    (name,) = regret.what
+    (name,) = finding.what
     slot = plan.find(plan.trainer, NODE)
     assert slot is not None
     limit, request = plan.job.trainer["resourcesPerNode"]["limits"][name], requested(plan, slot)[name]
@@ -67,4 +67,4 @@ def request_stays(plan: Plan, regret: Regret) -> Iterator[Finding]:
     )
 
 
-CHECKS: Final[tuple[Check[[Plan, Regret]]]] = (request_stays,)
+CHECKS: Final[tuple[Check[[Plan, LintFinding]]]] = (request_stays,)

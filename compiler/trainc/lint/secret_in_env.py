@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.checks import Check, check
-from trainc.diagnostics import Finding, Regret
+from trainc.diagnostics import Finding, LintFinding
 from trainc.kubernetes.violations import field_of
 from trainc.lint import containers
-from trainc.lint.signs import about
+from trainc.lint.triggers import about
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,12 +19,12 @@ SHORTEST: Final = 6
 """Characters: what is shorter is a switch, or a number."""
 
 
-def find(plan: Plan) -> Iterator[Regret]:
+def find(plan: Plan) -> Iterator[LintFinding]:
     """The variables of all containers that hold a secret as it is."""
     for path, container in containers(plan):
         for index, variable in enumerate(container.get("env") or ()):
             if about(variable["name"]) == "secret-in-env" and is_literal(variable.get("value", "")):
-                yield Regret("secret-in-env", (*path, "env", index), (variable["name"],))
+                yield LintFinding("secret-in-env", (*path, "env", index), (variable["name"],))
 
 
 def is_literal(text: str) -> bool:
@@ -44,14 +44,14 @@ WORDS: Final = frozenset({"anonymous", "default", "disabled", "enabled", "offlin
 
 
 @check("secret-in-env", stage="lint", severity="warning", title="A secret stands in the manifest", own=True)
-def secret_in_env(plan: Plan, regret: Regret) -> Iterator[Finding]:
+def secret_in_env(plan: Plan, finding: LintFinding) -> Iterator[Finding]:
     """Whoever can read the repository, the TrainJob, the JobSet or its pods can read it, and the history keeps it."""
-    (name,) = regret.what
+    (name,) = finding.what
     yield Finding(
         message=f"the value of variable {name} stands in the manifest, for everybody who reads it, and in the JobSet",
         help="change it, put it into a Secret, and refer to that: `valueFrom: {secretKeyRef: {name: ..., key: ...}}`",
-        field=field_of(("spec", *regret.path)),
+        field=field_of(("spec", *finding.path)),
     )
 
 
-CHECKS: Final[tuple[Check[[Plan, Regret]]]] = (secret_in_env,)
+CHECKS: Final[tuple[Check[[Plan, LintFinding]]]] = (secret_in_env,)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.checks import Check, check
-from trainc.diagnostics import Finding, Regret
-from trainc.lint.signs import IDS, IGNORE
+from trainc.diagnostics import Finding, LintFinding
+from trainc.lint.triggers import IDS, IGNORE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from trainc.plan import Plan
 
 
-def find(_: Plan) -> Iterator[Regret]:
+def find(_: Plan) -> Iterator[LintFinding]:
     """None: `passes.lint` finds them as it reads the annotations."""
     yield from ()
 
@@ -22,13 +22,13 @@ def find(_: Plan) -> Iterator[Regret]:
 @check(
     "unknown-rule", stage="lint", severity="warning", title="An annotation turns off a rule that is not there", own=True
 )
-def unknown_rule(plan: Plan, regret: Regret) -> Iterator[Finding]:
+def unknown_rule(plan: Plan, finding: LintFinding) -> Iterator[Finding]:
     """What was to be silenced is said all the same."""
     from trainc.nearest import nearest
 
-    (name,) = regret.what
+    (name,) = finding.what
     near = nearest(name, sorted(IDS))
-    holder = plan.runtime if regret.shared else plan.job
+    holder = plan.runtime if finding.shared else plan.job
     yield Finding(
         message=f'{IGNORE} names "{name}", and no rule is called that',
         help=f"did you mean {near}?" if near else f"there are {', '.join(sorted(IDS))}",
@@ -37,4 +37,4 @@ def unknown_rule(plan: Plan, regret: Regret) -> Iterator[Finding]:
     )
 
 
-CHECKS: Final[tuple[Check[[Plan, Regret]]]] = (unknown_rule,)
+CHECKS: Final[tuple[Check[[Plan, LintFinding]]]] = (unknown_rule,)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from trainc import extensions
 from trainc.checks import runtime as runtime_checks
 from trainc.checks import trainjob as trainjob_checks
-from trainc.checks.rules import broken_rules
+from trainc.checks.cel import broken_rules
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, failed
 from trainc.frontends import CLUSTER, OLD_VERSION
 from trainc.frontends.dialects import V2_3, tell

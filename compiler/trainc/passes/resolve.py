@@ -66,7 +66,7 @@ def missing(plan: Plan) -> Iterator[Finding]:
     ref = plan.job.runtime_ref
     kind, name = ref["kind"], ref["name"]
     searched = ", ".join(f"{level.name} ({len(list(level.known()))})" for level in plan.library.levels)
-    option = plan.library.spelled.runtimes.format("PATH")
+    option = plan.library.option_names.runtimes.format("PATH")
     yield Finding(
         message=f'no {kind} "{name}"'
         + (f' for namespace "{plan.job.namespace}"' if kind == NAMESPACED and plan.job.namespace else ""),

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from trainc.checks.cel import broken_rules
 from trainc.checks.jobset import RELEASE
-from trainc.checks.rules import broken_rules
 from trainc.diagnostics import ObjectId
 from trainc.kubernetes import objectmeta
 from trainc.kubernetes.gotypes import stored

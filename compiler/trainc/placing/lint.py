@@ -1,4 +1,4 @@
-"""The regrets of all TrainJobs as warnings: one for each cause, at the line that caused it.
+"""The lint_findings of all TrainJobs as warnings: one for each cause, at the line that caused it.
 
 Reads    plans that have been through the pipeline.
 Returns  diagnostics, each at the first TrainJob that has it, with the number of the others.
@@ -15,26 +15,26 @@ from trainc.plural import also
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator
 
-    from trainc.diagnostics import Diagnostic, Regret
+    from trainc.diagnostics import Diagnostic, LintFinding
     from trainc.plan import Plan
 
 
 def warnings(plans: Iterable[Plan]) -> Iterator[Diagnostic]:
-    """The regrets of the plans, one warning for each cause, and one for each place."""
-    causes: dict[Hashable, list[tuple[Plan, Regret]]] = {}
+    """The lint_findings of the plans, one warning for each cause, and one for each place."""
+    causes: dict[Hashable, list[tuple[Plan, LintFinding]]] = {}
     for plan in plans:
-        of_plan = {cause(plan, regret): (plan, regret) for regret in reversed(plan.regrets)}
+        of_plan = {cause(plan, finding): (plan, finding) for finding in reversed(plan.lint_findings)}
         for key, found in reversed(of_plan.items()):
             causes.setdefault(key, []).append(found)
     said = set()
-    for (plan, regret), *others in causes.values():
-        (check,) = load(regret.rule).CHECKS
-        for warning in check(plan.job.id, plan, regret):
+    for (plan, finding), *others in causes.values():
+        (check,) = load(finding.rule).CHECKS
+        for warning in check(plan.job.id, plan, finding):
             place, related = warning.place, warning.related
             if place is None:
-                place, related = placed(plan, regret.path)
+                place, related = placed(plan, finding.path)
             assert isinstance(place, Place)
-            for label, path in regret.related:
+            for label, path in finding.related:
                 other, more = placed(plan, path)
                 related = (*related, *(more or (Related(message=label, place=other),)))
             key = (warning.id, warning.message, id(place.document), place.path)
@@ -46,21 +46,21 @@ def warnings(plans: Iterable[Plan]) -> Iterator[Diagnostic]:
             said.add(key)
 
 
-def cause(plan: Plan, regret: Regret) -> Hashable:
-    """What two regrets have in common when mending one mends the other: they are of one document."""
-    shared = regret.shared or of_runtime(plan, regret.path) is not None
+def cause(plan: Plan, finding: LintFinding) -> Hashable:
+    """What two lint_findings have in common when mending one mends the other: they are of one document."""
+    shared = finding.shared or of_runtime(plan, finding.path) is not None
     document = plan.runtime.document if shared else plan.job.document
-    return regret.rule, id(document), document.within, regret.what or regret.path
+    return finding.rule, id(document), document.within, finding.what or finding.path
 
 
 def of_runtime(plan: Plan, path: Path) -> Path | None:
     """Where the runtime's template says what the JobSetSpec says at a path, or lacks what that lacks; else None."""
-    from trainc.tracing.counterparts import GONE, at, counterpart
+    from trainc.tracing.correspondence import GONE, at, corresponding_path
 
     made, template = stored(plan), plan.runtime.spec
-    there = counterpart(made, path, template)
+    there = corresponding_path(made, path, template)
     if there is None and path and isinstance(path[-1], str):
-        above = counterpart(made, path[:-1], template)
+        above = corresponding_path(made, path[:-1], template)
         there = None if above is None else (*above, path[-1])
     if there is None:
         return None
@@ -71,7 +71,7 @@ def of_runtime(plan: Plan, path: Path) -> Path | None:
 def placed(plan: Plan, path: Path) -> tuple[Place, tuple[Related, ...]]:
     """Where a field of the JobSetSpec comes from, as `Trace.point` says it; that is asked where it is not plain."""
     from trainc.tracing import Trace, standing
-    from trainc.tracing.counterparts import at
+    from trainc.tracing.correspondence import at
 
     there = of_runtime(plan, path)
     if there is not None:

@@ -86,7 +86,7 @@ def _without_suffix(plan: Plan) -> str:
     """The other way out where there is a suffix: without it, the same job had no fault."""
     if not plan.suffix:
         return ""
-    option = plan.library.spelled.name_suffix_hash
+    option = plan.library.option_names.name_suffix_hash
     return f"; or leave out {option}, which makes names {len(plan.suffix)} characters longer"
 
 

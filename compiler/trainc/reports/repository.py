@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _NO_FILES: Final = {STDIN: "stdin"}
 """What is in no folder, by the name that stands for it."""
-_STOCK: Final = "<stock>/"
+_STOCK: Final = "<built-in>/"
 _MOVES: Final = re.compile(r"\b(lines? )\d+")
 """What a message says of a line changes with the lines above."""
 

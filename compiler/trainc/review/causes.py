@@ -15,7 +15,7 @@ from trainc.emit.order import objects_of_a_job
 from trainc.kubernetes.trees import get, put
 from trainc.review.changes import Change, changes, undone
 from trainc.tracing import Trace, standing
-from trainc.tracing.counterparts import GONE, at, counterpart
+from trainc.tracing.correspondence import GONE, at, corresponding_path
 from trainc.tracing.history import fresh, remade
 
 if TYPE_CHECKING:
@@ -123,9 +123,9 @@ class _Causes:
         made = objects_of_a_job(self.new.objects)[index]
         tree = next((tree for tree in objects if _is(tree, ObjectId.of(made))), None)
         if change.kind == "removed":  # where it would be, there may be nothing
-            parent = None if tree is None else counterpart(made, change.new_path[:-1], tree)
+            parent = None if tree is None else corresponding_path(made, change.new_path[:-1], tree)
             return parent is not None and _has(at(tree, parent), change.new_path[-1], change.old)
-        there = None if tree is None else counterpart(made, change.new_path, tree)
+        there = None if tree is None else corresponding_path(made, change.new_path, tree)
         now = GONE if there is None else at(tree, there)
         if change.kind == "moved":
             return bool(now != at(made, change.new_path))

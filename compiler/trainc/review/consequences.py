@@ -17,8 +17,8 @@ from trainc.kubernetes.structural import load
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import REQUIRED, Violation
 from trainc.passes.deliver import REPLACE, SYNC_OPTIONS
-from trainc.review.masking import unsaid
-from trainc.tracing.counterparts import GONE, at
+from trainc.review.masked_changes import unsaid
+from trainc.tracing.correspondence import GONE, at
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -17,7 +17,7 @@ from trainc.delivery import PLAIN, Delivery
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, Related
 from trainc.inputs import STDIN
 from trainc.reading import Reading
-from trainc.review import revisions, walks
+from trainc.review import commit_files, revisions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -56,7 +56,7 @@ class Where(NamedTuple):
         return path == STDIN or (os.path.isfile(path) if self.commit is None else self.commit.is_file(path))
 
 
-class Options(NamedTuple):
+class DiffOptions(NamedTuple):
     """What the command line says of how TrainJobs are compiled: as for `compilation.compile`."""
 
     runtimes: tuple[str, ...] = ()
@@ -172,10 +172,10 @@ def _absent(revision: str, path: str) -> bool:
     return inside is None or commit.entry(inside) is None
 
 
-def read(where: Where, options: Options) -> Side:
+def read(where: Where, options: DiffOptions) -> Side:
     """Read one side, and compile it where it holds TrainJobs."""
     wanted = _settings(where, options)
-    files_of = inputs.read if where.commit is None else partial(walks.read, where.commit)
+    files_of = inputs.read if where.commit is None else partial(commit_files.read, where.commit)
     found = Reading(files_of, namespace=options.namespace)
     found.gather(where.paths, settings=wanted.file)
     jobsets = [document for document in found.documents["other"] if document.value.get("kind") == "JobSet"]
@@ -188,7 +188,7 @@ def read(where: Where, options: Options) -> Side:
     return Side(where, "rendered" if jobsets else "nothing", items, (*found.diagnostics, *twice))
 
 
-def _settings(where: Where, options: Options) -> Settings:
+def _settings(where: Where, options: DiffOptions) -> Settings:
     """The settings of a side: each its own, as they decide what becomes of an accelerator."""
     if options.no_config:
         return settings.DEFAULT
@@ -198,7 +198,7 @@ def _settings(where: Where, options: Options) -> Settings:
     return settings.DEFAULT if file is None else settings.of_file(file)
 
 
-def _compiled(where: Where, found: Reading, wanted: Settings, options: Options) -> Side:
+def _compiled(where: Where, found: Reading, wanted: Settings, options: DiffOptions) -> Side:
     run = compilation.Options(
         runtimes=options.runtimes,
         only=options.only,

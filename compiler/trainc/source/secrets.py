@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from trainc.kubernetes.documents.jsontree import JsonField
-    from trainc.kubernetes.documents.positions import Field, Node
+    from trainc.kubernetes.documents.positions import Node, PositionedKey
     from trainc.source.patterns import Stretch
 
     Value = Node | JsonNode
@@ -61,7 +61,7 @@ def secrets(text: str, begin: int, end: int, *, parsed: bool) -> tuple[Stretch, 
         found += known[first : bisect_left(known, end, key=lambda stretch: stretch[0])]
         whole = parsed and end <= read
     if not whole:
-        from trainc.source.surroundings import in_broken_line
+        from trainc.source.masking_heuristics import in_broken_line
 
         found += in_broken_line(text, begin, end)
     return tuple(joined(found))
@@ -96,7 +96,7 @@ def _everywhere(text: str) -> Iterator[Stretch]:
         waiting += node.merges
 
 
-def _in_list(text: str, items: Sequence[Field | JsonField]) -> Iterator[Stretch]:
+def _in_list(text: str, items: Sequence[PositionedKey | JsonField]) -> Iterator[Stretch]:
     """The word behind a flag: [--token, abc]."""
     flag = False
     for _, _, item in items:

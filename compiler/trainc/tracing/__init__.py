@@ -15,7 +15,7 @@ from trainc.emit.order import objects_of_a_job
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import field_of
 from trainc.records import NamedTuple
-from trainc.tracing.counterparts import GONE, at, counterpart, leaves
+from trainc.tracing.correspondence import GONE, at, corresponding_path, leaves
 from trainc.tracing.experiments import Experiments, Written
 from trainc.tracing.history import replay
 from trainc.tracing.patches import patch
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from trainc.plan import Plan
     from trainc.tracing.experiments import Owner
-    from trainc.tracing.history import Step
+    from trainc.tracing.history import StageRecord
 
 __all__ = ["OPTION", "Origin", "Trace", "maker", "standing"]
 
@@ -96,7 +96,7 @@ class Trace:
         """The steps that changed what is at a path after step `last`, backwards, each with the path after it."""
         for number in range(last, -1, -1):
             step = self.steps[number]
-            before = counterpart(step.after, path, step.before)
+            before = corresponding_path(step.after, path, step.before)
             if before is None or at(step.before, before) != at(step.after, path):
                 yield number, path
             if before is None:
@@ -120,7 +120,7 @@ class Trace:
             by = f"{maker(self.plan, step.stage)}, from {field_of(place.path)}"
         return Origin(place, by, step.stage, value)
 
-    def _source(self, step: Step, path: Path) -> _Source | None:
+    def _source(self, step: StageRecord, path: Path) -> _Source | None:
         """The field of the input that a step had what it wrote at a path from."""
         if step.stage == "store":
             return None  # its defaults hang on nothing
@@ -135,7 +135,7 @@ class Trace:
         source = self._said(cause.field.owner, cause.field.path)
         return source if cause.to_value else source._replace(place=source.place._replace(key=True), exact=False)
 
-    def _merged(self, step: Step, path: Path) -> _Source | None:
+    def _merged(self, step: StageRecord, path: Path) -> _Source | None:
         """The same field in the template that was merged."""
         if step.patch is None:
             base: Path = ("spec", "template")
@@ -143,12 +143,12 @@ class Trace:
         else:
             base = ("spec", "runtimePatches", step.patch, "trainingRuntimeSpec", "template")
             template = get(self.plan.job.value, base, {})
-        there = counterpart(step.after[0], path[1:], template)
+        there = corresponding_path(step.after[0], path[1:], template)
         return None if there is None else self._said("runtime" if step.patch is None else "job", (*base, *there))
 
-    def _within(self, step: Step, path: Path) -> _Source | None:
+    def _within(self, step: StageRecord, path: Path) -> _Source | None:
         """The source of what a step wrote in a mapping or a list; the mapping that it was copied from, if it was."""
-        before = counterpart(step.after, path, step.before)
+        before = corresponding_path(step.after, path, step.before)
         operations = patch(GONE if before is None else at(step.before, before), at(step.after, path))
         written = ((*o.path, *leaf) for o in operations if o.op != "remove" for leaf in leaves(o.value))
         found = None

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from trainc.records import NamedTuple
-from trainc.tracing.counterparts import same_item
+from trainc.tracing.correspondence import same_item
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -78,7 +78,7 @@ def _network(spec: Tree) -> Iterator[Violation]:
     """The subdomain is the name of a Service: whatever is one is a domain, too."""
     subdomain = (spec.get("network") or {}).get("subdomain")
     if subdomain and names.is_dns1035_label(subdomain):
-        from trainc.checks.jobset.wordings import shown
+        from trainc.checks.jobset.jobset_messages import shown
 
         path = ("spec", "network", "subdomain")
         yield Violation.at(
@@ -95,7 +95,7 @@ def _manager(spec: Tree) -> Iterator[Violation]:
         return
     long = len(manager.encode("utf-8", "surrogatepass")) > LONGEST_LABEL
     if long or names.is_domain_prefixed_path(manager):
-        from trainc.checks.jobset.wordings import shown
+        from trainc.checks.jobset.jobset_messages import shown
 
         path = ("spec", "managedBy")
         why = (
@@ -130,7 +130,7 @@ def _group(job: Tree, path: Path) -> Iterator[Violation]:
     """The group's name becomes a label."""
     group = job["groupName"]
     if names.is_dns1035_label(group):
-        from trainc.checks.jobset.wordings import shown
+        from trainc.checks.jobset.jobset_messages import shown
 
         there = (*path, "groupName")
         yield Violation.at(
@@ -150,7 +150,7 @@ def _names(owner: str, job: Tree, path: Path) -> Iterator[Violation]:
         child, longest = "pod", f"{last}-{spec['completions'] - 1}{SUFFIX}"
     if not names.is_dns1035_label(longest):
         return
-    from trainc.checks.jobset.wordings import shortened, shown, too_long
+    from trainc.checks.jobset.jobset_messages import shortened, shown, too_long
 
     there = (*path, "name")
     if names.is_dns1035_label(last[:LONGEST_LABEL].rstrip("-")):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.checks.jobset.wordings import shortened, shown, too_long
+from trainc.checks.jobset.jobset_messages import shortened, shown, too_long
 from trainc.declarations import Declaration
 from trainc.kubernetes import names
 from trainc.kubernetes.names import LONGEST_LABEL

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from trainc.checks.jobset.wordings import shortened, shown, too_long
+from trainc.checks.jobset.jobset_messages import shortened, shown, too_long
 from trainc.declarations import Declaration
 from trainc.kubernetes.names import LONGEST_LABEL
 from trainc.kubernetes.violations import Violation, field_of

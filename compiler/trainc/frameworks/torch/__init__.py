@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 RESERVED: Final = frozenset({"PET_NNODES", "PET_NPROC_PER_NODE", "PET_NODE_RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT"})
 RESERVED_AT: Final = "spec.trainer.env"
-MEETS_AT: Final = (("PET_RDZV_ENDPOINT",), ("PET_MASTER_ADDR", "PET_MASTER_PORT"), ("--rdzv_endpoint",))
+RENDEZVOUS: Final = (("PET_RDZV_ENDPOINT",), ("PET_MASTER_ADDR", "PET_MASTER_PORT"), ("--rdzv_endpoint",))
 """Elastic trainers, all others, and torchtune's."""
 
 

@@ -111,7 +111,7 @@ def at(plan: Plan, *path: str | int, key: bool = False) -> Place:
     return plan.runtime.at("spec", "mlPolicy", "torch", ELASTIC, *path, key=key)
 
 
-def spelled(plan: Plan, *path: str | int) -> str:
+def cluster_field(plan: Plan, *path: str | int) -> str:
     """The field of the policy in words."""
     from trainc.kubernetes.violations import field_of
 
@@ -127,7 +127,7 @@ def contradicting_counts(plan: Plan) -> Iterator[Finding]:
             yield Finding(
                 message=f"{one} is {both[0]} and {other} is {both[1]}: they are two names of the same bound",
                 help=f"keep {one}",
-                field=spelled(plan, other),
+                field=cluster_field(plan, other),
                 place=at(plan, other),
             )
             return
@@ -138,7 +138,7 @@ def contradicting_counts(plan: Plan) -> Iterator[Finding]:
         yield Finding(
             message=f"at least {least} nodes, and at most {most}",
             help=f"lower {said}, or raise maxNodes",
-            field=spelled(plan, said),
+            field=cluster_field(plan, said),
             place=at(plan, said) if said in policy(plan) else at(plan, key=True),
         )
     elif asked and not least <= pods <= most:
@@ -159,7 +159,7 @@ def unheard_metrics(plan: Plan) -> Iterator[Finding]:
         yield Finding(
             message="elasticPolicy.metrics scale nothing: a JobSet is not scaled by metrics",
             help="leave them out, and say the number of pods in trainer.numNodes",
-            field=spelled(plan, "metrics"),
+            field=cluster_field(plan, "metrics"),
             place=at(plan, "metrics", key=True),
         )
 
@@ -178,7 +178,7 @@ def unreadable_options(plan: Plan) -> Iterator[Finding]:
         yield Finding(
             message=f"{wrong}, and torchrun reads key=value,key=value",
             help="write one option an entry",
-            field=spelled(plan, "rdzvConf", index, fault),
+            field=cluster_field(plan, "rdzvConf", index, fault),
             place=at(plan, "rdzvConf", index, fault),
         )
 
@@ -196,7 +196,7 @@ def unfit_backend(plan: Plan) -> Iterator[Finding]:
     yield Finding(
         message=f"rdzvBackend {backend} {wrong}",
         help=way_out,
-        field=spelled(plan, "rdzvBackend"),
+        field=cluster_field(plan, "rdzvBackend"),
         place=at(plan, "rdzvBackend"),
     )
 
@@ -210,7 +210,7 @@ def lonely_nodes(plan: Plan) -> Iterator[Finding]:
         yield Finding(
             message=f"standalone, and {pods} nodes: {waits}",
             help="leave standalone out, or train on one node",
-            field=spelled(plan, "standalone"),
+            field=cluster_field(plan, "standalone"),
             place=at(plan, "standalone"),
         )
 

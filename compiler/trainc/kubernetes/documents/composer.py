@@ -11,7 +11,7 @@ from __future__ import annotations
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Final
 
-from trainc.kubernetes.documents import refusals
+from trainc.kubernetes.documents import composer_messages
 from trainc.kubernetes.documents.aliases import Anchor, is_bomb
 from trainc.kubernetes.documents.events import (
     MOST_ALIASES,
@@ -33,7 +33,7 @@ from trainc.kubernetes.documents.scalars import HINTS, MERGE_TAG, json_number, k
 from trainc.kubernetes.documents.yamlerror import YamlError
 
 if TYPE_CHECKING:
-    from trainc.kubernetes.documents.refusals import Refusal
+    from trainc.kubernetes.documents.composer_messages import Message
 
 _KEY: Final = object()
 """Stands for the key of a mapping that expects its next key."""
@@ -52,15 +52,15 @@ def compose(text: str, *, deepest: int, sole: bool) -> Any:
     except YAMLError as error:
         return _composed_again(text, error, deepest, sole=sole)
     except UnicodeEncodeError as error:
-        from trainc.kubernetes.documents.wordings import not_utf8
+        from trainc.kubernetes.documents.parser_messages import not_utf8
 
         raise not_utf8(text, error.start) from None
 
 
 def _composed_again(text: str, error: YAMLError, deepest: int, *, sole: bool) -> Any:
     """The value of a text that libyaml refuses, if Go accepts it."""
-    from trainc.kubernetes.documents.quirks import rewritings, rewritten
-    from trainc.kubernetes.documents.wordings import complaint
+    from trainc.kubernetes.documents.goyaml import rewritings, rewritten
+    from trainc.kubernetes.documents.parser_messages import complaint
 
     for _ in rewritings(text):
         again = rewritten(text, error)
@@ -124,14 +124,14 @@ class _Composer:
         if not isinstance(event, DocumentStartEvent):
             return None
         if event.version not in (None, (1, 1)):
-            raise self._error(event, refusals.WRONG_VERSION)
+            raise self._error(event, composer_messages.WRONG_VERSION)
         return self._content()
 
     def expect_end(self) -> None:
         """Raise YamlError when something follows the document."""
         event = self.next_event()
         if event is not None and not isinstance(event, StreamEndEvent):
-            raise self._error(event, refusals.SECOND_DOCUMENT)
+            raise self._error(event, composer_messages.SECOND_DOCUMENT)
 
     def _content(self) -> Any:
         """The value between a document's start and its end."""
@@ -145,7 +145,7 @@ class _Composer:
         special = self.special
         for number, event in enumerate(iter(self.next_event, None)):
             if number == MOST_EVENTS:
-                raise self._error(event, refusals.too_many(MOST_EVENTS))
+                raise self._error(event, composer_messages.too_many(MOST_EVENTS))
             kind = event.__class__
             if kind is ScalarEvent:
                 value = event.value
@@ -208,7 +208,7 @@ class _Composer:
             inner.before = number - self.uncounted
         self.stack.append(frame)
         if len(self.stack) > self.deepest:
-            raise self._error(event, refusals.too_deep(self.deepest))
+            raise self._error(event, composer_messages.too_deep(self.deepest))
         return inner
 
     def _end(self, frame: _Frame, event: Event, number: int) -> _Frame:
@@ -232,12 +232,12 @@ class _Composer:
     def _alias(self, frame: _Frame, event: AliasEvent, number: int) -> Any:
         self.aliases += 1
         if self.aliases > MOST_ALIASES:
-            raise self._error(event, refusals.too_many_aliases(MOST_ALIASES))
+            raise self._error(event, composer_messages.too_many_aliases(MOST_ALIASES))
         anchor = self.anchors.get(event.anchor or "")
         if anchor is None:
-            raise self._error(event, refusals.unknown_alias(event.anchor or ""))
+            raise self._error(event, composer_messages.unknown_alias(event.anchor or ""))
         if anchor.open:
-            raise self._error(event, refusals.endless_alias(event.anchor or ""))
+            raise self._error(event, composer_messages.endless_alias(event.anchor or ""))
         self._refuse_bomb(event, number + 1 - self.uncounted)
         self.aliased += anchor.nodes
         self.uncounted -= anchor.nodes
@@ -245,10 +245,10 @@ class _Composer:
         self._refuse_bomb(event, number + 1 - self.uncounted)
         height = anchor.height - (frame.key is _MERGE)
         if len(self.stack) + height > self.deepest:
-            raise self._error(event, refusals.too_deep(self.deepest))
+            raise self._error(event, composer_messages.too_deep(self.deepest))
         frame.height = max(frame.height, height + 1)
         if frame.key is _MERGE and not isinstance(anchor.value, dict):
-            raise self._error(event, refusals.NOT_MERGEABLE)
+            raise self._error(event, composer_messages.NOT_MERGEABLE)
         return anchor.value
 
     def _key(self, frame: _Frame, value: Any, event: Any) -> Any:
@@ -261,7 +261,7 @@ class _Composer:
             raise self._complex_key(event)
         key = key_text(value)
         if key is None:
-            raise self._error(event, refusals.unspeakable_key(value))
+            raise self._error(event, composer_messages.unspeakable_key(value))
         if frame.mapping is not None and key in frame.mapping:
             if key not in frame.merged:
                 raise self._duplicate(key, event)
@@ -277,7 +277,7 @@ class _Composer:
         sources = value[::-1] if isinstance(value, list) else [value]
         for source in sources:
             if not isinstance(source, dict):
-                raise self._error(event, refusals.NOT_MERGEABLE)
+                raise self._error(event, composer_messages.NOT_MERGEABLE)
             for key in source:
                 if key in mapping:
                     raise self._unmergeable(frame, key, frame.merge or event)
@@ -295,7 +295,7 @@ class _Composer:
             try:
                 value = tagged(event.tag, value)
             except TagError as error:
-                raise self._error(event, refusals.wrong_tag(str(error))) from None
+                raise self._error(event, composer_messages.wrong_tag(str(error))) from None
         elif event.implicit[0]:
             value = plain(value)
         if event.anchor is not None:
@@ -304,11 +304,11 @@ class _Composer:
 
     def _finite(self, value: float, event: Event) -> int | float:
         if not isfinite(value):
-            raise self._error(event, refusals.NOT_FINITE)
+            raise self._error(event, composer_messages.NOT_FINITE)
         return json_number(value)
 
     def _refuse_what_go_refuses(self, event: Any, frame: _Frame) -> None:
-        from trainc.kubernetes.documents.quirks import refused
+        from trainc.kubernetes.documents.goyaml import refused
 
         fault = refused(self.text, event, in_flow=bool(frame.flow))
         if fault is not None:
@@ -318,20 +318,20 @@ class _Composer:
         """Look at the share of aliases at every count of nodes since it was last looked at."""
         first, self.checked = self.checked + 1, nodes
         if is_bomb(self.aliased, first, nodes):
-            raise self._error(event, refusals.bomb(nodes))
+            raise self._error(event, composer_messages.bomb(nodes))
 
     def _complex_key(self, event: Event) -> YamlError:
         index = start(event)
-        return self._error(event, refusals.complex_key(self.text[max(index - 1, 0) : index + 1]))
+        return self._error(event, composer_messages.complex_key(self.text[max(index - 1, 0) : index + 1]))
 
     def _duplicate(self, key: str, event: Event) -> YamlError:
         written = self.text[start(event) : event.end_mark.index] if event.end_mark is not None else key
-        return self._error(event, refusals.duplicate(key, written), since=self._line_of(key))
+        return self._error(event, composer_messages.duplicate(key, written), since=self._line_of(key))
 
     def _unmergeable(self, frame: _Frame, key: str, event: Event) -> YamlError:
         if key in frame.merged:
-            return self._error(event, refusals.merged_twice(key))
-        return self._error(event, refusals.late_merge(key), since=self._line_of(key))
+            return self._error(event, composer_messages.merged_twice(key))
+        return self._error(event, composer_messages.late_merge(key), since=self._line_of(key))
 
     def _line_of(self, key: str) -> int:
         """The line on which a key of the innermost mapping stands for the first time."""
@@ -341,6 +341,6 @@ class _Composer:
         line, _ = locate(self.text, (*(part for part in path if part is not _MERGE), key), key=True)
         return line
 
-    def _error(self, event: Event, refusal: Refusal, *, since: int = 0) -> YamlError:
+    def _error(self, event: Event, refusal: Message, *, since: int = 0) -> YamlError:
         what, help = refusal
         return YamlError.at(self.text, start(event), what, help=help, since=since)

@@ -16,7 +16,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.data import data_path
-from trainc.kubernetes.structural.nodes import Findings, Integer, IntOrString, Metadata, Node, String
+from trainc.kubernetes.structural.nodes import Integer, IntOrString, Metadata, Node, SchemaViolations, String
 from trainc.kubernetes.trees import Memory
 from trainc.kubernetes.violations import Admitted, Violation
 
@@ -60,12 +60,12 @@ class Array(Node):
         self.unique = kind in ("map", "set")
         self.keys: tuple[str, ...] = tuple(schema.get("x-kubernetes-list-map-keys", ()))
 
-    def admit(self, value: Any, at: At, found: Findings) -> Any:
+    def admit(self, value: Any, at: At, found: SchemaViolations) -> Any:
         """Admit the items; refuse too few, too many, or the same one twice."""
         if id(value) in self.known:
             return value
         if not isinstance(value, list):
-            found.complain("wrong_type", at, value, self.schema)
+            found.report("wrong_type", at, value, self.schema)
             return value
         said = found.said
         plain, admit = self.item.plain, self.item.admit
@@ -80,16 +80,16 @@ class Array(Node):
                     result = list(value)
                 result[index] = admitted
         if len(result) < self.fewest:
-            found.complain("too_few_items", at, len(result), self.fewest)
+            found.report("too_few_items", at, len(result), self.fewest)
         elif self.most is not None and len(result) > self.most:
-            found.complain("too_many_items", at, len(result), self.most)
+            found.report("too_many_items", at, len(result), self.most)
         if self.unique and len(result) > 1:
             self._check_unique(result, at, found)
         if result is value and found.said == said:
             self.known.keep(id(value), value)
         return result
 
-    def _check_unique(self, items: list[Any], at: At, found: Findings) -> None:
+    def _check_unique(self, items: list[Any], at: At, found: SchemaViolations) -> None:
         keys = self.keys
         if len(keys) == 1:
             key = keys[0]
@@ -106,7 +106,7 @@ class Array(Node):
             if not keys or isinstance(items[index], dict):
                 places.setdefault(json.dumps(name, sort_keys=True), []).append(index)
         for first, second, *more in (same for same in places.values() if len(same) > 1):
-            found.complain("duplicate_item", (at, second), items[second], keys, [first, *more])
+            found.report("duplicate_item", (at, second), items[second], keys, [first, *more])
 
 
 class Map(Node):
@@ -119,12 +119,12 @@ class Map(Node):
         self.known = Memory()
         self.value = compiler.node(schema["additionalProperties"])
 
-    def admit(self, value: Any, at: At, found: Findings) -> Any:
+    def admit(self, value: Any, at: At, found: SchemaViolations) -> Any:
         """Admit the values; drop nulls."""
         if id(value) in self.known:
             return value
         if not isinstance(value, dict):
-            found.complain("wrong_type", at, value, self.schema)
+            found.report("wrong_type", at, value, self.schema)
             return value
         said = found.said
         plain, admit = self.value.plain, self.value.admit
@@ -169,12 +169,12 @@ class Object(Node):
         if any(isinstance(default, dict | list) for _, default in self.defaults):
             raise ValueError("defaults that are mappings or lists are not implemented")
 
-    def admit(self, value: Any, at: At, found: Findings) -> Any:
+    def admit(self, value: Any, at: At, found: SchemaViolations) -> Any:
         """Admit the fields; drop unknown ones and nulls, add defaults; refuse where a required one is missing then."""
         if id(value) in self.known:
             return value
         if not isinstance(value, dict):
-            found.complain("wrong_type", at, value, self.schema)
+            found.report("wrong_type", at, value, self.schema)
             return value
         said = found.said
         fields, plain = self.fields, self.plain_fields
@@ -203,15 +203,15 @@ class Object(Node):
         if not self.required <= result.keys():
             self._miss(value, result, at, found)
         if len(result) < self.fewest:
-            found.complain("too_few_properties", at, list(self.properties))
+            found.report("too_few_properties", at, list(self.properties))
         if result is value and found.said == said:
             self.known.keep(id(value), value)
         return result
 
-    def _miss(self, value: Tree, result: Tree, at: At, found: Findings) -> None:
+    def _miss(self, value: Tree, result: Tree, at: At, found: SchemaViolations) -> None:
         for name in sorted(self.required - result.keys()):
             child = self.compiler.resolve(self.properties.get(name, {}))
-            found.complain("missing", (at, name), child, name in value)
+            found.report("missing", (at, name), child, name in value)
 
     def _compile(self, key: str) -> Node | None:
         schema = self.properties.get(key)
@@ -278,7 +278,7 @@ class StructuralSchema:
         """Admit an object on its creation. Its metadata is left as it is, a status is dropped as the server does."""
         if self._has_status and isinstance(value, dict) and "status" in value:
             value = {key: item for key, item in value.items() if key != "status"}
-        found = Findings(self._root.schema)
+        found = SchemaViolations(self._root.schema)
         admitted = self._root.admit(value, None, found)
         return Admitted(value=admitted, violations=tuple(found.violations), unknown=tuple(found.unknown))
 

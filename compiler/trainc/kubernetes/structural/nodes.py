@@ -13,7 +13,7 @@ from trainc.kubernetes import formats
 from trainc.kubernetes.trees import path_of
 
 if TYPE_CHECKING:
-    from trainc.kubernetes.trees import At, Step, Tree
+    from trainc.kubernetes.trees import At, PathStep, Tree
     from trainc.kubernetes.violations import Violation
 
 METADATA: Final = {
@@ -44,7 +44,7 @@ _INT64: Final = (-(2**63), 2**63 - 1)
 _GREATEST_WHOLE_FLOAT: Final = 2.0**53 - 1  # beyond, the server does not believe that a float is whole
 
 
-class Findings:
+class SchemaViolations:
     """What was found on the way through one object."""
 
     __slots__ = ("root", "said", "unknown", "violations")
@@ -56,20 +56,20 @@ class Findings:
         self.violations: list[Violation] = []
         self.unknown: list[Violation] = []
 
-    def complain(self, complaint: str, at: At, *facts: Any) -> None:
+    def report(self, complaint: str, at: At, *facts: Any) -> None:
         """Add the violation that `complaints.<complaint>` makes of the facts."""
-        from trainc.kubernetes.structural import complaints
+        from trainc.kubernetes.structural import schema_messages
 
         self.said += 1
-        self.violations.append(getattr(complaints, complaint)(path_of(at), *facts))
+        self.violations.append(getattr(schema_messages, complaint)(path_of(at), *facts))
 
-    def drop(self, at: Step, schema: Tree) -> None:
+    def drop(self, at: PathStep, schema: Tree) -> None:
         """Add a field that the kind does not have."""
-        from trainc.kubernetes.structural import complaints
+        from trainc.kubernetes.structural import schema_messages
 
         self.said += 1
         searched = len(self.unknown) < _MANY
-        self.unknown.append(complaints.unknown_field(path_of(at), schema, self.root, searched=searched))
+        self.unknown.append(schema_messages.unknown_field(path_of(at), schema, self.root, searched=searched))
 
 
 class Node:
@@ -82,10 +82,10 @@ class Node:
         self.plain = plain
         """A value of exactly this type is right, whatever it is, and its parent need not ask the node."""
 
-    def admit(self, value: Any, at: At, found: Findings) -> Any:
+    def admit(self, value: Any, at: At, found: SchemaViolations) -> Any:
         """The value as it would be stored."""
         if type(value) is not self.plain:
-            found.complain("wrong_type", at, value, self.schema)
+            found.report("wrong_type", at, value, self.schema)
         return value
 
 
@@ -107,7 +107,7 @@ class Metadata(Node):
 
     __slots__ = ()
 
-    def admit(self, value: Any, at: At, found: Findings) -> Any:
+    def admit(self, value: Any, at: At, found: SchemaViolations) -> Any:
         """Drop what the type does not have; `objectmeta.check` says what is wrong with the rest."""
         admitted = stored_metadata(value)
         if admitted is not value:
@@ -131,23 +131,23 @@ class String(Node):
         if schema.get("format", "date-time") != "date-time":
             raise ValueError(f"format {schema['format']} of a string is not implemented")
 
-    def admit(self, value: Any, at: At, found: Findings) -> Any:
+    def admit(self, value: Any, at: At, found: SchemaViolations) -> Any:
         """Refuse what is too short or long, not allowed, or of another form: the first of these that applies."""
         if type(value) is not str:
             # The schema lets a list pass for a time; the decoder does not.
             stage = "read" if self.is_time and isinstance(value, list) else "schema"
-            found.complain("wrong_type", at, value, self.schema, stage)
+            found.report("wrong_type", at, value, self.schema, stage)
             return value
         if len(value) < self.shortest:
-            found.complain("too_short", at, value, self.shortest)
+            found.report("too_short", at, value, self.shortest)
         elif self.longest is not None and len(value) > self.longest:
-            found.complain("too_long", at, value, self.longest)
+            found.report("too_long", at, value, self.longest)
         elif self.enum is not None and value not in self.enum:
-            found.complain("not_allowed", at, value, self.enum)
+            found.report("not_allowed", at, value, self.enum)
         elif self.pattern is not None and not self.pattern.search(value):
-            found.complain("no_match", at, value, self.schema["pattern"])
+            found.report("no_match", at, value, self.schema["pattern"])
         elif self.is_time and (refusal := formats.date_time(value)):
-            found.complain("no_time", at, value, refusal)
+            found.report("no_time", at, value, refusal)
         return value
 
 
@@ -162,14 +162,14 @@ class Integer(Node):
         self.least: int = max(schema.get("minimum", low), low)
         self.greatest: int = min(schema.get("maximum", high), high)
 
-    def admit(self, value: Any, at: At, found: Findings) -> Any:
+    def admit(self, value: Any, at: At, found: SchemaViolations) -> Any:
         """Refuse fractions, and numbers out of range."""
         if type(value) is float and value.is_integer() and abs(value) <= _GREATEST_WHOLE_FLOAT:
             value = int(value)
         if type(value) is not int:
-            found.complain("wrong_type", at, value, self.schema)
+            found.report("wrong_type", at, value, self.schema)
         elif not self.least <= value <= self.greatest:
-            found.complain("out_of_range", at, value, self.least, self.greatest)
+            found.report("out_of_range", at, value, self.least, self.greatest)
         return value
 
 
@@ -184,20 +184,20 @@ class IntOrString(Node):
         if schema.get("pattern", formats.QUANTITY) != formats.QUANTITY:
             raise ValueError(f"the pattern {schema['pattern']} of an int-or-string is not implemented")
 
-    def admit(self, value: Any, at: At, found: Findings) -> Any:
+    def admit(self, value: Any, at: At, found: SchemaViolations) -> Any:
         """Refuse what cannot be read as a quantity (a port)."""
         if type(value) is str:
             if self.pattern is None:
                 return value
             if not self.pattern.search(value):
-                found.complain("no_quantity", at, value, "schema")
+                found.report("no_quantity", at, value, "schema")
             elif stage := formats.quantity(value):
-                found.complain("no_quantity", at, value, stage)
+                found.report("no_quantity", at, value, stage)
             return value
         if type(value) is float and value.is_integer() and abs(value) <= _GREATEST_WHOLE_FLOAT:
             value = int(value)
         if type(value) is not int or not _INT64[0] <= value <= _INT64[1]:
-            found.complain("wrong_type", at, value, self.schema)
+            found.report("wrong_type", at, value, self.schema)
         elif self.pattern is None and not _INT32[0] <= value <= _INT32[1]:
-            found.complain("out_of_range", at, value, *_INT32, "read")  # the schema has no limit, the Go type has
+            found.report("out_of_range", at, value, *_INT32, "read")  # the schema has no limit, the Go type has
         return value

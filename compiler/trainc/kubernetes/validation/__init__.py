@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trainc.kubernetes.validation.findings import Findings
+from trainc.kubernetes.validation.combinators import PodViolations
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +27,7 @@ def of_job(job: Tree, *, claims: Sequence[Tree] = ()) -> list[Violation]:
     """Everything that is wrong with a Job on its creation; `claims` are volumes that its pods are given besides."""
     from trainc.kubernetes.validation import job as rules
 
-    found = Findings(job["spec"]["template"])
+    found = PodViolations(job["spec"]["template"])
     found.claims = claims
     rules.job(found, None, job)
     return found.violations
@@ -37,6 +37,6 @@ def of_pod(pod: Tree) -> list[Violation]:
     """What is wrong with the Pod of a Job's template, and was forgiven the template."""
     from trainc.kubernetes.validation import bare
 
-    found = Findings(pod, of_job=False)
+    found = PodViolations(pod, of_job=False)
     bare.pod(found, None, pod)
     return found.violations

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.declarations import Declaration
-from trainc.kubernetes.validation.findings import Findings, label, required, spelled, subdomain
+from trainc.kubernetes.validation.combinators import PodViolations, cluster_field, label, required, subdomain
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import At, Tree
@@ -21,7 +21,7 @@ RESOURCE_CLAIM_SOURCE: Final = Declaration("resource-claim-source", ("job",), "A
 SOURCES: Final = ("resourceClaimName", "resourceClaimTemplateName")
 
 
-def declared(found: Findings, at: At, claims: list[Tree]) -> None:
+def declared(found: PodViolations, at: At, claims: list[Tree]) -> None:
     """The claims of a pod: each of one source."""
     for index, claim in enumerate(claims):
         here = (at, index)
@@ -33,23 +33,23 @@ def declared(found: Findings, at: At, claims: list[Tree]) -> None:
         for source in sources:
             subdomain(found, (here, source), claim[source])
         if len(sources) != 1:
-            from trainc.kubernetes.structural.remedies import shown
+            from trainc.kubernetes.structural.hints import shown
 
             has = f"{SOURCES[0]} and" if sources else f"neither {SOURCES[0]} nor"
             message = f"the claim {shown(name or '')} has {has} {SOURCES[1]}, and must have one of them"
-            found.complain(RESOURCE_CLAIM_SOURCE, here, message, "write one of them")
+            found.report(RESOURCE_CLAIM_SOURCE, here, message, "write one of them")
 
 
-def used(found: Findings, at: At, claims: list[Tree]) -> None:
+def used(found: PodViolations, at: At, claims: list[Tree]) -> None:
     """The claims that a container uses. The cluster's fields lack the name."""
     declared = [name for claim in found.pod.get("resourceClaims") or () if (name := claim.get("name"))]
     for index, claim in enumerate(claims):
         here = (at, index)
         name = claim.get("name")
         if not name:
-            from trainc.kubernetes.validation import complaints
+            from trainc.kubernetes.validation import field_messages
 
-            complaints.missing(found, (here, "name"), "write that of a claim of the pod", field=spelled(here))
+            field_messages.missing(found, (here, "name"), "write that of a claim of the pod", field=cluster_field(here))
             continue
         if request := claim.get("request"):
             label(found, (here, "request"), request)
@@ -57,8 +57,8 @@ def used(found: Findings, at: At, claims: list[Tree]) -> None:
             _missing(found, here, name, declared)
 
 
-def _missing(found: Findings, at: At, name: str, declared: list[str]) -> None:
-    from trainc.kubernetes.structural.remedies import listed, shown
+def _missing(found: PodViolations, at: At, name: str, declared: list[str]) -> None:
+    from trainc.kubernetes.structural.hints import listed, shown
     from trainc.nearest import nearest
 
     near = nearest(name, declared)
@@ -69,4 +69,4 @@ def _missing(found: Findings, at: At, name: str, declared: list[str]) -> None:
     else:
         help = f"add {name} to the pod's resourceClaims"
     message = f"the container uses the claim {shown(name)}, which the pod does not have"
-    found.complain(RESOURCE_CLAIM_MISSING, (at, "name"), message, help, field=spelled(at))
+    found.report(RESOURCE_CLAIM_MISSING, (at, "name"), message, help, field=cluster_field(at))

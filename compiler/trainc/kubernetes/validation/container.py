@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.declarations import Declaration
-from trainc.kubernetes.validation.findings import Findings, Rule, fields, label, late, one_of
+from trainc.kubernetes.validation.combinators import FieldRule, PodViolations, fields, label, late, one_of
 from trainc.kubernetes.violations import DUPLICATE_ITEM
 
 if TYPE_CHECKING:
@@ -18,22 +18,22 @@ if TYPE_CHECKING:
 INIT_CONTAINER_FIELD: Final = Declaration("init-container-field", ("job",), "An init container has a probe or a hook")
 
 
-def _resources(found: Findings, at: At, value: Tree) -> None:
+def _resources(found: PodViolations, at: At, value: Tree) -> None:
     """A container's resources."""
     from trainc.kubernetes.validation.resources import faults
 
     limits, requests = value.get("limits") or {}, value.get("requests") or {}
     if wrong := faults(tuple(limits.items()), tuple(requests.items())):
-        from trainc.kubernetes.validation import amounts
+        from trainc.kubernetes.validation import resource_messages
 
-        amounts.complain(found, at, value, wrong)
+        resource_messages.report(found, at, value, wrong)
     if "claims" in value:
         from trainc.kubernetes.validation import claims
 
         claims.used(found, (at, "claims"), value["claims"])
 
 
-FIELDS: Final[dict[str, Rule]] = {
+FIELDS: Final[dict[str, FieldRule]] = {
     "env": late("env", "env"),
     "envFrom": late("env", "env_from"),
     "imagePullPolicy": one_of("Always", "IfNotPresent", "Never"),
@@ -46,8 +46,8 @@ FIELDS: Final[dict[str, Rule]] = {
 """The fields that a container of any kind can have, as far as they can be looked at one by one."""
 DROPPED: Final = {"stopSignal"}
 """Hooks with nothing but a stop signal, which is behind a gate, are dropped before anyone looks at them."""
-_RESTARTED: Final[dict[str, Rule]] = {"restartPolicy": one_of("Always", "OnFailure", "Never")}
-_RUNNING: Final[dict[str, Rule]] = {
+_RESTARTED: Final[dict[str, FieldRule]] = {"restartPolicy": one_of("Always", "OnFailure", "Never")}
+_RUNNING: Final[dict[str, FieldRule]] = {
     "lifecycle": late("probes", "lifecycle"),
     "livenessProbe": late("probes", "liveness"),
     "readinessProbe": late("probes", "readiness"),
@@ -55,16 +55,16 @@ _RUNNING: Final[dict[str, Rule]] = {
 }
 
 
-def _not_in_init(found: Findings, at: At, value: Tree) -> None:
+def _not_in_init(found: PodViolations, at: At, value: Tree) -> None:
     """A probe or a hook of an init container."""
     if value.keys() == DROPPED:
         return
-    from trainc.kubernetes.validation import complaints
+    from trainc.kubernetes.validation import field_messages
 
-    found.complain(
+    found.report(
         INIT_CONTAINER_FIELD,
         at,
-        f"{complaints.called(at)} is for containers that keep running, and an init container ends",
+        f"{field_messages.called(at)} is for containers that keep running, and an init container ends",
         "remove it, or write restartPolicy: Always into the container, which makes it a sidecar",
     )
 
@@ -82,7 +82,7 @@ _on_the_host: Final = late("ports", "on_the_host")
 _restart_rules: Final = late("restarts", "rules")
 
 
-def containers(found: Findings, at: At, pod: Tree) -> None:
+def containers(found: PodViolations, at: At, pod: Tree) -> None:
     """All containers of a pod, whose spec is at `at`."""
     named: dict[str, At] = {}
     with_ports = False
@@ -98,12 +98,12 @@ def containers(found: Findings, at: At, pod: Tree) -> None:
     if with_ports:
         _on_the_host(found, at, pod)
     if not pod.get("containers"):
-        from trainc.kubernetes.validation import complaints
+        from trainc.kubernetes.validation import field_messages
 
-        complaints.missing(found, (at, "containers"), "add one: `- {name: node, image: ...}`")
+        field_messages.missing(found, (at, "containers"), "add one: `- {name: node, image: ...}`")
 
 
-def of_any_kind(found: Findings, at: At, container: Tree, named: dict[str, At]) -> None:
+def of_any_kind(found: PodViolations, at: At, container: Tree, named: dict[str, At]) -> None:
     """A container's name, image and mounts; `named` has the places of the names before, and gets this one."""
     name = container.get("name")
     if not name or not container.get("image"):
@@ -118,22 +118,22 @@ def of_any_kind(found: Findings, at: At, container: Tree, named: dict[str, At]) 
         _mounts(found, at, container)
 
 
-def one_by_one(found: Findings, at: At, container: Tree) -> None:
+def one_by_one(found: PodViolations, at: At, container: Tree) -> None:
     """The fields that any kind of container can have."""
     _fields(found, at, container)
 
 
-def _incomplete(found: Findings, at: At, container: Tree) -> None:
-    from trainc.kubernetes.validation import complaints
+def _incomplete(found: PodViolations, at: At, container: Tree) -> None:
+    from trainc.kubernetes.validation import field_messages
 
     if not container.get("name"):
-        complaints.missing(found, (at, "name"), "give the container a name, such as main")
+        field_messages.missing(found, (at, "name"), "give the container a name, such as main")
     if not container.get("image"):
-        complaints.missing(found, (at, "image"), "say which image the container runs, with its tag")
+        field_messages.missing(found, (at, "image"), "say which image the container runs, with its tag")
 
 
-def _same_name(found: Findings, at: At, name: str, first: At) -> None:
-    found.complain(
+def _same_name(found: PodViolations, at: At, name: str, first: At) -> None:
+    found.report(
         DUPLICATE_ITEM,
         at,
         f'two containers of the pod are called "{name}"',

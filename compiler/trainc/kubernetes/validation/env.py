@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.declarations import Declaration
-from trainc.kubernetes.validation.findings import Findings, Rule, field_of
+from trainc.kubernetes.validation.combinators import FieldRule, PodViolations, field_of
 from trainc.kubernetes.violations import INVALID_NAME
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ BYTE_DIVISORS: Final = (
 )
 
 
-def env(found: Findings, at: At, variables: list[Tree]) -> None:
+def env(found: PodViolations, at: At, variables: list[Tree]) -> None:
     """The variables of a container."""
     for index, variable in enumerate(variables):
         name = variable.get("name", "")
@@ -60,7 +60,7 @@ def env(found: Findings, at: At, variables: list[Tree]) -> None:
             _value_from(found, (at, index), variable)
 
 
-def env_from(found: Findings, at: At, sources: list[Tree]) -> None:
+def env_from(found: PodViolations, at: At, sources: list[Tree]) -> None:
     """The ConfigMaps and Secrets whose keys all become variables. The cluster says no index of one without a source."""
     for index, source in enumerate(sources):
         here = (at, index)
@@ -73,18 +73,18 @@ def env_from(found: Findings, at: At, sources: list[Tree]) -> None:
             _not_one(found, here, given, _OBJECTS, field=field_of(at))
 
 
-def field_ref(found: Findings, at: At, ref: Tree, readable: Collection[str] = FIELDS) -> None:
+def field_ref(found: PodViolations, at: At, ref: Tree, readable: Collection[str] = FIELDS) -> None:
     """A reference to a field of the pod, of which `readable` and single labels and annotations can be read."""
     path = ref.get("fieldPath", "")
     version = ref.get("apiVersion") or "v1"
     if version == "v1" and (path == INDEX or _OLD_NAMES.get(path, path) in readable):
         return
     if not path:
-        from trainc.kubernetes.validation import complaints
+        from trainc.kubernetes.validation import field_messages
 
-        complaints.missing(found, (at, "fieldPath"), "name a field of the pod: fieldPath: metadata.name")
+        field_messages.missing(found, (at, "fieldPath"), "name a field of the pod: fieldPath: metadata.name")
     elif version != "v1":
-        found.complain(
+        found.report(
             ENV_FIELD,
             (at, "apiVersion"),
             f'apiVersion is "{version}", and a pod is read as v1',
@@ -95,7 +95,7 @@ def field_ref(found: Findings, at: At, ref: Tree, readable: Collection[str] = FI
         _subscript_or_nothing(found, at, path, readable)
 
 
-def resource_ref(found: Findings, at: At, ref: Tree) -> None:
+def resource_ref(found: PodViolations, at: At, ref: Tree) -> None:
     """A reference to a request or a limit, and the unit in which it is read."""
     resource = ref.get("resource", "")
     huge = resource.startswith(HUGE_PAGES)
@@ -106,7 +106,7 @@ def resource_ref(found: Findings, at: At, ref: Tree) -> None:
         _divisor(found, (at, "divisor"), ref["divisor"], divisors)
 
 
-def _value_from(found: Findings, at: At, variable: Tree) -> None:
+def _value_from(found: PodViolations, at: At, variable: Tree) -> None:
     here, source = (at, "valueFrom"), variable["valueFrom"]
     given = [kind for kind in _SOURCES if kind in source]
     for kind in given:
@@ -114,7 +114,7 @@ def _value_from(found: Findings, at: At, variable: Tree) -> None:
     if len(given) == 1 and not variable.get("value"):
         return
     if given and variable.get("value"):
-        found.complain(
+        found.report(
             ENV_SOURCE,
             here,
             f"{_called(at)} has a value and valueFrom, and can have one of them",
@@ -125,10 +125,10 @@ def _value_from(found: Findings, at: At, variable: Tree) -> None:
         _not_one(found, here, given, tuple(_SOURCES))
 
 
-def _not_one(found: Findings, at: At, given: list[str], possible: tuple[str, ...], *, field: str = "") -> None:
-    from trainc.kubernetes.structural.remedies import listed
+def _not_one(found: PodViolations, at: At, given: list[str], possible: tuple[str, ...], *, field: str = "") -> None:
+    from trainc.kubernetes.structural.hints import listed
 
-    found.complain(
+    found.report(
         ENV_SOURCE,
         at,
         f"{_called(at)} has {listed(given)}, and can have one source"
@@ -140,30 +140,30 @@ def _not_one(found: Findings, at: At, given: list[str], possible: tuple[str, ...
     )
 
 
-def _name(found: Findings, at: At, name: str) -> None:
+def _name(found: PodViolations, at: At, name: str) -> None:
     """The name of a variable, or what such names begin with."""
     from trainc.kubernetes import names
 
     if not names.is_relaxed_env_var_name(name):
         return
-    from trainc.kubernetes.structural.remedies import shown
-    from trainc.kubernetes.validation import complaints
+    from trainc.kubernetes.structural.hints import shown
+    from trainc.kubernetes.validation import field_messages
 
     if not name:
-        complaints.missing(found, at, "give the variable a name, such as NCCL_DEBUG")
+        field_messages.missing(found, at, "give the variable a name, such as NCCL_DEBUG")
         return
     strange = next(character for character in name if not " " <= character <= "~" or character == "=")
-    found.complain(
+    found.report(
         INVALID_NAME,
         at,
-        f"{complaints.called(at)} is {shown(name)}, which has {shown(strange)} in it",
+        f"{field_messages.called(at)} is {shown(name)}, which has {shown(strange)} in it",
         f"write the name alone: {name.partition('=')[0]}, and the rest as its value"
         if strange == "=" and name[0] != "="
         else "use letters, digits and `_`",
     )
 
 
-def _object(found: Findings, at: At, name: str, *, begun: bool = True) -> None:
+def _object(found: PodViolations, at: At, name: str, *, begun: bool = True) -> None:
     """The name of a ConfigMap or a Secret. With `begun` it may be the beginning of one: a dash at its end, and whatever
     is before the dash, is not looked at."""
     from trainc.kubernetes import names
@@ -171,15 +171,15 @@ def _object(found: Findings, at: At, name: str, *, begun: bool = True) -> None:
     looked_at = f"{name[:-2]}a" if begun and len(name) > 1 and name.endswith("-") else name
     if not names.is_dns1123_subdomain(looked_at):
         return
-    from trainc.kubernetes.validation import complaints
+    from trainc.kubernetes.validation import field_messages
 
     if name:
-        complaints.bad_name(found, at, name, "subdomain")
+        field_messages.bad_name(found, at, name, "subdomain")
     else:
-        complaints.missing(found, at, "name the object that has the value")
+        field_messages.missing(found, at, "name the object that has the value")
 
 
-def _key_ref(found: Findings, at: At, ref: Tree) -> None:
+def _key_ref(found: PodViolations, at: At, ref: Tree) -> None:
     """A key of a ConfigMap or a Secret."""
     _object(found, (at, "name"), ref.get("name", ""), begun=False)
     key = ref.get("key", "")
@@ -187,13 +187,13 @@ def _key_ref(found: Findings, at: At, ref: Tree) -> None:
 
     if not names.is_config_map_key(key):
         return
-    from trainc.kubernetes.structural.remedies import shown
-    from trainc.kubernetes.validation import complaints
+    from trainc.kubernetes.structural.hints import shown
+    from trainc.kubernetes.validation import field_messages
 
     if not key:
-        complaints.missing(found, (at, "key"), "name the key that has the value")
+        field_messages.missing(found, (at, "key"), "name the key that has the value")
         return
-    found.complain(
+    found.report(
         INVALID_NAME,
         (at, "key"),
         f"key is {shown(key)}, which no ConfigMap or Secret can have",
@@ -201,40 +201,40 @@ def _key_ref(found: Findings, at: At, ref: Tree) -> None:
     )
 
 
-def _file_ref(found: Findings, at: At, ref: Tree) -> None:
+def _file_ref(found: PodViolations, at: At, ref: Tree) -> None:
     """A variable that an init container has written into a file of an emptyDir."""
     _file_volume(found, (at, "volumeName"), ref.get("volumeName", ""))
-    from trainc.kubernetes.validation import complaints, mounts
+    from trainc.kubernetes.validation import field_messages, mounts
 
     if not ref.get("path"):
-        complaints.missing(found, (at, "path"), "say which file of the volume has the variable")
+        field_messages.missing(found, (at, "path"), "say which file of the volume has the variable")
     elif ".." in ref["path"].split("/"):
-        found.complain(
+        found.report(
             mounts.SUB_PATH,
             (at, "path"),
             f'path is {ref["path"]}, and ".." leads out of the volume',
             "write the path inside the volume, without ..",
         )
     if not ref.get("key"):
-        complaints.missing(found, (at, "key"), "say which variable of the file is meant")
+        field_messages.missing(found, (at, "key"), "say which variable of the file is meant")
     else:
         _name(found, (at, "key"), ref["key"])
 
 
-def _file_volume(found: Findings, at: At, name: str) -> None:
+def _file_volume(found: PodViolations, at: At, name: str) -> None:
     """The volume of a file: refused or not, it must be there, and an emptyDir, which one without a source is."""
     from trainc.kubernetes import names
-    from trainc.kubernetes.validation import complaints, mounts
+    from trainc.kubernetes.validation import field_messages, mounts
 
     volume = next((v for v in found.pod.get("volumes") or () if v.get("name") == name), None)
     if not name:
-        complaints.missing(found, at, "name the emptyDir volume that has the file")
+        field_messages.missing(found, at, "name the emptyDir volume that has the file")
     elif names.is_dns1123_label(name):
-        complaints.bad_name(found, at, name, "label")
+        field_messages.bad_name(found, at, name, "label")
     elif volume is None:
         mounts.no_volume(found, at, name)
     elif "emptyDir" not in volume and volume.keys() != {"name"}:
-        found.complain(
+        found.report(
             ENV_FILE,
             at,
             f'the volume "{name}" is no emptyDir, and variables are read from files in an emptyDir only',
@@ -244,7 +244,7 @@ def _file_volume(found: Findings, at: At, name: str) -> None:
         )
 
 
-def _subscript_or_nothing(found: Findings, at: At, path: str, readable: Collection[str]) -> None:
+def _subscript_or_nothing(found: PodViolations, at: At, path: str, readable: Collection[str]) -> None:
     """A path that is not readable as it stands."""
     from trainc.kubernetes import names
 
@@ -253,10 +253,10 @@ def _subscript_or_nothing(found: Findings, at: At, path: str, readable: Collecti
         _no_field(found, (at, "fieldPath"), path, readable)
     elif names.is_qualified_name(key if base == "metadata.labels" else key.lower()):
         from trainc.kubernetes import misnamed
-        from trainc.kubernetes.structural.remedies import shown
+        from trainc.kubernetes.structural.hints import shown
 
         kind = base.removeprefix("metadata.")[:-1]
-        found.complain(
+        found.report(
             ENV_FIELD,
             (at, "fieldPath"),
             f"fieldPath asks for the {kind} {shown(key)}, which {misnamed.fault_of_key(key)}",
@@ -265,8 +265,8 @@ def _subscript_or_nothing(found: Findings, at: At, path: str, readable: Collecti
         )
 
 
-def _no_field(found: Findings, at: At, path: str, readable: Collection[str]) -> None:
-    from trainc.kubernetes.structural.remedies import listed, shown
+def _no_field(found: PodViolations, at: At, path: str, readable: Collection[str]) -> None:
+    from trainc.kubernetes.structural.hints import listed, shown
     from trainc.nearest import nearest
 
     if path in _KEYED:
@@ -275,16 +275,16 @@ def _no_field(found: Findings, at: At, path: str, readable: Collection[str]) -> 
         help = f"did you mean {near}?"
     else:
         help = f"what can be read is {listed(sorted(readable))}, and one label or annotation: metadata.labels['KEY']"
-    found.complain(ENV_FIELD, at, f"fieldPath is {shown(path)}, which cannot be read from a pod here", help)
+    found.report(ENV_FIELD, at, f"fieldPath is {shown(path)}, which cannot be read from a pod here", help)
 
 
-def _no_resource(found: Findings, at: At, resource: str) -> None:
-    from trainc.kubernetes.structural.remedies import listed, shown
-    from trainc.kubernetes.validation import complaints
+def _no_resource(found: PodViolations, at: At, resource: str) -> None:
+    from trainc.kubernetes.structural.hints import listed, shown
+    from trainc.kubernetes.validation import field_messages
     from trainc.nearest import nearest
 
     if not resource:
-        complaints.missing(found, at, "say which one: resource: limits.cpu")
+        field_messages.missing(found, at, "say which one: resource: limits.cpu")
         return
     if "gpu" in resource.lower():
         help = "a number of GPUs cannot be read: write it as the value"
@@ -292,19 +292,19 @@ def _no_resource(found: Findings, at: At, resource: str) -> None:
         help = f"did you mean {near}?"
     else:
         help = f"what can be read is {listed(list(RESOURCES))}, and huge pages; write another number as the value"
-    found.complain(ENV_RESOURCE, at, f"resource is {shown(resource)}, which no variable can have", help)
+    found.report(ENV_RESOURCE, at, f"resource is {shown(resource)}, which no variable can have", help)
 
 
-def _divisor(found: Findings, at: At, divisor: Any, allowed: tuple[str, ...]) -> None:
+def _divisor(found: PodViolations, at: At, divisor: Any, allowed: tuple[str, ...]) -> None:
     """The unit in which a resource is read, as Kubernetes prints it; 0 stands for the usual one."""
     from trainc.kubernetes.quantity import Quantity
 
     amount = Quantity.from_json(divisor)
     if amount.is_zero or str(amount) in allowed:
         return
-    from trainc.kubernetes.structural.remedies import listed
+    from trainc.kubernetes.structural.hints import listed
 
-    found.complain(
+    found.report(
         ENV_RESOURCE,
         at,
         f"divisor is {divisor}, and may be {listed(list(allowed), 'or')}",
@@ -312,7 +312,7 @@ def _divisor(found: Findings, at: At, divisor: Any, allowed: tuple[str, ...]) ->
     )
 
 
-_SOURCES: Final[dict[str, Rule]] = {
+_SOURCES: Final[dict[str, FieldRule]] = {
     "fieldRef": field_ref,
     "resourceFieldRef": resource_ref,
     "configMapKeyRef": _key_ref,
@@ -322,6 +322,6 @@ _SOURCES: Final[dict[str, Rule]] = {
 
 
 def _called(at: At) -> str:
-    from trainc.kubernetes.validation import complaints
+    from trainc.kubernetes.validation import field_messages
 
-    return complaints.called(at)
+    return field_messages.called(at)

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.declarations import Declaration
 from trainc.kubernetes.validation import container
-from trainc.kubernetes.validation.findings import SPACES
+from trainc.kubernetes.validation.combinators import SPACES
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import At, Tree
-    from trainc.kubernetes.validation.findings import Findings
+    from trainc.kubernetes.validation.combinators import PodViolations
 
 EPHEMERAL_CONTAINER: Final = Declaration("ephemeral-container", ("job",), "A pod template has ephemeral containers")
 NEVER: Final = (
@@ -27,11 +27,11 @@ NEVER: Final = (
 """The fields that such a container cannot have anywhere."""
 
 
-def ephemeral(found: Findings, at: At, pod: Tree) -> None:
+def ephemeral(found: PodViolations, at: At, pod: Tree) -> None:
     """All ephemeral containers of a pod, whose spec is at `at`."""
-    from trainc.kubernetes.structural.remedies import listed
+    from trainc.kubernetes.structural.hints import listed
 
-    found.complain(
+    found.report(
         EPHEMERAL_CONTAINER,
         (at, "ephemeralContainers"),
         "a template cannot have ephemeral containers",
@@ -49,11 +49,11 @@ def ephemeral(found: Findings, at: At, pod: Tree) -> None:
         container.one_by_one(found, here, one)
         image, target = one.get("image", ""), one.get("targetContainerName")
         if image != image.strip(SPACES):
-            found.complain(
+            found.report(
                 EPHEMERAL_CONTAINER, (here, "image"), f'image is "{image}", with space around it', "remove the space"
             )
         if target and target not in others:
-            found.complain(
+            found.report(
                 EPHEMERAL_CONTAINER,
                 (here, "targetContainerName"),
                 f'no container of the pod is called "{target}"',
@@ -68,8 +68,8 @@ def ephemeral(found: Findings, at: At, pod: Tree) -> None:
                     _cannot(found, (((here, "volumeMounts"), place), key), key)
 
 
-def _cannot(found: Findings, at: At, key: str) -> None:
-    found.complain(EPHEMERAL_CONTAINER, at, f"{key} cannot be set for an ephemeral container", "remove it")
+def _cannot(found: PodViolations, at: At, key: str) -> None:
+    found.report(EPHEMERAL_CONTAINER, at, f"{key} cannot be set for an ephemeral container", "remove it")
 
 
 def _is_nothing(key: str, value: Tree) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from trainc.declarations import Declaration
 from trainc.kubernetes import names
 from trainc.kubernetes.quantity import Quantity
-from trainc.kubernetes.validation.findings import Findings, spelled
+from trainc.kubernetes.validation.combinators import PodViolations, cluster_field
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import At, Tree
@@ -41,30 +41,32 @@ OF_CPU: Final = ("1", "1m")
 OF_BYTES: Final = ("1", *(f"1{prefix}" for prefix in "kMGTPE"), *(f"1{prefix}i" for prefix in "KMGTPE"))
 
 
-def pod_field(found: Findings, at: At, ref: Tree, named: At) -> None:
+def pod_field(found: PodViolations, at: At, ref: Tree, named: At) -> None:
     """A field of the pod, or a single label or annotation."""
     path = ref.get("fieldPath")
     here, field = (at, "fieldPath"), (named, "fieldPath")
     if not path:
-        from trainc.kubernetes.validation import complaints
+        from trainc.kubernetes.validation import field_messages
 
-        complaints.missing(found, here, "for example metadata.name", field=spelled(field))
+        field_messages.missing(found, here, "for example metadata.name", field=cluster_field(field))
         return
     name, subscript = split(path)
     if (ref.get("apiVersion") or "v1") != "v1":
-        from trainc.kubernetes.structural.remedies import shown
+        from trainc.kubernetes.structural.hints import shown
 
         message = f"apiVersion is {shown(ref['apiVersion'])}, and pods have v1 alone"
-        found.complain(POD_FILE, (at, "apiVersion"), message, "remove it", field=spelled(field))
+        found.report(POD_FILE, (at, "apiVersion"), message, "remove it", field=cluster_field(field))
     elif subscript is not None and name in ("metadata.annotations", "metadata.labels"):
         if names.is_qualified_name(subscript.lower() if name == "metadata.annotations" else subscript):
             from trainc.kubernetes import misnamed
-            from trainc.kubernetes.structural.remedies import shown
+            from trainc.kubernetes.structural.hints import shown
 
             message = f"fieldPath is {shown(path)}, and the key {misnamed.fault_of_key(subscript)}"
-            found.complain(POD_FILE, here, message, "write the key of a label or an annotation", field=spelled(named))
+            found.report(
+                POD_FILE, here, message, "write the key of a label or an annotation", field=cluster_field(named)
+            )
     elif path not in FIELDS:
-        _unreadable(found, here, path, spelled(field))
+        _unreadable(found, here, path, cluster_field(field))
 
 
 def split(path: str) -> tuple[str, str | None]:
@@ -73,13 +75,13 @@ def split(path: str) -> tuple[str, str | None]:
     return (name, rest[:-2]) if name and bracket and rest.endswith("']") else (path, None)
 
 
-def _unreadable(found: Findings, at: At, path: str, field: str) -> None:
-    from trainc.kubernetes.structural.remedies import listed, shown
+def _unreadable(found: PodViolations, at: At, path: str, field: str) -> None:
+    from trainc.kubernetes.structural.hints import listed, shown
     from trainc.nearest import nearest
 
     why = "which a file cannot have" if path in KNOWN else "which is no field that a pod lets its containers read"
     near = None if path in KNOWN else nearest(path, FIELDS)
-    found.complain(
+    found.report(
         POD_FILE,
         at,
         f"fieldPath is {shown(path)}, {why}",
@@ -88,34 +90,38 @@ def _unreadable(found: Findings, at: At, path: str, field: str) -> None:
     )
 
 
-def resource_field(found: Findings, at: At, ref: Tree, named: At) -> None:
+def resource_field(found: PodViolations, at: At, ref: Tree, named: At) -> None:
     """A resource of a container, which must be named: files belong to no container."""
     resource = ref.get("resource") or ""
     unnamed = not ref.get("containerName")
     if unnamed or (resource not in RESOURCES and not resource.startswith(PAGES)):
-        from trainc.kubernetes.validation import complaints
+        from trainc.kubernetes.validation import field_messages
 
         if unnamed:
-            complaints.missing(found, (at, "containerName"), field=spelled(named, "containerName"))
+            field_messages.missing(found, (at, "containerName"), field=cluster_field(named, "containerName"))
         elif not resource:
-            complaints.missing(found, (at, "resource"), "for example limits.memory", field=spelled(named, "resource"))
+            field_messages.missing(
+                found, (at, "resource"), "for example limits.memory", field=cluster_field(named, "resource")
+            )
         else:
-            complaints.not_allowed(found, (at, "resource"), resource, RESOURCES, field=spelled(named, "resource"))
+            field_messages.not_allowed(
+                found, (at, "resource"), resource, RESOURCES, field=cluster_field(named, "resource")
+            )
     if "divisor" in ref:
         _divisor(found, at, resource, Quantity.from_json(ref["divisor"]), named)
 
 
-def _divisor(found: Findings, at: At, resource: str, divisor: Quantity, named: At) -> None:
+def _divisor(found: PodViolations, at: At, resource: str, divisor: Quantity, named: At) -> None:
     if divisor.is_zero or not (resource in RESOURCES or resource.startswith(PAGES)):
         return
     allowed = OF_CPU if resource in ("limits.cpu", "requests.cpu") else OF_BYTES
     if str(divisor) not in allowed:
-        from trainc.kubernetes.structural.remedies import listed
+        from trainc.kubernetes.structural.hints import listed
 
-        found.complain(
+        found.report(
             POD_FILE,
             (at, "divisor"),
             f"divisor is {divisor}, which {resource} cannot be divided by",
             f"write {listed([*allowed], 'or')}",
-            field=spelled(named, "divisor"),
+            field=cluster_field(named, "divisor"),
         )

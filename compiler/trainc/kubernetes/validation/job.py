@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.declarations import Declaration
 from trainc.kubernetes.validation import metadata, pod
-from trainc.kubernetes.validation.findings import Findings, Rule, at_least, fields, late, one_of
+from trainc.kubernetes.validation.combinators import FieldRule, PodViolations, at_least, fields, late, one_of
 from trainc.kubernetes.violations import REQUIRED
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ MANY: Final = 100_000
 MOST_WITH_MANY: Final = 10_000
 MOST_FAILED: Final = 100_000
 
-SPEC: Final[dict[str, Rule]] = {
+SPEC: Final[dict[str, FieldRule]] = {
     "activeDeadlineSeconds": at_least(0),
     "backoffLimit": at_least(0),
     "backoffLimitPerIndex": at_least(0),
@@ -44,7 +44,7 @@ SPEC: Final[dict[str, Rule]] = {
 _spec: Final = fields(SPEC)
 
 
-def job(found: Findings, at: At, job: Tree) -> None:
+def job(found: PodViolations, at: At, job: Tree) -> None:
     """A whole Job."""
     spec, place = job["spec"], (at, "spec")
     found.job = spec
@@ -62,7 +62,7 @@ def job(found: Findings, at: At, job: Tree) -> None:
             if key in spec:
                 policies.only_indexed(found, (place, key))
     if "maxFailedIndexes" in spec and "backoffLimitPerIndex" not in spec:
-        found.complain(
+        found.report(
             BACKOFF_LIMIT_PER_INDEX,
             (place, "backoffLimitPerIndex"),
             "maxFailedIndexes says how many indexes may fail, and no backoffLimitPerIndex when one has failed",
@@ -77,12 +77,12 @@ def job(found: Findings, at: At, job: Tree) -> None:
     pod.template(found, (place, "template"), spec["template"])
 
 
-def indexed(found: Findings, place: At, spec: Tree) -> None:
+def indexed(found: PodViolations, place: At, spec: Tree) -> None:
     """What holds of a Job whose pods have an index. JobSet has seen to it that their host names are short enough."""
     parallelism, completions = spec.get("parallelism"), spec.get("completions")
     if completions is None:
         if parallelism is not None:  # else both are 1
-            found.complain(
+            found.report(
                 REQUIRED,
                 (place, "completions"),
                 f"the Job has parallelism {parallelism} and no completions, which an indexed Job needs",
@@ -90,14 +90,14 @@ def indexed(found: Findings, place: At, spec: Tree) -> None:
             )
         completions = 1 if parallelism is None else None
     if parallelism is not None and parallelism > MOST_PODS_AT_ONCE:
-        from trainc.kubernetes.validation import complaints
+        from trainc.kubernetes.validation import field_messages
 
-        complaints.out_of_range(found, (place, "parallelism"), parallelism, 0, MOST_PODS_AT_ONCE)
+        field_messages.out_of_range(found, (place, "parallelism"), parallelism, 0, MOST_PODS_AT_ONCE)
     if "maxFailedIndexes" in spec or "backoffLimitPerIndex" in spec:
         failed_indexes(found, place, spec, completions)
 
 
-def failed_indexes(found: Findings, at: At, spec: Tree, completions: int | None) -> None:
+def failed_indexes(found: PodViolations, at: At, spec: Tree, completions: int | None) -> None:
     """How many indexes may fail, and what that asks of a very large Job."""
     most, limit = spec.get("maxFailedIndexes"), "backoffLimitPerIndex" in spec
     place = (at, "maxFailedIndexes")
@@ -109,12 +109,12 @@ def failed_indexes(found: Findings, at: At, spec: Tree, completions: int | None)
             (MOST_WITH_MANY if large else None, f"the most of a Job with more than {MANY} completions"),
         ):
             if bound is not None and most > bound:
-                found.complain(
+                found.report(
                     BACKOFF_LIMIT_PER_INDEX, place, f"maxFailedIndexes is {most}, above {why}, {bound}", "lower it"
                 )
                 break
     elif large:
-        found.complain(
+        found.report(
             BACKOFF_LIMIT_PER_INDEX,
             place,
             f"a Job of {completions} completions with a limit per index needs maxFailedIndexes",
@@ -122,7 +122,7 @@ def failed_indexes(found: Findings, at: At, spec: Tree, completions: int | None)
             related=(("its completions", (at, "completions")),),
         )
     if large and spec.get("parallelism", 1) > MOST_WITH_MANY:
-        found.complain(
+        found.report(
             BACKOFF_LIMIT_PER_INDEX,
             (at, "parallelism"),
             f"parallelism is {spec['parallelism']}, and a Job of more than {MANY} completions with a limit per index "

@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from trainc.kubernetes.validation.findings import Findings, field_of
+from trainc.kubernetes.validation.combinators import PodViolations, field_of
 from trainc.kubernetes.violations import ANNOTATIONS_TOO_BIG, INVALID_ANNOTATION, INVALID_LABEL
 
 if TYPE_CHECKING:
@@ -41,34 +41,36 @@ def good_value(value: str) -> bool:
     return not names.is_label_value(value)
 
 
-def labels(found: Findings, at: At, values: dict[str, str], *, field: str = "", selected: str = _NONE_SUCH) -> None:
+def labels(
+    found: PodViolations, at: At, values: dict[str, str], *, field: str = "", selected: str = _NONE_SUCH
+) -> None:
     """Keys and values of labels; without `field`, of those that a selector asks for, with its way out."""
     for key, value in values.items():
         if not good_key(key):
-            from trainc.kubernetes.validation import complaints
+            from trainc.kubernetes.validation import field_messages
 
-            complaints.bad_key(found, (at, key), key, declared=INVALID_LABEL, field=field or field_of(at), key=True)
+            field_messages.bad_key(found, (at, key), key, declared=INVALID_LABEL, field=field or field_of(at), key=True)
         if not good_value(value):
             way_out = f"{_ENDS}; or make it an annotation" if field else selected
             bad_value(found, (at, key), value, key, field=field or field_of(at), help=way_out)
 
 
-def bad_value(found: Findings, at: At, value: str, name: str, *, field: str = "", help: str = _NONE_SUCH) -> None:
+def bad_value(found: PodViolations, at: At, value: str, name: str, *, field: str = "", help: str = _NONE_SUCH) -> None:
     """A text that can be no label's value; `name` is what the sentence calls it."""
     from trainc.kubernetes import misnamed
-    from trainc.kubernetes.structural.remedies import shortened, shown
+    from trainc.kubernetes.structural.hints import shortened, shown
 
     message = f"{shortened(name)} is {shown(value)}, which {misnamed.fault(value, misnamed.QUALIFIED, 63)}"
-    found.complain(INVALID_LABEL, at, message, help, field=field)
+    found.report(INVALID_LABEL, at, message, help, field=field)
 
 
-def annotation_keys(found: Findings, at: At, values: dict[str, str], *, field: str = "") -> None:
+def annotation_keys(found: PodViolations, at: At, values: dict[str, str], *, field: str = "") -> None:
     """The keys of annotations, and how much all of them take."""
     for key in values:
         if not good_key(key.lower()):
-            from trainc.kubernetes.validation import complaints
+            from trainc.kubernetes.validation import field_messages
 
-            complaints.bad_key(
+            field_messages.bad_key(
                 found, (at, key), key, declared=INVALID_ANNOTATION, field=field or field_of(at), key=True
             )
     # A character takes four bytes at most, so hardly any annotations have to be encoded.
@@ -76,4 +78,4 @@ def annotation_keys(found: Findings, at: At, values: dict[str, str], *, field: s
         size = sum(len(text.encode("utf-8", "surrogatepass")) for text in [*values, *values.values()])
         if size > _MOST_BYTES:
             message = f"the annotations take {size} bytes, and may take {_MOST_BYTES}"
-            found.complain(ANNOTATIONS_TOO_BIG, at, message, "put the data into a ConfigMap", field=field)
+            found.report(ANNOTATIONS_TOO_BIG, at, message, "put the data into a ConfigMap", field=field)

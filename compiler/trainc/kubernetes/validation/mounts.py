@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.declarations import Declaration
-from trainc.kubernetes.validation.findings import Findings, field_of
+from trainc.kubernetes.validation.combinators import PodViolations, field_of
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import At, Tree
@@ -24,7 +24,7 @@ CLAIMS: Final = ("persistentVolumeClaim", "ephemeral")
 """The sources of a volume that can be a block device."""
 
 
-def of_container(found: Findings, at: At, container: Tree) -> None:
+def of_container(found: PodViolations, at: At, container: Tree) -> None:
     """The mounts and devices of one container."""
     mounts, devices = container.get("volumeMounts") or (), container.get("volumeDevices") or ()
     here: At = (at, "volumeMounts")
@@ -37,14 +37,14 @@ def of_container(found: Findings, at: At, container: Tree) -> None:
         _both(found, at, container)
 
 
-def no_volume(found: Findings, at: At, name: str) -> None:
+def no_volume(found: PodViolations, at: At, name: str) -> None:
     """Complain of a volume that is not there, or counts as missing because it is refused itself."""
-    from trainc.kubernetes.structural.remedies import shown
+    from trainc.kubernetes.structural.hints import shown
     from trainc.nearest import nearest
 
     if name in found.volumes:
         there = volume_at(found, at, name)
-        found.complain(
+        found.report(
             VOLUME_MISSING,
             at,
             f"the volume {shown(name)} counts as missing, since it is refused itself",
@@ -53,7 +53,7 @@ def no_volume(found: Findings, at: At, name: str) -> None:
         )
         return
     near = nearest(name, [known for known, volume in found.volumes.items() if volume])
-    found.complain(
+    found.report(
         VOLUME_MISSING,
         at,
         f"no volume of the pod is called {shown(name)}",
@@ -64,7 +64,7 @@ def no_volume(found: Findings, at: At, name: str) -> None:
     )
 
 
-def volume_at(found: Findings, at: At, name: str) -> At:
+def volume_at(found: PodViolations, at: At, name: str) -> At:
     """The place of a volume of the pod, of which `at` is a place."""
     while at is not None and at[1] != "spec":
         at = at[0]
@@ -74,7 +74,7 @@ def volume_at(found: Findings, at: At, name: str) -> At:
     return None
 
 
-def _mount(found: Findings, at: At, mount: Tree, container: Tree, places: dict[str, At]) -> None:
+def _mount(found: PodViolations, at: At, mount: Tree, container: Tree, places: dict[str, At]) -> None:
     name, path = mount.get("name", ""), mount.get("mountPath", "")
     if not (name and path):
         _incomplete(found, at, mount)
@@ -91,19 +91,19 @@ def _mount(found: Findings, at: At, mount: Tree, container: Tree, places: dict[s
         _recursive(found, at, mount)
 
 
-def _incomplete(found: Findings, at: At, mount: Tree) -> None:
-    from trainc.kubernetes.validation import complaints
+def _incomplete(found: PodViolations, at: At, mount: Tree) -> None:
+    from trainc.kubernetes.validation import field_messages
 
     if not mount.get("name"):
-        complaints.missing(found, (at, "name"), "name a volume of the pod")
+        field_messages.missing(found, (at, "name"), "name a volume of the pod")
     if not mount.get("mountPath"):
-        complaints.missing(found, (at, "mountPath"), "say where the container finds the volume: mountPath: /data")
+        field_messages.missing(found, (at, "mountPath"), "say where the container finds the volume: mountPath: /data")
 
 
-def _taken(found: Findings, at: At, path: str, first: At) -> None:
-    from trainc.kubernetes.structural.remedies import shown
+def _taken(found: PodViolations, at: At, path: str, first: At) -> None:
+    from trainc.kubernetes.structural.hints import shown
 
-    found.complain(
+    found.report(
         MOUNT_PATH_TAKEN,
         at,
         f"two volumes of the container are at {shown(path)}",
@@ -112,7 +112,7 @@ def _taken(found: Findings, at: At, path: str, first: At) -> None:
     )
 
 
-def _sub_paths(found: Findings, at: At, mount: Tree) -> None:
+def _sub_paths(found: PodViolations, at: At, mount: Tree) -> None:
     """The folder or file of a volume that is mounted, as it is or with variables in it."""
     assert at is not None
     for key in ("subPath", "subPathExpr"):
@@ -120,7 +120,7 @@ def _sub_paths(found: Findings, at: At, mount: Tree) -> None:
         if not path:
             continue
         if key == "subPathExpr" and mount.get("subPath"):
-            found.complain(
+            found.report(
                 SUB_PATH,
                 (at, key),
                 "a mount has subPath or subPathExpr, and this one has both",
@@ -129,7 +129,7 @@ def _sub_paths(found: Findings, at: At, mount: Tree) -> None:
             )
         if path.startswith("/") or ".." in path.split("/"):
             why = "it begins with a slash" if path.startswith("/") else '".." leads out of the volume'
-            found.complain(
+            found.report(
                 SUB_PATH,
                 (at, key),
                 f"{key} is {path}, which is no path inside a volume: {why}",
@@ -138,16 +138,16 @@ def _sub_paths(found: Findings, at: At, mount: Tree) -> None:
             )
 
 
-def _propagation(found: Findings, at: At, propagation: str, container: Tree) -> None:
+def _propagation(found: PodViolations, at: At, propagation: str, container: Tree) -> None:
     """Whether what is mounted below a mount is seen on the node, and here what the node mounts."""
-    from trainc.kubernetes.validation import complaints
+    from trainc.kubernetes.validation import field_messages
 
     assert at is not None
     field = field_of((at[0], "mountPropagation"))
     if propagation not in PROPAGATIONS:
-        complaints.not_allowed(found, (at, "mountPropagation"), propagation, PROPAGATIONS, field=field)
+        field_messages.not_allowed(found, (at, "mountPropagation"), propagation, PROPAGATIONS, field=field)
     elif propagation == "Bidirectional" and not (container.get("securityContext") or {}).get("privileged"):
-        found.complain(
+        found.report(
             MOUNT_MODE,
             (at, "mountPropagation"),
             "mountPropagation is Bidirectional, and the container is not privileged",
@@ -156,17 +156,17 @@ def _propagation(found: Findings, at: At, propagation: str, container: Tree) -> 
         )
 
 
-def _recursive(found: Findings, at: At, mount: Tree) -> None:
+def _recursive(found: PodViolations, at: At, mount: Tree) -> None:
     """Whether what is mounted below a mount is read-only as well."""
-    from trainc.kubernetes.validation import complaints
+    from trainc.kubernetes.validation import field_messages
 
     assert at is not None
     here, value, propagation = (at, "recursiveReadOnly"), mount["recursiveReadOnly"], mount.get("mountPropagation")
     field = field_of((at[0], "recursiveReadOnly"))
     if value not in RECURSIVE:
-        complaints.not_allowed(found, here, value, RECURSIVE, field=field)
+        field_messages.not_allowed(found, here, value, RECURSIVE, field=field)
     elif value != "Disabled" and not mount.get("readOnly"):
-        found.complain(
+        found.report(
             MOUNT_MODE,
             here,
             f"recursiveReadOnly is {value}, and the mount is not read-only",
@@ -174,7 +174,7 @@ def _recursive(found: Findings, at: At, mount: Tree) -> None:
             field=field,
         )
     if value in RECURSIVE[1:] and propagation not in (None, "None"):
-        found.complain(
+        found.report(
             MOUNT_MODE,
             here,
             f"recursiveReadOnly is {value}, and mountPropagation lets mounts in",
@@ -184,8 +184,8 @@ def _recursive(found: Findings, at: At, mount: Tree) -> None:
         )
 
 
-def _devices(found: Findings, at: At, devices: list[Tree]) -> None:
-    from trainc.kubernetes.validation import complaints
+def _devices(found: PodViolations, at: At, devices: list[Tree]) -> None:
+    from trainc.kubernetes.validation import field_messages
 
     names: dict[str, At] = {}
     paths: dict[str, At] = {}
@@ -195,11 +195,11 @@ def _devices(found: Findings, at: At, devices: list[Tree]) -> None:
         if name:
             _device(found, (here, "name"), name, names)
         else:
-            complaints.missing(found, (here, "name"), "name a volume of the pod that is a claim")
+            field_messages.missing(found, (here, "name"), "name a volume of the pod that is a claim")
         if not path:
-            complaints.missing(found, (here, "devicePath"), "say which device it is: devicePath: /dev/xvda")
+            field_messages.missing(found, (here, "devicePath"), "say which device it is: devicePath: /dev/xvda")
         elif ".." in path.split("/"):
-            found.complain(
+            found.report(
                 BLOCK_DEVICE,
                 (here, "devicePath"),
                 f'devicePath is {path}, and there may be no ".." in it',
@@ -211,12 +211,12 @@ def _devices(found: Findings, at: At, devices: list[Tree]) -> None:
             paths[path] = (here, "devicePath")
 
 
-def _device(found: Findings, at: At, name: str, names: dict[str, At]) -> None:
+def _device(found: PodViolations, at: At, name: str, names: dict[str, At]) -> None:
     """The volume of a device; `names` has the places of those before, and gets this one."""
-    from trainc.kubernetes.structural.remedies import shown
+    from trainc.kubernetes.structural.hints import shown
 
     if name in names:
-        found.complain(
+        found.report(
             BLOCK_DEVICE,
             at,
             f"the volume {shown(name)} is two devices of the container",
@@ -228,7 +228,7 @@ def _device(found: Findings, at: At, name: str, names: dict[str, At]) -> None:
     if not volume:
         no_volume(found, at, name)
     elif not any(source in volume for source in CLAIMS):
-        found.complain(
+        found.report(
             BLOCK_DEVICE,
             at,
             f"the volume {shown(name)} is no claim, and only a claim can be a block device",
@@ -237,7 +237,7 @@ def _device(found: Findings, at: At, name: str, names: dict[str, At]) -> None:
         )
 
 
-def _both(found: Findings, at: At, container: Tree) -> None:
+def _both(found: PodViolations, at: At, container: Tree) -> None:
     """Volumes and paths that are a mount as well as a device. Of the mounts of one volume the last counts."""
     mounts, devices = container["volumeMounts"], container["volumeDevices"]
     for one, other, path, other_path in (
@@ -255,10 +255,10 @@ def _both(found: Findings, at: At, container: Tree) -> None:
                 _taken(found, (here, path), place, (paths[place], other_path))
 
 
-def _mount_and_device(found: Findings, at: At, name: str, other: At) -> None:
-    from trainc.kubernetes.structural.remedies import shown
+def _mount_and_device(found: PodViolations, at: At, name: str, other: At) -> None:
+    from trainc.kubernetes.structural.hints import shown
 
-    found.complain(
+    found.report(
         BLOCK_DEVICE,
         at,
         f"the volume {shown(name)} is mounted, and a block device of the same container",

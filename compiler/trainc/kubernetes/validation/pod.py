@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.declarations import Declaration
 from trainc.kubernetes.validation import container, metadata
-from trainc.kubernetes.validation.findings import (
-    Findings,
-    Rule,
+from trainc.kubernetes.validation.combinators import (
+    FieldRule,
+    PodViolations,
     between,
     each,
     fields,
@@ -46,22 +46,22 @@ _dns: Final = one_of(*DNS_POLICIES)
 _no_dns: Final = late("network", "dns_policy_none")
 
 
-def _restart_policy(found: Findings, at: At, value: str) -> None:
+def _restart_policy(found: PodViolations, at: At, value: str) -> None:
     if value == "Always":
         message = "restartPolicy is Always, and the pods of a Job must come to an end"
         way_out = "write Never, so that each failure counts against the Job's backoffLimit, or OnFailure"
-        found.complain(RESTART_POLICY, at, message, way_out)
+        found.report(RESTART_POLICY, at, message, way_out)
     else:
         _restart(found, at, value)
 
 
-def _dns_policy(found: Findings, at: At, value: str) -> None:
+def _dns_policy(found: PodViolations, at: At, value: str) -> None:
     _dns(found, at, value)
     if value == "None":
         _no_dns(found, at, value)
 
 
-FIELDS: Final[dict[str, Rule]] = {
+FIELDS: Final[dict[str, FieldRule]] = {
     "activeDeadlineSeconds": between(1, 2**31 - 1),
     "affinity": late("affinity", "affinity"),
     "dnsConfig": late("network", "dns_config"),
@@ -93,7 +93,7 @@ FIELDS: Final[dict[str, Rule]] = {
 _fields: Final = fields(FIELDS)
 
 
-def template(found: Findings, at: At, template: Tree) -> None:
+def template(found: PodViolations, at: At, template: Tree) -> None:
     """A pod template: the rules of its metadata and of its spec."""
     spec = (at, "spec")
     pod = found.pod
@@ -125,7 +125,7 @@ def _is_read(key: str) -> bool:
     return key in _SPECIAL or key.startswith(_SPECIAL_BEGINNINGS)
 
 
-def _metadata(found: Findings, at: At, given: Tree) -> None:
+def _metadata(found: PodViolations, at: At, given: Tree) -> None:
     """The metadata of the pod template at `at`; the cluster's errors leave out the word metadata."""
     for key, rule in (("labels", metadata.labels), ("annotations", metadata.annotation_keys)):
         if values := given.get(key):
@@ -136,15 +136,15 @@ def _metadata(found: Findings, at: At, given: Tree) -> None:
         podannotations.of_template(found, at)
 
 
-def _old_service_account(found: Findings, at: At, value: str) -> None:
+def _old_service_account(found: PodViolations, at: At, value: str) -> None:
     """The older name of a field, which the cluster reads as the newer one."""
     from trainc.kubernetes import names
 
     if names.is_dns1123_subdomain(value):
-        from trainc.kubernetes.validation import complaints
-        from trainc.kubernetes.validation.findings import field_of
+        from trainc.kubernetes.validation import field_messages
+        from trainc.kubernetes.validation.combinators import field_of
 
-        complaints.bad_name(found, at, value, "subdomain", field=f"{field_of(at)}Name")
+        field_messages.bad_name(found, at, value, "subdomain", field=f"{field_of(at)}Name")
 
 
 def _has_windows_options(pod: Tree) -> bool:

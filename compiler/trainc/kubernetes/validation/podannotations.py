@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from trainc.declarations import Declaration
 from trainc.kubernetes.trees import At, path_of
 from trainc.kubernetes.validation import scheduling, security
-from trainc.kubernetes.validation.findings import Findings, every_container, field_of
+from trainc.kubernetes.validation.combinators import PodViolations, every_container, field_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,7 +38,7 @@ _SPELLED: Final = "spec.template.annotations"
 _TOLERATION_TYPES: Final = {"key": str, "operator": str, "value": str, "effect": str, "tolerationSeconds": int}
 
 
-def of_template(found: Findings, at: At) -> None:
+def of_template(found: PodViolations, at: At) -> None:
     """Each annotation that Kubernetes reads, by itself and beside the field that has taken its place."""
     place = ((at, "metadata"), "annotations")
     values: dict[str, str] = found.metadata["annotations"]
@@ -52,36 +52,36 @@ def of_template(found: Findings, at: At) -> None:
     _agree(found, (at, "spec"), place, values)
 
 
-def _bad(found: Findings, at: At, message: str, help: str) -> None:
+def _bad(found: PodViolations, at: At, message: str, help: str) -> None:
     assert at is not None
-    found.complain(POD_ANNOTATION, at, message, help, field=f"{_SPELLED}[{at[1]}]")
+    found.report(POD_ANNOTATION, at, message, help, field=f"{_SPELLED}[{at[1]}]")
 
 
-def _deletion_cost(found: Findings, at: At, value: str) -> None:
+def _deletion_cost(found: PodViolations, at: At, value: str) -> None:
     number = _NUMBER.fullmatch(value)
     if not number or not -(2**31) <= int(number[1] + number[2]) < 2**31:
-        from trainc.kubernetes.structural.remedies import shown
+        from trainc.kubernetes.structural.hints import shown
 
         message = f"the cost of the pod's deletion is {shown(value)}, which is no 32-bit number"
         _bad(found, at, message, 'write a whole number in quotes: "100"')
 
 
-def _mirror(found: Findings, at: At, value: str) -> None:
+def _mirror(found: PodViolations, at: At, value: str) -> None:
     if not found.pod.get("nodeName"):
         message = "a mirror pod is one of a node, and the pod has no nodeName"
         _bad(found, at, message, "remove the annotation: only nodes make mirror pods")
 
 
-def _tolerations(found: Findings, at: At, value: str) -> None:
+def _tolerations(found: PodViolations, at: At, value: str) -> None:
     """Tolerations written as JSON, with the fields' names in any case."""
     if not value:
         return
     tolerations = _read(value)
     if tolerations is None:
         message = "the annotation is no list of tolerations, written as JSON"
-        found.complain(POD_ANNOTATION, at, message, "write spec.tolerations instead", field=_SPELLED)
+        found.report(POD_ANNOTATION, at, message, "write spec.tolerations instead", field=_SPELLED)
         return
-    inner = Findings({})
+    inner = PodViolations({})
     scheduling.tolerations(inner, None, tolerations)
     for violation in inner.violations:
         field = f"{_SPELLED}.{_TOLERATIONS}{violation.field}"
@@ -110,35 +110,35 @@ def _read(text: str) -> list[dict[str, Any]] | None:
     return tolerations
 
 
-def _seccomp(found: Findings, at: At, value: str) -> None:
+def _seccomp(found: PodViolations, at: At, value: str) -> None:
     assert at is not None
     field = f"{_SPELLED}.{at[1]}"
     if value.startswith(_LOCAL):
         security.local_path(found, at, value.removeprefix(_LOCAL), field=field)
     elif value != "unconfined" and value not in _DEFAULTS:
-        from trainc.kubernetes.structural.remedies import shown
+        from trainc.kubernetes.structural.hints import shown
 
         message = f"{shown(value)} is no seccomp profile"
-        found.complain(
+        found.report(
             POD_ANNOTATION, at, message, "write securityContext.seccompProfile.type: RuntimeDefault instead",
             field=field,
         )  # fmt: skip
 
 
-def _app_armor(found: Findings, at: At, value: str, name: str) -> None:
+def _app_armor(found: PodViolations, at: At, value: str, name: str) -> None:
     if all(container.get("name") != name for _, container in every_container(None, found.pod)):
-        from trainc.kubernetes.structural.remedies import shown
+        from trainc.kubernetes.structural.hints import shown
 
         message = f"the annotation is for the container {shown(name)}, which the pod does not have"
         _bad(found, at, message, "correct the container's name at the end of the key")
     if value and value not in ("runtime/default", "unconfined") and not value.startswith(_LOCAL):
-        from trainc.kubernetes.structural.remedies import shown
+        from trainc.kubernetes.structural.hints import shown
 
         message = f"{shown(value)} is no AppArmor profile"
         _bad(found, at, message, "write securityContext.appArmorProfile.type: RuntimeDefault instead")
 
 
-_RULES: Final[dict[str, Callable[[Findings, At, str], None]]] = {
+_RULES: Final[dict[str, Callable[[PodViolations, At, str], None]]] = {
     _DELETION_COST: _deletion_cost,
     _MIRROR: _mirror,
     _SECCOMP: _seccomp,
@@ -146,7 +146,7 @@ _RULES: Final[dict[str, Callable[[Findings, At, str], None]]] = {
 }
 
 
-def _agree(found: Findings, spec: At, annotations: At, values: dict[str, str]) -> None:
+def _agree(found: PodViolations, spec: At, annotations: At, values: dict[str, str]) -> None:
     """That an annotation and the field which took its place say the same."""
     context, here = found.pod.get("securityContext") or {}, (spec, "securityContext")
     if profile := context.get("seccompProfile"):
@@ -167,7 +167,7 @@ def _agree(found: Findings, spec: At, annotations: At, values: dict[str, str]) -
 
 
 def _agrees(
-    found: Findings,
+    found: PodViolations,
     at: At,
     profile: Tree,
     annotation: tuple[At, str],
@@ -186,10 +186,10 @@ def _agrees(
     else:
         key, right = "type", kind not in named or value in named[kind]
     if not right:
-        from trainc.kubernetes.structural.remedies import shown
+        from trainc.kubernetes.structural.hints import shown
 
         message = f"{key} is {shown(profile.get(key, ''))}, and the annotation {annotation[1]} is {shown(value)}"
-        found.complain(
+        found.report(
             security.SECURITY_PROFILE, (at, key), message, "remove the annotation: the field has taken its place",
             field=f"{field or field_of(at)}.{key}", related=(("the annotation", annotation),),
         )  # fmt: skip

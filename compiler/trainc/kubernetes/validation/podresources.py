@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from trainc.declarations import Declaration
 from trainc.kubernetes import pods
 from trainc.kubernetes.quantity import Quantity
-from trainc.kubernetes.validation.findings import Findings, spelled
+from trainc.kubernetes.validation.combinators import PodViolations, cluster_field
 from trainc.kubernetes.validation.resources import PAGES, faults, thousandths
 
 if TYPE_CHECKING:
@@ -18,32 +18,32 @@ POD_RESOURCES: Final = Declaration(
 )
 
 
-def of_pod(found: Findings, at: At, value: Tree) -> None:
+def of_pod(found: PodViolations, at: At, value: Tree) -> None:
     """The pod's own resources, and those of its containers beside them."""
     limits, requests = value.get("limits") or {}, value.get("requests") or {}
     if wrong := faults(tuple(limits.items()), tuple(requests.items()), of_pod=True):
-        from trainc.kubernetes.validation import amounts
+        from trainc.kubernetes.validation import resource_messages
 
-        amounts.complain(found, at, value, wrong, whose="pods")
+        resource_messages.report(found, at, value, wrong, whose="pods")
     if "claims" in value:
         from trainc.kubernetes.validation import claims
 
         message = "the pod as a whole uses resource claims, which only containers can"
-        found.complain(POD_RESOURCES, (at, "claims"), message, "write them at the containers that use them")
+        found.report(POD_RESOURCES, (at, "claims"), message, "write them at the containers that use them")
         claims.used(found, (at, "claims"), value["claims"])
     _together(found, at, value)
     _one_by_one(found, at, limits)
 
 
-def overhead(found: Findings, at: At, value: Tree) -> None:
+def overhead(found: PodViolations, at: At, value: Tree) -> None:
     """The overhead of the pod, which the cluster takes for limits of a container."""
     if wrong := faults(tuple(value.items()), ()):
-        from trainc.kubernetes.validation import amounts
+        from trainc.kubernetes.validation import resource_messages
 
-        amounts.complain(found, at, {"limits": value}, wrong, whose=amounts.OVERHEAD)
+        resource_messages.report(found, at, {"limits": value}, wrong, whose=resource_messages.OVERHEAD)
 
 
-def _together(found: Findings, at: At, value: Tree) -> None:
+def _together(found: PodViolations, at: At, value: Tree) -> None:
     """All containers' requests together, and their limits on huge pages, against what the pod has."""
     for kind in ("requests", "limits"):
         own = value.get(kind) or {}
@@ -54,28 +54,28 @@ def _together(found: Findings, at: At, value: Tree) -> None:
                 continue
             if together.milli_value() > thousandths(amount):
                 what = f"the pod's {kind.removesuffix('s')} of {name}"
-                found.complain(
+                found.report(
                     POD_RESOURCES,
                     ((at, kind), name),
                     f"{what} is {amount}, and its containers together have {together}",
                     f"raise it to {together}, or lower theirs",
-                    field=f"{spelled(at, kind)}[{name}]",
+                    field=f"{cluster_field(at, kind)}[{name}]",
                 )
 
 
-def _one_by_one(found: Findings, at: At, limits: Tree) -> None:
+def _one_by_one(found: PodViolations, at: At, limits: Tree) -> None:
     """The limits of each container, of which none may be above the pod's."""
     assert at is not None
     for index, container in enumerate(found.pod.get("containers") or () if limits else ()):
         for name, amount in ((container.get("resources") or {}).get("limits") or {}).items():
             if name in limits and thousandths(amount) > thousandths(limits[name]):
                 place = (((((at[0], "containers"), index), "resources"), "limits"), name)
-                found.complain(
+                found.report(
                     POD_RESOURCES,
                     place,
                     f"the limit of {name} is {amount}, which is above that of the whole pod, {limits[name]}",
                     f"lower it to {limits[name]}, or raise the pod's limit to {amount}",
-                    field=f"{spelled(at, 'containers', index)}[{name}].limits",
+                    field=f"{cluster_field(at, 'containers', index)}[{name}].limits",
                     related=(("the pod's limit", ((at, "limits"), name)),),
                 )
 

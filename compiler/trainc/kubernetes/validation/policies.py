@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.declarations import Declaration
 from trainc.kubernetes import names
-from trainc.kubernetes.structural.remedies import listed, shown
-from trainc.kubernetes.validation import complaints
-from trainc.kubernetes.validation.findings import one_of, qualified
+from trainc.kubernetes.structural.hints import listed, shown
+from trainc.kubernetes.validation import field_messages
+from trainc.kubernetes.validation.combinators import one_of, qualified
 from trainc.kubernetes.violations import INVALID_NAME, REQUIRED, TOO_LONG, TOO_MANY_ITEMS
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import At, Tree
-    from trainc.kubernetes.validation.findings import Findings
+    from trainc.kubernetes.validation.combinators import PodViolations
 
 INDEXED_ONLY: Final = Declaration("indexed-only", ("job",), "Only a Job of indexed pods can have this")
 POD_FAILURE_POLICY: Final = Declaration("pod-failure-policy", ("job",), "A policy of failing pods cannot work")
@@ -33,20 +33,20 @@ _NUMBER: Final = re.compile(r"\+?[0-9]+")
 _status: Final = one_of("True", "False", "Unknown")
 
 
-def managed_by(found: Findings, at: At, value: str) -> None:
+def managed_by(found: PodViolations, at: At, value: str) -> None:
     """The controller that looks after the Job: a domain and a path."""
     if not value:
-        complaints.missing(found, at, "name a controller, as in acme.io/jobs; or remove the field")
+        field_messages.missing(found, at, "name a controller, as in acme.io/jobs; or remove the field")
         return
     if names.is_domain_prefixed_path(value):
-        found.complain(
+        found.report(
             INVALID_NAME,
             at,
             f"managedBy is {shown(value)}, which is no domain, slash and path",
             "write the controller's name as it says, for example kueue.x-k8s.io/multikueue",
         )
     if len(value.encode()) > MOST_MANAGED_BY:
-        found.complain(
+        found.report(
             TOO_LONG,
             at,
             f"managedBy has {len(value)} characters, and may have {MOST_MANAGED_BY}",
@@ -54,14 +54,14 @@ def managed_by(found: Findings, at: At, value: str) -> None:
         )
 
 
-def pod_replacement_policy(found: Findings, at: At, value: str) -> None:
+def pod_replacement_policy(found: PodViolations, at: At, value: str) -> None:
     """When a pod is replaced: as it begins to end, or when it has failed."""
     allowed = ("Failed", "TerminatingOrFailed")
     assert at is not None
     if value not in allowed:
-        complaints.not_allowed(found, at, value, allowed)
+        field_messages.not_allowed(found, at, value, allowed)
     elif "podFailurePolicy" in found.job and value != "Failed":
-        found.complain(
+        found.report(
             POD_FAILURE_POLICY,
             at,
             f"podReplacementPolicy is {value}, and a Job with a podFailurePolicy waits until a pod has failed",
@@ -70,7 +70,7 @@ def pod_replacement_policy(found: Findings, at: At, value: str) -> None:
         )
 
 
-def pod_failure_policy(found: Findings, at: At, policy: Tree) -> None:
+def pod_failure_policy(found: PodViolations, at: At, policy: Tree) -> None:
     """What a failed pod means for its Job."""
     assert at is not None
     rules = policy.get("rules") or ()
@@ -84,7 +84,7 @@ def pod_failure_policy(found: Findings, at: At, policy: Tree) -> None:
     restart = found.pod.get("restartPolicy")
     if restart == "OnFailure":
         place = (((at[0], "template"), "spec"), "restartPolicy")
-        found.complain(
+        found.report(
             POD_FAILURE_POLICY,
             place,
             "with a podFailurePolicy pods may not restart by themselves, and their restartPolicy is OnFailure",
@@ -93,15 +93,15 @@ def pod_failure_policy(found: Findings, at: At, policy: Tree) -> None:
         )
 
 
-def failure_rule(found: Findings, at: At, rule: Tree, containers: list[str]) -> None:
+def failure_rule(found: PodViolations, at: At, rule: Tree, containers: list[str]) -> None:
     """One rule: an action, and either exit codes or conditions."""
     action = rule.get("action")
     if not action:
-        complaints.missing(found, (at, "action"), f"add an action: {listed(list(ACTIONS), 'or')}")
+        field_messages.missing(found, (at, "action"), f"add an action: {listed(list(ACTIONS), 'or')}")
     elif action not in ACTIONS:
-        complaints.not_allowed(found, (at, "action"), action, ACTIONS)
+        field_messages.not_allowed(found, (at, "action"), action, ACTIONS)
     elif action == "FailIndex" and "backoffLimitPerIndex" not in found.job:
-        found.complain(
+        found.report(
             POD_FAILURE_POLICY,
             (at, "action"),
             "FailIndex gives up one index, and without backoffLimitPerIndex the Job does not count them apart",
@@ -110,7 +110,7 @@ def failure_rule(found: Findings, at: At, rule: Tree, containers: list[str]) -> 
     codes, conditions = rule.get("onExitCodes"), rule.get("onPodConditions") or []
     if (codes is None) == (not conditions):
         what = "neither onExitCodes nor onPodConditions" if codes is None else "both onExitCodes and onPodConditions"
-        found.complain(
+        found.report(
             POD_FAILURE_POLICY,
             at,
             f"the rule has {what}, and needs one of them",
@@ -127,19 +127,19 @@ def failure_rule(found: Findings, at: At, rule: Tree, containers: list[str]) -> 
             _status(found, (place, "status"), condition["status"])
 
 
-def exit_codes(found: Findings, at: At, codes: Tree, containers: list[str]) -> None:
+def exit_codes(found: PodViolations, at: At, codes: Tree, containers: list[str]) -> None:
     """Which exit codes a rule is about, and of which container."""
     operator, values = codes.get("operator"), codes.get("values") or []
     if not operator:
-        complaints.missing(found, (at, "operator"), "add `operator: In` or `operator: NotIn`")
+        field_messages.missing(found, (at, "operator"), "add `operator: In` or `operator: NotIn`")
     elif operator not in OPERATORS:
-        complaints.not_allowed(found, (at, "operator"), operator, OPERATORS)
+        field_messages.not_allowed(found, (at, "operator"), operator, OPERATORS)
     name = codes.get("containerName")
     if name is not None and name not in containers:
         from trainc.nearest import nearest
 
         near = nearest(name, containers)
-        found.complain(
+        found.report(
             POD_FAILURE_POLICY,
             (at, "containerName"),
             f'the rule is about container "{name}", and the pod has no such container',
@@ -147,16 +147,16 @@ def exit_codes(found: Findings, at: At, codes: Tree, containers: list[str]) -> N
         )
     place = (at, "values")
     if not values:
-        found.complain(POD_FAILURE_POLICY, place, "the rule has no exit codes", "list the codes that it is about")
+        found.report(POD_FAILURE_POLICY, place, "the rule has no exit codes", "list the codes that it is about")
     elif len(values) > MOST_CODES:
         too_many(found, place, len(values), MOST_CODES)
     for index, value in enumerate(values):
         if operator == "In" and value == 0:
-            found.complain(POD_FAILURE_POLICY, (place, index), "exit code 0 is no failure", "remove it from the values")
+            found.report(POD_FAILURE_POLICY, (place, index), "exit code 0 is no failure", "remove it from the values")
         if value in values[:index]:
-            complaints.twice(found, (place, index), value, (place, values.index(value)), "exit codes")
+            field_messages.twice(found, (place, index), value, (place, values.index(value)), "exit codes")
     if any(one > other for one, other in pairwise(values)):
-        found.complain(
+        found.report(
             POD_FAILURE_POLICY,
             place,
             f"the exit codes {shown(values)} are not in rising order",
@@ -164,7 +164,7 @@ def exit_codes(found: Findings, at: At, codes: Tree, containers: list[str]) -> N
         )
 
 
-def success_policy(found: Findings, at: At, policy: Tree) -> None:
+def success_policy(found: PodViolations, at: At, policy: Tree) -> None:
     """When a Job has succeeded before all its pods have."""
     assert at is not None
     if found.job.get("completionMode") != "Indexed":
@@ -172,7 +172,7 @@ def success_policy(found: Findings, at: At, policy: Tree) -> None:
         return
     rules = policy.get("rules") or ()
     if not rules:
-        complaints.missing(found, (at, "rules"), "add a rule, or remove the policy")
+        field_messages.missing(found, (at, "rules"), "add a rule, or remove the policy")
     elif len(rules) > MOST_RULES:
         too_many(found, (at, "rules"), len(rules), MOST_RULES)
     completions = found.job.get("completions", 1)
@@ -180,11 +180,11 @@ def success_policy(found: Findings, at: At, policy: Tree) -> None:
         success_rule(found, ((at, "rules"), index), rule, completions)
 
 
-def success_rule(found: Findings, at: At, rule: Tree, completions: int) -> None:
+def success_rule(found: PodViolations, at: At, rule: Tree, completions: int) -> None:
     """One rule: indexes, how many of them, or both."""
     count, indexes = rule.get("succeededCount"), rule.get("succeededIndexes")
     if count is None and indexes is None:
-        found.complain(
+        found.report(
             REQUIRED,
             at,
             "the rule has neither succeededCount nor succeededIndexes, and needs one",
@@ -192,7 +192,7 @@ def success_rule(found: Findings, at: At, rule: Tree, completions: int) -> None:
         )
     listed_indexes, fault = (None, "") if indexes is None else count_of(indexes, completions)
     if fault:
-        found.complain(
+        found.report(
             SUCCESS_POLICY,
             (at, "succeededIndexes"),
             f"succeededIndexes is {shown(indexes)}: {fault}",
@@ -202,14 +202,14 @@ def success_rule(found: Findings, at: At, rule: Tree, completions: int) -> None:
         return
     place = (at, "succeededCount")
     if count < 0:
-        complaints.out_of_range(found, place, count, 0, completions)
+        field_messages.out_of_range(found, place, count, 0, completions)
     elif count > completions:
-        found.complain(
+        found.report(
             SUCCESS_POLICY, place, f"{count} pods must succeed, and the Job has {completions}", "lower the count"
         )
     elif listed_indexes is not None and count > listed_indexes:
         follows = "; a list that cannot be read counts as none" if fault else ""
-        found.complain(
+        found.report(
             SUCCESS_POLICY,
             place,
             f"{count} of the listed indexes must succeed, and succeededIndexes lists {listed_indexes}{follows}",
@@ -218,10 +218,10 @@ def success_rule(found: Findings, at: At, rule: Tree, completions: int) -> None:
         )
 
 
-def only_indexed(found: Findings, at: At) -> None:
+def only_indexed(found: PodViolations, at: At) -> None:
     """A field that a Job of pods without indexes cannot have."""
     assert at is not None
-    found.complain(
+    found.report(
         INDEXED_ONLY,
         at,
         f"{at[1]} counts by index, and the pods of a NonIndexed Job have none",
@@ -250,9 +250,9 @@ def count_of(indexes: str, completions: int) -> tuple[int, str]:
     return count, ""
 
 
-def too_many(found: Findings, at: At, count: int, most: int) -> None:
+def too_many(found: PodViolations, at: At, count: int, most: int) -> None:
     """A list with too many items."""
     assert at is not None
-    found.complain(
+    found.report(
         TOO_MANY_ITEMS, at, f"{at[1]} has {count} items, and may have {most}", f"remove {count - most} of them"
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.declarations import Declaration
-from trainc.kubernetes.validation.findings import Findings, between, field_of, one_of
+from trainc.kubernetes.validation.combinators import PodViolations, between, field_of, one_of
 from trainc.kubernetes.violations import DUPLICATE_ITEM, INVALID_NAME
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ _number: Final = between(1, 65535)
 _protocol: Final = one_of("TCP", "UDP", "SCTP")
 
 
-def ports(found: Findings, at: At, ports: list[Tree]) -> None:
+def ports(found: PodViolations, at: At, ports: list[Tree]) -> None:
     """The ports of one container."""
     named: dict[str, At] = {}
     for index, port in enumerate(ports):
@@ -32,16 +32,16 @@ def ports(found: Findings, at: At, ports: list[Tree]) -> None:
         if port.get("containerPort"):
             _number(found, (here, "containerPort"), port["containerPort"])
         else:
-            from trainc.kubernetes.validation import complaints
+            from trainc.kubernetes.validation import field_messages
 
-            complaints.missing(found, (here, "containerPort"), "write the number at which the container listens")
+            field_messages.missing(found, (here, "containerPort"), "write the number at which the container listens")
         if port.get("hostPort"):
             _number(found, (here, "hostPort"), port["hostPort"])
         if "protocol" in port:
             _protocol(found, (here, "protocol"), port["protocol"])
 
 
-def is_port_name(found: Findings, at: At, name: str) -> bool:
+def is_port_name(found: PodViolations, at: At, name: str) -> bool:
     """Whether a text can be the name of a port; complains if not."""
     from trainc.kubernetes import names
 
@@ -51,7 +51,7 @@ def is_port_name(found: Findings, at: At, name: str) -> bool:
     return not reasons
 
 
-def number_or_name(found: Findings, at: At, port: int | str) -> None:
+def number_or_name(found: PodViolations, at: At, port: int | str) -> None:
     """The port of a probe or a hook; that a container has one of this name is not asked for."""
     if isinstance(port, int):
         _number(found, at, port)
@@ -59,7 +59,7 @@ def number_or_name(found: Findings, at: At, port: int | str) -> None:
         is_port_name(found, at, port)
 
 
-def on_the_host(found: Findings, at: At, pod: Tree) -> None:
+def on_the_host(found: PodViolations, at: At, pod: Tree) -> None:
     """The ports that the containers of a pod, whose spec is at `at`, take of their node.
 
     Init containers run one after another: only the ports of a single one can be in each other's way. The cluster says
@@ -81,13 +81,13 @@ def on_the_host(found: Findings, at: At, pod: Tree) -> None:
                 _take(found, here, port, taken, field=field_of((first, "hostPort")))
 
 
-def _take(found: Findings, at: At, port: Tree, taken: dict[tuple[str, str, int], At], *, field: str = "") -> None:
+def _take(found: PodViolations, at: At, port: Tree, taken: dict[tuple[str, str, int], At], *, field: str = "") -> None:
     protocol, address, number = port.get("protocol", "TCP"), port.get("hostIP", ""), port["hostPort"]
     first = taken.setdefault((protocol, address, number), at)
     if first is at:
         return
     on = f" at {address}" if address else ""
-    found.complain(
+    found.report(
         HOST_PORT_TAKEN,
         (at, "hostPort"),
         f"two ports of the pod want port {number} ({protocol}) of the node{on}",
@@ -97,9 +97,9 @@ def _take(found: Findings, at: At, port: Tree, taken: dict[tuple[str, str, int],
     )
 
 
-def _another_number(found: Findings, at: At, port: Tree, network: At) -> None:
+def _another_number(found: PodViolations, at: At, port: Tree, network: At) -> None:
     inside = port.get("containerPort", 0)
-    found.complain(
+    found.report(
         HOST_PORT_DIFFERS,
         (at, "hostPort"),
         f"hostPort is {port['hostPort']} and containerPort {inside}, and on the host's network they are the same",
@@ -108,8 +108,8 @@ def _another_number(found: Findings, at: At, port: Tree, network: At) -> None:
     )
 
 
-def _same_name(found: Findings, at: At, name: str, first: At) -> None:
-    found.complain(
+def _same_name(found: PodViolations, at: At, name: str, first: At) -> None:
+    found.report(
         DUPLICATE_ITEM,
         at,
         f'two ports of the container are called "{name}"',
@@ -118,10 +118,10 @@ def _same_name(found: Findings, at: At, name: str, first: At) -> None:
     )
 
 
-def _bad_name(found: Findings, at: At, name: str) -> None:
+def _bad_name(found: PodViolations, at: At, name: str) -> None:
     from trainc.kubernetes import misnamed
-    from trainc.kubernetes.structural.remedies import shown
-    from trainc.kubernetes.validation import complaints
+    from trainc.kubernetes.structural.hints import shown
+    from trainc.kubernetes.validation import field_messages
 
     help = "use at most 15 lower-case letters, digits and single dashes between them, a letter among them"
     if name.isascii() and name.isdigit():
@@ -134,4 +134,4 @@ def _bad_name(found: Findings, at: At, name: str) -> None:
         why = "has no lower-case letter in it"
     else:
         why = misnamed.fault(name, misnamed.LABEL, 15)
-    found.complain(INVALID_NAME, at, f"{complaints.called(at)} is {shown(name)}, which {why}", help)
+    found.report(INVALID_NAME, at, f"{field_messages.called(at)} is {shown(name)}, which {why}", help)

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.declarations import Declaration
 from trainc.kubernetes.validation import fieldrefs, files
+from trainc.kubernetes.validation.combinators import PodViolations, cluster_field, required
 from trainc.kubernetes.validation.fieldrefs import POD_FILE
 from trainc.kubernetes.validation.files import VOLUME_SOURCES
-from trainc.kubernetes.validation.findings import Findings, required, spelled
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import At, Tree
@@ -27,14 +27,14 @@ LONGEST: Final = 2**32
 """Seconds that a token may live."""
 
 
-def downward_api(found: Findings, at: At, value: Tree) -> None:
+def downward_api(found: PodViolations, at: At, value: Tree) -> None:
     """A volume of files about the pod."""
     if "defaultMode" in value:
         files.mode(found, (at, "defaultMode"), value["defaultMode"])
     _about_pod(found, at, value)
 
 
-def projected(found: Findings, at: At, value: Tree) -> None:
+def projected(found: PodViolations, at: At, value: Tree) -> None:
     """A volume of several sources in one folder."""
     if "defaultMode" in value:
         files.mode(found, (at, "defaultMode"), value["defaultMode"])
@@ -47,13 +47,13 @@ def projected(found: Findings, at: At, value: Tree) -> None:
             for place, item in enumerate(source[kind].get("items") or ()):
                 _once(found, at, (((here, kind), "items"), place), item.get("path") or "", paths)
         if len(kinds) > 1:
-            from trainc.kubernetes.structural.remedies import listed
+            from trainc.kubernetes.structural.hints import listed
 
             message = f"an item of sources has {listed(kinds)}, and may have one of them"
-            found.complain(VOLUME_SOURCES, here, message, "write an item of `sources` for each")
+            found.report(VOLUME_SOURCES, here, message, "write an item of `sources` for each")
 
 
-def _source(found: Findings, volume: At, at: At, value: Tree) -> None:
+def _source(found: PodViolations, volume: At, at: At, value: Tree) -> None:
     """One source of one kind."""
     assert at is not None
     match at[1]:
@@ -66,17 +66,17 @@ def _source(found: Findings, volume: At, at: At, value: Tree) -> None:
             files.items(found, (at, "items"), value.get("items") or [])
 
 
-def _token(found: Findings, volume: At, at: At, value: Tree) -> None:
+def _token(found: PodViolations, volume: At, at: At, value: Tree) -> None:
     """The token of a service account, whose path is the volume's own to the cluster."""
     seconds = value.get("expirationSeconds", SHORTEST)
     if not SHORTEST <= seconds <= LONGEST:
-        from trainc.kubernetes.validation import complaints
+        from trainc.kubernetes.validation import field_messages
 
-        complaints.out_of_range(found, (at, "expirationSeconds"), seconds, SHORTEST, LONGEST)
+        field_messages.out_of_range(found, (at, "expirationSeconds"), seconds, SHORTEST, LONGEST)
     _path(found, at, value, volume)
 
 
-def _about_pod(found: Findings, at: At, value: Tree) -> None:
+def _about_pod(found: PodViolations, at: At, value: Tree) -> None:
     """Files about the pod, of a volume or of a source."""
     for index, item in enumerate(value.get("items") or ()):
         here = ((at, "items"), index)
@@ -92,38 +92,38 @@ def _about_pod(found: Findings, at: At, value: Tree) -> None:
             fieldrefs.resource_field(found, (here, "resourceFieldRef"), resource, place)
         if (ref is None) == (resource is None):
             has = "neither fieldRef nor" if ref is None else "fieldRef and"
-            found.complain(
+            found.report(
                 POD_FILE,
                 here,
                 f"a file about the pod has {has} resourceFieldRef, and must have one of them",
                 "add one of them" if ref is None else "keep one of them, and write an item of its own for the other",
-                field=spelled(at),
+                field=cluster_field(at),
             )
 
 
-def _path(found: Findings, at: At, value: Tree, named: At) -> None:
+def _path(found: PodViolations, at: At, value: Tree, named: At) -> None:
     """The path of a file, which the cluster calls `path` of another place."""
     if path := value.get("path"):
         files.inside(found, (at, "path"), path, named=(named, "path"))
     else:
-        from trainc.kubernetes.validation import complaints
+        from trainc.kubernetes.validation import field_messages
 
-        complaints.missing(found, (at, "path"), field=spelled(named, "path"))
+        field_messages.missing(found, (at, "path"), field=cluster_field(named, "path"))
 
 
-def _once(found: Findings, volume: At, at: At, path: str, paths: dict[str, At]) -> None:
+def _once(found: PodViolations, volume: At, at: At, path: str, paths: dict[str, At]) -> None:
     """Two items of a projected volume that are the same file."""
     if not path:
         return
     first = paths.setdefault(path, (at, "path"))
     if first != (at, "path"):
-        from trainc.kubernetes.structural.remedies import shown
+        from trainc.kubernetes.structural.hints import shown
 
-        found.complain(
+        found.report(
             PROJECTED_PATH_TWICE,
             (at, "path"),
             f"two items of the volume are the file {shown(path)}",
             "give one of them another path",
-            field=spelled(volume),
+            field=cluster_field(volume),
             related=(("the first one", first),),
         )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.declarations import Declaration
 from trainc.kubernetes.trees import At
-from trainc.kubernetes.validation.findings import Findings, field_of
+from trainc.kubernetes.validation.combinators import PodViolations, field_of
 from trainc.kubernetes.violations import DUPLICATE_ITEM, TOO_MANY_ITEMS
 
 if TYPE_CHECKING:
@@ -24,14 +24,14 @@ RESIZED: Final = ("cpu", "memory")
 RESIZES: Final = ("NotRequired", "RestartContainer")
 
 
-def rules(found: Findings, at: At, container: Tree) -> None:
+def rules(found: PodViolations, at: At, container: Tree) -> None:
     """The rules by exit code, of a container that has some. Which codes they name is not looked at; nor are those of an
     init container without a policy."""
-    from trainc.kubernetes.validation import complaints
+    from trainc.kubernetes.validation import field_messages
 
     here, given = (at, "restartPolicyRules"), container["restartPolicyRules"]
     if "restartPolicy" not in container:
-        found.complain(
+        found.report(
             RESTART_RULES,
             here,
             "restartPolicyRules say when restartPolicy does not hold, and the container has none",
@@ -45,7 +45,7 @@ def rules(found: Findings, at: At, container: Tree) -> None:
         _word(found, ((here, index), "action"), rule.get("action"), ACTIONS)
         codes = rule.get("exitCodes")
         if codes is None:
-            complaints.missing(
+            field_messages.missing(
                 found, ((here, index), "exitCodes"), "say when the rule holds: exitCodes: {operator: In, values: [42]}"
             )
         else:
@@ -53,13 +53,13 @@ def rules(found: Findings, at: At, container: Tree) -> None:
             _not_too_many(found, (((here, index), "exitCodes"), "values"), codes.get("values") or (), MOST_CODES)
 
 
-def resize_policy(found: Findings, at: At, policies: list[Tree]) -> None:
+def resize_policy(found: PodViolations, at: At, policies: list[Tree]) -> None:
     """What a change of resources does to the container. The cluster says no index, but of a resource named twice."""
     field, named = field_of(at), dict[str, At]()
     for index, policy in enumerate(policies):
         here, resource, restart = (at, index), policy.get("resourceName", ""), policy.get("restartPolicy")
         if resource in named:
-            found.complain(
+            found.report(
                 DUPLICATE_ITEM,
                 here,
                 f"resizePolicy says twice what a change of {resource or 'nothing'} does",
@@ -70,7 +70,7 @@ def resize_policy(found: Findings, at: At, policies: list[Tree]) -> None:
         _word(found, (here, "resourceName"), resource, RESIZED, field)
         _word(found, (here, "restartPolicy"), restart, RESIZES, field)
         if restart == "RestartContainer" and found.pod.get("restartPolicy") == "Never":
-            found.complain(
+            found.report(
                 RESIZE_RESTART,
                 (here, "restartPolicy"),
                 "restartPolicy is RestartContainer, in a pod whose restartPolicy is Never",
@@ -79,12 +79,12 @@ def resize_policy(found: Findings, at: At, policies: list[Tree]) -> None:
             )
 
 
-def resize_policy_of_init(found: Findings, at: At, policies: list[Tree]) -> None:
+def resize_policy_of_init(found: PodViolations, at: At, policies: list[Tree]) -> None:
     """The same for an init container that is no sidecar, which is not restarted once it is resized."""
     resize_policy(found, at, policies)
     for index, policy in enumerate(policies):
         if policy.get("restartPolicy") == "RestartContainer":
-            found.complain(
+            found.report(
                 RESIZE_RESTART,
                 ((at, index), "restartPolicy"),
                 "restartPolicy is RestartContainer, in an init container that is no sidecar",
@@ -92,24 +92,24 @@ def resize_policy_of_init(found: Findings, at: At, policies: list[Tree]) -> None
             )
 
 
-def _word(found: Findings, at: At, value: str | None, allowed: tuple[str, ...], field: str = "") -> None:
+def _word(found: PodViolations, at: At, value: str | None, allowed: tuple[str, ...], field: str = "") -> None:
     """A word that must be there, and one of a few."""
-    from trainc.kubernetes.structural.remedies import listed
-    from trainc.kubernetes.validation import complaints
+    from trainc.kubernetes.structural.hints import listed
+    from trainc.kubernetes.validation import field_messages
 
     if not value:
-        complaints.missing(found, at, f"write {listed(list(allowed), 'or')}", field=field)
+        field_messages.missing(found, at, f"write {listed(list(allowed), 'or')}", field=field)
     elif value not in allowed:
-        complaints.not_allowed(found, at, value, allowed, field=field)
+        field_messages.not_allowed(found, at, value, allowed, field=field)
 
 
-def _not_too_many(found: Findings, at: At, items: Sized, most: int) -> None:
-    from trainc.kubernetes.validation import complaints
+def _not_too_many(found: PodViolations, at: At, items: Sized, most: int) -> None:
+    from trainc.kubernetes.validation import field_messages
 
     if len(items) > most:
-        found.complain(
+        found.report(
             TOO_MANY_ITEMS,
             at,
-            f"{complaints.called(at)} has {len(items)} items, and may have {most}",
+            f"{field_messages.called(at)} has {len(items)} items, and may have {most}",
             "keep those that are needed",
         )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.declarations import Declaration
 from trainc.kubernetes.validation import metadata, selectors
-from trainc.kubernetes.validation.findings import Findings, Rule, at_least, each, field_of, one_of
+from trainc.kubernetes.validation.combinators import FieldRule, PodViolations, at_least, each, field_of, one_of
 from trainc.kubernetes.violations import INVALID_LABEL
 
 if TYPE_CHECKING:
@@ -31,19 +31,19 @@ _OF_NODES: Final = "no label can have this value; write it as the nodes have it:
 _NO_TAINT: Final = "no taint can have this value; write it as the nodes have it: kubectl describe nodes"
 
 
-def node_selector(found: Findings, at: At, value: dict[str, str]) -> None:
+def node_selector(found: PodViolations, at: At, value: dict[str, str]) -> None:
     """The labels that a node must have."""
     metadata.labels(found, at, value, selected=_OF_NODES)
 
 
-def toleration(found: Findings, at: At, value: Tree) -> None:
+def toleration(found: PodViolations, at: At, value: Tree) -> None:
     """One toleration. The cluster reports a bad value at the operator."""
     key, operator = value.get("key", ""), value.get("operator", "")
     text, effect = value.get("value", ""), value.get("effect", "")
     if key and not metadata.good_key(key):
-        from trainc.kubernetes.validation import complaints
+        from trainc.kubernetes.validation import field_messages
 
-        complaints.bad_key(found, (at, "key"), key, declared=INVALID_LABEL)
+        field_messages.bad_key(found, (at, "key"), key, declared=INVALID_LABEL)
     if not key and operator != "Exists":
         _contradiction(
             found, at, "operator", "operator",
@@ -55,11 +55,11 @@ def toleration(found: Findings, at: At, value: Tree) -> None:
             operator_field = field_of((at, "operator"))
             metadata.bad_value(found, (at, "value"), text, "value", field=operator_field, help=_NO_TAINT)
     elif operator != "Exists":
-        from trainc.kubernetes.validation import complaints
+        from trainc.kubernetes.validation import field_messages
 
-        complaints.not_allowed(found, (at, "operator"), operator, _OPERATORS)
+        field_messages.not_allowed(found, (at, "operator"), operator, _OPERATORS)
     elif text:
-        from trainc.kubernetes.structural.remedies import shown
+        from trainc.kubernetes.structural.hints import shown
 
         _contradiction(
             found, at, "value", "operator",
@@ -80,21 +80,21 @@ def toleration(found: Findings, at: At, value: Tree) -> None:
 
 
 def _contradiction(
-    found: Findings, at: At, place: str, field: str, message: str, help: str, *related: tuple[str, At]
+    found: PodViolations, at: At, place: str, field: str, message: str, help: str, *related: tuple[str, At]
 ) -> None:
-    found.complain(TOLERATION, (at, place), message, help, field=field_of((at, field)), related=related)
+    found.report(TOLERATION, (at, place), message, help, field=field_of((at, field)), related=related)
 
 
-tolerations: Final[Rule] = each(toleration)
+tolerations: Final[FieldRule] = each(toleration)
 
 
-def spread_constraint(found: Findings, at: At, value: Tree) -> None:
+def spread_constraint(found: PodViolations, at: At, value: Tree) -> None:
     """One constraint on how evenly pods are spread."""
     _skew(found, (at, "maxSkew"), value.get("maxSkew", 0))
     if not value.get("topologyKey"):
-        from trainc.kubernetes.validation import complaints
+        from trainc.kubernetes.validation import field_messages
 
-        complaints.missing(found, (at, "topologyKey"), "add a node's label, such as topology.kubernetes.io/zone")
+        field_messages.missing(found, (at, "topologyKey"), "add a node's label, such as topology.kubernetes.io/zone")
     when = value.get("whenUnsatisfiable", "")
     _when(found, (at, "whenUnsatisfiable"), when)
     if "minDomains" in value:
@@ -102,7 +102,7 @@ def spread_constraint(found: Findings, at: At, value: Tree) -> None:
         if when != "DoNotSchedule" and value["minDomains"] > 0:
             message = f"minDomains goes with whenUnsatisfiable: DoNotSchedule alone, and that is {when}"
             related = (("whenUnsatisfiable", (at, "whenUnsatisfiable")),)
-            found.complain(
+            found.report(
                 SPREAD_DOMAINS, (at, "minDomains"), message, "write DoNotSchedule, or remove minDomains",
                 related=related,
             )  # fmt: skip
@@ -115,14 +115,14 @@ def spread_constraint(found: Findings, at: At, value: Tree) -> None:
         selectors.label_keys(found, at, value)
 
 
-spread_constraints: Final[Rule] = each(spread_constraint)
+spread_constraints: Final[FieldRule] = each(spread_constraint)
 
 
-def scheduling_gates(found: Findings, at: At, value: list[Tree]) -> None:
+def scheduling_gates(found: PodViolations, at: At, value: list[Tree]) -> None:
     """What must be cleared away before the pod is scheduled; the cluster reports the gate, not its name."""
     for index, gate in enumerate(value):
         name = gate.get("name", "")
         if not metadata.good_key(name):
-            from trainc.kubernetes.validation import complaints
+            from trainc.kubernetes.validation import field_messages
 
-            complaints.bad_key(found, ((at, index), "name"), name, field=field_of((at, index)))
+            field_messages.bad_key(found, ((at, index), "name"), name, field=field_of((at, index)))

@@ -8,13 +8,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.declarations import Declaration
-from trainc.kubernetes.structural.remedies import shown
+from trainc.kubernetes.structural.hints import shown
 from trainc.kubernetes.validation.metadata import GENERATED
 from trainc.kubernetes.validation.selectors import label_selector
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import At, Tree
-    from trainc.kubernetes.validation.findings import Findings
+    from trainc.kubernetes.validation.combinators import PodViolations
 
 JOB_SELECTOR: Final = Declaration("job-selector", ("job",), "A Job would not find its own pods")
 
@@ -22,7 +22,7 @@ NEW_UID: Final = "made by the API server"
 """Stands for the uid of a Job that is not there yet: nobody can have written it."""
 
 
-def selector(found: Findings, at: At, job: Tree) -> None:
+def selector(found: PodViolations, at: At, job: Tree) -> None:
     """The Job's selector and its template's labels; `at` is the Job's spec."""
     spec = job["spec"]
     metadata = ((at, "template"), "metadata")
@@ -33,14 +33,14 @@ def selector(found: Findings, at: At, job: Tree) -> None:
         label_selector(found, place, spec["selector"])
     if spec.get("manualSelector"):
         if "selector" not in spec:
-            found.complain(
+            found.report(
                 JOB_SELECTOR, place, "manualSelector is true, and there is no selector", "remove manualSelector"
             )
     else:
         generated = {key: job["metadata"]["name"] if key.endswith("job-name") else NEW_UID for key in GENERATED}
         for key in GENERATED:
             if labels.setdefault(key, generated[key]) != generated[key]:
-                found.complain(
+                found.report(
                     JOB_SELECTOR,
                     ((metadata, "labels"), key),
                     f"the pods are labelled {key}: {shown(labels[key])}, and the API server makes this label itself",
@@ -49,7 +49,7 @@ def selector(found: Findings, at: At, job: Tree) -> None:
                 )
         wanted["matchLabels"] = (wanted.get("matchLabels") or {}) | {GENERATED[0]: NEW_UID}
         if not matches(wanted, generated):
-            found.complain(
+            found.report(
                 JOB_SELECTOR,
                 place,
                 "the Job has a selector of its own, and the API server makes one",
@@ -57,7 +57,7 @@ def selector(found: Findings, at: At, job: Tree) -> None:
             )
     if ("selector" in spec or not spec.get("manualSelector")) and matches(wanted, labels):
         return
-    found.complain(
+    found.report(
         JOB_SELECTOR,
         (metadata, "labels"),
         "the Job's selector does not match the labels of its pods"

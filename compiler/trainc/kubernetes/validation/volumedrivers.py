@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Final
 from trainc.declarations import Declaration
 from trainc.kubernetes import names
 from trainc.kubernetes.validation import files
-from trainc.kubernetes.validation.findings import Findings, Rule, label, one_of, required, spelled, subdomain
+from trainc.kubernetes.validation.combinators import (
+    FieldRule,
+    PodViolations,
+    cluster_field,
+    label,
+    one_of,
+    required,
+    subdomain,
+)
 from trainc.kubernetes.violations import TOO_LONG
 
 if TYPE_CHECKING:
@@ -34,89 +42,89 @@ _caching: Final = one_of(*_CACHING)
 _disk: Final = one_of(*_DISKS)
 
 
-def _needs(*keys: str) -> Rule:
+def _needs(*keys: str) -> FieldRule:
     """The rule of a source that has required fields alone, and maybe a Secret, which must be named."""
 
-    def rule(found: Findings, at: At, value: Tree) -> None:
+    def rule(found: PodViolations, at: At, value: Tree) -> None:
         required(found, at, value, *keys)
 
     return rule
 
 
-def _with_secret(*keys: str) -> Rule:
-    def rule(found: Findings, at: At, value: Tree) -> None:
+def _with_secret(*keys: str) -> FieldRule:
+    def rule(found: PodViolations, at: At, value: Tree) -> None:
         required(found, at, value, *keys)
         _secret(found, at, value)
 
     return rule
 
 
-def _secret(found: Findings, at: At, value: Tree) -> None:
+def _secret(found: PodViolations, at: At, value: Tree) -> None:
     if (secret := value.get("secretRef")) is not None:
         required(found, (at, "secretRef"), secret, "name")
 
 
-def _fault(found: Findings, at: At, message: str, help: str, *, field: str = "") -> None:
-    found.complain(VOLUME_DRIVER, at, message, help, field=field)
+def _fault(found: PodViolations, at: At, message: str, help: str, *, field: str = "") -> None:
+    found.report(VOLUME_DRIVER, at, message, help, field=field)
 
 
-def _number(found: Findings, at: At, value: int, *, field: str = "") -> None:
+def _number(found: PodViolations, at: At, value: int, *, field: str = "") -> None:
     if not 0 <= value <= _MOST:
-        from trainc.kubernetes.validation import complaints
+        from trainc.kubernetes.validation import field_messages
 
-        complaints.out_of_range(found, at, value, 0, _MOST, field=field)
+        field_messages.out_of_range(found, at, value, 0, _MOST, field=field)
 
 
-def _too_long(found: Findings, at: At, value: str, most: int) -> None:
-    from trainc.kubernetes.validation.complaints import called
+def _too_long(found: PodViolations, at: At, value: str, most: int) -> None:
+    from trainc.kubernetes.validation.field_messages import called
 
     message = f"{called(at)} has {len(value.encode())} characters, and may have {most}"
-    found.complain(TOO_LONG, at, message, "write a shorter one")
+    found.report(TOO_LONG, at, message, "write a shorter one")
 
 
-def _disk_with_partition(found: Findings, at: At, value: Tree) -> None:
+def _disk_with_partition(found: PodViolations, at: At, value: Tree) -> None:
     required(found, at, value, "volumeID")
     _number(found, (at, "partition"), value.get("partition", 0))
 
 
-def _gce(found: Findings, at: At, value: Tree) -> None:
+def _gce(found: PodViolations, at: At, value: Tree) -> None:
     """The cluster calls it `persistentDisk`."""
     assert at is not None
     if not value.get("pdName"):
-        from trainc.kubernetes.validation import complaints
+        from trainc.kubernetes.validation import field_messages
 
-        complaints.missing(found, (at, "pdName"), field=spelled(at[0], "persistentDisk", "pdName"))
-    field = spelled(at[0], "persistentDisk", "partition")
+        field_messages.missing(found, (at, "pdName"), field=cluster_field(at[0], "persistentDisk", "pdName"))
+    field = cluster_field(at[0], "persistentDisk", "partition")
     _number(found, (at, "partition"), value.get("partition", 0), field=field)
 
 
-def _git(found: Findings, at: At, value: Tree) -> None:
+def _git(found: PodViolations, at: At, value: Tree) -> None:
     required(found, at, value, "repository")
     if directory := value.get("directory"):
         files.below(found, (at, "directory"), directory)
 
 
-def _iscsi(found: Findings, at: At, value: Tree) -> None:
+def _iscsi(found: PodViolations, at: At, value: Tree) -> None:
     required(found, at, value, "targetPortal", "iqn")
     if value.get("iqn"):
         _iscsi_name(found, (at, "iqn"), value["iqn"])
     _number(found, (at, "lun"), value.get("lun", 0))
     if "initiatorName" in value:
-        _iscsi_name(found, (at, "initiatorName"), value["initiatorName"], field=spelled(at, "initiatorname"))
+        _iscsi_name(found, (at, "initiatorName"), value["initiatorName"], field=cluster_field(at, "initiatorname"))
     if (value.get("chapAuthDiscovery") or value.get("chapAuthSession")) and "secretRef" not in value:
-        from trainc.kubernetes.validation import complaints
+        from trainc.kubernetes.validation import field_messages
 
-        complaints.missing(found, (at, "secretRef"), "add the Secret that CHAP is to use")
+        field_messages.missing(found, (at, "secretRef"), "add the Secret that CHAP is to use")
 
 
-def _iscsi_name(found: Findings, at: At, value: str, *, field: str = "") -> None:
+def _iscsi_name(found: PodViolations, at: At, value: str, *, field: str = "") -> None:
     kind = value[:3]
     if (kind == "iqn" and re.search(_QUALIFIED_NAME, value)) or re.match(_NUMBERS.get(kind, r"(?!)"), value):
         return
-    from trainc.kubernetes.structural.remedies import shown
-    from trainc.kubernetes.validation.complaints import called
+    from trainc.kubernetes.structural.hints import shown
+    from trainc.kubernetes.validation.field_messages import called
 
-    found.complain(
+    found.report(
         VOLUME_DRIVER,
         at,
         f"{called(at)} is {shown(value)}, which is no iSCSI name",
@@ -125,7 +133,7 @@ def _iscsi_name(found: Findings, at: At, value: str, *, field: str = "") -> None
     )
 
 
-def target_length(found: Findings, at: At, volume: Tree) -> None:
+def target_length(found: PodViolations, at: At, volume: Tree) -> None:
     """The name of an iSCSI volume and its portal, which make one name where there is an initiator's."""
     iscsi = volume["iscsi"]
     made = f"{volume.get('name', '')}:{iscsi.get('targetPortal', '')}"
@@ -139,7 +147,7 @@ def target_length(found: Findings, at: At, volume: Tree) -> None:
         )
 
 
-def _flocker(found: Findings, at: At, value: Tree) -> None:
+def _flocker(found: PodViolations, at: At, value: Tree) -> None:
     name, uuid = value.get("datasetName"), value.get("datasetUUID")
     if bool(name) == bool(uuid):
         has = "datasetName and" if name else "neither datasetName nor"
@@ -148,7 +156,7 @@ def _flocker(found: Findings, at: At, value: Tree) -> None:
         _fault(found, (at, "datasetName"), f'datasetName is {name}, and has "/" in it', "write it without")
 
 
-def _quobyte(found: Findings, at: At, value: Tree) -> None:
+def _quobyte(found: PodViolations, at: At, value: Tree) -> None:
     required(found, at, value, "registry", "volume")
     registry, tenant = value.get("registry"), value.get("tenant", "")
     if registry and len(tenant.encode()) > _TENANT:
@@ -167,35 +175,35 @@ def _is_address(text: str) -> bool:
     return bool(colon) and not set("[]:") & set(host) and not set("[]") & set(port)
 
 
-def _fibre_channel(found: Findings, at: At, value: Tree) -> None:
+def _fibre_channel(found: PodViolations, at: At, value: Tree) -> None:
     targets, ids = value.get("targetWWNs"), value.get("wwids")
     if bool(targets) == bool(ids):
         has = "targetWWNs and" if targets else "neither targetWWNs nor"
         message = f"fc has {has} wwids, and must have one of them"
-        _fault(found, at, message, "write one of them", field=spelled(at, "targetWWNs"))
+        _fault(found, at, message, "write one of them", field=cluster_field(at, "targetWWNs"))
     if targets and "lun" not in value:
         required(found, at, value, "lun")
     elif targets:
         _number(found, (at, "lun"), value["lun"])
 
 
-def _flex(found: Findings, at: At, value: Tree) -> None:
+def _flex(found: PodViolations, at: At, value: Tree) -> None:
     required(found, at, value, "driver")
     for key in value.get("options") or ():
         if f".{key.partition('/')[0].lower()}".endswith((".kubernetes.io", ".k8s.io")):
             message = f"the option {key} has a domain that Kubernetes keeps for itself"
             help = "write the driver's own name of the option"
-            found.complain(
+            found.report(
                 VOLUME_DRIVER,
                 ((at, "options"), key),
                 message,
                 help,
-                field=f"{spelled(at, 'options')}[{key}]",
+                field=f"{cluster_field(at, 'options')}[{key}]",
                 key=True,
             )
 
 
-def _azure_disk(found: Findings, at: At, value: Tree) -> None:
+def _azure_disk(found: PodViolations, at: At, value: Tree) -> None:
     required(found, at, value, "diskName")
     if "cachingMode" in value:
         _caching(found, (at, "cachingMode"), value["cachingMode"])
@@ -210,7 +218,7 @@ def _azure_disk(found: Findings, at: At, value: Tree) -> None:
         _fault(found, (at, "diskURI"), message, "write the URI of the disk, or another kind: the default is Shared")
 
 
-def _storage_os(found: Findings, at: At, value: Tree) -> None:
+def _storage_os(found: PodViolations, at: At, value: Tree) -> None:
     required(found, at, value, "volumeName")
     for key in ("volumeName", "volumeNamespace"):
         if value.get(key):
@@ -218,7 +226,7 @@ def _storage_os(found: Findings, at: At, value: Tree) -> None:
     _secret(found, at, value)
 
 
-def _csi(found: Findings, at: At, value: Tree) -> None:
+def _csi(found: PodViolations, at: At, value: Tree) -> None:
     required(found, at, value, "driver")
     driver = value.get("driver") or ""
     if len(driver.encode()) > _DRIVER:
@@ -228,13 +236,13 @@ def _csi(found: Findings, at: At, value: Tree) -> None:
     if (secret := value.get("nodePublishSecretRef")) is not None:
         required(found, (at, "nodePublishSecretRef"), secret, "name")
         if (name := secret.get("name")) and names.is_dns1123_subdomain(name):
-            from trainc.kubernetes.validation import complaints
+            from trainc.kubernetes.validation import field_messages
 
             place = ((at, "nodePublishSecretRef"), "name")
-            complaints.bad_name(found, place, name, "subdomain", field=spelled(at, "name"))
+            field_messages.bad_name(found, place, name, "subdomain", field=cluster_field(at, "name"))
 
 
-DRIVERS: Final[dict[str, Rule]] = {
+DRIVERS: Final[dict[str, FieldRule]] = {
     "awsElasticBlockStore": _disk_with_partition,
     "azureDisk": _azure_disk,
     "azureFile": _needs("secretName", "shareName"),

@@ -10,8 +10,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 from trainc.kubernetes import names
 from trainc.kubernetes.validation import files
+from trainc.kubernetes.validation.combinators import (
+    FieldRule,
+    PodViolations,
+    cluster_field,
+    label,
+    late,
+    one_of,
+    required,
+)
 from trainc.kubernetes.validation.files import VOLUME_SOURCES
-from trainc.kubernetes.validation.findings import Findings, Rule, label, late, one_of, required, spelled
 from trainc.kubernetes.validation.resources import thousandths
 
 if TYPE_CHECKING:
@@ -34,7 +42,7 @@ _host_path_type: Final = one_of(*HOST_PATHS)
 _pull_policy: Final = one_of("Always", "IfNotPresent", "Never")
 
 
-def volumes(found: Findings, at: At, volumes: list[Tree]) -> None:
+def volumes(found: PodViolations, at: At, volumes: list[Tree]) -> None:
     """All volumes; good ones are put into `found.volumes`, refused ones as None where no other has their name."""
     for index, volume in enumerate(volumes):
         here = (at, index)
@@ -54,10 +62,10 @@ def volumes(found: Findings, at: At, volumes: list[Tree]) -> None:
         elif not _is_good(name):
             label(found, (here, "name"), name)
         if first := found.volumes.get(name):
-            from trainc.kubernetes.validation import complaints
+            from trainc.kubernetes.validation import field_messages
 
             place = (at, next(i for i, other in enumerate(volumes) if other is first))
-            complaints.twice(found, (here, "name"), name, (place, "name"), "volumes")
+            field_messages.twice(found, (here, "name"), name, (place, "name"), "volumes")
         elif len(found.violations) == before:
             found.volumes[name] = volume
         elif name:
@@ -70,7 +78,7 @@ def _is_good(name: str) -> bool:
     return not names.is_dns1123_label(name)
 
 
-def _several(found: Findings, at: At, volume: Tree) -> None:
+def _several(found: PodViolations, at: At, volume: Tree) -> None:
     """A volume of more than one source."""
     first, *others = (source for source in SOURCES if source in volume)
     SOURCES[first](found, (at, first), volume[first])
@@ -78,29 +86,31 @@ def _several(found: Findings, at: At, volume: Tree) -> None:
         _one_too_many(found, at, volume, first, source)
 
 
-def _one_too_many(found: Findings, at: At, volume: Tree, first: str, second: str) -> None:
+def _one_too_many(found: PodViolations, at: At, volume: Tree, first: str, second: str) -> None:
     """A source behind the one that counts; it is not looked at."""
-    from trainc.kubernetes.structural.remedies import shown
+    from trainc.kubernetes.structural.hints import shown
 
-    found.complain(
+    found.report(
         VOLUME_SOURCES,
         (at, second),
         f"volume {shown(volume.get('name', ''))} has two sources, {first} and {second}, and may have one",
         "keep one of them; a volume of its own for the other one; several in one folder make a projected volume",
-        field=spelled(at, _SPELLED.get(second, second)),
+        field=cluster_field(at, _SPELLED.get(second, second)),
         related=((f"the {first}", (at, first)),),
     )
 
 
-def _empty_dir(found: Findings, at: At, value: Tree) -> None:
+def _empty_dir(found: PodViolations, at: At, value: Tree) -> None:
     size = value.get("sizeLimit")
     if size is not None and thousandths(size) < 0:
-        from trainc.kubernetes.validation import complaints
+        from trainc.kubernetes.validation import field_messages
 
-        complaints.amount_too_small(found, (at, "sizeLimit"), size, "must not be negative", "remove it for no limit")
+        field_messages.amount_too_small(
+            found, (at, "sizeLimit"), size, "must not be negative", "remove it for no limit"
+        )
 
 
-def _host_path(found: Findings, at: At, value: Tree) -> None:
+def _host_path(found: PodViolations, at: At, value: Tree) -> None:
     path = value.get("path")
     if not path:
         required(found, at, value, "path")
@@ -110,49 +120,49 @@ def _host_path(found: Findings, at: At, value: Tree) -> None:
         _host_path_type(found, (at, "type"), kind)
 
 
-def _secret(found: Findings, at: At, value: Tree) -> None:
+def _secret(found: PodViolations, at: At, value: Tree) -> None:
     if not value.get("secretName"):
-        from trainc.kubernetes.validation import complaints
+        from trainc.kubernetes.validation import field_messages
 
-        complaints.missing(found, (at, "secretName"), "add secretName; it is configMap that has `name` instead")
+        field_messages.missing(found, (at, "secretName"), "add secretName; it is configMap that has `name` instead")
     _files(found, at, value)
 
 
-def _config_map(found: Findings, at: At, value: Tree) -> None:
+def _config_map(found: PodViolations, at: At, value: Tree) -> None:
     required(found, at, value, "name")
     _files(found, at, value)
 
 
-def _files(found: Findings, at: At, value: Tree) -> None:
+def _files(found: PodViolations, at: At, value: Tree) -> None:
     if "defaultMode" in value:
         files.mode(found, (at, "defaultMode"), value["defaultMode"])
     if "items" in value:
         files.items(found, (at, "items"), value["items"])
 
 
-def _claim(found: Findings, at: At, value: Tree) -> None:
+def _claim(found: PodViolations, at: At, value: Tree) -> None:
     required(found, at, value, "claimName")
 
 
-def _nfs(found: Findings, at: At, value: Tree) -> None:
+def _nfs(found: PodViolations, at: At, value: Tree) -> None:
     required(found, at, value, "server", "path")
     if (path := value.get("path")) and path[0] != "/":
         files.not_absolute(found, (at, "path"), path)
 
 
-def _image(found: Findings, at: At, value: Tree) -> None:
+def _image(found: PodViolations, at: At, value: Tree) -> None:
     if policy := value.get("pullPolicy"):
         _pull_policy(found, (at, "pullPolicy"), policy)
 
 
-def _driver(found: Findings, at: At, value: Any) -> None:
+def _driver(found: PodViolations, at: At, value: Any) -> None:
     from trainc.kubernetes.validation import volumedrivers
 
     assert at is not None
     volumedrivers.DRIVERS[str(at[1])](found, at, value)
 
 
-SOURCES: Final[dict[str, Rule]] = {
+SOURCES: Final[dict[str, FieldRule]] = {
     "emptyDir": _empty_dir,
     "hostPath": _host_path,
     "gitRepo": _driver,

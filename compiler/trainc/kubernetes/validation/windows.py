@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from trainc.declarations import Declaration
-from trainc.kubernetes.validation.findings import Findings, every_container, field_of, fields, subdomain
+from trainc.kubernetes.validation.combinators import PodViolations, every_container, field_of, fields, subdomain
 from trainc.kubernetes.violations import PATTERN, TOO_LONG
 
 if TYPE_CHECKING:
@@ -39,17 +39,17 @@ _DNS: Final = re.compile(rf"{_LABEL}(?:\.{_LABEL})*")
 _NOT_OF_USERS: Final = re.compile(r'["/\\:;|=,+*?<>@\[\]]')
 
 
-def system(found: Findings, at: At, value: Tree) -> None:
+def system(found: PodViolations, at: At, value: Tree) -> None:
     """A pod's os: the fields that it rules out, everywhere in the pod."""
     assert at is not None
     name, spec = value.get("name", ""), at[0]
     if name not in _SYSTEMS:
-        from trainc.kubernetes.validation import complaints
+        from trainc.kubernetes.validation import field_messages
 
         if name:
-            complaints.not_allowed(found, (at, "name"), name, _SYSTEMS, field=field_of(at))
+            field_messages.not_allowed(found, (at, "name"), name, _SYSTEMS, field=field_of(at))
         else:
-            complaints.missing(found, (at, "name"), "write name: linux, or remove os")
+            field_messages.missing(found, (at, "name"), "write name: linux, or remove os")
         return
     context, here = found.pod.get("securityContext") or {}, (spec, "securityContext")
     if name == "windows":
@@ -60,31 +60,31 @@ def system(found: Findings, at: At, value: Tree) -> None:
         _forbid(found, (place, "securityContext"), container.get("securityContext") or {}, not_here, at)
 
 
-def _forbid(found: Findings, at: At, value: Tree, keys: tuple[str, ...], os: At) -> None:
+def _forbid(found: PodViolations, at: At, value: Tree, keys: tuple[str, ...], os: At) -> None:
     for key in keys:
         if key in value:
             only = "Linux" if key != "windowsOptions" else "Windows"
             message = f"{key} is for {only} alone, and the pod's os is {'windows' if only == 'Linux' else 'linux'}"
             related = (("the os", (os, "name")),)
-            found.complain(OTHER_OS, (at, key), message, f"remove {key}, or correct os.name", related=related)
+            found.report(OTHER_OS, (at, key), message, f"remove {key}, or correct os.name", related=related)
 
 
-def _spec(found: Findings, at: At, value: str) -> None:
+def _spec(found: PodViolations, at: At, value: str) -> None:
     size = len(value.encode("utf-8", "surrogatepass"))
     if not value:
-        found.complain(PATTERN, at, "gmsaCredentialSpec is empty", "give it its content, or remove the line")
+        found.report(PATTERN, at, "gmsaCredentialSpec is empty", "give it its content, or remove the line")
     elif size > _MOST_OF_A_SPEC:
         message = f"gmsaCredentialSpec has {size} bytes, and may have {_MOST_OF_A_SPEC}"
-        found.complain(TOO_LONG, at, message, "name one of the cluster's with gmsaCredentialSpecName")
+        found.report(TOO_LONG, at, message, "name one of the cluster's with gmsaCredentialSpecName")
 
 
-def _user(found: Findings, at: At, value: str) -> None:
+def _user(found: PodViolations, at: At, value: str) -> None:
     """A user of Windows: a name, maybe behind a domain and a backslash."""
     if why := _fault_of_user(value):
-        from trainc.kubernetes.structural.remedies import shown
+        from trainc.kubernetes.structural.hints import shown
 
         message = f"runAsUserName is {shown(value)}, {why}"
-        found.complain(PATTERN, at, message, r"write a user, or a domain and a user: CONTOSO\trainer")
+        found.report(PATTERN, at, message, r"write a user, or a domain and a user: CONTOSO\trainer")
 
 
 def _fault_of_user(value: str) -> str:
@@ -112,7 +112,7 @@ options: Final = fields({"gmsaCredentialSpecName": subdomain, "gmsaCredentialSpe
 """Windows' options in a security context."""
 
 
-def host_processes(found: Findings, spec: At) -> None:
+def host_processes(found: PodViolations, spec: At) -> None:
     """Host processes: all containers of a pod are, or none."""
     of_pod = _is_one(found.pod)
     in_pod = (((spec, "securityContext"), "windowsOptions"), "hostProcess")
@@ -123,7 +123,7 @@ def host_processes(found: Findings, spec: At) -> None:
         at = (((place, "securityContext"), "windowsOptions"), "hostProcess")
         if of_pod is not None and of_container is not None and of_pod != of_container:
             message = f"hostProcess is {_word(of_container)} here, and {_word(of_pod)} for the pod"
-            found.complain(HOST_PROCESS, at, message, "remove it here", related=(("the pod's", in_pod),))
+            found.report(HOST_PROCESS, at, message, "remove it here", related=(("the pod's", in_pod),))
         if of_container or (of_container is None and of_pod):
             some = True
         else:
@@ -131,10 +131,10 @@ def host_processes(found: Findings, spec: At) -> None:
     if some and others:
         message = "some containers are host processes, and some are not"
         way_out = "write hostProcess: true once, in the pod's securityContext.windowsOptions"
-        found.complain(HOST_PROCESS, spec, message, way_out, related=(("one that is not", others[0]),))
+        found.report(HOST_PROCESS, spec, message, way_out, related=(("one that is not", others[0]),))
     if some and not found.pod.get("hostNetwork"):
         message = "a pod of host processes has the host's network, and hostNetwork is not true"
-        found.complain(HOST_PROCESS, (spec, "hostNetwork"), message, "write hostNetwork: true")
+        found.report(HOST_PROCESS, (spec, "hostNetwork"), message, "write hostNetwork: true")
 
 
 def _is_one(pod_or_container: Tree) -> bool | None:

@@ -14,7 +14,7 @@ from trainc.kubernetes.quantity import Quantity
 from trainc.plural import plural
 from trainc.review.consequences import WORDS
 from trainc.source.masking import MASK
-from trainc.tracing.counterparts import GONE
+from trainc.tracing.correspondence import GONE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -16,6 +16,7 @@ from trainc.data import data_path
 from trainc.plural import plural
 from trainc.reports import in_order
 from trainc.review.consequences import WORDS
+from trainc.review.escaping import path, text
 from trainc.review.formats import (
     amounts,
     block,
@@ -29,9 +30,8 @@ from trainc.review.formats import (
     value,
     within,
 )
-from trainc.review.formats.sheets import badge, mark, sheets
-from trainc.review.inert import path, text
-from trainc.tracing.counterparts import GONE
+from trainc.review.formats.html_objects import badge, mark, sheets
+from trainc.tracing.correspondence import GONE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from trainc.review.consequences import WORDS
 from trainc.review.formats import headline, sums
-from trainc.tracing.counterparts import GONE
+from trainc.tracing.correspondence import GONE
 
 if TYPE_CHECKING:
     from trainc.diagnostics import Location

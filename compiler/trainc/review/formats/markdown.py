@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from trainc.plural import plural
 from trainc.reports import in_order
 from trainc.review.consequences import RANK
+from trainc.review.escaping import code, fenced, in_html, prose
 from trainc.review.formats import (
     BLOCKING,
     amounts,
@@ -32,8 +33,7 @@ from trainc.review.formats import (
     value,
     within,
 )
-from trainc.review.inert import code, fenced, in_html, prose
-from trainc.tracing.counterparts import GONE
+from trainc.tracing.correspondence import GONE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -23,7 +23,7 @@ from trainc.review.formats import (
     within,
 )
 from trainc.source.printable import escape
-from trainc.tracing.counterparts import GONE
+from trainc.tracing.correspondence import GONE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

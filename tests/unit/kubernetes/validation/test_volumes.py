@@ -11,14 +11,14 @@ import pytest
 from trainc.checks.jobset import RELEASE
 from trainc.data import data_path
 from trainc.kubernetes.validation import volumes
-from trainc.kubernetes.validation.findings import Findings
+from trainc.kubernetes.validation.combinators import PodViolations
 
 FIRST = {"name": "first", "emptyDir": {}}
 
 
-def found(*made: dict[str, Any]) -> Findings:
+def found(*made: dict[str, Any]) -> PodViolations:
     pod = {"volumes": [FIRST, *made]}
-    findings = Findings({"spec": pod})
+    findings = PodViolations({"spec": pod})
     volumes.volumes(findings, (None, "volumes"), pod["volumes"])
     return findings
 

@@ -31,7 +31,7 @@ MARKS: Final = (b"kubeflow.org", b"TrainJob", b"TrainingRuntime")
 """A file that holds none of these has nothing for us; a repository has YAML of many kinds, templates among them."""
 
 
-def compile_among(
+def compile_subset(
     paths: Sequence[str],
     folder: str,
     options: Options,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from trainc.kubernetes import misnamed
-from trainc.kubernetes.structural.remedies import listed, shown, subject
+from trainc.kubernetes.structural.hints import listed, shown, subject
 from trainc.kubernetes.trees import path_of
 from trainc.kubernetes.violations import DUPLICATE_ITEM, ENUM, INVALID_NAME, OUT_OF_RANGE, REQUIRED
 from trainc.nearest import nearest
@@ -37,13 +37,13 @@ def missing(found: Collector, at: At, help: str = "", *, field: str = "") -> Non
     """A required field that is not there, or is empty."""
     assert at is not None
     parent, key = at
-    found.complain(REQUIRED, at, f"{called(parent)} has no {key}, which is required", help or f"add {key}", field=field)
+    found.report(REQUIRED, at, f"{called(parent)} has no {key}, which is required", help or f"add {key}", field=field)
 
 
 def not_allowed(found: Collector, at: At, value: object, allowed: Sequence[str], *, field: str = "") -> None:
     """A word that is none of the allowed ones."""
     near = nearest(str(value), allowed)
-    found.complain(
+    found.report(
         ENUM,
         at,
         f"{called(at)} is {shown(value)}, and may be {listed([shown(word) for word in allowed], 'or')}",
@@ -56,7 +56,7 @@ def out_of_range(found: Collector, at: At, value: int, least: int, most: int | N
     """A number that is too small or too big."""
     allowed = f"must be at least {least}" if most is None else f"must be from {least} to {most}"
     nearer = least if value < least or most is None else most
-    found.complain(OUT_OF_RANGE, at, f"{called(at)} is {value}, and {allowed}", f"for example {nearer}", field=field)
+    found.report(OUT_OF_RANGE, at, f"{called(at)} is {value}, and {allowed}", f"for example {nearer}", field=field)
 
 
 def bad_name(found: Collector, at: At, value: str, form: Literal["label", "subdomain"], *, field: str = "") -> None:
@@ -64,7 +64,7 @@ def bad_name(found: Collector, at: At, value: str, form: Literal["label", "subdo
     why = misnamed.fault(value, *_CHARACTERS[form])
     if form == "label" and "." in value and not misnamed.fault(value.replace(".", "-"), *_CHARACTERS[form]):
         why = 'has "." in it'
-    found.complain(
+    found.report(
         INVALID_NAME,
         at,
         f"{called(at)} is {shown(value)}, which {why}",
@@ -78,7 +78,7 @@ def bad_key(
 ) -> None:
     """A name that is not qualified; with `key`, the key of a mapping, such as a label's."""
     what = f"the key {shown(value)}" if key else f"{called(at)} is {shown(value)}, which"
-    found.complain(
+    found.report(
         declared,
         at,
         f"{what} {misnamed.fault_of_key(value)}",
@@ -91,7 +91,7 @@ def bad_key(
 
 def twice(found: Collector, at: At, value: Any, first: At, what: str, *, field: str = "") -> None:
     """Something that may be there once; `what` names the two, and `first` is where the other one is."""
-    found.complain(
+    found.report(
         DUPLICATE_ITEM,
         at,
         f"two {what} are {shown(value)}",
@@ -103,4 +103,4 @@ def twice(found: Collector, at: At, value: Any, first: At, what: str, *, field: 
 
 def amount_too_small(found: Collector, at: At, value: Any, why: str, help: str, *, field: str = "") -> None:
     """A quantity that is negative, or zero."""
-    found.complain(OUT_OF_RANGE, at, f"{called(at)} is {value}, and {why}", help, field=field)
+    found.report(OUT_OF_RANGE, at, f"{called(at)} is {value}, and {why}", help, field=field)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from trainc.source import messages
 from trainc.source.masking import is_secret_at, masked
-from trainc.tracing.counterparts import GONE, at
+from trainc.tracing.correspondence import GONE, at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -20,7 +20,7 @@ SHOWN: Final = 100
 """As many of a crowd are told one by one."""
 
 
-def thinned(diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
+def collapsed(diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
     """The diagnostics, in their order, without the mass of any crowd."""
     counts: dict[Hashable, int] = {}
     kept = []

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from trainc.crowds import SHOWN, thinned
 from trainc.diagnostics import Diagnostic, Document, Place
+from trainc.repeated import SHOWN, collapsed
 
 DOCUMENT = Document(file="a.yaml", line=1, text="", value={})
 
@@ -16,7 +16,7 @@ def told(id: str, *path: str | int) -> Diagnostic:
 
 def test_a_crowd_is_counted() -> None:
     crowd = [told("wrong-type", "labels", f"k{i}") for i in range(5_000)]
-    found = thinned([told("required", "spec"), *crowd, told("enum", "kind")])
+    found = collapsed([told("required", "spec"), *crowd, told("enum", "kind")])
     assert [d.message for d in found[:2]] == ["required at spec", "wrong-type at k0"]
     assert len(found) == SHOWN + 3
     assert found[-2].message == f"wrong-type at k{SHOWN} (and {5_000 - SHOWN - 1} more like this from here on)"
@@ -24,19 +24,19 @@ def test_a_crowd_is_counted() -> None:
 
 
 def test_items_of_a_list_are_one_crowd() -> None:
-    assert len(thinned([told("required", "env", i, "name") for i in range(1_000)])) == SHOWN + 1
+    assert len(collapsed([told("required", "env", i, "name") for i in range(1_000)])) == SHOWN + 1
 
 
 def test_what_has_one_more_than_is_shown_is_shown() -> None:
-    found = thinned([told("required", "env", i, "name") for i in range(SHOWN + 1)])
+    found = collapsed([told("required", "env", i, "name") for i in range(SHOWN + 1)])
     assert found[-1].message == "required at name"
 
 
 def test_different_faults_are_no_crowd() -> None:
     found = [told(f"id-{i}", "spec", "a") for i in range(300)]
-    assert thinned(found) == found
+    assert collapsed(found) == found
 
 
 def test_different_places_are_no_crowd() -> None:
     found = [told("required", f"field-{i}", "name") for i in range(300)]
-    assert thinned(found) == found
+    assert collapsed(found) == found

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from trainc.kubernetes.structural.remedies import (
+from trainc.kubernetes.structural.hints import (
     EXPECTED,
+    hint,
     known_fields,
     listed,
     quantity_meant,
-    remedy,
     shortened,
     shown,
     subject,
@@ -55,7 +55,7 @@ def wrong_type(path: Path, value: Any, schema: Tree, stage: Literal["read", "sch
         path,
         WRONG_TYPE,
         f"{subject(path)} is {_described(path, value)}, and must be {EXPECTED[expected]}",
-        remedy(path, value, expected, schema),
+        hint(path, value, expected, schema),
         stage=stage,
     )
 

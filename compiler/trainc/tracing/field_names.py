@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from trainc.tracing.counterparts import KEYS
+from trainc.tracing.correspondence import KEYS
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import Path

@@ -33,10 +33,10 @@ def at(tree: Any, path: Path) -> Any:
     return tree
 
 
-def counterpart(tree: Any, path: Path, other: Any) -> Path | None:
+def corresponding_path(tree: Any, path: Path, other: Any) -> Path | None:
     """The path in `other` of what stands at `path` in `tree`; None where it has no such thing.
 
-    >>> counterpart({"env": [{"name": "A", "value": "1"}]}, ("env", 0, "value"),
+    >>> corresponding_path({"env": [{"name": "A", "value": "1"}]}, ("env", 0, "value"),
     ...             {"env": [{"name": "B", "value": "2"}, {"name": "A", "value": "3"}]})
     ('env', 1, 'value')
     """

@@ -1,8 +1,8 @@
-"""Signs of what nobody refuses, and its user would regret: cheap to see, and rare in a good job.
+"""Signs of what nobody refuses, and its user would finding: cheap to see, and rare in a good job.
 
 Reads    the whole plan, when the JobSet is made; the annotation `trainc.dev/lint-ignore` of the TrainJob, and of its
          runtime; the rules that the settings turn off.
-Returns  it with regrets. They become warnings when all TrainJobs are done (`checks.lint`): one for each cause.
+Returns  it with lint_findings. They become warnings when all TrainJobs are done (`checks.lint`): one for each cause.
 
 What is here are signs, cheap to see and rare in a good job; the rule itself (`lint/<rule>.py`) is loaded when
 there is one, and decides.
@@ -13,7 +13,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from trainc.diagnostics import Regret
+from trainc.diagnostics import LintFinding
 from trainc.kubernetes.trees import Tree, get
 from trainc.plan import NODE
 
@@ -41,7 +41,7 @@ RULES: Final = (
 """The rules, each a file in `lint`."""
 ELSEWHERE: Final = ("torchtune-config",)
 """Advice that a framework's own checks give."""
-ADVICE: Final = "no-gang"
+VALIDATE_ONLY: Final = "no-gang"
 """What is said to those alone who ask for everything: where nodes are many, nothing is wrong with it."""
 IDS: Final = frozenset({*RULES, *ELSEWHERE})
 """What can be turned off."""
@@ -59,14 +59,14 @@ OVERSOLD: Final = ("cpu", "memory", "ephemeral-storage")
 """Of which a pod may be granted less than it uses."""
 
 
-def turned_off(plan: Plan) -> tuple[frozenset[str], tuple[Regret, ...]]:
+def turned_off(plan: Plan) -> tuple[frozenset[str], tuple[LintFinding, ...]]:
     """The rules that are not asked, and what is wrong with the annotations that say so."""
     of_job = plan.job.metadata("annotations").get(IGNORE)
     of_runtime = get(plan.runtime.value, ("metadata", "annotations", IGNORE))
     if of_job is None and of_runtime is None:
         return plan.quiet, ()
     said = [(rule, shared) for text, shared in ((of_job, False), (of_runtime, True)) for rule in listed(text)]
-    unknown = (Regret("unknown-rule", (), (rule,), shared) for rule, shared in said if rule not in IDS)
+    unknown = (LintFinding("unknown-rule", (), (rule,), shared) for rule, shared in said if rule not in IDS)
     return plan.quiet | {rule for rule, _ in said}, tuple(unknown)
 
 
@@ -79,7 +79,7 @@ def listed(text: str | None) -> list[str]:
     return [word.strip() for word in (text or "").split(",") if word.strip()]
 
 
-def signs(plan: Plan) -> Iterator[str]:
+def triggers(plan: Plan) -> Iterator[str]:
     """The rules that may not be kept."""
     spec = plan.objects[0]["spec"]
     runtime = plan.runtime

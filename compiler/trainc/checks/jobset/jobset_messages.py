@@ -52,13 +52,13 @@ def too_long(
 
 def shown(value: Any) -> str:
     """A value on one short line."""
-    from trainc.kubernetes.structural import remedies
+    from trainc.kubernetes.structural import hints
 
-    return remedies.shown(value)
+    return hints.shown(value)
 
 
 def shortened(name: str) -> str:
     """A name in a sentence, however long."""
-    from trainc.kubernetes.structural import remedies
+    from trainc.kubernetes.structural import hints
 
-    return remedies.shortened(name)
+    return hints.shortened(name)

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
     from trainc.kubernetes.trees import At, Tree
 
-Rule = Callable[["Findings", "At", Any], None]
+FieldRule = Callable[["PodViolations", "At", Any], None]
 
 
-class Findings(Collector):
+class PodViolations(Collector):
     """What is found in one Job or Pod, and what rules need to know of the whole of it."""
 
     __slots__ = ("claims", "job", "metadata", "of_job", "pod", "volumes")
@@ -44,10 +44,10 @@ class Findings(Collector):
         """Whether the template of a Job is looked at, which is forgiven some of what a Pod is not."""
 
 
-def fields(table: Mapping[str, Rule]) -> Rule:
+def fields(table: Mapping[str, FieldRule]) -> FieldRule:
     """The rule of a mapping: that of each field that it has."""
 
-    def rule(found: Findings, at: At, value: Tree) -> None:
+    def rule(found: PodViolations, at: At, value: Tree) -> None:
         for key, inner in value.items():
             if key in table:
                 table[key](found, (at, key), inner)
@@ -55,21 +55,21 @@ def fields(table: Mapping[str, Rule]) -> Rule:
     return rule
 
 
-def each(inner: Rule) -> Rule:
+def each(inner: FieldRule) -> FieldRule:
     """The rule of a list: that of its items."""
 
-    def rule(found: Findings, at: At, value: list[Any]) -> None:
+    def rule(found: PodViolations, at: At, value: list[Any]) -> None:
         for index, item in enumerate(value):
             inner(found, (at, index), item)
 
     return rule
 
 
-def late(module: str, name: str) -> Rule:
+def late(module: str, name: str) -> FieldRule:
     """A rule of another module of this room, imported when the field is first met: most pods have few fields."""
-    loaded: list[Rule] = []
+    loaded: list[FieldRule] = []
 
-    def rule(found: Findings, at: At, value: Any) -> None:
+    def rule(found: PodViolations, at: At, value: Any) -> None:
         if not loaded:
             loaded.append(getattr(import_module(f"{__package__}.{module}"), name))
         loaded[0](found, at, value)
@@ -77,79 +77,79 @@ def late(module: str, name: str) -> Rule:
     return rule
 
 
-def one_of(*allowed: str) -> Rule:
+def one_of(*allowed: str) -> FieldRule:
     """The rule of a word of which there are only a few."""
 
-    def rule(found: Findings, at: At, value: str) -> None:
+    def rule(found: PodViolations, at: At, value: str) -> None:
         if value not in allowed:
-            from trainc.kubernetes.validation import complaints
+            from trainc.kubernetes.validation import field_messages
 
-            complaints.not_allowed(found, at, value, allowed)
+            field_messages.not_allowed(found, at, value, allowed)
 
     return rule
 
 
-def between(least: int, most: int) -> Rule:
+def between(least: int, most: int) -> FieldRule:
     """The rule of a whole number, both ends included."""
 
-    def rule(found: Findings, at: At, value: int) -> None:
+    def rule(found: PodViolations, at: At, value: int) -> None:
         if not least <= value <= most:
-            from trainc.kubernetes.validation import complaints
+            from trainc.kubernetes.validation import field_messages
 
-            complaints.out_of_range(found, at, value, least, most)
+            field_messages.out_of_range(found, at, value, least, most)
 
     return rule
 
 
-def at_least(least: int) -> Rule:
+def at_least(least: int) -> FieldRule:
     """The rule of a whole number that has no upper bound but its type's."""
 
-    def rule(found: Findings, at: At, value: int) -> None:
+    def rule(found: PodViolations, at: At, value: int) -> None:
         if value < least:
-            from trainc.kubernetes.validation import complaints
+            from trainc.kubernetes.validation import field_messages
 
-            complaints.out_of_range(found, at, value, least, None)
+            field_messages.out_of_range(found, at, value, least, None)
 
     return rule
 
 
-def label(found: Findings, at: At, value: str) -> None:
+def label(found: PodViolations, at: At, value: str) -> None:
     """The rule of a name that is a DNS label."""
     from trainc.kubernetes import names
 
     if names.is_dns1123_label(value):
-        from trainc.kubernetes.validation import complaints
+        from trainc.kubernetes.validation import field_messages
 
-        complaints.bad_name(found, at, value, "label")
+        field_messages.bad_name(found, at, value, "label")
 
 
-def subdomain(found: Findings, at: At, value: str) -> None:
+def subdomain(found: PodViolations, at: At, value: str) -> None:
     """The rule of the name of another object."""
     from trainc.kubernetes import names
 
     if names.is_dns1123_subdomain(value):
-        from trainc.kubernetes.validation import complaints
+        from trainc.kubernetes.validation import field_messages
 
-        complaints.bad_name(found, at, value, "subdomain")
+        field_messages.bad_name(found, at, value, "subdomain")
 
 
-def qualified(found: Findings, at: At, value: str) -> None:
+def qualified(found: PodViolations, at: At, value: str) -> None:
     """The rule of a name that may have a domain and a slash before it."""
     from trainc.kubernetes import names
 
     if names.is_qualified_name(value):
-        from trainc.kubernetes.validation import complaints
+        from trainc.kubernetes.validation import field_messages
 
-        complaints.bad_key(found, at, value)
+        field_messages.bad_key(found, at, value)
 
 
-def required(found: Findings, at: At, value: Tree, *keys: str) -> None:
+def required(found: PodViolations, at: At, value: Tree, *keys: str) -> None:
     """Complain of each of the fields that a mapping lacks, or that are empty."""
     for key in keys:
         if not value.get(key):
-            from trainc.kubernetes.validation import complaints
+            from trainc.kubernetes.validation import field_messages
 
-            complaints.missing(found, (at, key))
+            field_messages.missing(found, (at, key))
 
 
 SPACES: Final = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
@@ -161,7 +161,7 @@ def field_of(at: At) -> str:
     return spelling(path_of(at))
 
 
-def spelled(at: At, *steps: str | int) -> str:
+def cluster_field(at: At, *steps: str | int) -> str:
     """The field of another place than the one that is meant, where the cluster names that; "" for no place.
 
     `steps` are what the field has behind it.

@@ -73,7 +73,7 @@ def listed(words: list[str], last: str = "and") -> str:
     return f" {last} ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else "".join(words)
 
 
-def remedy(path: Path, value: Any, expected: str, schema: Tree) -> str:
+def hint(path: Path, value: Any, expected: str, schema: Tree) -> str:
     """What to write instead of a value of the wrong type."""
     if value is None:
         return "give the item a value, or remove its line"

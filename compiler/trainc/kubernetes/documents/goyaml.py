@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 from trainc.kubernetes.documents.events import MarkedYAMLError, ScalarEvent, start
 
 if TYPE_CHECKING:
+    from trainc.kubernetes.documents.composer_messages import Message
     from trainc.kubernetes.documents.events import YAMLError
-    from trainc.kubernetes.documents.refusals import Refusal
 
 _TAG_AND_COMMA: Final = re.compile(r"(?:&[\w-]+\s+)?![^\s,\[\]{}]*,")
 _ESCAPED_SLASH: Final = re.compile(r"(?<!\\)(?:\\\\)*\\/")
@@ -22,7 +22,7 @@ _REWRITTEN: Final = 2**24
 """As many characters are read again for rewritten texts."""
 
 
-def refused(text: str, event: Any, *, in_flow: bool) -> Refusal | None:
+def refused(text: str, event: Any, *, in_flow: bool) -> Message | None:
     """What is wrong with the beginning of a value to Go alone, and the way out."""
     is_scalar = event.__class__ is ScalarEvent
     if is_scalar and event.style == '"':
