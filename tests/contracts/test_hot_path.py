@@ -48,7 +48,7 @@ OURS = {
         "records "
         "settings version"
     ),
-    "trainc.checks": "job jobset rules runtime trainjob",
+    "trainc.checks": "cel job jobset runtime trainjob",
     "trainc.cli": "arguments build codes options",
     "trainc.emit": "order yaml",
     "trainc.frontends": "dialects",
@@ -56,12 +56,14 @@ OURS = {
     "trainc.kubernetes.documents": "aliases composer composer_messages events scalars streams yamlerror",
     "trainc.kubernetes.merge": "order",
     "trainc.kubernetes.structural": "nodes",
-    "trainc.kubernetes.validation": "bare container env files combinators job metadata mounts pod ports resources volumes",
+    "trainc.kubernetes.validation": (
+        "bare combinators container env files job metadata mounts pod ports resources volumes"
+    ),
     "trainc.passes": (
         "accelerate admit carry conform deliver framework gang initialize "
         "lint override resolve size store trainer verify"
     ),
-    "trainc.lint": "signs",
+    "trainc.lint": "triggers",
     "trainc.frameworks": "",
     "trainc.frameworks.torch": "torchrun",
 }

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from unit.test_merge import MERGED, REFUSED
 
-from trainc.kubernetes.gostructs import ROOT, Field, Struct, struct
+from trainc.kubernetes.gostructs import ROOT, GoField, Struct, struct
 from trainc.kubernetes.merge import MergeError, strategic_merge
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class Maker:
             self.fields[declared.name] = some
         return self.fields[declared.name]
 
-    def field(self, field: Field, depth: int, *, patch: bool) -> Any:
+    def field(self, field: GoField, depth: int, *, patch: bool) -> Any:
         if self.random.random() < 0.06 and patch:
             return None
         if field.kind == "map":
@@ -103,7 +103,7 @@ class Maker:
         some = self.random.sample(names, self.random.randrange(len(names) + 1))
         return [*some, some[0]] if some and self.odd() else some
 
-    def item(self, field: Field, key: Any, depth: int, *, patch: bool) -> Any:
+    def item(self, field: GoField, key: Any, depth: int, *, patch: bool) -> Any:
         if self.odd():
             key = self.random.choice(ODD_KEYS)
         item = self.value(field.of, depth, patch=patch) | {field.mergeKey: key}

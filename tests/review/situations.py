@@ -13,7 +13,7 @@ from trainc.review.arguments import of_arguments
 from trainc.review.changes import Change
 from trainc.review.consequences import Consequence
 from trainc.review.model import Cause, Line, Review, Reviewed, Setting
-from trainc.review.sides import Options
+from trainc.review.sides import DiffOptions
 from trainc.tracing.correspondence import GONE
 
 RUNTIME: Final = """\
@@ -155,7 +155,7 @@ lint:
 }
 
 
-def review(folder: Path, before: Files, after: Files, options: Options | None = None) -> Review:
+def review(folder: Path, before: Files, after: Files, options: DiffOptions | None = None) -> Review:
     """The review of two folders, which are made below a folder that is the current one."""
     for side, files in (("before", before), ("after", after)):
         for name, text in files.items():
@@ -163,7 +163,7 @@ def review(folder: Path, before: Files, after: Files, options: Options | None = 
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
     old, new = of_arguments(("before", "after"))
-    return compare(old, new, options or Options())
+    return compare(old, new, options or DiffOptions())
 
 
 BREAKOUTS: Final = (

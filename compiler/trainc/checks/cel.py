@@ -52,7 +52,7 @@ _NAME: Final = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?\Z")
 CelCheck = Callable[[Any, Path], Iterator[Violation]]
 
 
-class Rule(NamedTuple):
+class CelRule(NamedTuple):
     """One expression of a schema: where it stands, the digest of its text, and what we make of it."""
 
     at: tuple[str, ...]
@@ -192,31 +192,31 @@ def claim_namespace(policy: Any, path: Path) -> Iterator[Violation]:
             )
 
 
-def _runtime() -> tuple[Rule, ...]:
+def _runtime() -> tuple[CelRule, ...]:
     policy = ("spec", "mlPolicy")
     names = ("torch", "envInjection", "targets", ITEM, "containerNames")
     return (
-        Rule(policy, "25356e262c57", one_ml_policy),
-        Rule((*policy, "flux", "numProcPerNode"), "db79007bd8f7", flux_processes),
-        Rule((*policy, *names), "94d855f7f547", node_container_injected),
+        CelRule(policy, "25356e262c57", one_ml_policy),
+        CelRule((*policy, "flux", "numProcPerNode"), "db79007bd8f7", flux_processes),
+        CelRule((*policy, *names), "94d855f7f547", node_container_injected),
         *_jobset("spec", "template", "spec"),
     )
 
 
-def _jobset(*spec: str) -> tuple[Rule, ...]:
+def _jobset(*spec: str) -> tuple[CelRule, ...]:
     return (
-        Rule(spec, "1d1e35e4455e", startup_policy_with_depends_on),
-        Rule((*spec, "volumeClaimPolicies", ITEM), "e921f63d90d0", claim_namespace),
+        CelRule(spec, "1d1e35e4455e", startup_policy_with_depends_on),
+        CelRule((*spec, "volumeClaimPolicies", ITEM), "e921f63d90d0", claim_namespace),
     )
 
 
-RULES: Final[dict[str, tuple[Rule, ...]]] = {
+RULES: Final[dict[str, tuple[CelRule, ...]]] = {
     "TrainJob": (
-        Rule((), "43ba58b4d868", trainjob_name),
-        Rule((), "d7c81dd73daa", trainjob_name_length),
-        Rule(("spec", "initializer", "dataset", "storageUri"), "8f8719b24ce8", storage_uri),
-        Rule(("spec", "initializer", "model", "storageUri"), "8f8719b24ce8", storage_uri),
-        Rule(("spec", "managedBy"), "fd68d6fb21f5", managed_by),
+        CelRule((), "43ba58b4d868", trainjob_name),
+        CelRule((), "d7c81dd73daa", trainjob_name_length),
+        CelRule(("spec", "initializer", "dataset", "storageUri"), "8f8719b24ce8", storage_uri),
+        CelRule(("spec", "initializer", "model", "storageUri"), "8f8719b24ce8", storage_uri),
+        CelRule(("spec", "managedBy"), "fd68d6fb21f5", managed_by),
     ),
     "TrainingRuntime": _runtime(),
     "ClusterTrainingRuntime": _runtime(),

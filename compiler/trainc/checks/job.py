@@ -48,7 +48,7 @@ NAMESPACED_JOB: Final = "alpha.jobset.sigs.k8s.io/namespaced-job"
 """With both annotations above, a Job goes to the nodes that have its name in this label."""
 
 
-class Fault(NamedTuple):
+class JobFault(NamedTuple):
     """One violation of a Job or a Pod of it."""
 
     object: ObjectId
@@ -66,7 +66,7 @@ class Fault(NamedTuple):
         )
 
 
-def faults(jobset: Tree) -> Iterator[Fault]:
+def faults(jobset: Tree) -> Iterator[JobFault]:
     """Everything that is wrong with the first Job of each replicated job: its others are the same."""
     for index, replicated in enumerate(jobset["spec"].get("replicatedJobs") or ()):
         if replicated.get("replicas") == 0:
@@ -79,12 +79,14 @@ def faults(jobset: Tree) -> Iterator[Fault]:
             found = validation.of_job(job, claims=claims(jobset, job["spec"]["template"]["spec"]))
         base: Path = ("spec", "replicatedJobs", index, "template")
         for violation in found:
-            yield Fault(ObjectId.of(job), violation, base)
+            yield JobFault(ObjectId.of(job), violation, base)
         if found or _runs_nothing(job):
             continue
         pod = job["spec"]["template"]
         for violation in validation.of_pod(pod):
-            yield Fault(ObjectId.of(job)._replace(apiVersion="v1", kind="Pod"), violation, (*base, "spec", "template"))
+            yield JobFault(
+                ObjectId.of(job)._replace(apiVersion="v1", kind="Pod"), violation, (*base, "spec", "template")
+            )
 
 
 def first(jobset: Tree, replicated: Tree) -> ObjectId:

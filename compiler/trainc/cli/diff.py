@@ -79,14 +79,14 @@ def command(  # noqa: PLR0913, PLR0917 (an option each)
     from trainc.review.arguments import of_arguments, reporting
     from trainc.review.formats import load
     from trainc.review.revisions import RevisionError
-    from trainc.review.sides import Options
+    from trainc.review.sides import DiffOptions
 
     if config is not None and no_config:
         raise click.UsageError("--config reads a file and --no-config reads none: give one of them.")
     try:
         old, new = of_arguments(sides)
         reported = None if review_config is None else reporting(review_config)
-        wanted = Options(runtimes, only, namespace, config, no_config, delivery, passthrough, reported)
+        wanted = DiffOptions(runtimes, only, namespace, config, no_config, delivery, passthrough, reported)
         review = compare(old, new, wanted)
     except (RevisionError, ValueError) as error:
         raise click.UsageError(f"{error}.") from None

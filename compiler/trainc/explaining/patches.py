@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from trainc.diagnostics import Place
     from trainc.kubernetes.trees import Tree
     from trainc.plan import Plan
-    from trainc.tracing.history import Step
+    from trainc.tracing.history import StageRecord
 
 
 def render(jobs: Iterable[Compiled]) -> str:
@@ -73,7 +73,7 @@ def _name(tree: Tree) -> tuple[Any, ...]:
     return tree["apiVersion"], tree["kind"], tree["metadata"]["name"]
 
 
-def _document(plan: Plan, step: Step) -> tuple[str, Place | None]:
+def _document(plan: Plan, step: StageRecord) -> tuple[str, Place | None]:
     """Whose step it is, in words, and where the document of it begins."""
     if step.stage == "conform":
         return "the TrainJob", plan.job.at()

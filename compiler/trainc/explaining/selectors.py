@@ -26,7 +26,7 @@ _STEP: Final = re.compile(r"""\.?([^.\[\]]+)|\[("[^"]*"|'[^']*'|[^\[\]"']+)\]"""
 _EVERYWHERE: Final = "**"
 
 
-class Step(NamedTuple):
+class SelectorStep(NamedTuple):
     """One step of a FIELD."""
 
     kind: Literal["word", "key", "index", "item", "deep"]
@@ -35,7 +35,7 @@ class Step(NamedTuple):
     """Of an item: which of its fields has the text."""
 
 
-DEEP: Final = Step("deep", _EVERYWHERE)
+DEEP: Final = SelectorStep("deep", _EVERYWHERE)
 
 
 class Selector(NamedTuple):
@@ -45,7 +45,7 @@ class Selector(NamedTuple):
     """As it was written."""
     kind: str
     name: str
-    steps: tuple[Step, ...]
+    steps: tuple[SelectorStep, ...]
 
     def means(self, tree: Tree) -> bool:
         """Whether it is asked for fields of this object."""
@@ -71,20 +71,20 @@ def parse(text: str) -> Selector | None:
     return Selector(text, kind, name, tuple(steps)) if steps or front else None
 
 
-def _word(text: str) -> Step:
-    return DEEP if text == _EVERYWHERE else Step("word", text)
+def _word(text: str) -> SelectorStep:
+    return DEEP if text == _EVERYWHERE else SelectorStep("word", text)
 
 
-def _bracketed(text: str) -> Step:
+def _bracketed(text: str) -> SelectorStep:
     if text[0] in "\"'":
-        return Step("key", text[1:-1])
+        return SelectorStep("key", text[1:-1])
     if text.isascii() and text.isdigit():
-        return Step("index", text)
+        return SelectorStep("index", text)
     key, equals, value = text.partition("=")
-    return Step("item", value, key) if equals else Step("item", text)
+    return SelectorStep("item", value, key) if equals else SelectorStep("item", text)
 
 
-def _find(node: Any, steps: tuple[Step, ...], path: Path, seen: set[tuple[Path, int]]) -> Iterator[Path]:
+def _find(node: Any, steps: tuple[SelectorStep, ...], path: Path, seen: set[tuple[Path, int]]) -> Iterator[Path]:
     """Where the steps lead from a node; each place with as many steps before it is visited once."""
     if (path, len(steps)) in seen:
         return
@@ -98,7 +98,7 @@ def _find(node: Any, steps: tuple[Step, ...], path: Path, seen: set[tuple[Path, 
         yield from _find(child, steps[taken:], (*path, step), seen)
 
 
-def _next(node: Any, steps: tuple[Step, ...]) -> Iterator[tuple[str | int, Any, int]]:
+def _next(node: Any, steps: tuple[SelectorStep, ...]) -> Iterator[tuple[str | int, Any, int]]:
     """The children of a node that are meant, each with the number of steps that it takes."""
     first = steps[0]
     if isinstance(node, dict):
@@ -111,7 +111,7 @@ def _next(node: Any, steps: tuple[Step, ...]) -> Iterator[tuple[str | int, Any, 
         yield from ((index, child, int(first != DEEP)) for index, child in enumerate(node) if _is(index, child, first))
 
 
-def _spelt(key: str, steps: tuple[Step, ...]) -> Iterator[int]:
+def _spelt(key: str, steps: tuple[SelectorStep, ...]) -> Iterator[int]:
     """How many of the steps spell a key: one that has dots in it may be several words."""
     if steps[0].kind == "key":
         if key == steps[0].text:
@@ -126,7 +126,7 @@ def _spelt(key: str, steps: tuple[Step, ...]) -> Iterator[int]:
             yield taken
 
 
-def _is(index: int, item: Any, step: Step) -> bool:
+def _is(index: int, item: Any, step: SelectorStep) -> bool:
     """Whether a step means an item of a list."""
     if step.kind == "index":
         return index == int(step.text)

@@ -36,7 +36,7 @@ class Wait(NamedTuple):
     """Ready or Complete."""
 
 
-class Step(NamedTuple):
+class GraphStep(NamedTuple):
     """A replicated job, and what it waits for."""
 
     job: Job
@@ -80,7 +80,7 @@ class Graph(NamedTuple):
     """Empty for a stock one."""
     framework: str
     jobset: str
-    steps: tuple[Step, ...]
+    steps: tuple[GraphStep, ...]
     total: Footprint
     queue: str
     """As `footprint.by_queue` has it; empty where there is none."""
@@ -111,7 +111,7 @@ def of(compiled: Compiled, others: Iterable[Document] = ()) -> Graph:
     )
 
 
-def steps(jobset: Tree) -> Iterator[Step]:
+def steps(jobset: Tree) -> Iterator[GraphStep]:
     """The replicated jobs in the order of the list, and what each waits for."""
     spec = jobset["spec"]
     in_order = get(spec, ("startupPolicy", "startupPolicyOrder")) == "InOrder"
@@ -120,7 +120,7 @@ def steps(jobset: Tree) -> Iterator[Step]:
         waits = [Wait(other["name"], other["status"]) for other in tree.get("dependsOn") or ()]
         if job.name in before:
             waits.append(Wait(before[job.name], "Ready"))
-        yield Step(job, tuple(waits))
+        yield GraphStep(job, tuple(waits))
 
 
 def gang(group: Tree) -> Gang:

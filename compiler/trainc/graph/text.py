@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from trainc.diagnostics import ObjectId
-    from trainc.graph import Gang, Graph, Needed, Step
+    from trainc.graph import Gang, Graph, GraphStep, Needed
     from trainc.kubernetes.pods import Amounts
 
 NOTHING: Final = "no requests"
@@ -83,18 +83,18 @@ def gang(gang: Gang, total: int) -> str:
     return f"{gang.scheduler} PodGroup {gang.name}: starts with {start}"
 
 
-def steps(steps: Iterable[Step]) -> tuple[Branch, ...]:
+def steps(steps: Iterable[GraphStep]) -> tuple[Branch, ...]:
     """The replicated jobs as a table: name, pods, what each asks for, what it waits for."""
     rows = ((s.job.name, pods(s.job.pods), each(s), after(s)) for s in steps)
     return tuple(map(Branch, table(rows)))
 
 
-def each(step: Step) -> str:
+def each(step: GraphStep) -> str:
     """What each pod of a replicated job asks for."""
     return amounts(step.job.requests) + (" each" if step.job.pods > 1 and step.job.requests else "")
 
 
-def after(step: Step) -> str:
+def after(step: GraphStep) -> str:
     """What a replicated job waits for."""
     waits = [f"{wait.job} is {wait.status}" for wait in step.after]
     return f"after {' and '.join(waits)}" if waits else ""

@@ -23,7 +23,7 @@ ROOT: Final = "jobset/v1alpha2.JobSetSpec"
 _FOLD: Final = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ\u017f\u212a", "abcdefghijklmnopqrstuvwxyzsk")
 
 
-class Field(NamedTuple):
+class GoField(NamedTuple):
     """A field of a Go struct. `of` names what a pointer, list or map holds, and a struct's own type."""
 
     kind: str
@@ -42,9 +42,9 @@ class Struct(NamedTuple):
     """A Go struct: its fields by JSON name, in Go's order."""
 
     name: str
-    fields: dict[str, Field]
+    fields: dict[str, GoField]
 
-    def find(self, name: str) -> Field | None:
+    def find(self, name: str) -> GoField | None:
         """The field that Go's JSON reader takes `name` for: the exact one, else the first that differs in case."""
         if name in self.fields:
             return self.fields[name]
@@ -65,4 +65,4 @@ def struct(name: str) -> Struct | None:
     fields = _types().get(name)
     if fields is None:
         return None
-    return Struct(name=name, fields={key: Field(**field) for key, field in fields.items()})
+    return Struct(name=name, fields={key: GoField(**field) for key, field in fields.items()})

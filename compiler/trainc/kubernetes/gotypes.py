@@ -17,7 +17,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
-from trainc.kubernetes.gostructs import ROOT, Field, struct
+from trainc.kubernetes.gostructs import ROOT, GoField, struct
 from trainc.kubernetes.trees import Memory
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ class _Writing:
             self.structs[type_name] = _Struct(self, type_name)
         return self.structs[type_name]
 
-    def convert(self, field: Field, *, sparse: bool) -> Convert:
+    def convert(self, field: GoField, *, sparse: bool) -> Convert:
         """The conversion of one field's value."""
         omitempty = field.omitempty or sparse
         if field.kind in _ZEROS:
@@ -142,7 +142,7 @@ class _Writing:
         keeps_empty = self.patch and not omitempty
         return _optional(_list(inner, keeps_empty) if field.kind == "slice" else _map(inner), missing)
 
-    def zero(self, field: Field) -> Any:
+    def zero(self, field: GoField) -> Any:
         """What is written for a field that the value lacks. Structs are not added: in what is applied, and in what is
         merged, an empty one says nothing."""
         if field.kind in _ZEROS and not field.omitempty:

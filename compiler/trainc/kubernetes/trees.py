@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 Tree = dict[str, Any]
 Path = tuple[str | int, ...]
-Step = tuple[Any, str | int]
+PathStep = tuple[Any, str | int]
 """The way to a value, innermost step first: (the way to its parent or None, its key or index). Cheap to extend."""
-At = Step | None
+At = PathStep | None
 
 
 class Memory(dict[Any, Any]):

@@ -1,9 +1,9 @@
-"""Advice: what the cluster takes and its user would finding. A rule is one file, whose name is its id.
+"""Lint rules: what the cluster accepts but the user probably did not mean. A rule is one file, whose name is its id.
 
-A rule has `find(plan)`, which yields lint_findings, and its check, which words one of them; it is loaded when `passes.lint`
-has seen a sign of it. `warnings` makes diagnostics of the lint_findings of all TrainJobs: one for each cause, at the first
-TrainJob that has it, with the number of the others.
-Source: trainc's own, where a rule does not say otherwise.
+A rule has `find(plan)`, which yields `LintFinding`s, and a check, which writes the message of one. `passes.lint`
+loads it when a trigger (`triggers`) applies. `placing.lint` makes diagnostics of the findings of all TrainJobs: one per
+cause, at the first TrainJob that has it, with the number of the others.
+Source: trainc's own, where a rule does not name another.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     from trainc.plan import Plan
 
 
-class Rule(Protocol):
+class LintRule(Protocol):
     """What a module in this folder offers."""
 
     find: Callable[[Plan], Iterator[LintFinding]]
     CHECKS: tuple[Check[[Plan, LintFinding]]]
 
 
-def load(rule: str) -> Rule:
+def load(rule: str) -> LintRule:
     """The rule of that id."""
-    return cast("Rule", import_module(f"{__name__}.{rule.replace('-', '_')}"))
+    return cast("LintRule", import_module(f"{__name__}.{rule.replace('-', '_')}"))
 
 
 def stored(plan: Plan) -> Tree:

@@ -32,7 +32,7 @@ WITHOUT: Final = frozenset({"LOC", "0"})
 """The levels of NCCL_P2P_LEVEL that mean the same as NCCL_P2P_DISABLE."""
 
 
-class Fault(NamedTuple):
+class NcclConflict(NamedTuple):
     """Two settings, or one and the job, that do not go together."""
 
     variable: str
@@ -75,7 +75,7 @@ def find(plan: Plan) -> Iterator[LintFinding]:
             yield LintFinding("nccl-settings", (*path, "env", last[fault.variable]), fault)
 
 
-def faults(said: Mapping[str, str], *, several: bool, one_network: bool) -> Iterator[Fault]:
+def faults(said: Mapping[str, str], *, several: bool, one_network: bool) -> Iterator[NcclConflict]:
     """What is wrong with the variables of a container.
 
     Args:
@@ -86,20 +86,24 @@ def faults(said: Mapping[str, str], *, several: bool, one_network: bool) -> Iter
     for switch, setting, transport in UNREAD:
         if said.get(switch) == "1" and said.get(setting) and said[setting] not in WITHOUT:
             message = f"{switch}=1 turns {transport} off, and {setting}={said[setting]} is then not read"
-            yield Fault(setting, message, f"leave out one of {switch} and {setting}")
+            yield NcclConflict(setting, message, f"leave out one of {switch} and {setting}")
     nccl = Interfaces.of(said.get(NCCL, ""))
     if several and nccl.names and set(nccl.names) == {"lo"} and not nccl.excluded:
-        yield Fault(NCCL, f"{NCCL}={said[NCCL]} is the loopback: no other pod can be reached over it", OF_THE_POD)
+        yield NcclConflict(
+            NCCL, f"{NCCL}={said[NCCL]} is the loopback: no other pod can be reached over it", OF_THE_POD
+        )
     for name in GLOO:
         names = [part for part in said.get(name, "").split(",") if part]
         if names and names[0][0] in "^=":
             message = f"{name}={said[name]}: only NCCL reads ^ and =; here an interface of that very name is looked for"
-            yield Fault(name, message, "name the interface itself, as in eth0")
+            yield NcclConflict(name, message, "name the interface itself, as in eth0")
         elif several and names and set(names) == {"lo"}:
-            yield Fault(name, f"{name}={said[name]} is the loopback: no other pod can be reached over it", OF_THE_POD)
+            yield NcclConflict(
+                name, f"{name}={said[name]} is the loopback: no other pod can be reached over it", OF_THE_POD
+            )
         elif one_network and nccl.names and names and not any(map(nccl.admit, names)):
             message = f"{NCCL}={said[NCCL]} and {name}={said[name]} leave no interface to both, and the pod has one"
-            yield Fault(name, message, OF_THE_POD)
+            yield NcclConflict(name, message, OF_THE_POD)
 
 
 OF_THE_POD: Final = "name the interface of the pods, usually eth0, or leave the variable out"
@@ -119,7 +123,7 @@ def one_network(plan: Plan, job: int) -> bool:
 )
 def nccl_settings(plan: Plan, finding: LintFinding) -> Iterator[Finding]:
     """One of the settings is not read, or leaves no interface over which the nodes can reach one another."""
-    fault = Fault(*finding.what)
+    fault = NcclConflict(*finding.what)
     yield Finding(message=fault.message, help=fault.help, field=field_of(("spec", *finding.path)))
 
 

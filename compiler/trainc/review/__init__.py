@@ -32,13 +32,13 @@ if TYPE_CHECKING:
     from trainc.review.changes import Change
     from trainc.review.consequences import Judgement
     from trainc.review.settings import Edit as Edited
-    from trainc.review.sides import Item, Options, Side, Where
+    from trainc.review.sides import DiffOptions, Item, Side, Where
 
 OLD_SIDE: Final = "in {}: "
 """What stands before the message of a diagnostic of the old side."""
 
 
-def compare(old: Where, new: Where, options: Options) -> Review:
+def compare(old: Where, new: Where, options: DiffOptions) -> Review:
     """Compare two sides."""
     before, after = (sides.read(where, options) for where in (old, new))
     diagnostics = (*_of_old_side(before), *_of_new_side(before, after))

@@ -56,7 +56,7 @@ class Where(NamedTuple):
         return path == STDIN or (os.path.isfile(path) if self.commit is None else self.commit.is_file(path))
 
 
-class Options(NamedTuple):
+class DiffOptions(NamedTuple):
     """What the command line says of how TrainJobs are compiled: as for `compilation.compile`."""
 
     runtimes: tuple[str, ...] = ()
@@ -105,7 +105,7 @@ class Side(NamedTuple):
         return len(jobsets) == 1 and len(self.where.paths) == 1 and self.where.is_file(self.where.paths[0])
 
 
-def read(where: Where, options: Options) -> Side:
+def read(where: Where, options: DiffOptions) -> Side:
     """Read one side, and compile it where it holds TrainJobs."""
     wanted = _settings(where, options)
     files_of = inputs.read if where.commit is None else partial(commit_files.read, where.commit)
@@ -121,7 +121,7 @@ def read(where: Where, options: Options) -> Side:
     return Side(where, "rendered" if jobsets else "nothing", items, (*found.diagnostics, *twice), wanted)
 
 
-def _settings(where: Where, options: Options) -> Settings:
+def _settings(where: Where, options: DiffOptions) -> Settings:
     """The settings of a side: each its own, as they decide what becomes of an accelerator."""
     if options.no_config:
         return DEFAULT
@@ -133,7 +133,7 @@ def _settings(where: Where, options: Options) -> Settings:
     return DEFAULT if file is None else settings.of_file(file)
 
 
-def _compiled(where: Where, found: Reading, wanted: Settings, options: Options) -> Side:
+def _compiled(where: Where, found: Reading, wanted: Settings, options: DiffOptions) -> Side:
     run = compilation.Options(
         runtimes=options.runtimes,
         only=options.only,

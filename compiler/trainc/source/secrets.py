@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from trainc.kubernetes.documents.jsontree import JsonField
-    from trainc.kubernetes.documents.positions import Field, Node
+    from trainc.kubernetes.documents.positions import Node, PositionedKey
     from trainc.source.patterns import Stretch
 
     Value = Node | JsonNode
@@ -96,7 +96,7 @@ def _everywhere(text: str) -> Iterator[Stretch]:
         waiting += node.merges
 
 
-def _in_list(text: str, items: Sequence[Field | JsonField]) -> Iterator[Stretch]:
+def _in_list(text: str, items: Sequence[PositionedKey | JsonField]) -> Iterator[Stretch]:
     """The word behind a flag: [--token, abc]."""
     flag = False
     for _, _, item in items:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from trainc.plan import Plan
     from trainc.tracing.experiments import Owner
-    from trainc.tracing.history import Step
+    from trainc.tracing.history import StageRecord
 
 __all__ = ["OPTION", "Origin", "Trace", "maker", "standing"]
 
@@ -120,7 +120,7 @@ class Trace:
             by = f"{maker(self.plan, step.stage)}, from {field_of(place.path)}"
         return Origin(place, by, step.stage, value)
 
-    def _source(self, step: Step, path: Path) -> _Source | None:
+    def _source(self, step: StageRecord, path: Path) -> _Source | None:
         """The field of the input that a step had what it wrote at a path from."""
         if step.stage == "store":
             return None  # its defaults hang on nothing
@@ -135,7 +135,7 @@ class Trace:
         source = self._said(cause.field.owner, cause.field.path)
         return source if cause.to_value else source._replace(place=source.place._replace(key=True), exact=False)
 
-    def _merged(self, step: Step, path: Path) -> _Source | None:
+    def _merged(self, step: StageRecord, path: Path) -> _Source | None:
         """The same field in the template that was merged."""
         if step.patch is None:
             base: Path = ("spec", "template")
@@ -146,7 +146,7 @@ class Trace:
         there = corresponding_path(step.after[0], path[1:], template)
         return None if there is None else self._said("runtime" if step.patch is None else "job", (*base, *there))
 
-    def _within(self, step: Step, path: Path) -> _Source | None:
+    def _within(self, step: StageRecord, path: Path) -> _Source | None:
         """The source of what a step wrote in a mapping or a list; the mapping that it was copied from, if it was."""
         before = corresponding_path(step.after, path, step.before)
         operations = patch(GONE if before is None else at(step.before, before), at(step.after, path))

@@ -32,7 +32,7 @@ MERGED: Final = frozenset({("spec", "runtimePatches"), ("spec", "template")})
 """What becomes the JobSet: the patches of a TrainJob, the template of a runtime."""
 
 
-class Field(NamedTuple):
+class InputField(NamedTuple):
     """A field of the input."""
 
     owner: Owner
@@ -45,7 +45,7 @@ class Field(NamedTuple):
 class Cause(NamedTuple):
     """A field that makes a difference."""
 
-    field: Field
+    field: InputField
     to_value: bool
     """Whether the value hangs on it, and not only that there is one."""
 
@@ -91,9 +91,9 @@ class Experiments:
 
     def cause(self, written: Written) -> Cause | None:
         """The first field that the value hangs on; else the innermost of those for which it is there at all."""
-        needed: list[Field] = []
+        needed: list[InputField] = []
         for rank, low, high in self._groups():
-            found: list[Field] = []
+            found: list[InputField] = []
             copied = self._copied(written, low, high)
             if copied is not None:
                 return Cause(self.fields[copied], to_value=True)
@@ -144,7 +144,7 @@ class Experiments:
         there = None if result is None else corresponding_path(written.objects, written.path, result)
         return GONE if there is None else at(result, there)
 
-    def _stages(self, alter: Alteration, altered: list[Field]) -> Iterator[tuple[str, list[Tree]]]:
+    def _stages(self, alter: Alteration, altered: list[InputField]) -> Iterator[tuple[str, list[Tree]]]:
         """The stages on input of which some fields are altered."""
         values = {owner: getattr(self.plan, owner).value for owner in OWNERS}
         for field in altered:
@@ -165,7 +165,7 @@ class Rank(NamedTuple):
     """Whether it has other fields in it: gone, it would take them with it."""
 
 
-def _rank(field: Field) -> Rank:
+def _rank(field: InputField) -> Rank:
     return Rank(
         field.path[:2] in MERGED, _is_name(field.path) or "labels" in field.path, OWNERS.index(field.owner), field.whole
     )
@@ -176,10 +176,10 @@ def _is_name(path: Path) -> bool:
     return path[-1] == "name" and isinstance(path[-2], int)
 
 
-def fields(plan: Plan) -> Iterator[Field]:
+def fields(plan: Plan) -> Iterator[InputField]:
     """All fields of the input; what is in a field comes before it."""
     for owner in OWNERS:
-        yield from (Field(owner, path, whole) for path, whole in _inside(getattr(plan, owner).value, ()))
+        yield from (InputField(owner, path, whole) for path, whole in _inside(getattr(plan, owner).value, ()))
 
 
 def _inside(tree: Any, path: Path) -> Iterator[tuple[Path, bool]]:

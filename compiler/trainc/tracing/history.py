@@ -28,7 +28,7 @@ MAKERS: Final[tuple[Callable[[Plan], Plan], ...]] = tuple(
 """The stages that make the objects; those before them make the TrainJob and the runtime what they are."""
 
 
-class Step(NamedTuple):
+class StageRecord(NamedTuple):
     """What one stage, or one patch, made of the objects: the JobSet first, then the others as they were added."""
 
     stage: str
@@ -42,12 +42,12 @@ class Step(NamedTuple):
         return patch(self.before, self.after)
 
 
-def replay(plan: Plan) -> tuple[Step, ...]:
+def replay(plan: Plan) -> tuple[StageRecord, ...]:
     """All steps, in order; before the first one there is no object."""
-    steps = [Step("conform", [], objects(fresh(plan)))]
+    steps = [StageRecord("conform", [], objects(fresh(plan)))]
 
     def add(name: str, after: list[Tree], **more: Any) -> None:
-        steps.append(Step(name, steps[-1].after, after, **more))
+        steps.append(StageRecord(name, steps[-1].after, after, **more))
 
     for count in range(len(plan.job.patches) + 1):
         now = override(fresh(plan, job=put(plan.job.value, ("spec", "runtimePatches"), plan.job.patches[:count])))

@@ -12,7 +12,7 @@ from ruamel.yaml.nodes import MappingNode
 
 from trainc.emit.yaml import render
 from trainc.frontends.moves import AS_IS, Move
-from trainc.upgrade.text import Field, Text, indentation, shifted
+from trainc.upgrade.text import Text, TextField, indentation, shifted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,7 +46,7 @@ def opened(text: str, at: Path) -> str:
         raise NotRewritableError("it stands between braces; write it a field a line")
     lines: list[str] = []
     for key, value in found.value.value:
-        lines += field_lines(read, Field(key, value, flow=True), str(key.value), depth)
+        lines += field_lines(read, TextField(key, value, flow=True), str(key.value), depth)
     behind = text[end:].partition("\n")
     tail = behind[0].strip()
     if tail and not tail.startswith("#"):
@@ -73,7 +73,7 @@ def edited(text: str, at: Path, moves: Sequence[Move]) -> str:
     return text
 
 
-def _without(read: Text, field: Field, path: Path) -> str:
+def _without(read: Text, field: TextField, path: Path) -> str:
     """The text without a field."""
     assert field.key is not None
     parent = read.field(path[:-1])
@@ -97,14 +97,14 @@ def _without(read: Text, field: Field, path: Path) -> str:
     return read.text[: field.key.start_mark.index] + read.text[pairs[1][0].start_mark.index :]
 
 
-def tail_of(read: Text, field: Field) -> str:
+def tail_of(read: Text, field: TextField) -> str:
     """The comment behind a value on its last line."""
     line = read.lines[field.value.end_mark.line]
     rest = line[field.value.end_mark.column :].strip()
     return rest if rest.startswith("#") else ""
 
 
-def field_lines(read: Text, field: Field, key: str, depth: int) -> list[str]:
+def field_lines(read: Text, field: TextField, key: str, depth: int) -> list[str]:
     """A field under a new name and at another indentation."""
     margin = " " * depth
     if field.key is not None and not field.flow:

@@ -20,7 +20,7 @@ from trainc.frontends.moves import AS_IS
 from trainc.kubernetes.trees import get, put
 from trainc.records import NamedTuple
 from trainc.upgrade.edits import STEP, NotRewritableError, edited, field_lines, is_structural, opened, tail_of
-from trainc.upgrade.text import Comment, Field, Text, indentation, shifted
+from trainc.upgrade.text import Comment, Text, TextField, indentation, shifted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 class Part(NamedTuple):
     """What stands at a place of the new text: a field of the old one, or (without field) a value that is new."""
 
-    field: Field | None
+    field: TextField | None
     value: Any
     source: Path
     lead: list[Comment]
@@ -113,7 +113,7 @@ def _value(job: Tree, move: Move) -> Any:
     return get(job, move.source) if move.value is AS_IS else move.value
 
 
-def _source(read: Text, at: Path, job: Tree, move: Move) -> Field | None:
+def _source(read: Text, at: Path, job: Tree, move: Move) -> TextField | None:
     """The field that a move takes along, unless the value there is another one or written elsewhere."""
     if move.value is not AS_IS and get(job, move.source) != move.value:
         return None
@@ -155,7 +155,7 @@ def _rehome(read: Text, regions: dict[str, range], parts: list[Part]) -> None:
                     following.lead.append(comment)
 
 
-def _own_lines(read: Text, field: Field) -> range:
+def _own_lines(read: Text, field: TextField) -> range:
     """The lines whose comments a field takes along."""
     if field.key is not None and not field.flow:
         return read.region(field)

@@ -33,7 +33,7 @@ class Comment(NamedTuple):
     alone: bool
 
 
-class Field(NamedTuple):
+class TextField(NamedTuple):
     """A field of a mapping, or (without key) an item of a list."""
 
     key: ScalarNode | None
@@ -50,9 +50,9 @@ class Text:
         self.lines = text.split("\n")
         self.root = YAML(typ="safe", pure=True).compose(text)
 
-    def field(self, path: Path) -> Field | None:
+    def field(self, path: Path) -> TextField | None:
         """The field at a path, if the text has it."""
-        found = Field(None, self.root, flow=False)
+        found = TextField(None, self.root, flow=False)
         for step in path:
             node = found.value
             flow = bool(getattr(node, "flow_style", False))
@@ -60,29 +60,29 @@ class Text:
                 items = node.value if isinstance(node, SequenceNode) else []
                 if step >= len(items) or self._elsewhere(node, items[step]):
                     return None
-                found = Field(None, items[step], flow)
+                found = TextField(None, items[step], flow)
             else:
                 pairs = node.value if isinstance(node, MappingNode) else []
                 pair = next(((key, value) for key, value in pairs if key.value == step), None)
                 if pair is None or self._elsewhere(node, pair[0]):
                     return None
-                found = Field(pair[0], pair[1], flow)
+                found = TextField(pair[0], pair[1], flow)
         return found
 
     def _elsewhere(self, parent: Node, child: Node) -> bool:
         """Whether a child is written before its parent, so that it is there by an alias."""
         return bool(child.start_mark.index < parent.start_mark.index)
 
-    def is_alias(self, field: Field) -> bool:
+    def is_alias(self, field: TextField) -> bool:
         """Whether the value is written elsewhere."""
         return field.key is not None and field.value.start_mark.index < field.key.end_mark.index
 
-    def has_alias(self, field: Field) -> bool:
+    def has_alias(self, field: TextField) -> bool:
         """Whether some of the value is written elsewhere."""
         begin = field.value.start_mark.index
         return self.is_alias(field) or any(node.start_mark.index < begin for node in _nodes(field.value))
 
-    def last_line(self, field: Field) -> int:
+    def last_line(self, field: TextField) -> int:
         """The last line on which something of a field stands that is no comment."""
         if field.key is not None and (
             self.is_alias(field) or field.value.start_mark.index == field.value.end_mark.index
@@ -96,14 +96,14 @@ class Text:
             return int(node.start_mark.line) + written.count("\n")
         if isinstance(node, MappingNode) and not node.flow_style:
             key, value = node.value[-1]
-            return self.last_line(Field(key, value, flow=False))
+            return self.last_line(TextField(key, value, flow=False))
         if isinstance(node, SequenceNode) and not node.flow_style and not self._elsewhere(node, node.value[-1]):
             return self._end(node.value[-1])
         if isinstance(node, SequenceNode) and not node.flow_style:
             return int(node.end_mark.line) - 1  # the last item is an alias: up to what comes next
         return int(node.end_mark.line)
 
-    def region(self, field: Field) -> range:
+    def region(self, field: TextField) -> range:
         """All lines of a field of a block mapping, with the comments above that belong to it, and those inside."""
         assert field.key is not None
         first, column = int(field.key.start_mark.line), int(field.key.start_mark.column)

@@ -32,7 +32,7 @@ _PARSED: Final = count()
 """How many documents this process has read."""
 
 
-class Document(NamedTuple):
+class ParsedDocument(NamedTuple):
     """A document of a file: its JSON value, and the text that it was read from."""
 
     chunk: Chunk
@@ -50,13 +50,13 @@ def parse(text: str | bytes) -> Any:
     return _parse(decode(text) if isinstance(text, bytes) else text, deepest=_DEEPEST_IN_GO, sole=False)
 
 
-def read_stream(data: bytes | str) -> tuple[list[Document], list[YamlError]]:
+def read_stream(data: bytes | str) -> tuple[list[ParsedDocument], list[YamlError]]:
     """The documents of a file without the empty ones, and what is wrong with the others, with lines of the file.
 
     A document that begins with `{` is read as JSON if it is JSON, and several objects may then follow one another.
     A file of more than 50,000 documents is not read at all.
     """
-    documents: list[Document] = []
+    documents: list[ParsedDocument] = []
     try:
         chunks, errors = split(data)
         for chunk in chunks:
@@ -103,14 +103,14 @@ def _refuse_directives(text: str) -> None:
         raise YamlError.at(text, directive.start(), what, help="write the tags out")
 
 
-def _read_chunk(chunk: Chunk, documents: list[Document], errors: list[YamlError]) -> None:
+def _read_chunk(chunk: Chunk, documents: list[ParsedDocument], errors: list[YamlError]) -> None:
     """Add a chunk's documents, and its error, which ends it: JSON objects as long as they last, then YAML."""
     rest, behind_json = chunk, False
     if chunk.text.lstrip(_WHITE).startswith("{"):
         from trainc.kubernetes.documents.jsonobjects import leading_objects
 
         objects, faults, rest, behind_json = leading_objects(chunk, deepest=DEEPEST, most=MOST + 1)
-        documents.extend(Document(part, value) for part, value in objects)
+        documents.extend(ParsedDocument(part, value) for part, value in objects)
         errors.extend(faults)
     try:
         value = _parse(rest.text)
@@ -123,4 +123,4 @@ def _read_chunk(chunk: Chunk, documents: list[Document], errors: list[YamlError]
         errors.append(rest.error_in_file(error))
     else:
         if value is not None:
-            documents.append(Document(rest, value))
+            documents.append(ParsedDocument(rest, value))

@@ -84,7 +84,7 @@ def place_of(text: str, index: int) -> tuple[int, int]:
     return line, index - begin + 1 - invisible
 
 
-class Field(NamedTuple):
+class PositionedKey(NamedTuple):
     """A field of a mapping or an item of a list: where its key stands, and its value. An item's key ends at 0."""
 
     begin: int
@@ -104,23 +104,23 @@ class Node:
         """None for a scalar."""
         self.block = block
         """Whether it is a list or mapping without brackets."""
-        self.fields: dict[str | int, Field] = _NO_FIELDS if sequence is None else {}
+        self.fields: dict[str | int, PositionedKey] = _NO_FIELDS if sequence is None else {}
         self.merges: list[Node] = _NO_NODES
         self.key: tuple[str | None, int, int] | None = None  # read already, while its value is still to come
 
     def add(self, child: Node) -> None:
         """Take in the next value; of equal keys the first one counts."""
         if self.sequence:
-            self.fields[len(self.fields)] = Field(child.index, 0, child)
+            self.fields[len(self.fields)] = PositionedKey(child.index, 0, child)
         elif self.key is not None:
             name, begin, end = self.key
             if name is None:
                 self.merges = [*self.merges, child]
             else:
-                self.fields.setdefault(name, Field(begin, end, child))
+                self.fields.setdefault(name, PositionedKey(begin, end, child))
             self.key = None
 
-    def find(self, part: str | int) -> Field | None:
+    def find(self, part: str | int) -> PositionedKey | None:
         """A field or an item; the mapping's own fields come first, then those of the first one merged."""
         waiting, seen = [self], set()
         while waiting:
@@ -134,11 +134,11 @@ class Node:
         return None
 
 
-_NO_FIELDS: Final[dict[str | int, Field]] = {}
+_NO_FIELDS: Final[dict[str | int, PositionedKey]] = {}
 _NO_NODES: Final[list[Node]] = []
 
 
-class Tree(NamedTuple):
+class PositionTree(NamedTuple):
     """The values of a text, as far as the text can be read."""
 
     root: Node | JsonNode
@@ -146,7 +146,7 @@ class Tree(NamedTuple):
     """The index up to which it can."""
 
 
-def _walk(text: str, path: tuple[str | int, ...]) -> tuple[Node | JsonNode, Field | JsonField | None, bool]:
+def _walk(text: str, path: tuple[str | int, ...]) -> tuple[Node | JsonNode, PositionedKey | JsonField | None, bool]:
     """The deepest value on a path that exists, the field that it is the value of, and whether the path ends there."""
     node, field = tree(text).root, None
     for part in path:
@@ -158,17 +158,17 @@ def _walk(text: str, path: tuple[str | int, ...]) -> tuple[Node | JsonNode, Fiel
 
 
 @lru_cache(maxsize=4)
-def tree(text: str) -> Tree:
+def tree(text: str) -> PositionTree:
     """The values of a text's first document."""
     if root := root_of_json(text):
-        return Tree(root, len(text))
+        return PositionTree(root, len(text))
     # JSON writes characters beyond U+FFFF as two escapes, which YAML refuses: a stand-in of the same length.
     text = _SURROGATE_ESCAPE.sub(r"\\u0020", text)
     with uncollected():
         return _tree_of_yaml(text)
 
 
-def _tree_of_yaml(text: str) -> Tree:
+def _tree_of_yaml(text: str) -> PositionTree:
     root, read = Node(0, sequence=True), 0
     for _ in rewritings(text):
         root = Node(0, sequence=True)
@@ -183,7 +183,7 @@ def _tree_of_yaml(text: str) -> Tree:
         except UnicodeEncodeError:
             read = 0
         break
-    return Tree(root.fields[0].value if root.fields else root, read)
+    return PositionTree(root.fields[0].value if root.fields else root, read)
 
 
 def _fill(root: Node, text: str) -> int:

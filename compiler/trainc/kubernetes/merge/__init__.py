@@ -16,7 +16,7 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Any, Final
 
-from trainc.kubernetes.gostructs import ROOT, Field, Struct, struct
+from trainc.kubernetes.gostructs import ROOT, GoField, Struct, struct
 from trainc.kubernetes.merge.order import PATCH, MergeError, Positions, arranged, element_type, key_of, same
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def _merge_field(merged: Tree, name: str, value: Any, into: Struct | None, *, de
         merged[name] = value
 
 
-def _merge_lists(original: list[Any], patch: list[Any], field: Field, *, deleting: bool = False) -> list[Any]:
+def _merge_lists(original: list[Any], patch: list[Any], field: GoField, *, deleting: bool = False) -> list[Any]:
     if not (field.merges or deleting):
         return patch
     if not original and not patch:
@@ -111,7 +111,7 @@ def _merge_lists(original: list[Any], patch: list[Any], field: Field, *, deletin
     return arranged(merged, patch, original, field.mergeKey)
 
 
-def _merge_items(original: list[Any], patch: list[Any], field: Field) -> list[Any]:
+def _merge_items(original: list[Any], patch: list[Any], field: GoField) -> list[Any]:
     """Merge two lists of mappings by merge key. Items that are new to the list are taken as they are."""
     server, listed = _directed_items(original, patch, field.mergeKey)
     merged = list(server)
@@ -234,7 +234,7 @@ def _list_name(key: str, directive: str) -> str:
     return name
 
 
-def _field(into: Struct | None, name: str) -> Field:
+def _field(into: Struct | None, name: str) -> GoField:
     if into is None:
         raise MergeError("values in a mapping of free keys cannot be merged")
     field = into.find(name)
@@ -243,7 +243,7 @@ def _field(into: Struct | None, name: str) -> Field:
     return field
 
 
-def _list_field(into: Struct | None, name: str) -> Field:
+def _list_field(into: Struct | None, name: str) -> GoField:
     field = _field(into, name)
     if field.kind not in {"slice", "ptr"}:
         raise MergeError(f"{into.name if into else ''}.{name} is not a list")

@@ -13,7 +13,7 @@ from trainc.kubernetes import formats
 from trainc.kubernetes.trees import path_of
 
 if TYPE_CHECKING:
-    from trainc.kubernetes.trees import At, Step, Tree
+    from trainc.kubernetes.trees import At, PathStep, Tree
     from trainc.kubernetes.violations import Violation
 
 METADATA: Final = {
@@ -63,7 +63,7 @@ class SchemaViolations:
         self.said += 1
         self.violations.append(getattr(schema_messages, complaint)(path_of(at), *facts))
 
-    def drop(self, at: Step, schema: Tree) -> None:
+    def drop(self, at: PathStep, schema: Tree) -> None:
         """Add a field that the kind does not have."""
         from trainc.kubernetes.structural import schema_messages
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.kubernetes.validation import metadata, selectors
-from trainc.kubernetes.validation.combinators import PodViolations, Rule, each, field_of, fields
+from trainc.kubernetes.validation.combinators import FieldRule, PodViolations, each, field_of, fields
 from trainc.kubernetes.violations import INVALID_LABEL, REQUIRED
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def _terms(found: PodViolations, at: At, value: Tree) -> None:
         _term(found, ((at, "nodeSelectorTerms"), index), term)
 
 
-def _weighted(key: str, inner: Rule) -> Rule:
+def _weighted(key: str, inner: FieldRule) -> FieldRule:
     """The rule of a term with a weight beside it."""
 
     def rule(found: PodViolations, at: At, value: Tree) -> None:
@@ -75,4 +75,4 @@ def _namespace(found: PodViolations, at: At, value: str, field: str) -> None:
 
 _pods: Final = fields({_REQUIRED: each(pod_term), _PREFERRED: each(_weighted("podAffinityTerm", pod_term))})
 _nodes: Final = fields({_REQUIRED: _terms, _PREFERRED: each(_weighted("preference", _preference))})
-affinity: Final[Rule] = fields({"nodeAffinity": _nodes, "podAffinity": _pods, "podAntiAffinity": _pods})
+affinity: Final[FieldRule] = fields({"nodeAffinity": _nodes, "podAffinity": _pods, "podAntiAffinity": _pods})

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from trainc.kubernetes.trees import At, Tree
 
-Rule = Callable[["PodViolations", "At", Any], None]
+FieldRule = Callable[["PodViolations", "At", Any], None]
 
 
 class PodViolations(Collector):
@@ -44,7 +44,7 @@ class PodViolations(Collector):
         """Whether the template of a Job is looked at, which is forgiven some of what a Pod is not."""
 
 
-def fields(table: Mapping[str, Rule]) -> Rule:
+def fields(table: Mapping[str, FieldRule]) -> FieldRule:
     """The rule of a mapping: that of each field that it has."""
 
     def rule(found: PodViolations, at: At, value: Tree) -> None:
@@ -55,7 +55,7 @@ def fields(table: Mapping[str, Rule]) -> Rule:
     return rule
 
 
-def each(inner: Rule) -> Rule:
+def each(inner: FieldRule) -> FieldRule:
     """The rule of a list: that of its items."""
 
     def rule(found: PodViolations, at: At, value: list[Any]) -> None:
@@ -65,9 +65,9 @@ def each(inner: Rule) -> Rule:
     return rule
 
 
-def late(module: str, name: str) -> Rule:
+def late(module: str, name: str) -> FieldRule:
     """A rule of another module of this room, imported when the field is first met: most pods have few fields."""
-    loaded: list[Rule] = []
+    loaded: list[FieldRule] = []
 
     def rule(found: PodViolations, at: At, value: Any) -> None:
         if not loaded:
@@ -77,7 +77,7 @@ def late(module: str, name: str) -> Rule:
     return rule
 
 
-def one_of(*allowed: str) -> Rule:
+def one_of(*allowed: str) -> FieldRule:
     """The rule of a word of which there are only a few."""
 
     def rule(found: PodViolations, at: At, value: str) -> None:
@@ -89,7 +89,7 @@ def one_of(*allowed: str) -> Rule:
     return rule
 
 
-def between(least: int, most: int) -> Rule:
+def between(least: int, most: int) -> FieldRule:
     """The rule of a whole number, both ends included."""
 
     def rule(found: PodViolations, at: At, value: int) -> None:
@@ -101,7 +101,7 @@ def between(least: int, most: int) -> Rule:
     return rule
 
 
-def at_least(least: int) -> Rule:
+def at_least(least: int) -> FieldRule:
     """The rule of a whole number that has no upper bound but its type's."""
 
     def rule(found: PodViolations, at: At, value: int) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.declarations import Declaration
-from trainc.kubernetes.validation.combinators import PodViolations, Rule, fields, label, late, one_of
+from trainc.kubernetes.validation.combinators import FieldRule, PodViolations, fields, label, late, one_of
 from trainc.kubernetes.violations import DUPLICATE_ITEM
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def _resources(found: PodViolations, at: At, value: Tree) -> None:
         claims.used(found, (at, "claims"), value["claims"])
 
 
-FIELDS: Final[dict[str, Rule]] = {
+FIELDS: Final[dict[str, FieldRule]] = {
     "env": late("env", "env"),
     "envFrom": late("env", "env_from"),
     "imagePullPolicy": one_of("Always", "IfNotPresent", "Never"),
@@ -46,8 +46,8 @@ FIELDS: Final[dict[str, Rule]] = {
 """The fields that a container of any kind can have, as far as they can be looked at one by one."""
 DROPPED: Final = {"stopSignal"}
 """Hooks with nothing but a stop signal, which is behind a gate, are dropped before anyone looks at them."""
-_RESTARTED: Final[dict[str, Rule]] = {"restartPolicy": one_of("Always", "OnFailure", "Never")}
-_RUNNING: Final[dict[str, Rule]] = {
+_RESTARTED: Final[dict[str, FieldRule]] = {"restartPolicy": one_of("Always", "OnFailure", "Never")}
+_RUNNING: Final[dict[str, FieldRule]] = {
     "lifecycle": late("probes", "lifecycle"),
     "livenessProbe": late("probes", "liveness"),
     "readinessProbe": late("probes", "readiness"),

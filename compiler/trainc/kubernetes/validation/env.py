@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.declarations import Declaration
-from trainc.kubernetes.validation.combinators import PodViolations, Rule, field_of
+from trainc.kubernetes.validation.combinators import FieldRule, PodViolations, field_of
 from trainc.kubernetes.violations import INVALID_NAME
 
 if TYPE_CHECKING:
@@ -312,7 +312,7 @@ def _divisor(found: PodViolations, at: At, divisor: Any, allowed: tuple[str, ...
     )
 
 
-_SOURCES: Final[dict[str, Rule]] = {
+_SOURCES: Final[dict[str, FieldRule]] = {
     "fieldRef": field_ref,
     "resourceFieldRef": resource_ref,
     "configMapKeyRef": _key_ref,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.declarations import Declaration
 from trainc.kubernetes.validation import metadata, pod
-from trainc.kubernetes.validation.combinators import PodViolations, Rule, at_least, fields, late, one_of
+from trainc.kubernetes.validation.combinators import FieldRule, PodViolations, at_least, fields, late, one_of
 from trainc.kubernetes.violations import REQUIRED
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ MANY: Final = 100_000
 MOST_WITH_MANY: Final = 10_000
 MOST_FAILED: Final = 100_000
 
-SPEC: Final[dict[str, Rule]] = {
+SPEC: Final[dict[str, FieldRule]] = {
     "activeDeadlineSeconds": at_least(0),
     "backoffLimit": at_least(0),
     "backoffLimitPerIndex": at_least(0),

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 from trainc.declarations import Declaration
 from trainc.kubernetes.validation import container, metadata
 from trainc.kubernetes.validation.combinators import (
+    FieldRule,
     PodViolations,
-    Rule,
     between,
     each,
     fields,
@@ -61,7 +61,7 @@ def _dns_policy(found: PodViolations, at: At, value: str) -> None:
         _no_dns(found, at, value)
 
 
-FIELDS: Final[dict[str, Rule]] = {
+FIELDS: Final[dict[str, FieldRule]] = {
     "activeDeadlineSeconds": between(1, 2**31 - 1),
     "affinity": late("affinity", "affinity"),
     "dnsConfig": late("network", "dns_config"),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.declarations import Declaration
 from trainc.kubernetes.validation import ports
-from trainc.kubernetes.validation.combinators import PodViolations, Rule, at_least, field_of, fields, one_of
+from trainc.kubernetes.validation.combinators import FieldRule, PodViolations, at_least, field_of, fields, one_of
 from trainc.kubernetes.violations import INVALID_NAME, OUT_OF_RANGE
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ ONE_HANDLER: Final = Declaration("one-handler", ("job",), "A probe or a hook doe
 PROBE_GRACE_PERIOD: Final = Declaration("probe-grace-period", ("job",), "A readiness probe has a grace period")
 GRACE_PERIOD: Final = 30
 """Seconds that a pod is given to stop, where it does not say."""
-PROBE: Final[dict[str, Rule]] = dict.fromkeys(
+PROBE: Final[dict[str, FieldRule]] = dict.fromkeys(
     ("failureThreshold", "initialDelaySeconds", "periodSeconds", "successThreshold", "timeoutSeconds"), at_least(0)
 ) | {"terminationGracePeriodSeconds": at_least(1)}
 _fields: Final = fields(PROBE)
@@ -74,7 +74,7 @@ def _once(found: PodViolations, at: At, probe: Tree) -> None:
         )
 
 
-def _handler(found: PodViolations, at: At, value: Tree, kinds: dict[str, Rule]) -> None:
+def _handler(found: PodViolations, at: At, value: Tree, kinds: dict[str, FieldRule]) -> None:
     """What a probe or a hook does. Only the first is looked at, in the order of `kinds`."""
     given = [kind for kind in kinds if kind in value]
     if given:
@@ -84,7 +84,7 @@ def _handler(found: PodViolations, at: At, value: Tree, kinds: dict[str, Rule]) 
         _not_one(found, at, given, kinds)
 
 
-def _not_one(found: PodViolations, at: At, given: list[str], kinds: dict[str, Rule]) -> None:
+def _not_one(found: PodViolations, at: At, given: list[str], kinds: dict[str, FieldRule]) -> None:
     from trainc.kubernetes.structural.hints import listed
     from trainc.kubernetes.validation import field_messages
 
@@ -157,5 +157,5 @@ def _sleep(found: PodViolations, at: At, action: Tree) -> None:
     )
 
 
-_OF_PROBES: Final[dict[str, Rule]] = {"exec": _exec, "httpGet": _http_get, "tcpSocket": _socket, "grpc": _socket}
-_OF_HOOKS: Final[dict[str, Rule]] = {"exec": _exec, "httpGet": _http_get, "tcpSocket": _socket, "sleep": _sleep}
+_OF_PROBES: Final[dict[str, FieldRule]] = {"exec": _exec, "httpGet": _http_get, "tcpSocket": _socket, "grpc": _socket}
+_OF_HOOKS: Final[dict[str, FieldRule]] = {"exec": _exec, "httpGet": _http_get, "tcpSocket": _socket, "sleep": _sleep}

@@ -25,7 +25,7 @@ from trainc.nearest import nearest
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import At, Tree
     from trainc.kubernetes.validation.combinators import PodViolations
-    from trainc.kubernetes.validation.resources import Fault
+    from trainc.kubernetes.validation.resources import ResourceFault
 
 MEANT: Final = {
     "cpus": "cpu",
@@ -46,7 +46,9 @@ OVERHEAD: Final = "overhead"
 _LISTS: Final = {"limits": "limit", "requests": "request"}
 
 
-def report(found: PodViolations, at: At, value: Tree, faults: tuple[Fault, ...], *, whose: str = "containers") -> None:
+def report(
+    found: PodViolations, at: At, value: Tree, faults: tuple[ResourceFault, ...], *, whose: str = "containers"
+) -> None:
     """Say what is wrong with resources. `value` has limits and requests; that of an overhead is its limits alone."""
     for fault in faults:
         if not fault.kind:
@@ -78,7 +80,7 @@ def report(found: PodViolations, at: At, value: Tree, faults: tuple[Fault, ...],
 _TOGETHER: Final = (LIMIT_MISSING, REQUEST_ABOVE_LIMIT, REQUEST_DIFFERS_FROM_LIMIT)
 
 
-def _beside_limit(found: PodViolations, at: At, here: At, fault: Fault, amount: str, limit: str) -> None:
+def _beside_limit(found: PodViolations, at: At, here: At, fault: ResourceFault, amount: str, limit: str) -> None:
     """A request that its limit does not allow; the cluster's fields lack the resource."""
     name = fault.resource
     if fault.declared is LIMIT_MISSING:

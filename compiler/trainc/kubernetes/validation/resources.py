@@ -59,7 +59,7 @@ class Kind(NamedTuple):
     pages: bool = False
 
 
-class Fault(NamedTuple):
+class ResourceFault(NamedTuple):
     """One thing that is wrong."""
 
     declared: Declaration
@@ -89,7 +89,7 @@ def thousandths(amount: Any) -> int:
 
 
 @lru_cache(maxsize=1024)
-def faults(limits: Listed, requests: Listed, of_pod: bool = False) -> tuple[Fault, ...]:
+def faults(limits: Listed, requests: Listed, of_pod: bool = False) -> tuple[ResourceFault, ...]:
     """What is wrong with the limits and requests of a container, or with a pod's own."""
     found = [fault for name, amount in limits for fault in _alone("limits", name, amount, of_pod)]
     most = dict(limits)
@@ -98,18 +98,18 @@ def faults(limits: Listed, requests: Listed, of_pod: bool = False) -> tuple[Faul
         kind = kind_of(name)
         if name not in most:
             if not kind.shared:
-                found.append(Fault(LIMIT_MISSING, "requests", name))
+                found.append(ResourceFault(LIMIT_MISSING, "requests", name))
         elif kind.shared and thousandths(amount) > thousandths(most[name]):
-            found.append(Fault(REQUEST_ABOVE_LIMIT, "requests", name))
+            found.append(ResourceFault(REQUEST_ABOVE_LIMIT, "requests", name))
         elif not kind.shared and thousandths(amount) != thousandths(most[name]):
-            found.append(Fault(REQUEST_DIFFERS_FROM_LIMIT, "requests", name))
+            found.append(ResourceFault(REQUEST_DIFFERS_FROM_LIMIT, "requests", name))
     asked = most.keys() | dict(requests).keys()
     if not asked & OF_PODS and any(name.startswith(PAGES) for name in asked):
-        found.append(Fault(HUGE_PAGES, "", ""))
+        found.append(ResourceFault(HUGE_PAGES, "", ""))
     return tuple(found)
 
 
-def _alone(kind: str, name: str, amount: Any, of_pod: bool) -> list[Fault]:
+def _alone(kind: str, name: str, amount: Any, of_pod: bool) -> list[ResourceFault]:
     """What is wrong with one amount, whatever the others are."""
     if name in OF_PODS and thousandths(amount) >= 0:
         return []
@@ -121,7 +121,7 @@ def _alone(kind: str, name: str, amount: Any, of_pod: bool) -> list[Fault]:
         FRACTIONAL_RESOURCE: asked.whole and milli % 1000,
         HUGE_PAGES: asked.pages and not _whole_pages(name, milli),
     }
-    return [Fault(declared, kind, name) for declared, is_wrong in wrong.items() if is_wrong]
+    return [ResourceFault(declared, kind, name) for declared, is_wrong in wrong.items() if is_wrong]
 
 
 def _whole_pages(name: str, milli: int) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.declarations import Declaration
 from trainc.kubernetes.validation import metadata, selectors
-from trainc.kubernetes.validation.combinators import PodViolations, Rule, at_least, each, field_of, one_of
+from trainc.kubernetes.validation.combinators import FieldRule, PodViolations, at_least, each, field_of, one_of
 from trainc.kubernetes.violations import INVALID_LABEL
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def _contradiction(
     found.report(TOLERATION, (at, place), message, help, field=field_of((at, field)), related=related)
 
 
-tolerations: Final[Rule] = each(toleration)
+tolerations: Final[FieldRule] = each(toleration)
 
 
 def spread_constraint(found: PodViolations, at: At, value: Tree) -> None:
@@ -115,7 +115,7 @@ def spread_constraint(found: PodViolations, at: At, value: Tree) -> None:
         selectors.label_keys(found, at, value)
 
 
-spread_constraints: Final[Rule] = each(spread_constraint)
+spread_constraints: Final[FieldRule] = each(spread_constraint)
 
 
 def scheduling_gates(found: PodViolations, at: At, value: list[Tree]) -> None:

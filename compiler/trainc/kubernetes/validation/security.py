@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 from trainc.declarations import Declaration
 from trainc.kubernetes.validation.combinators import (
     SPACES,
+    FieldRule,
     PodViolations,
-    Rule,
     between,
     each,
     field_of,
@@ -163,7 +163,7 @@ def _proc_mount(found: PodViolations, at: At, value: str) -> None:
 _mounts: Final = one_of("Default", "Unmasked")
 
 
-_common: Final[dict[str, Rule]] = {
+_common: Final[dict[str, FieldRule]] = {
     "appArmorProfile": app_armor,
     "runAsGroup": _id,
     "runAsUser": _id,

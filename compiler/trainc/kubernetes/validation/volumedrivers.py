@@ -13,8 +13,8 @@ from trainc.declarations import Declaration
 from trainc.kubernetes import names
 from trainc.kubernetes.validation import files
 from trainc.kubernetes.validation.combinators import (
+    FieldRule,
     PodViolations,
-    Rule,
     cluster_field,
     label,
     one_of,
@@ -42,7 +42,7 @@ _caching: Final = one_of(*_CACHING)
 _disk: Final = one_of(*_DISKS)
 
 
-def _needs(*keys: str) -> Rule:
+def _needs(*keys: str) -> FieldRule:
     """The rule of a source that has required fields alone, and maybe a Secret, which must be named."""
 
     def rule(found: PodViolations, at: At, value: Tree) -> None:
@@ -51,7 +51,7 @@ def _needs(*keys: str) -> Rule:
     return rule
 
 
-def _with_secret(*keys: str) -> Rule:
+def _with_secret(*keys: str) -> FieldRule:
     def rule(found: PodViolations, at: At, value: Tree) -> None:
         required(found, at, value, *keys)
         _secret(found, at, value)
@@ -242,7 +242,7 @@ def _csi(found: PodViolations, at: At, value: Tree) -> None:
             field_messages.bad_name(found, place, name, "subdomain", field=cluster_field(at, "name"))
 
 
-DRIVERS: Final[dict[str, Rule]] = {
+DRIVERS: Final[dict[str, FieldRule]] = {
     "awsElasticBlockStore": _disk_with_partition,
     "azureDisk": _azure_disk,
     "azureFile": _needs("secretName", "shareName"),

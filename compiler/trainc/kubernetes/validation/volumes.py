@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 from trainc.kubernetes import names
 from trainc.kubernetes.validation import files
-from trainc.kubernetes.validation.combinators import PodViolations, Rule, cluster_field, label, late, one_of, required
+from trainc.kubernetes.validation.combinators import (
+    FieldRule,
+    PodViolations,
+    cluster_field,
+    label,
+    late,
+    one_of,
+    required,
+)
 from trainc.kubernetes.validation.files import VOLUME_SOURCES
 from trainc.kubernetes.validation.resources import thousandths
 
@@ -154,7 +162,7 @@ def _driver(found: PodViolations, at: At, value: Any) -> None:
     volumedrivers.DRIVERS[str(at[1])](found, at, value)
 
 
-SOURCES: Final[dict[str, Rule]] = {
+SOURCES: Final[dict[str, FieldRule]] = {
     "emptyDir": _empty_dir,
     "hostPath": _host_path,
     "gitRepo": _driver,
