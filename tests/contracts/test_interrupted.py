@@ -21,7 +21,7 @@ from trainc.outputs import LISTING, MARK
 ROOT = Path(__file__).parents[2]
 KEPT, GONE, ADDED = 160, 20, 20
 """How many jobs have an output before and after, only before, and only after."""
-MOMENTS = int(os.environ.get("MOMENTS", "50"))
+MOMENTS = int(os.environ.get("MOMENTS", "20"))
 JOB = """\
 apiVersion: trainer.kubeflow.org/v1alpha1
 kind: TrainJob
