@@ -1,4 +1,4 @@
-"""JobSet's webhook, rule by rule: what is refused, at which field and place, in which words; and what just passes."""
+"""The rules of JobSet's webhook: the field, place and message of each rejection, and values that are just accepted."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def job(name: str, **more: Any) -> dict[str, Any]:
 
 
 def jobset(*changes: tuple[tuple[str | int, ...], Any], name: str = "js") -> dict[str, Any]:
-    """A JobSet with the jobs `prepare` and `node`, of two pods each, and other values at some paths."""
+    """Return a JobSet with the jobs `prepare` and `node`, of two pods each, and other values at some paths."""
     tree: dict[str, Any] = {"metadata": {"name": name}, "spec": {"replicatedJobs": [job("prepare"), job("node")]}}
     for path, value in changes:
         tree = put(tree, path, value)
@@ -39,7 +39,7 @@ def rules(*found: dict[str, Any]) -> tuple[tuple[str | int, ...], Any]:
     return ("spec", "failurePolicy", "rules"), [{"action": "FailJobSet", **rule} for rule in found]
 
 
-REFUSED = [
+REJECTED = [
     pytest.param(
         [((*NODE, "name"), "Eval")],
         ("replicated-job-name", "spec.replicatedJobs[1].name", (*NODE, "name")),
@@ -229,8 +229,8 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("changes", "where", "message"), REFUSED)
-def test_refused(changes: list[Any], where: tuple[str, str, tuple[str | int, ...]], message: str) -> None:
+@pytest.mark.parametrize(("changes", "where", "message"), REJECTED)
+def test_rejected(changes: list[Any], where: tuple[str, str, tuple[str | int, ...]], message: str) -> None:
     found = {violation[:4]: violation.help for violation in violations(jobset(*changes))}
     rule, field, path = where
     assert (path, field, rule, message) in found
@@ -259,7 +259,7 @@ def test_accepted(changes: list[Any]) -> None:
     assert violations(jobset(*changes)) == []
 
 
-def test_a_claim_template_without_metadata_is_nobodys_volume() -> None:
+def test_a_claim_template_without_metadata_is_not_mounted() -> None:
     made = jobset((CLAIM[:2], [{"templates": [{"spec": {}}]}]), (("spec", "replicatedJobs"), [job("node")]))
     assert [violation.rule for violation in violations(made)] == ["claim-name", "claim-not-mounted"]
     assert jobs.claims(made, {"containers": [{"name": "node", "volumeMounts": [{"name": "data"}]}]}) == []
