@@ -174,7 +174,7 @@ HOSTILE: dict[str, tuple[Callable[[Path], None], str]] = {
     "a bomb": (text(BOMB), "aliases make this document"),
     "a bomb that says TrainJob": (text(f"{BOMB}kind: TrainJob\n"), "aliases make this document"),
     "itself": (text("a: &a [*a]\n"), "contains itself"),
-    "brackets": (text("[" * 10**6), "nested more than 100 deep"),
+    "brackets": (text("[" * 10**6), "nested more than 100 levels deep"),
     "a huge file": (sparse, "x.yaml: error[application-too-large]: the Application has 300.1 MiB"),
     "a huge document": (text(b"a: " + b"a" * (20 << 20)), "x.yaml: error[application-too-large]"),
     "much in many files": (much, "error[application-too-large]: the Application has 250.1 MiB of manifests"),

@@ -34,7 +34,7 @@ print(json.dumps([os.waitstatus_to_exitcode(status), usage.ru_maxrss // 1024]), 
 """
 HEAD = "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\n"
 JOB = HEAD + "metadata: {name: a}\nspec: {runtimeRef: {name: plain}}\n"
-SHALLOW = "nested more than 100 deep"
+SHALLOW = "nested more than 100 levels deep"
 FULL = "more than 250000 keys and values"
 MANY = "the file has more than 50000 documents"
 LARGE = "larger than 16 MiB"
@@ -176,14 +176,14 @@ SMALL: dict[str, tuple[str | bytes, str]] = {
     "UTF-16 BE": (b"\xfe\xff" + JOB.encode("utf-16-be"), "no faults found: 1 TrainJob"),
     "UTF-16 LE without a mark": (JOB.encode("utf-16-le"), "no YAML, or not UTF-8"),
     "UTF-16 BE without a mark": (JOB.encode("utf-16-be"), "no YAML, or not UTF-8"),
-    "half of UTF-16": (b"\xff\xfea", "the file begins as UTF-16, but is none"),
+    "half of UTF-16": (b"\xff\xfea", "the file has a UTF-16 byte order mark, but is not UTF-16"),
     "UTF-32": (JOB.encode("utf-32"), "no YAML, or not UTF-8"),
     "UTF-32 BE": (b"\0\0\xfe\xff" + JOB.encode("utf-32-be"), "is not UTF-8"),
     "latin-1": (JOB.encode() + b"x: caf\xe9\n", "5:7: error[yaml]: the byte 0xe9 is not UTF-8"),
     "CESU-8": (JOB.encode() + b"x: \xed\xa0\xbd\xed\xb8\x80\n", "the byte 0xed is not UTF-8"),
     "half a character, escaped": (job("name: a", r'name: "\ud800"'), "stands for no character"),
     "half a character in JSON": (r'{"a":"\ud800"}', "stands for no character"),
-    "half a character in UTF-16": (b"\xff\xfe\x00\xd8", "U+D800 is half a character"),
+    "half a character in UTF-16": (b"\xff\xfe\x00\xd8", "U+D800 is half of a surrogate pair"),
     "control characters": (job("name: a", "name: a\x1b[31m"), "the control character U+001B"),
     "control characters, escaped": (job("name: a", r'name: "a\e[31m\x07"'), r"a\u001b[31m"),
     "bidirectional overrides": (job("name: a", "name: a\u202eb"), r"a\u202eb"),

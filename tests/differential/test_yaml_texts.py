@@ -21,7 +21,7 @@ REFUSED_ON_PURPOSE = (
     "a tag must end with a space",
     "a `!` here begins a tag",
     "a `:` must be followed by a space here",  # {a:} is the key "a:" to Go
-    "two of the merged mappings set the key",  # so are 1 and 1.0 here
+    "two merged mappings set the key",  # so are 1 and 1.0 here
     "`<<` would override the key",
 )
 

@@ -273,6 +273,6 @@ def test_labels_of_anything_can_be_looked_at() -> None:
     looked_at = PodViolations({})
     metadata.labels(looked_at, ((None, "metadata"), "labels"), {"a b": "x", "app": "a/b"}, field="metadata.labels")
     assert [(v.path[-1], v.field, v.key, v.message) for v in looked_at.violations] == [
-        ("a b", "metadata.labels", True, 'the key "a b" has spaces in it'),
-        ("app", "metadata.labels", False, 'app is "a/b", which has "/" in it'),
+        ("a b", "metadata.labels", True, 'the key "a b" contains spaces'),
+        ("app", "metadata.labels", False, 'app is "a/b", which contains "/"'),
     ]

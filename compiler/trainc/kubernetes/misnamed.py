@@ -26,7 +26,7 @@ def fault(text: str, characters: str, most: int) -> str:
     if invalid := _invalid_characters(text, characters):
         return f"contains {listed(invalid)}"
     if len(text) > most:
-        return f"has {len(text)} characters, more than the maximum of {most}"
+        return f"has {len(text)} characters, but must have at most {most}"
     if not text:
         return "is empty"
     for verb, end in (("starts", text[0]), ("ends", text[-1])):

@@ -94,8 +94,8 @@ def read(name: str, **source: Any) -> dict[str, Any]:
         pytest.param(
             [read("IP", fieldRef={"fieldPath": "status.podIP"}), *plain(("A", "$(IP)"), ("B", "b"))],
             {
-                "IP": Unknown("the node gives the pod its address"),
-                "A": Unknown("IP is not known: the node gives the pod its address"),
+                "IP": Unknown("the node assigns the pod's address"),
+                "A": Unknown("IP is not known: the node assigns the pod's address"),
                 "B": "b",
             },
             id="what refers to the unknown",
@@ -103,7 +103,7 @@ def read(name: str, **source: Any) -> dict[str, Any]:
         pytest.param(
             plain(("A", "$(KUBERNETES_SERVICE_HOST)"), ("B", "$(KUBERNETES_PORTS)")),
             {
-                "A": Unknown("KUBERNETES_SERVICE_HOST is a variable of the cluster's service"),
+                "A": Unknown("KUBERNETES_SERVICE_HOST is set from a Service of the cluster"),
                 "B": "$(KUBERNETES_PORTS)",
             },
             id="services",
@@ -133,9 +133,9 @@ GIVEN = [
     {"kind": "ConfigMap"},
     "no mapping",
 ]
-NO_BASE64 = Unknown("it is no text in base64 in the given document")
-ABSENT = Unknown('Secret "none" is not among the given documents')
-PERHAPS = Unknown('ConfigMap "none" is not among the given documents, and may not be in the cluster')
+NO_BASE64 = Unknown("it is not base64-encoded text in the given document")
+ABSENT = Unknown('Secret "none" is not in the given documents')
+PERHAPS = Unknown('ConfigMap "none" is not in the given documents, and may not exist in the cluster')
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ PERHAPS = Unknown('ConfigMap "none" is not among the given documents, and may no
                 "env": plain(("A", "$(HUB_TOKEN)"), ("B", "$(TOKEN)"), ("HUB_X", "1"), ("C", "$(HUB_X)")),
             },
             {
-                "A": Unknown(f"HUB_TOKEN may come from envFrom: {ABSENT.reason}"),
+                "A": Unknown(f"HUB_TOKEN may be set by envFrom: {ABSENT.reason}"),
                 "B": "$(TOKEN)",
                 "HUB_X": "1",
                 "C": "1",
@@ -216,7 +216,7 @@ def test_a_command_sees_all_variables() -> None:
     [
         ("metadata.name", LATER),
         ("metadata.namespace", "ml"),
-        ("metadata.uid", Unknown("the API server draws it when the pod is created")),
+        ("metadata.uid", Unknown("the API server generates it when the pod is created")),
         ("metadata.labels['acme.io/Tier']", "gold"),
         ("metadata.labels['acme.io/tier']", ""),
         ("metadata.labels['uid']", LATER),
@@ -245,7 +245,7 @@ NODE = {
     },
 }
 BARE = {"name": "bare"}
-OF_THE_NODE = "without a limit it is the {} of the node, which the scheduler chooses"
+OF_THE_NODE = "without a limit it is the node's {}, and the scheduler chooses the node"
 
 
 @pytest.mark.parametrize(
