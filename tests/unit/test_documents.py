@@ -1,4 +1,4 @@
-"""How documents are read: what each text means, which are refused with which words, and where a stream is cut."""
+"""Reading of documents: the value of each text, the message of each rejected one, and the chunks of a stream."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ SCALARS: list[tuple[str, Any]] = [
     ("1٣", "1٣"),
     ("inf", "inf"),
     ("NaN", "NaN"),
-    # What other readers of YAML 1.1 take for something else.
+    # Texts that other YAML 1.1 readers interpret differently.
     ("12:30", "12:30"),
     ("2001-12-14", "2001-12-14"),
     ("2001-12-14 21:59:43.10", "2001-12-14 21:59:43.10"),
@@ -79,7 +79,7 @@ SCALARS: list[tuple[str, Any]] = [
     ("500m", "500m"),
     ("=", "="),
     ("<<", "<<"),
-    # Quotes and blocks make strings.
+    # Quoted scalars and block scalars are strings.
     ('"1"', "1"),
     ("'~'", "~"),
     ('"\\x41\\u00e9\\U0001F600\\_"', "Aé😀\xa0"),
@@ -152,10 +152,10 @@ DOCUMENTS: list[tuple[str, Any]] = [
     ("a: http://h/p?q=1", {"a": "http://h/p?q=1"}),
     ("['?', \"a?b\"]", ["?", "a?b"]),
     ("{on: 1}", {"true": 1}),
-    # parse reads the first document; read_stream refuses what follows.
+    # parse reads the first document; read_stream rejects text after it.
     ("a: 1\n---\nb: 2\n", {"a": 1}),
     ("a: 1\n...\nb: 2\n", {"a": 1}),
-    # Aliases, and anchors defined anew, also within themselves.
+    # Aliases, and redefined anchors, also inside themselves.
     ("a: &x 1.0\nb: *x\n*x : c", {"a": 1, "b": 1, "1": "c"}),
     ("a: &x 1\nb: &x 2\nc: *x", {"a": 1, "b": 2, "c": 2}),
     ("&x [&x 1, *x]", [1, 1]),
@@ -232,7 +232,7 @@ REFUSED: list[tuple[str, tuple[int, int], str, str]] = [
     ("a: !!float 18446744073709551615", (1, 4), "`18446744073709551615` is not a valid float", ""),
     ("a: !!timestamp 2001-02-29", (1, 4), "`2001-02-29` is not a valid timestamp", ""),
     ("a: !!binary aGk", (1, 4), "the value is not valid base64", ""),
-    # What Go's scanner refuses, and libyaml accepts.
+    # Texts that Go's scanner rejects and libyaml accepts.
     (
         "args: [http://h/p?q=1]",
         (1, 8),
@@ -249,7 +249,7 @@ REFUSED: list[tuple[str, tuple[int, int], str, str]] = [
     (r'"a\/b"', (1, 1), r"the escape \/ is valid in JSON, but not in YAML", "remove the backslash"),
     ("%YAML 1.2\n---\na", (1, 1), "Kubernetes reads only YAML 1.1", "remove the %YAML line"),
     ("a: 1\n\ufeffb: 2", (2, 1), "a byte order mark is not allowed at the start of a line", "remove it"),
-    # What both refuse.
+    # Texts that both reject.
     ("a:\n\t- b", (2, 1), "a tab is not allowed where YAML requires spaces", "indent with spaces"),
     ("a: b\n\tc: d", (2, 1), "a tab is not allowed where YAML requires spaces", "indent with spaces"),
     ("a: @b", (1, 4), "a value cannot start with `@`", "quote the value"),
@@ -374,7 +374,7 @@ STREAMS: list[tuple[str, list[Any]]] = [
     ('{"a":[1.0,-0,-0.0,1e3,1e21,0.5,true,null]}', [{"a": [1, 0, 0, 1000, 1e21, 0.5, True, None]}]),
     ('{"a":9223372036854775808}', [{"a": 9223372036854776000}]),
     ('{"a":18446744073709551615}', [{"a": 18446744073709552000}]),
-    # What begins like JSON and is none is YAML.
+    # A text that starts like JSON, but is not JSON, is read as YAML.
     ("{a: 1}\n---\n{b: 2}", [A, B]),
     ('{"a": 01}', [A]),
     ('{"a": NaN}', [{"a": "NaN"}]),
@@ -394,7 +394,7 @@ REFUSED_STREAMS: list[tuple[str, list[Any], list[tuple[int, int, str]]]] = [
     ('{"a":1}\n{"b":1, "b":2}', [A], [(2, 9, 'the key "b" is already set on line 2')]),
     (r'{"a":"\ud800"}', [], [(1, 9, "this quoted string contains an escape that represents no character")]),
     ('{"a":1e999}', [], [(1, 6, "the number 1e999 is too large")]),
-    # Errors of all documents at once, with lines of the file.
+    # The errors of all documents at once, with their lines in the file.
     (
         "x: 1\nx: 2\n---\na: 1\n---\n\tb\n---\nb: 2\n---\nc: 1\nd: 1\nc: 2\n",
         [A, B],
@@ -480,13 +480,13 @@ BOMB = "a0: &a0 [x,x,x,x,x,x,x,x,x]\n" + "".join(
 
 
 def _aliases(others: int) -> str:
-    """A document of which nearly all nodes come through aliases, and `others`."""
+    """Return a document with mostly aliased nodes, and `others`."""
     nested = "a: &a [" + "x," * 50 + "]\nb: &b [" + "*a ," * 20 + "]\nc: [" + "*b ," * 20 + "]"
     return "p: [" + "1," * others + "]\n" + nested
 
 
 def test_share_of_aliases_is_limited_to_the_node() -> None:
-    """Go's limit is 99 % of all nodes, the document counted as one: the oracle refuses 120 others, and accepts 121."""
+    """Go's limit is 99 % of all nodes, where the document counts as one: the oracle rejects 120 others, accepts 121."""
     assert len(parse(_aliases(121))["c"]) == 20
     with pytest.raises(YamlError, match="aliases expand this document"):
         parse(_aliases(120))

@@ -1,4 +1,4 @@
-"""Quantities: what is printed for what was typed, and how they compute."""
+"""Quantities: their printed form and their arithmetic."""
 
 import pytest
 
@@ -8,12 +8,12 @@ from trainc.kubernetes.quantity import Format, Quantity, QuantityError, canonica
 @pytest.mark.parametrize(
     "text",
     [
-        *("8", "+1", "01", "007", "12e0", "3e0", "+12e0"),  # no fraction, no exponent: signs and zeros stand
+        *("8", "+1", "01", "007", "12e0", "3e0", "+12e0"),  # no fraction, no exponent: signs and leading zeros stay
         *("500m", "0100m", "1500m", "1k", "1001k", "058P"),
         *("1e3", "1E3", "1e+3", "1e03", "10e-3", "1e21", "1e+21"),
         *("64Gi", "1Ki", "+1023Gi", "02Ki", "1000Ki", "1.Ki"),
-        *("1.", "1.001", "1.100", "8.580", "-377728.574m"),  # digits behind the point by threes
-        *("999999999999999999", "+999999999999999999", "0000000000000000000000001"),  # 18 digits, not counting zeros
+        *("1.", "1.001", "1.100", "8.580", "-377728.574m"),  # digits after the point in threes
+        *("999999999999999999", "+999999999999999999", "0000000000000000000000001"),  # 18 digits, without leading zeros
     ],
 )
 def test_stays_as_typed(text: str) -> None:
@@ -59,7 +59,7 @@ def test_stays_as_typed(text: str) -> None:
         *(pytest.param(bare, "0", id=f"no digits: {bare}") for bare in ("Mi", "m", "-", "+", ".", "e3")),
     ],
 )
-def test_is_printed_anew(typed: str, printed: str) -> None:
+def test_is_reformatted(typed: str, printed: str) -> None:
     assert canonical(typed) == printed
     assert canonical(printed) == printed
 
@@ -71,7 +71,7 @@ def test_is_printed_anew(typed: str, printed: str) -> None:
         *("1K", "1ki", "1gi", "1GB", "1Kib", "1t", "1Z", "1mm", "1μ"),
         *("1e", "1e+", "1ee3", "1e3Ki", "1e 3", "1e1.5", "++1", "1-", "-+1"),
         *("1.2.3", "1_000", "1,5", "1/2", "0x10", "0b1", "NaN", "inf", "true", "cpu"),
-        *("Ei", ".Ei", "e-10", ".1e-10Gi"),  # no digits, and too large or too small for the short way
+        *("Ei", ".Ei", "e-10", ".1e-10Gi"),  # no digits, and too large or too small for a machine word
         *("1e1001", "1e-1001", "1e2147483648", "1e99999999999999999999", "1" * 1001),
     ],
 )
@@ -202,7 +202,7 @@ def test_equal_by_value(one: str, other: str) -> None:
     assert hash(Quantity.parse(one)) == hash(Quantity.parse(other))
 
 
-def test_equals_no_text() -> None:
+def test_does_not_equal_text() -> None:
     assert Quantity.parse("1") != "1"
 
 

@@ -1,4 +1,4 @@
-"""What the API server does with a custom resource by its schema: in tables, what changes beside what must not."""
+"""Structural schemas: tables of values that admission changes, and of values that it must not change."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def in_spec(spec: Any) -> dict[str, Any]:
     return {"metadata": {"name": "j"}, "spec": spec}
 
 
-def said(spec: Any) -> list[tuple[str, str]]:
+def reported(spec: Any) -> list[tuple[str, str]]:
     return [(v.field, v.rule) for v in JOB.admit(in_spec(spec)).violations]
 
 
@@ -146,7 +146,9 @@ def test_stored_as_it_is(spec: Any) -> None:
         pytest.param({"args": ["a", None]}, [("spec.args[1]", "wrong-type")], id="null item"),
         pytest.param({"args": ["a"] * 3}, [("spec.args", "too-many-items")], id="too many items"),
         pytest.param({"names": []}, [("spec.names", "too-few-items")], id="too few items"),
-        pytest.param({"names": ["a", "b", "a", "a"]}, [("spec.names[2]", "duplicate-item")], id="set: once a value"),
+        pytest.param(
+            {"names": ["a", "b", "a", "a"]}, [("spec.names[2]", "duplicate-item")], id="set: one per value"
+        ),
         pytest.param({"count": True}, [("spec.count", "wrong-type")], id="a boolean is not an integer"),
         pytest.param({"count": "1"}, [("spec.count", "wrong-type")], id="nor a string"),
         pytest.param({"count": 1.5}, [("spec.count", "wrong-type")], id="nor a fraction"),
@@ -154,7 +156,7 @@ def test_stored_as_it_is(spec: Any) -> None:
         pytest.param({"count": 2**31}, [("spec.count", "out-of-range")], id="beyond int32"),
         pytest.param({"deadline": 2**63}, [("spec.deadline", "out-of-range")], id="beyond int64"),
         pytest.param({"suspend": "true"}, [("spec.suspend", "wrong-type")], id="a string is not a boolean"),
-        pytest.param({"env": {"A": "b"}}, [("spec.env", "wrong-type")], id="wrong type: silence below"),
+        pytest.param({"env": {"A": "b"}}, [("spec.env", "wrong-type")], id="wrong type: nothing reported below"),
         pytest.param({"env": [{"value": "b"}]}, [("spec.env[0].name", "required")], id="required"),
         pytest.param({"env": [{"name": None}]}, [("spec.env[0].name", "required")], id="required, null"),
         pytest.param({"env": [{"name": "a"}, {"name": "a"}]}, [("spec.env[1]", "duplicate-item")], id="same key"),
@@ -175,8 +177,8 @@ def test_stored_as_it_is(spec: Any) -> None:
         pytest.param({"time": "2026-02-30T00:00:00Z"}, [("spec.time", "date-time")], id="no such day"),
         pytest.param({"some": {"b": 1}}, [("spec.some", "too-few-properties")], id="empty after pruning"),
         pytest.param({"limits": {"cpu": 1.5}}, [("spec.limits.cpu", "wrong-type")], id="a fraction is not a quantity"),
-        pytest.param({"limits": {"cpu": "4GB"}}, [("spec.limits.cpu", "quantity")], id="no quantity"),
-        pytest.param({"limits": {"a/b": "1e9999"}}, [("spec.limits.a/b", "quantity")], id="exponent out of hand"),
+        pytest.param({"limits": {"cpu": "4GB"}}, [("spec.limits.cpu", "quantity")], id="not a quantity"),
+        pytest.param({"limits": {"a/b": "1e9999"}}, [("spec.limits.a/b", "quantity")], id="exponent too large"),
         pytest.param({"ref": {}}, [("spec.ref.name", "required")], id="inside a definition"),
         pytest.param(
             {"ref": {}, "secret": 1, "count": "x"},
@@ -186,23 +188,23 @@ def test_stored_as_it_is(spec: Any) -> None:
     ],
 )
 def test_refused(spec: Any, expected: list[tuple[str, str]]) -> None:
-    assert said(spec) == expected
+    assert reported(spec) == expected
 
 
 @pytest.mark.parametrize(
     ("spec", "stage"),
     [
         pytest.param(
-            {"limits": {"cpu": "1e1.5"}}, "read", id="quantity: the pattern lets it pass, the decoder does not"
+            {"limits": {"cpu": "1e1.5"}}, "read", id="quantity: accepted by the pattern, rejected by the decoder"
         ),
-        pytest.param({"limits": {"cpu": "x"}}, "schema", id="quantity: the pattern refuses it"),
-        pytest.param({"time": "2026-01-01t00:00:00z"}, "read", id="time: small letters"),
+        pytest.param({"limits": {"cpu": "x"}}, "schema", id="quantity: rejected by the pattern"),
+        pytest.param({"time": "2026-01-01t00:00:00z"}, "read", id="time: lowercase letters"),
         pytest.param({"time": ["2026-01-01T00:00:00Z"]}, "read", id="time: a list"),
-        pytest.param({"time": "yesterday"}, "schema", id="time: no time at all"),
+        pytest.param({"time": "yesterday"}, "schema", id="time: not a time"),
         pytest.param({"port": 2**31}, "read", id="port: beyond the Go type"),
     ],
 )
-def test_stage_at_which_the_server_refuses(spec: Any, stage: str) -> None:
+def test_stage_at_which_the_server_rejects(spec: Any, stage: str) -> None:
     assert [v.stage for v in JOB.admit(in_spec(spec)).violations] == [stage]
 
 
@@ -331,7 +333,7 @@ def test_stage_at_which_the_server_refuses(spec: Any, stage: str) -> None:
         ),
     ],
 )
-def test_words(spec: Any, message: str, help: str) -> None:
+def test_messages(spec: Any, message: str, help: str) -> None:
     [violation] = JOB.admit(in_spec(spec)).violations
     assert (violation.message, violation.help) == (message, help)
 
@@ -372,7 +374,7 @@ def test_unknown_fields(kind: str, job: Any, unknown: str, help: str) -> None:
     assert violation.message == f"unknown field {unknown} in {kind}; it is dropped"
 
 
-def test_status_is_dropped_in_silence() -> None:
+def test_status_is_dropped_silently() -> None:
     admitted = JOB.admit({"metadata": {"name": "j"}, "status": {"any": "thing"}})
     assert admitted.value == {"metadata": {"name": "j"}}
     assert admitted.unknown == admitted.violations == ()
@@ -407,7 +409,7 @@ def test_field(path: tuple[str | int, ...], expected: str) -> None:
         pytest.param({"type": "object", "properties": {"a": {"type": "object", "default": {}}}}, id="default mapping"),
     ],
 )
-def test_what_is_not_implemented_is_said(schema: dict[str, Any]) -> None:
+def test_unimplemented_schemas_raise(schema: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"implemented|translate"):
         StructuralSchema({"type": "object", "properties": {"a": schema}}).admit({"a": {}})
 

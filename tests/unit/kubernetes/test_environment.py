@@ -1,4 +1,4 @@
-"""What the kubelet makes of variables, references and fields; the rows on references are its own documented cases."""
+"""The environment that the kubelet builds; the reference cases are those of its own documentation."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ VARS = {"VAR_A": "A", "VAR_B": "B", "VAR_C": "C", "VAR_REF": "$(VAR_A)", "VAR_EM
         ("f000-$(VAR_EMPTY)-f", "f000--f"),
         ("$(VAR_A))", "A)"),
         ("$()", "nobody"),
-        # Not defined: stays
+        # Undefined: unchanged
         ("$(VAR_DNE)", "$(VAR_DNE)"),
         ("$(VAR_DNE)-$(VAR_A)", "$(VAR_DNE)-A"),
         ("$(var_a)", "$(var_a)"),
         ("$( VAR_A )", "$( VAR_A )"),
         ("$($(VAR_A))", "$($(VAR_A))"),
         ("$(VAR_A$)", "$(VAR_A$)"),
-        # What a value brings is not looked at again
+        # A replacement is not expanded again
         ("$(VAR_REF)", "$(VAR_A)"),
         ("%%$(VAR_REF)--$(VAR_REF)%%", "%%$(VAR_A)--$(VAR_A)%%"),
         # Escaped
@@ -79,8 +79,8 @@ def read(name: str, **source: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("env", "made"),
     [
-        pytest.param(plain(("A", "1"), ("B", "$(A)$(A)")), {"A": "1", "B": "11"}, id="what was said before"),
-        pytest.param(plain(("B", "$(A)"), ("A", "1")), {"B": "$(A)", "A": "1"}, id="not what is said later"),
+        pytest.param(plain(("A", "1"), ("B", "$(A)$(A)")), {"A": "1", "B": "11"}, id="an earlier variable"),
+        pytest.param(plain(("B", "$(A)"), ("A", "1")), {"B": "$(A)", "A": "1"}, id="not a later variable"),
         pytest.param(plain(("A", "1"), ("A", "$(A)2")), {"A": "12"}, id="its own earlier value"),
         pytest.param(plain(("A", "$(A)")), {"A": "$(A)"}, id="not itself"),
         pytest.param(plain(("A", "$(B)"), ("B", "1"), ("C", "$(A)")), {"A": "$(B)", "B": "1", "C": "$(B)"}, id="once"),
@@ -98,7 +98,7 @@ def read(name: str, **source: Any) -> dict[str, Any]:
                 "A": Unknown("IP is not known: the node assigns the pod's address"),
                 "B": "b",
             },
-            id="what refers to the unknown",
+            id="a reference to an unknown value",
         ),
         pytest.param(
             plain(("A", "$(KUBERNETES_SERVICE_HOST)"), ("B", "$(KUBERNETES_PORTS)")),
@@ -184,9 +184,9 @@ PERHAPS = Unknown('ConfigMap "none" is not in the given documents, and may not e
                 "HUB_X": "1",
                 "C": "1",
             },
-            id="what may come from one that is not given",
+            id="a variable that a missing source may set",
         ),
-        pytest.param({"envFrom": [{"configMapRef": {"name": "broken"}}]}, {}, id="a document that is wrong"),
+        pytest.param({"envFrom": [{"configMapRef": {"name": "broken"}}]}, {}, id="an invalid document"),
     ],
 )
 def test_configmaps_and_secrets(container: dict[str, Any], made: dict[str, Any]) -> None:
@@ -197,11 +197,11 @@ def test_configmaps_and_secrets(container: dict[str, Any], made: dict[str, Any])
     ("namespace", "rate"),
     [("ml", "0.1"), ("", "0.1"), ("other", "9"), ("third", "0.1")],
 )
-def test_the_configmap_of_the_namespace_counts_else_the_first_one_that_names_none(namespace: str, rate: str) -> None:
+def test_the_configmap_of_the_namespace_precedes_one_without_a_namespace(namespace: str, rate: str) -> None:
     assert sources(GIVEN, namespace)["ConfigMap", "rates"]["LR"] == rate
 
 
-def test_of_another_namespace_it_is_not_meant() -> None:
+def test_an_object_of_another_namespace_is_ignored() -> None:
     assert ("Secret", "hub") not in sources(GIVEN, "other")
     assert sources(GIVEN[2:3], "ml") == {}
 
@@ -232,7 +232,7 @@ def test_fields(path: str, value: Any) -> None:
 
 
 @pytest.mark.parametrize(("path", "value"), [("spec.serviceAccountName", "trainer"), ("spec.nodeName", "gpu-1")])
-def test_fields_that_the_pod_says_itself(path: str, value: str) -> None:
+def test_fields_that_the_pod_sets(path: str, value: str) -> None:
     pod = POD._replace(spec={"serviceAccountName": "trainer", "nodeName": "gpu-1"})
     assert field_value(pod, path) == value
 
