@@ -34,7 +34,7 @@ print(json.dumps([os.waitstatus_to_exitcode(status), usage.ru_maxrss // 1024]), 
 """
 HEAD = "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\n"
 JOB = HEAD + "metadata: {name: a}\nspec: {runtimeRef: {name: plain}}\n"
-SHALLOW = "nested more than 100 deep"
+SHALLOW = "nested more than 100 levels deep"
 FULL = "more than 250000 keys and values"
 MANY = "the file has more than 50000 documents"
 LARGE = "larger than 16 MiB"
@@ -78,32 +78,32 @@ def items(*items: str, of: str = "[{}]") -> str:
 BOMBS: dict[str, tuple[str, str]] = {
     "lists": (
         "a0: &a0 [x]\n" + "".join(f"a{i}: &a{i} {items(*[f'*a{i - 1}'] * 9)}\n" for i in range(1, 50)),
-        "aliases make this document",
+        "aliases expand this document",
     ),
     "mappings": (
         "a0: &a0 {k: x}\n"
         + "".join(f"a{i}: &a{i} {items(*(f'k{j}: *a{i - 1}' for j in range(9)), of='{{}}')}\n" for i in range(1, 50)),
-        "aliases make this document",
+        "aliases expand this document",
     ),
     "keys that are merged": (
         "a0: &a0 {k: 1}\n" + "".join(f"a{i}: &a{i} {{<<: *a{i - 1}, k{i}: 1}}\n" for i in range(1, 20_000)),
-        "aliases make this document",
+        "aliases expand this document",
     ),
     "one wide mapping, merged often": (
         "a: &a "
         + items(*(f"k{i}: 1" for i in range(1000)), of="{{}}")
         + "\n"
         + "".join(f"b{i}: {{<<: *a}}\n" for i in range(10_000)),
-        "aliases make this document",
+        "aliases expand this document",
     ),
-    "a mapping merged twice": ("a: &a {k: 1}\nb: {<<: [*a, *a]}\n", "two of the merged mappings"),
+    "a mapping merged twice": ("a: &a {k: 1}\nb: {<<: [*a, *a]}\n", "two merged mappings"),
     "itself": ("a: &a [*a]\n", "contains itself"),
     "itself, merged": ("a: &a {<<: *a}\n", "contains itself"),
     "Lists in Lists": (
         "a0: &a0 {kind: X}\n"
         + "".join(f"a{i}: &a{i} {{kind: List, items: [*a{i - 1}, *a{i - 1}]}}\n" for i in range(1, 40))
         + "kind: List\nitems: [*a39]\n",
-        "aliases make this document",
+        "aliases expand this document",
     ),
     "many aliases of one scalar": ("- &a x\n" + "- *a\n" * 300_000, "more than 50000 aliases"),
 }
@@ -151,10 +151,10 @@ LONG: dict[str, tuple[Callable[[], str | bytes], str]] = {
     "newlines": (lambda: "\n" * 15 * MB, FINE),
     "newlines before a fault": (lambda: "\n" * 6 * MB + "a", "6000001:1: error[not-an-object]"),
     "comments": (lambda: "#\n" * 7 * MB, FINE),
-    "quotes": (lambda: '"' * 15 * MB, "the document has ended before this line"),
-    "anchors of one node": (lambda: "&a " * 5 * MB, "the document has ended before this line"),
-    "aliases of nothing": (lambda: "*a " * 5 * MB, "refers to no anchor"),
-    "tabs": (lambda: "\t" * 15 * MB, "a tab stands where"),
+    "quotes": (lambda: '"' * 15 * MB, "the document ended before this line"),
+    "anchors of one node": (lambda: "&a " * 5 * MB, "the document ended before this line"),
+    "aliases of nothing": (lambda: "*a " * 5 * MB, "has no anchor"),
+    "tabs": (lambda: "\t" * 15 * MB, "a tab is not allowed where"),
     "escapes": (lambda: '"' + "\\'" * 7 * MB + '"', "error[not-an-object]"),
     "a key without a question mark": (lambda: "k" * MB + ": 1", "the key is longer than 1024 characters"),
     "a key of a TrainJob": (lambda: JOB + "? " + "k" * MB + "\n: 1\n", "warning[unknown-field]"),
@@ -170,20 +170,20 @@ LONG: dict[str, tuple[Callable[[], str | bytes], str]] = {
 
 RESOURCES = "}}, trainer: {{resourcesPerNode: {{limits: {{{}}}}}}}}}"
 SMALL: dict[str, tuple[str | bytes, str]] = {
-    "NUL bytes": ("\0" * 1000, "the text holds NUL bytes"),
-    "a NUL byte": (JOB + "x: \0\n", "5:4: error[yaml]: the text holds NUL bytes"),
+    "NUL bytes": ("\0" * 1000, "the text contains NUL bytes"),
+    "a NUL byte": (JOB + "x: \0\n", "5:4: error[yaml]: the text contains NUL bytes"),
     "UTF-16 LE": (b"\xff\xfe" + JOB.encode("utf-16-le"), "no faults found: 1 TrainJob"),
     "UTF-16 BE": (b"\xfe\xff" + JOB.encode("utf-16-be"), "no faults found: 1 TrainJob"),
-    "UTF-16 LE without a mark": (JOB.encode("utf-16-le"), "no YAML, or not UTF-8"),
-    "UTF-16 BE without a mark": (JOB.encode("utf-16-be"), "no YAML, or not UTF-8"),
-    "half of UTF-16": (b"\xff\xfea", "the file begins as UTF-16, but is none"),
-    "UTF-32": (JOB.encode("utf-32"), "no YAML, or not UTF-8"),
+    "UTF-16 LE without a mark": (JOB.encode("utf-16-le"), "not YAML, or not UTF-8"),
+    "UTF-16 BE without a mark": (JOB.encode("utf-16-be"), "not YAML, or not UTF-8"),
+    "half of UTF-16": (b"\xff\xfea", "the file has a UTF-16 byte order mark, but is not UTF-16"),
+    "UTF-32": (JOB.encode("utf-32"), "not YAML, or not UTF-8"),
     "UTF-32 BE": (b"\0\0\xfe\xff" + JOB.encode("utf-32-be"), "is not UTF-8"),
     "latin-1": (JOB.encode() + b"x: caf\xe9\n", "5:7: error[yaml]: the byte 0xe9 is not UTF-8"),
     "CESU-8": (JOB.encode() + b"x: \xed\xa0\xbd\xed\xb8\x80\n", "the byte 0xed is not UTF-8"),
-    "half a character, escaped": (job("name: a", r'name: "\ud800"'), "stands for no character"),
-    "half a character in JSON": (r'{"a":"\ud800"}', "stands for no character"),
-    "half a character in UTF-16": (b"\xff\xfe\x00\xd8", "U+D800 is half a character"),
+    "half a character, escaped": (job("name: a", r'name: "\ud800"'), "represents no character"),
+    "half a character in JSON": (r'{"a":"\ud800"}', "represents no character"),
+    "half a character in UTF-16": (b"\xff\xfe\x00\xd8", "U+D800 is half of a surrogate pair"),
     "control characters": (job("name: a", "name: a\x1b[31m"), "the control character U+001B"),
     "control characters, escaped": (job("name: a", r'name: "a\e[31m\x07"'), r"a\u001b[31m"),
     "bidirectional overrides": (job("name: a", "name: a\u202eb"), r"a\u202eb"),
@@ -196,7 +196,7 @@ SMALL: dict[str, tuple[str | bytes, str]] = {
     "a long quantity": (job("}}", RESOURCES.format(f"memory: '{'9' * 10**5}Ei'")), "error[quantity]"),
     "a name that leads upwards": (job("name: a", "name: ../../etc/passwd"), "error[invalid-name]"),
     "a namespace that leads upwards": (job("name: a", "name: a, namespace: ../.."), "error["),
-    "a name with NUL": (job("name: a", r'name: "a\0b"'), r'name is "a\u0000b"'),
+    "a name with NUL": (job("name: a", r'name: "a\0b"'), r'name "a\u0000b"'),
     "no name but a list": (job("name: a", "name: [a]"), "error["),
     "no metadata but a list": (job("{name: a}", "[a]"), "error["),
     "noise": (random.Random(1).randbytes(10**5), "error[yaml]"),

@@ -43,7 +43,7 @@ REJECTED = [
     pytest.param(
         [((*NODE, "name"), "Eval")],
         ("replicated-job-name", "spec.replicatedJobs[1].name", (*NODE, "name")),
-        'a replicated job is named "Eval", which has upper-case letters in it; its Jobs and pods are named after it',
+        'a replicated job is named "Eval", which contains uppercase letters; its Jobs and pods are named after it',
         id="a job's name",
     ),
     pytest.param(
@@ -55,7 +55,7 @@ REJECTED = [
     pytest.param(
         [((*NODE, "groupName"), "g" * 64)],
         ("group-name", "spec.replicatedJobs[1].groupName", (*NODE, "groupName")),
-        f'the groupName of job "node" is "{"g" * 59}..., which has 64 characters, and may have 63',
+        f'the groupName of job "node" is "{"g" * 59}..., which has 64 characters, but must have at most 63',
         id="a group's long name",
     ),
     pytest.param(
@@ -71,7 +71,7 @@ REJECTED = [
     pytest.param(
         [(("spec", "network", "subdomain"), "a.b")],
         ("subdomain", "spec.network.subdomain", ("spec", "network", "subdomain")),
-        'the subdomain of the pods is "a.b", which has "." in it',
+        'the subdomain of the pods is "a.b", which contains "."',
         id="a domain as subdomain",
     ),
     pytest.param(
@@ -145,7 +145,7 @@ REJECTED = [
         )
         for name, shown, why in (
             ("9lives", '"9lives"', 'begins with "9"'),
-            ("a-b", '"a-b"', 'has "-" in it'),
+            ("a-b", '"a-b"', 'contains "-"'),
             ("a,", '"a,"', 'ends with ","'),
             ("n" * 129, f'"{"n" * 59}...', "has 129 characters, and may have 128"),
         )
@@ -193,7 +193,7 @@ REJECTED = [
     pytest.param(
         [(("spec", "volumeClaimPolicies"), claims("Data"))],
         ("claim-name", "spec.volumeClaimPolicies[0].template[0].name", CLAIM),
-        'the name of a volume claim template is "Data", which has upper-case letters in it',
+        'the name of a volume claim template is "Data", which contains uppercase letters',
         id="a claim's name",
     ),
     pytest.param(

@@ -273,6 +273,6 @@ def test_labels_of_other_objects() -> None:
     findings = PodViolations({})
     metadata.labels(findings, ((None, "metadata"), "labels"), {"a b": "x", "app": "a/b"}, field="metadata.labels")
     assert [(v.path[-1], v.field, v.key, v.message) for v in findings.violations] == [
-        ("a b", "metadata.labels", True, 'invalid key: "a b" has spaces in it'),
-        ("app", "metadata.labels", False, 'invalid label value for app: "a/b" has "/" in it'),
+        ("a b", "metadata.labels", True, 'invalid key: "a b" contains spaces'),
+        ("app", "metadata.labels", False, 'invalid label value for app: "a/b" contains "/"'),
     ]

@@ -193,7 +193,7 @@ def test_what_is_not_known_says_why() -> None:
         "command[1]": f"HOST is not known: POD is not known: {why}",
         "env.POD": why,
         "env.HOST": f"POD is not known: {why}",
-        "envFrom[0]": 'Secret "keys" is not among the given documents',
+        "envFrom[0]": 'Secret "keys" is not in the given documents',
     }
 
 

@@ -34,25 +34,25 @@ REPORTS: dict[str, tuple[str, str]] = {
     "block style": (
         f"spec:\n  {RUNTIME}\n  trainer:\n    numNodes: '4' # four\n",
         """\
-job.yaml:7:15: error[wrong-type]: numNodes is the string "4", and must be a whole number
+job.yaml:7:15: error[wrong-type]: numNodes must be an integer, not the string "4"
   7 |     numNodes: '4' # four
     |               ^^^
-  help: write it without quotes: 4
+  help: remove the quotes: 4
 """,
     ),
     "flow style": (
         f'spec: {{{RUNTIME}, trainer: {{numNodes: "4", image: x}}}}\n',
         """\
-job.yaml:4:55: error[wrong-type]: numNodes is the string "4", and must be a whole number
+job.yaml:4:55: error[wrong-type]: numNodes must be an integer, not the string "4"
   4 | spec: {runtimeRef: {name: plain}, trainer: {numNodes: "4", image: x}}
     |                                                       ^^^
-  help: write it without quotes: 4
+  help: remove the quotes: 4
 """,
     ),
     "a field's name": (
         f"spec:\n  {RUNTIME}\n  trainer: {{numnodes: 4}}\n",
         """\
-job.yaml:6:13: warning[unknown-field]: TrainJob has no field spec.trainer.numnodes; it is dropped
+job.yaml:6:13: warning[unknown-field]: unknown field spec.trainer.numnodes in TrainJob; it is dropped
   6 |   trainer: {numnodes: 4}
     |             ^^^^^^^^
   help: did you mean numNodes?
@@ -70,55 +70,55 @@ job.yaml:8:7: error[required]: env[0] has no name, which is required
     "a mapping in block style is shown by its key": (
         f"spec:\n  {RUNTIME}\n  trainer:\n    command:\n      run: x\n",
         """\
-job.yaml:7:5: error[wrong-type]: command is a mapping, and must be a list
+job.yaml:7:5: error[wrong-type]: command must be a list, not a mapping
   7 |     command:
     |     ^^^^^^^
-  help: begin each item with a dash
+  help: start each item with a dash
 """,
     ),
     "of a longer text the first line": (
         f"spec:\n  {RUNTIME}\n  trainer:\n    args: |\n      one\n      two\n",
         """\
-job.yaml:7:11: error[wrong-type]: args is the string "one\\\\ntwo\\\\n", and must be a list
+job.yaml:7:11: error[wrong-type]: args must be a list, not the string "one\\\\ntwo\\\\n"
   7 |     args: |
     |           ^
-  help: write a list, a word each; no shell expands them
+  help: use a list with one item per word; no shell expands them
 """,
     ),
     "no value at all": (
         f"spec:\n  {RUNTIME}\n  trainer:\n    args: [a, , b]\n",
         """\
-job.yaml:7:15: error[yaml]: a value cannot begin with `,`
+job.yaml:7:15: error[yaml]: a value cannot start with `,`
   7 |     args: [a, , b]
     |               ^
-  help: put the value in quotes if these characters belong to it
+  help: quote the value if these characters belong to it
 """,
     ),
     "wide characters and accents": (
         f'spec: {{{RUNTIME}, trainer: {{image: 日本e\u0301, numNodes: "4"}}}}\n',
         """\
-job.yaml:4:68: error[wrong-type]: numNodes is the string "4", and must be a whole number
+job.yaml:4:68: error[wrong-type]: numNodes must be an integer, not the string "4"
   4 | spec: {runtimeRef: {name: plain}, trainer: {image: 日本e\u0301, numNodes: "4"}}
     |                                                                     ^^^
-  help: write it without quotes: 4
+  help: remove the quotes: 4
 """,
     ),
     "tabs": (
         f'spec: {{{RUNTIME},\ttrainer:\t{{numNodes: "4"}}}}\n',
         """\
-job.yaml:4:55: error[wrong-type]: numNodes is the string "4", and must be a whole number
+job.yaml:4:55: error[wrong-type]: numNodes must be an integer, not the string "4"
   4 | spec: {runtimeRef: {name: plain},    trainer:    {numNodes: "4"}}
     |                                                             ^^^
-  help: write it without quotes: 4
+  help: remove the quotes: 4
 """,
     ),
     "what does not print": (
         f'spec: {{{RUNTIME}, trainer: {{image: a\u202eb\xa0, numNodes: "4"}}}}\n',
         """\
-job.yaml:4:68: error[wrong-type]: numNodes is the string "4", and must be a whole number
+job.yaml:4:68: error[wrong-type]: numNodes must be an integer, not the string "4"
   4 | spec: {runtimeRef: {name: plain}, trainer: {image: a\\u202eb\\xa0, numNodes: "4"}}
     |                                                                            ^^^
-  help: write it without quotes: 4
+  help: remove the quotes: 4
 """,
     ),
     "no UTF-8": (
@@ -133,19 +133,19 @@ job.yaml:6:21: error[yaml]: the byte 0xff is not UTF-8
     "a secret keeps the underline where it belongs": (
         f'spec: {{{RUNTIME}, trainer: {{env: [{{name: HF_TOKEN, value: "hf_abcdef"}}], numNodes: "4"}}}}\n',
         """\
-job.yaml:4:100: error[wrong-type]: numNodes is the string "4", and must be a whole number
+job.yaml:4:100: error[wrong-type]: numNodes must be an integer, not the string "4"
   4 | spec: {runtimeRef: {name: plain}, trainer: {env: [{name: HF_TOKEN, value: "***"}], numNodes: "4"}}
     |                                                                                              ^^^
-  help: write it without quotes: 4
+  help: remove the quotes: 4
 """,
     ),
     "a secret is what is wrong": (
         f"spec:\n  {RUNTIME}\n  trainer:\n    env:\n    - name: DB_PASSWORD\n      value: 123456\n",
         """\
-job.yaml:9:14: error[wrong-type]: env[0].value is a number, and must be a string
+job.yaml:9:14: error[wrong-type]: env[0].value must be a string, not a number
   9 |       value: ***
     |              ^^^
-  help: put it in quotes
+  help: quote it
 """,
     ),
     "the first of two is in view": (
@@ -157,7 +157,7 @@ job.yaml:7:3: error[yaml]: the key "suspend" is already set on line 6
   job.yaml:6:3: set here
   6 |   suspend: true
     |   -------------
-  help: remove one of the two: kubectl would take the last without a word
+  help: remove one of them: kubectl silently uses the last one
 """,
     ),
     "both on one line": (
@@ -166,7 +166,7 @@ job.yaml:7:3: error[yaml]: the key "suspend" is already set on line 6
 job.yaml:4:23: error[yaml]: the key "suspend" is already set on line 4
   4 | spec: {suspend: true, suspend: true}
     |                       ^^^^^^^
-  help: remove one of the two: kubectl would take the last without a word
+  help: remove one of them: kubectl silently uses the last one
 """,
     ),
     "what begins elsewhere": (
@@ -178,7 +178,7 @@ job.yaml:9:10: error[yaml]: a `,` or `]` is missing in the list opened with `[` 
   job.yaml:7:5: opened here
   7 |     args: [a,
     |     ---------
-  help: separate the items with commas, close the list with `]`, and quote items that hold brackets, commas or `?`
+  help: separate items with commas, close the list with `]`, and quote items that contain brackets, commas or `?`
 """,
     ),
 }

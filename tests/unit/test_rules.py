@@ -150,7 +150,7 @@ def test_the_place_is_finer_than_the_cluster_says() -> None:
 @pytest.mark.parametrize(
     ("name", "message", "meant"),
     [
-        ("llama-3.1", 'the TrainJob\'s name is "llama-3.1", which has "." in it', "llama-3-1"),
+        ("llama-3.1", 'the TrainJob\'s name is "llama-3.1", which contains "."', "llama-3-1"),
         ("3d-unet", 'the TrainJob\'s name is "3d-unet", which begins with a digit', "job-3d-unet"),
         ("3.5", 'the TrainJob\'s name is "3.5", which begins with a digit', "job-3-5"),
     ],
