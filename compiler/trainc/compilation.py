@@ -169,7 +169,7 @@ def compile_documents(reading: Reading, options: Options) -> Compilation:
         for plan in plans
         if plan.objects and not plan.failed
     )
-    used = (entry for level in searched.levels[1:] for entry in level.entries.values() if entry.asked)
+    used = (entry for level in searched.levels[1:] for entry in level.entries.values() if entry.requested)
     found += [diagnostic for entry in used for diagnostic in entry.conform()[1]]
     if linted := [plan for plan in plans if plan.lint_findings]:
         from trainc.placing.lint import warnings

@@ -9,7 +9,7 @@ from running import run
 
 from trainc.cli.schema import DIALECTS as OFFERED
 from trainc.diagnostics import Document
-from trainc.frontends.dialects import DIALECTS, load, tell
+from trainc.frontends.dialects import DIALECTS, load, detect
 from trainc.frontends.moves import moved
 from trainc.objects import TrainJob
 
@@ -39,7 +39,7 @@ def job(spec: dict[str, Any], version: str = NOW) -> dict[str, Any]:
     ],
 )
 def test_a_dialect_is_told_by_its_fields(spec: dict[str, Any], version: str, dialect: str) -> None:
-    assert tell(job(spec, version)).key == dialect
+    assert detect(job(spec, version)).key == dialect
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_a_dialect_is_told_by_its_fields(spec: dict[str, Any], version: str, dia
     ],
 )
 def test_two_dialects_in_one(spec: dict[str, Any], version: str, mark: str, against: str) -> None:
-    told = tell(job(spec, version))
+    told = detect(job(spec, version))
     assert (told.key, told.mark[-1], told.against[-1]) == ("", mark, against)
 
 

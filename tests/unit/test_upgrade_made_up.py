@@ -10,7 +10,7 @@ import yaml
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from trainc.frontends.dialects import load, tell
+from trainc.frontends.dialects import load, detect
 from trainc.frontends.moves import moved
 from trainc.kubernetes.documents import parse
 from trainc.upgrade.rewrite import rewrite
@@ -126,7 +126,7 @@ def test_rewritten(tree: dict[str, Any], seed: int) -> None:
     text, comments = laid_out(tree, seed)
     read = parse(text)
     assume(read == parse(yaml.safe_dump(tree)))  # a comment may have got into a text of several lines
-    dialect = load(tell(read).key)
+    dialect = load(detect(read).key)
     moves = tuple(dialect.moves(read))
     new = rewrite(text, (), read, moves, dialect.GONE)
     assert parse(new) == moved(read, moves, dialect.GONE)

@@ -17,7 +17,7 @@ from trainc.declarations import Declaration
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place
 from trainc.emit.yaml import render
 from trainc.frontends import OLD_VERSION, VERSION
-from trainc.frontends.dialects import V2_3, load, tell
+from trainc.frontends.dialects import V2_3, detect, load
 from trainc.frontends.moves import AS_IS, Move, moved
 from trainc.kubernetes.documents import YamlError, parse
 from trainc.kubernetes.documents.streams import decode
@@ -96,7 +96,7 @@ def upgrade(
             todo += _runtime(document)
         elif (key := _key(document)) in compiled:
             todo += _job(document, compiled.pop(key))  # a second one of the same name does not compile
-        elif tell(document.value) is not V2_3:
+        elif detect(document.value) is not V2_3:
             # Of a document that does not compile nothing can be proved.
             found = [diagnostic for diagnostic in before.diagnostics if diagnostic.severity == "error"]
     new, refused = _rewritten(todo)
@@ -118,7 +118,7 @@ def _key(document: Document) -> tuple[str, str]:
 
 def _job(document: Document, objects: Iterable[Tree]) -> Iterator[_Job]:
     """A TrainJob of an older dialect, with its moves."""
-    told = tell(document.value)
+    told = detect(document.value)
     if told is V2_3:
         return
     dialect = load(told.key)
