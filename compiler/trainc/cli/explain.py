@@ -129,7 +129,7 @@ def _rendered(result: Compilation, selector: Selector | None, form: str | None, 
         return json.render(found)
     from trainc.explaining import text
 
-    return text.render(found, color=options.colored(sys.stdout), asked=selector is not None)
+    return text.render(found, color=options.colored(sys.stdout), selected=selector is not None)
 
 
 def _no_such_field(result: Compilation, selector: Selector) -> Diagnostic:

@@ -32,9 +32,7 @@ class Repository:
         self.root = root_of(".")
 
     def path(self, file: str) -> str:
-        """Return a file's path from the root, or its absolute path outside of it. Links are resolved, as git does not
-        store the lines of their targets.
-        """
+        """Return a file's path from the root, with links resolved; outside the root, its absolute path."""
         if file in _NO_FILES or file.startswith(_BUILT_IN):
             return _NO_FILES.get(file, file)
         full = os.path.realpath(file)
