@@ -38,7 +38,7 @@ SHALLOW = "nested more than 100 deep"
 FULL = "more than 250000 keys and values"
 MANY = "the file has more than 50000 documents"
 LARGE = "larger than 16 MiB"
-FINE = "no faults found"
+FINE = "no problems found"
 
 
 class Done(NamedTuple):
@@ -172,8 +172,8 @@ RESOURCES = "}}, trainer: {{resourcesPerNode: {{limits: {{{}}}}}}}}}"
 SMALL: dict[str, tuple[str | bytes, str]] = {
     "NUL bytes": ("\0" * 1000, "the text holds NUL bytes"),
     "a NUL byte": (JOB + "x: \0\n", "5:4: error[yaml]: the text holds NUL bytes"),
-    "UTF-16 LE": (b"\xff\xfe" + JOB.encode("utf-16-le"), "no faults found: 1 TrainJob"),
-    "UTF-16 BE": (b"\xfe\xff" + JOB.encode("utf-16-be"), "no faults found: 1 TrainJob"),
+    "UTF-16 LE": (b"\xff\xfe" + JOB.encode("utf-16-le"), "no problems found: 1 TrainJob"),
+    "UTF-16 BE": (b"\xfe\xff" + JOB.encode("utf-16-be"), "no problems found: 1 TrainJob"),
     "UTF-16 LE without a mark": (JOB.encode("utf-16-le"), "no YAML, or not UTF-8"),
     "UTF-16 BE without a mark": (JOB.encode("utf-16-be"), "no YAML, or not UTF-8"),
     "half of UTF-16": (b"\xff\xfea", "the file begins as UTF-16, but is none"),
@@ -327,7 +327,7 @@ def test_a_file_that_grows(tmp_path: Path) -> None:
     growing = threading.Thread(target=grow)
     growing.start()
     try:
-        judge(validate(path), "no faults found: 1 TrainJob")
+        judge(validate(path), "no problems found: 1 TrainJob")
     finally:
         stop.set()
         growing.join()

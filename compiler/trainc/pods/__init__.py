@@ -173,7 +173,7 @@ class Job(NamedTuple):
         jobset, replicated = self.jobset, self.replicated
         everybody, group = jobset["spec"]["replicatedJobs"], replicated.get("groupName", "")
         peers = [other for other in everybody if other.get("groupName", "") == group]
-        key: Value = Unknown("it is made of the namespace, and the manifest names none")
+        key: Value = Unknown("it contains the namespace, and the manifest sets none")
         if self.namespace:
             key = sha1(f"{self.namespace}/{self.name}".encode(), usedforsecurity=False).hexdigest()
         found: dict[str, Value] = {
