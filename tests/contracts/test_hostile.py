@@ -1,6 +1,6 @@
-"""Whatever a file holds, `trainc validate` says what is wrong with it: no traceback, no hang, no more than 300 MB.
+"""`trainc validate` reports every hostile input without a traceback, a hang, or more than 300 MB of memory.
 
-Each row is a process of its own, whose memory is measured: a text, and what the report must say of it.
+Each row is an input text and a part of its report. It runs in its own process, whose memory is measured.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from running import run
 ROOT = Path(__file__).parents[2]
 MB = 10**6
 MEMORY = 300
-"""Megabytes that a process may need at its peak."""
+"""The maximum peak memory of a process, in megabytes."""
 PATIENCE = 60
-"""Seconds after which a process is taken to hang."""
-# A process starts out with the peak of the one that it is forked from: a small one stands in between.
+"""The maximum duration of a process, in seconds."""
+# A forked process starts with the peak memory of its parent, so a small process is forked first.
 LAUNCHER = """
 import json, os, sys
 pid = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ)
@@ -38,7 +38,7 @@ SHALLOW = "nested more than 100 levels deep"
 FULL = "more than 250000 keys and values"
 MANY = "the file has more than 50000 documents"
 LARGE = "larger than 16 MiB"
-FINE = "no faults found"
+FINE = "no problems found"
 
 
 class Done(NamedTuple):
@@ -48,7 +48,7 @@ class Done(NamedTuple):
 
 
 def validate(*paths: str | bytes | Path, cwd: Path | None = None) -> Done:
-    """A process of `trainc validate`, which must not print anything but its report."""
+    """Run `trainc validate` in a process, which must print only its report."""
     launcher = [sys.executable, "-S", "-E", "-c", LAUNCHER]
     done = subprocess.run(
         [*launcher, sys.executable, "-m", "trainc", "validate", *paths],
@@ -66,7 +66,7 @@ def validate(*paths: str | bytes | Path, cwd: Path | None = None) -> Done:
 
 
 def job(was: str, now: str) -> str:
-    """The job with one part of it replaced."""
+    """Return the job with one part replaced."""
     assert was in JOB
     return JOB.replace(was, now)
 
@@ -172,8 +172,8 @@ RESOURCES = "}}, trainer: {{resourcesPerNode: {{limits: {{{}}}}}}}}}"
 SMALL: dict[str, tuple[str | bytes, str]] = {
     "NUL bytes": ("\0" * 1000, "the text contains NUL bytes"),
     "a NUL byte": (JOB + "x: \0\n", "5:4: error[yaml]: the text contains NUL bytes"),
-    "UTF-16 LE": (b"\xff\xfe" + JOB.encode("utf-16-le"), "no faults found: 1 TrainJob"),
-    "UTF-16 BE": (b"\xfe\xff" + JOB.encode("utf-16-be"), "no faults found: 1 TrainJob"),
+    "UTF-16 LE": (b"\xff\xfe" + JOB.encode("utf-16-le"), "no problems found: 1 TrainJob"),
+    "UTF-16 BE": (b"\xfe\xff" + JOB.encode("utf-16-be"), "no problems found: 1 TrainJob"),
     "UTF-16 LE without a mark": (JOB.encode("utf-16-le"), "not YAML, or not UTF-8"),
     "UTF-16 BE without a mark": (JOB.encode("utf-16-be"), "not YAML, or not UTF-8"),
     "half of UTF-16": (b"\xff\xfea", "the file has a UTF-16 byte order mark, but is not UTF-16"),
@@ -204,14 +204,14 @@ SMALL: dict[str, tuple[str | bytes, str]] = {
 
 
 def judge(done: Done, said: str) -> None:
-    """The report says so, the exit code fits, and memory is bounded."""
+    """Check the report, the exit code and the peak memory."""
     assert said in done.out
     assert done.code == ("error[" in done.out)
     assert done.megabytes < MEMORY
 
 
 @pytest.mark.parametrize(("text", "said"), [pytest.param(*row, id=name) for name, row in (BOMBS | DEEP).items()])
-def test_a_text_that_unfolds(text: str, said: str, tmp_path: Path) -> None:
+def test_a_text_that_expands(text: str, said: str, tmp_path: Path) -> None:
     path = tmp_path / "x.yaml"
     path.write_text(text)
     judge(validate(path), said)
@@ -259,7 +259,7 @@ def test_a_link_to_a_folder_above(tmp_path: Path) -> None:
     judge(validate(tmp_path / "in"), "error[link-out]")
 
 
-def test_a_folder_that_holds_itself(tmp_path: Path) -> None:
+def test_a_folder_that_contains_itself(tmp_path: Path) -> None:
     (tmp_path / "again").symlink_to(".")
     judge(validate(tmp_path), FINE)
 
@@ -286,7 +286,7 @@ def test_pipes_and_sockets_are_not_waited_for(tmp_path: Path) -> None:
 )
 def test_a_path(path: str | bytes, said: str) -> None:
     if isinstance(path, str) and path.startswith("/") and not os.path.exists(path):
-        pytest.skip(f"no {path} here")
+        pytest.skip(f"{path} does not exist")
     judge(validate(path), said)
 
 
@@ -327,7 +327,7 @@ def test_a_file_that_grows(tmp_path: Path) -> None:
     growing = threading.Thread(target=grow)
     growing.start()
     try:
-        judge(validate(path), "no faults found: 1 TrainJob")
+        judge(validate(path), "no problems found: 1 TrainJob")
     finally:
         stop.set()
         growing.join()
@@ -346,7 +346,7 @@ WEEDS: tuple[bytes, ...] = (
 
 
 def mutated(seed: int) -> bytes:
-    """An input of the gallery after a few accidents."""
+    """Return a golden input after a few random mutations."""
     chance = random.Random(seed)
     text = chance.choice(INPUTS).read_bytes()
     for _ in range(chance.randint(1, 8)):
@@ -377,8 +377,8 @@ def mutated(seed: int) -> bytes:
 
 
 @pytest.mark.parametrize("tenth", range(10))
-def test_mutated_inputs_are_judged(tenth: int) -> None:
-    """EXAMPLES=20000 runs as many; a failing one is written down by its seed."""
+def test_mutated_inputs_are_handled(tenth: int) -> None:
+    """Run EXAMPLES inputs (such as EXAMPLES=20000); a failure names its seed."""
     for seed in range(tenth * EXAMPLES // 10, (tenth + 1) * EXAMPLES // 10):
         text = mutated(seed)
         built = run("build", "-", stdin=text)

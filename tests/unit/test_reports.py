@@ -1,4 +1,4 @@
-"""The text report as a reader sees it: a job above, the whole report below."""
+"""The text report: each case is a job and its whole report."""
 
 from __future__ import annotations
 
@@ -207,12 +207,12 @@ def test_a_byte_order_mark_takes_no_column() -> None:
 
 
 LONG: list[tuple[str, str]] = [
-    # What stands behind is cut off,
+    # The end of the line is truncated,
     (
         f'spec: {{trainer: {{numNodes: "4", image: {"x" * 200}}}, {RUNTIME}}}',
         f'  4 | spec: {{trainer: {{numNodes: "4", image: {"x" * 78}...\n' + "    |" + " " * 28 + "^^^",
     ),
-    # what stands before it,
+    # the beginning,
     (
         f'spec: {{{RUNTIME}, trainer: {{image: {"x" * 200}, numNodes: "4"}}}}',
         f'  4 | ...{"x" * 28}, numNodes: "4"}}}}\n' + "    |" + " " * 44 + "^^^",
@@ -222,7 +222,7 @@ LONG: list[tuple[str, str]] = [
         f'spec: {{{RUNTIME}, trainer: {{image: {"x" * 200}, numNodes: "4", args: [{"日" * 99}]}}}}',
         f'  4 | ...{"x" * 28}, numNodes: "4", args: [{"日" * 31}...\n' + "    |" + " " * 44 + "^^^",
     ),
-    # Of a value that is too long itself, the beginning.
+    # A value that is too long itself is truncated after its beginning.
     (
         f'spec: {{{RUNTIME}, trainer: {{numNodes: "{"4" * 300}"}}}}',
         f'  4 | spec: {{{RUNTIME}, trainer: {{numNodes: "{"4" * 62}...\n' + "    |" + " " * 55 + "^" * 63,
@@ -250,7 +250,7 @@ def test_standard_input() -> None:
     ]
 
 
-def test_what_stands_before_a_document_on_its_line_belongs_to_another_one() -> None:
+def test_text_before_a_document_on_its_line_belongs_to_another_document() -> None:
     assert report('{"kind": "x"} {"kind": "TrainJob"}\n', name="x.json").splitlines()[:3] == [
         "x.json:1:15: error[no-api-version]: a TrainJob without apiVersion",
         '  1 | ... {"kind": "TrainJob"}',
@@ -276,7 +276,7 @@ def test_colours(snapshot: SnapshotAssertion) -> None:
 
 
 class Terminal:
-    """A stream that says whether it is a terminal."""
+    """A stream that may be a terminal."""
 
     def __init__(self, answer: bool) -> None:
         self.answer = answer
@@ -313,7 +313,7 @@ def diagnostic(**fields: object) -> Diagnostic:
     return Diagnostic(id="x", severity="error", stage="read", message="m")._replace(**fields)  # type: ignore[arg-type]
 
 
-def test_nothing_to_say_is_nothing() -> None:
+def test_an_empty_report_is_empty() -> None:
     assert text.render([], summary="", color=False) == ""
     assert text.render([], summary="done", color=False) == "done\n"
     assert text.render([diagnostic()], summary="", color=False) == "error[x]: m\n"
@@ -328,7 +328,7 @@ def test_the_line_of_the_place_is_not_shown_again_for_a_related_one() -> None:
     )
 
 
-def test_json_says_where_a_place_ends() -> None:
+def test_json_has_the_end_of_a_place() -> None:
     document = Document(file="a", line=9, text="a: {b: c}\n", value={"a": {"b": "c"}}, column=3)
     rendered = json.render([diagnostic(place=Place(document, ("a",)))], summary="", color=False)
     assert [line.strip() for line in rendered.splitlines()[14:19]] == [
@@ -340,7 +340,7 @@ def test_json_says_where_a_place_ends() -> None:
     ]
 
 
-def test_a_location_prints_as_a_place_and_keeps_its_text_to_itself() -> None:
+def test_a_location_prints_as_a_place_and_not_its_text() -> None:
     at = Place(Document(file="-", line=1, text="a: secret", value={"a": "secret"}), ("a",)).locate()
     assert (str(at), repr(at)) == ("<stdin>:1:4", "Location('<stdin>:1:4', end=1:10)")
 
@@ -358,6 +358,6 @@ def test_a_thousand_diagnostics_take_no_time(job: str, monkeypatch: pytest.Monke
     found = trainc.compile(["job.yaml"]).diagnostics
     begin = time.process_time()
     rendered = text.render(found, summary="", color=False)
-    assert time.process_time() - begin < 5  # a second on a busy machine, and minutes if a line were read each time
+    assert time.process_time() - begin < 5  # a second on a busy machine, minutes if every diagnostic read its line
     assert rendered.count("error[wrong-type]") == 1000
     assert len(rendered) < 400_000
