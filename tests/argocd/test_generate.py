@@ -124,9 +124,7 @@ def test_no_colours_ever(repository: Path, monkeypatch: pytest.MonkeyPatch) -> N
     ("version", "said"),
     [
         pytest.param("1.36", "", id="the one whose rules are checked"),
-        pytest.param(
-            "1.34", "the cluster is Kubernetes 1.34, and the rules that are checked are those of 1.36\n", id="older"
-        ),
+        pytest.param("1.34", "the cluster runs Kubernetes 1.34, but trainc checks the rules of 1.36\n", id="older"),
     ],
 )
 def test_the_clusters_version(version: str, said: str, repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -177,7 +175,7 @@ def test_a_document_that_cannot_pass(text: str, said: str, repository: Path) -> 
 def test_what_kustomize_would_do_is_not_done(repository: Path) -> None:
     done = generate(repository, {"job.yaml": JOB, "kustomization.yaml": "resources: [job.yaml]\nnamePrefix: a-\n"})
     assert objects(done) == [("JobSet", "finetune", None)]
-    assert done.err == "a kustomization.yaml is left out: the plugin does not run kustomize\n"
+    assert done.err == "kustomization.yaml is left out: the plugin does not run kustomize\n"
 
 
 DISCOVERED: dict[str, tuple[dict[str, str], str]] = {
