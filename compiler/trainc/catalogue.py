@@ -1,8 +1,8 @@
 """The catalogue of every id that trainc can report, with its page.
 
 Reads    the declarations of all modules, and diagnostics/<id>.md.
-Returns  declarations by id, and pages as text. `validate --explain`, docs/diagnostics.md, the SARIF report and the tests
-         use it; no stage imports it.
+Returns  declarations by id, and pages as text. `validate --explain`, docs/diagnostics.md, the SARIF report and the
+         tests use it; no stage imports it.
 """
 
 from __future__ import annotations

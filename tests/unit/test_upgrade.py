@@ -178,7 +178,7 @@ def test_a_file_with_something_unprovable_stays_and_the_others_do_not(tmp_path: 
     [
         pytest.param(
             "  runtimeRef: {name: torch-distributed}\n  labels: {}\n  trainer: {numProcPerNode: gpu}\n",
-            "write numProcPerNode as a number first",
+            "set numProcPerNode to a number first",
             id="a word that v2.3 does not have",
         ),
         pytest.param(
@@ -189,7 +189,7 @@ def test_a_file_with_something_unprovable_stays_and_the_others_do_not(tmp_path: 
         ),
         pytest.param(
             "  runtimeRef: {name: plain}\n  <<: {labels: {a: b}}\n",
-            "spec.labels is written elsewhere",
+            "spec.labels comes from an alias",
             id="a field that is merged in",
         ),
     ],

@@ -1,10 +1,9 @@
 """Argo CD's `generate`: the objects of the TrainJobs in the application's folder, and the documents of other kinds.
 
 Reads    the environment and the current folder.
-Returns  a compilation, and the documents that pass through. Argo CD prunes every object that is missing from the output,
-         such as a PersistentVolumeClaim beside a TrainJob, so documents of other kinds are part of it. A document that
-         is not a Kubernetes object is an error at its line; Argo CD would reject the whole output without naming the
-         file.
+Returns  a compilation, and the documents that pass through. Argo CD prunes every object that the output lacks, such as
+         a PersistentVolumeClaim beside a TrainJob, so documents of other kinds are part of it. A document that is not a
+         Kubernetes object is an error at its line; Argo CD would reject the whole output without naming the file.
 """
 
 from __future__ import annotations
