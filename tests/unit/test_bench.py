@@ -118,13 +118,13 @@ def test_the_limits_on_processor_time_beside_kubectl() -> None:
 
 
 def test_the_page_of_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It holds what is printed: the machine, the limits, and a table for each work."""
+    """The page has the printed text: the machine, the limits, and a table for each workload."""
     page = tmp_path / "results.md"
     monkeypatch.setattr("sys.argv", ["run.py", "--only", "one", "--runs", "1", "--write", str(page)])
     main()
     text = page.read_text()
     headings = [line for line in text.splitlines() if line.startswith("#")]
-    assert headings == ["# Results", "### One TrainJob on a stock runtime, cold: 1 runs"]
+    assert headings == ["# Results", "### One TrainJob on a built-in runtime, cold: 1 runs"]
     assert all(goal.what in text for goal in works.GOALS)
     assert "| trainc build | " in text
 

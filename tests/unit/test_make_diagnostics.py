@@ -17,6 +17,6 @@ def test_a_missing_page_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest
     monkeypatch.setattr("trainc.catalogue.entries", lambda: {declared.id: declared for declared in unwritten})
     assert runpy.run_path(str(SCRIPT))["main"](["--check"]) == 1
     assert capsys.readouterr().err == (
-        "diagnostics/new-fault.md is missing: write it, see CONTRIBUTING.md\n"
-        "diagnostics/other-fault.md is missing: write it, see CONTRIBUTING.md\n"
+        "diagnostics/new-fault.md is missing: write it as CONTRIBUTING.md describes\n"
+        "diagnostics/other-fault.md is missing: write it as CONTRIBUTING.md describes\n"
     )
