@@ -35,9 +35,9 @@ def test_elastic(needs: Needs, cluster: Clusters, prove: Prove) -> None:
         (pods.folder / "node/srv/shared/enough").touch()
         said = pods.wait(120, [first, second])
     assert worlds() == [2, 3, 2]
-    froms = [one["from"] for one in first.said() if "from" in one]
-    assert froms == sorted(froms)
-    assert froms[1] > 0, "the steps of two nodes were kept when the third one came"
+    origins = [one["from"] for one in first.said() if "from" in one]
+    assert origins == sorted(origins)
+    assert origins[1] > 0, "the steps of two nodes were kept when the third one came"
     ends = {one["to"] for one in said if "to" in one}
     assert len(ends) == 1
-    assert ends.pop() >= froms[-1]
+    assert ends.pop() >= origins[-1]
