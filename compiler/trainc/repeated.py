@@ -36,7 +36,7 @@ def collapsed(diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
         shown[group] = shown.get(group, 0) + 1
         more = counts[group] - SHOWN
         if shown[group] > SHOWN and more > 1:
-            message = f"{diagnostic.message} (and {more - 1} more like this from here on)"
+            message = f"{diagnostic.message} (and {more - 1} more like this)"
             diagnostic = diagnostic._replace(message=message)  # noqa: PLW2901
         result.append(diagnostic)
     return result

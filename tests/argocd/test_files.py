@@ -1,4 +1,4 @@
-"""How much an application may have: what counts, and what is said where it is too much."""
+"""The size limits of an application: the files that count, and the diagnostics above a limit."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HALF = MOST_BYTES // 2
 
 
 def said(repository: Path, sizes: dict[str, int], *runtimes: str) -> tuple[str, str] | None:
-    """The message, and the file that it is about, for an application whose files have these sizes."""
+    """Return the message and its file for an application whose files have these sizes."""
     for name, size in sizes.items():
         path = repository / "apps" / "training" / name
         path.parent.mkdir(parents=True, exist_ok=True)

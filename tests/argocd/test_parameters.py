@@ -1,4 +1,4 @@
-"""What an Application says, as Argo CD's variables carry it: each row is an environment, and what becomes of it."""
+"""An Application's parameters in Argo CD's variables: each row is an environment and the expected result."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def wanted(variables: dict[str, str]) -> tuple[Wanted, list[str]]:
 
 
 def said(*given: dict[str, Any]) -> dict[str, str]:
-    """The variables that Argo CD makes of `spec.source.plugin.parameters`."""
+    """Return the variables that Argo CD sets from `spec.source.plugin.parameters`."""
     return {"ARGOCD_APP_PARAMETERS": json.dumps(given, sort_keys=True)}
 
 
@@ -90,7 +90,10 @@ REFUSED: dict[str, tuple[dict[str, str], str]] = {
         {"ARGOCD_ENV_TRAINC_SUFFIX_HASH": "true"},
         "TRAINC_SUFFIX_HASH in spec.source.plugin.env is unknown; did you mean name-suffix-hash?",
     ),
-    "no switch": (said({"name": "strict", "string": "1"}), 'the parameter "strict" must be "true" or "false", not "1"; set string to "true" or "false"'),
+    "no switch": (
+        said({"name": "strict", "string": "1"}),
+        'the parameter "strict" must be "true" or "false", not "1"; set string to "true" or "false"',
+    ),
     "a switch as a list": (
         said({"name": "strict", "array": ["true"]}),
         'the parameter "strict" must be "true" or "false"; set string to "true" or "false"',

@@ -17,7 +17,7 @@ LOCALES = ["C", "tr_TR.UTF-8"]
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """All golden inputs in one folder."""
+    """Copy all golden inputs into one folder."""
     folder = tmp_path_factory.mktemp("project")
     for case in CASES:
         (folder / f"{case.name}.yaml").write_text((case / "input.yaml").read_text())

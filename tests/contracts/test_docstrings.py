@@ -1,4 +1,4 @@
-"""The examples in docstrings are what Python prints."""
+"""Doctests of all modules."""
 
 from __future__ import annotations
 

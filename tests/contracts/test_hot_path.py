@@ -1,7 +1,7 @@
-"""What a build imports: each module costs every start a quarter of a millisecond, and some of Python's own much more.
+"""The imports of a build: each module costs every start a quarter of a millisecond, some library modules much more.
 
-The lists are exact: a module that a good torch job can do without is imported by whoever needs it. What joins a list
-needs a reason in its commit.
+The lists are exact. A module that a valid torch job does not need is imported lazily. Give the reason in the commit
+when you add a module to a list.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ OTHERS = {
     *("keyword", "math", "operator", "re", "reprlib", "types", "typing", "warnings"),
     *("cython_runtime", "yaml"),
 }
-"""Packages and modules of others, on any Python: private ones apart, and those that Python itself starts with."""
+"""Third-party and library modules, on any Python, without private ones and those that Python loads at start-up."""
 OF_YAML = {
     *("yaml._yaml", "yaml.error", "yaml.events", "yaml.nodes", "yaml.tokens"),
     *("yaml.composer", "yaml.constructor", "yaml.emitter", "yaml.parser", "yaml.reader", "yaml.representer"),
     *("yaml.scanner", "yaml.serializer"),
 }
-"""The parts of PyYAML; those of the last two lines are stand-ins."""
+"""The modules of PyYAML; those in the last two lines are replacements."""
 OURS = {
     "trainc": (
         "compilation data declarations delivery diagnostics extensions inputs library objects pipeline plan reading "
@@ -67,11 +67,11 @@ OURS = {
     "trainc.frameworks": "",
     "trainc.frameworks.torch": "torchrun",
 }
-"""The modules of trainc, by package, which is one of them itself."""
+"""trainc's modules by package; the package itself is loaded too."""
 
 
 def modules(program: str, *arguments: str) -> list[str]:
-    """What a process has imported in the end."""
+    """Return the modules that a process has imported at its end."""
     command = [sys.executable, "-c", program, *arguments]
     done = subprocess.run(command, cwd=ROOT, env=ENVIRONMENT, capture_output=True, text=True, check=True, timeout=60)
     return done.stderr.split()

@@ -1,4 +1,4 @@
-"""docs/python.md shows what Python prints."""
+"""docs/python.md shows Python's current output."""
 
 from __future__ import annotations
 

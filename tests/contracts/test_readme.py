@@ -1,4 +1,4 @@
-"""The README shows what the tool prints: its first screen is run here; an abridged output is a part of the real one."""
+"""The README shows trainc's current output: run its first screen; each part of an abridged output must match."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`trainc explain`: which fields are meant, what is said of them, and that the patches make the objects."""
+"""`trainc explain`: field selection, field provenance, and patches that produce the objects."""
 
 from __future__ import annotations
 
@@ -249,7 +249,7 @@ def test_the_example_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def made(steps: list[Any]) -> Any:
-    """What the patches make of an empty list, by another reader of RFC 6902."""
+    """Apply the patches to an empty list with another implementation of RFC 6902."""
     tree: Any = []
     for step in steps:
         tree = jsonpatch.apply_patch(tree, step["patch"])

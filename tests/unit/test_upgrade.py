@@ -1,4 +1,4 @@
-"""`trainc upgrade`: which lines change, which stay, and what is never written."""
+"""`trainc upgrade`: the lines that change, the lines that stay, and the files that it does not write."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ def test_a_file_with_something_unprovable_stays_and_the_others_do_not(tmp_path: 
         ),
     ],
 )
-def test_what_cannot_be_said_in_v2_3(spec: str, why: str) -> None:
+def test_what_has_no_equivalent_in_v2_3(spec: str, why: str) -> None:
     text = (HEAD + "spec:\n" + spec).encode()
     done = run("upgrade", "-", stdin=text)
     assert (done.code, done.out) == (1, "")
