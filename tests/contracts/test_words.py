@@ -41,7 +41,7 @@ class Passage(NamedTuple):
 
 
 def denied() -> dict[str, str]:
-    """The words and phrases of the table, each with the standard words."""
+    """Return the words and phrases of the table, each with its standard words."""
     rows = (ROOT / "CONTRIBUTING.md").read_text().partition(TABLE)[2].partition("|---|---|\n")[2].splitlines()
     cells = [row.strip("| ").split(" | ") for row in rows if row.startswith("|")]
     return {word: use for avoid, use in cells for word in avoid.split(", ")}
@@ -53,10 +53,13 @@ def pattern_of(word: str) -> re.Pattern[str]:
 
 
 DENIED: Final = {word: (pattern_of(word), use) for word, use in denied().items()}
+ANY: Final = re.compile("|".join(pattern.pattern for pattern, _ in DENIED.values()), re.IGNORECASE)
 
 
 def found_in(passage: Passage) -> Iterator[str]:
-    """A line for each avoided word."""
+    """Yield a line for each avoided word."""
+    if ANY.search(passage.text) is None:
+        return
     for word, (pattern, use) in DENIED.items():
         allowed = [
             span.span() for context, _ in ALLOWED.get(word, ()) for span in re.finditer(context, passage.text, re.I)
@@ -71,19 +74,19 @@ def at(passage: Passage, index: int) -> str:
 
 
 def without_code(text: str) -> str:
-    """The text without code blocks, code spans and link targets; lines keep their numbers."""
+    """Return the text without code blocks, code spans and link targets; lines keep their numbers."""
 
     def blank(match: re.Match[str]) -> str:
         return "\n" * match[0].count("\n")
 
     text = re.sub(r"^( *)```.*?^ *```", blank, text, flags=re.DOTALL | re.MULTILINE)
-    text = re.sub(r"^ {4}.*$", "", text, flags=re.MULTILINE) if text.startswith("#") else text
+    text = re.sub(r"(?<=\n\n)(?: {4}.*\n)+", blank, text) if text.startswith("#") else text
     text = re.sub(r"(`+)(?!`).+?(?<!`)\1(?!`)", lambda match: "`" + blank(match) + "`", text, flags=re.DOTALL)
     return re.sub(r"\]\([^)\s]*\)", "]", text)
 
 
 def pages() -> Iterator[Passage]:
-    """The Markdown pages, CONTRIBUTING.md without the table."""
+    """Yield the Markdown pages; CONTRIBUTING.md without the table."""
     for pattern in ("*.md", "docs/*.md", "diagnostics/*.md", "bench/README.md", "templates/**/*.md"):
         for path in sorted(ROOT.glob(pattern)):
             text = path.read_text()
@@ -93,7 +96,7 @@ def pages() -> Iterator[Passage]:
 
 
 def python(folder: str, *, strings: bool) -> Iterator[Passage]:
-    """Docstrings and comments of the Python files below a folder; with `strings`, also strings with a space."""
+    """Yield docstrings and comments of the Python files below a folder; with `strings`, also strings with a space."""
     for path in sorted((ROOT / folder).rglob("*.py")):
         text = path.read_text()
         for token in tokenize.generate_tokens(io.StringIO(text).readline):
@@ -108,7 +111,7 @@ def python(folder: str, *, strings: bool) -> Iterator[Passage]:
 
 
 def yaml_comments() -> Iterator[Passage]:
-    """The comments of YAML files and of the Dockerfile; of golden cases only the input, as the rest is output."""
+    """Yield the comments of YAML files and the Dockerfile; of golden cases only the input, as the rest is output."""
     for folder in ("golden", "integrations", "templates", "runtimes"):
         for path in sorted((ROOT / folder).rglob("input.yaml" if folder == "golden" else "*")):
             if path.suffix in (".yaml", ".yml") or path.name in ("Dockerfile", "Kptfile"):
@@ -139,7 +142,7 @@ SENTENCE: Final = re.compile(
 
 
 def opened_by_what(passage: Passage) -> Iterator[str]:
-    """A line for each sentence that opens with "What" or "Whoever" and is not a question."""
+    """Yield a line for each sentence that opens with `What` or `Whoever` and is not a question."""
     for match in SENTENCE.finditer(passage.text):
         if not match[0].rstrip().endswith("?"):
             yield f"{at(passage, match.start())}: {' '.join(match[0].split())[:60]}"
