@@ -38,7 +38,7 @@ DECLARING = {
     for path in sorted(PACKAGE.rglob("*.py"))
     if "\n@check(" in path.read_text()
 }
-"""The modules that declare checks."""
+"""Yield the modules that declare checks."""
 CHECKS = {
     value.declared.id: (value, module)
     for module in DECLARING
@@ -112,7 +112,7 @@ def test_a_framework_that_trainer_lacks_is_documented_as_an_extension() -> None:
     """The key is in a heading: `mxnet` in "## `mxnet`: ...", `torch` in "## `torch.elasticPolicy`: ..."."""
     page = (ROOT / "docs" / "extensions.md").read_text()
     extended = {path.stem for path in (ROOT / "schemas" / "extensions").glob("*.json")}
-    assert extended <= set(FRAMEWORKS), "schemas/extensions/<key>.json is of a framework"
+    assert extended <= set(FRAMEWORKS), "each schemas/extensions/<key>.json belongs to a framework"
     missing = [key for key in sorted(extended) if not re.search(rf"^## .*`{re.escape(key)}[.`]", page, re.MULTILINE)]
     assert missing == [], f"docs/extensions.md has no section for {', '.join(missing)}: write ## `mlPolicy field`: ..."
 
@@ -120,7 +120,7 @@ def test_a_framework_that_trainer_lacks_is_documented_as_an_extension() -> None:
 def test_the_readme_lists_the_built_in_runtimes() -> None:
     text = (ROOT / "README.md").read_text()
     missing = [path.stem for path in sorted(ROOT.glob("runtimes/*.yaml")) if f"`{path.stem}`" not in text]
-    assert missing == [], f"README.md, Use, does not list the built-in runtime {', '.join(missing)}"
+    assert missing == [], f"README.md, Usage, does not list the built-in runtime {', '.join(missing)}"
 
 
 @pytest.mark.parametrize("key", [*FRAMEWORKS, *SCHEDULERS])

@@ -1,4 +1,4 @@
-"""Accelerators: what trainc.yaml says belongs to a resource, the containers that get it, and its origin."""
+"""Accelerators: the settings of a resource in trainc.yaml, the containers that get them, and their origin."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def compiled(accelerators: Any, pod: dict[str, Any]) -> trainc.Compiled:
-    """A job on a runtime with this pod, in a project with these accelerators."""
+    """Create a job on a runtime with this pod, in a project with these accelerators."""
     template = {"metadata": {"labels": {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}}}
     template["spec"] = {"template": {"spec": pod}}  # type: ignore[dict-item]
     kind = {"apiVersion": "trainer.kubeflow.org/v1alpha1"}
@@ -46,7 +46,7 @@ def compiled(accelerators: Any, pod: dict[str, Any]) -> trainc.Compiled:
 
 
 def made(accelerators: Any, pod: dict[str, Any]) -> dict[str, Any]:
-    """The pod spec that becomes of one."""
+    """Return the compiled pod spec."""
     found: dict[str, Any] = get(compiled(accelerators, pod).objects[0], POD)
     return found
 

@@ -9,7 +9,7 @@ from running import run
 
 from trainc.cli.schema import DIALECTS as OFFERED
 from trainc.diagnostics import Document
-from trainc.frontends.dialects import DIALECTS, load, detect
+from trainc.frontends.dialects import DIALECTS, detect, load
 from trainc.frontends.moves import moved
 from trainc.objects import TrainJob
 

@@ -1,4 +1,4 @@
-"""Settings: where trainc.yaml is found, what it may say, what is wrong with it, what the command line says over it."""
+"""Settings: the search for trainc.yaml, its content, its faults, and the command line's precedence."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ STRICT = "lint: {strict: true}\n"
 
 @pytest.fixture(autouse=True)
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A repository with a job whose image has no tag, and the folder to be in."""
+    """Create a repository with a job whose image has no tag; return the current folder."""
     root = tmp_path / "repo"
     (root / ".git").mkdir(parents=True)
     (root / "jobs" / "team").mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""`validate --among`: some files as a part of their folder, and nothing about the others."""
+"""`validate --among`: a subset of a folder, without diagnostics for the other files."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ FILES = {
     ".hidden/job.yaml": job("hidden"),
 }
 ALL = ["jobs/two.yaml wrong-type", "jobs/two.yaml runtime-not-found", "jobs/wrong.yaml wrong-type"]
-"""What is wrong with the TrainJobs; what cannot be read and what there is twice is left to those who touch it."""
+"""Only faults of the TrainJobs: unreadable files and duplicates elsewhere are not reported."""
 
 
 @pytest.fixture(autouse=True)
@@ -65,7 +65,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def places(*args: str) -> list[str]:
-    """`file id` of every error, and the exit code last."""
+    """Return `file id` of every error, then the exit code."""
     done = run("validate", *args)
     lines = [line for line in done.out.splitlines() if ": error[" in line]
     return [f"{line.partition(':')[0]} {line.partition('[')[2].partition(']')[0]}" for line in lines] + [str(done.code)]

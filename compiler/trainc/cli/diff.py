@@ -39,7 +39,9 @@ class Separated(click.Command):
         return super().parse_args(ctx, args)
 
 
-@click.command(cls=Separated, short_help="Show the effect of a change on the objects and in the cluster.", epilog=EPILOG)
+@click.command(
+    cls=Separated, short_help="Show the effect of a change on the objects and in the cluster.", epilog=EPILOG
+)
 @click.argument("sides", nargs=-1, metavar="[OLD NEW | REV..REV [--] [PATH]... | REV [--] [PATH]...]")
 @options.runtimes
 @click.option(

@@ -1,4 +1,4 @@
-"""A way out names what its reader can write: an option, a field of a functionConfig, a parameter of an Application."""
+"""Hints name the setting that their reader can use: an option, a functionConfig field or an Application parameter."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ WAY_OUT = {
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An application's folder, with an empty one for runtimes."""
+    """Create an application's folder and an empty folder of runtimes."""
     (tmp_path / "more").mkdir()
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
 def told(by: str, job: dict[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatch) -> Done:
-    """What is said of a TrainJob, with a place for runtimes and a suffix of the names."""
+    """Return the diagnostics of a TrainJob, with a path for runtimes and a name suffix hash."""
     if by == "krm":
         spec = {"runtimes": ["more"], "nameSuffixHash": True}
         config = {"apiVersion": "trainc.dev/v1alpha1", "kind": "TrainJobCompiler", "spec": spec}
