@@ -70,6 +70,11 @@ def queued(queue: str) -> str:
     return f"  labels:\n    kueue.x-k8s.io/queue-name: {queue}\n"
 
 
+def ignoring(rules: str) -> str:
+    """The metadata of a TrainJob or runtime that turns off lint rules."""
+    return f"  annotations:\n    trainc.dev/lint-ignore: {rules}\n"
+
+
 Files = dict[str, str]
 TWO: Final[Files] = {"runtimes/torch.yaml": RUNTIME, "jobs/one.yaml": job("one"), "jobs/two.yaml": job("two")}
 KINDS_BEFORE: Final[Files] = TWO | {
@@ -151,6 +156,15 @@ lint:
 """
         },
     ),
+    "annotations": (
+        TWO | {"jobs/one.yaml": job("one", metadata=ignoring("image-version"))},
+        TWO
+        | {
+            "jobs/one.yaml": job("one", metadata=ignoring("no-gang")),
+            "jobs/two.yaml": job("two", metadata=ignoring("no-resources")),
+            "runtimes/torch.yaml": RUNTIME.replace("  labels:\n", f"{ignoring('no-shared-memory')}  labels:\n", 1),
+        },
+    ),
     "first-jobs": ({"runtimes/torch.yaml": RUNTIME}, TWO),
 }
 
@@ -189,6 +203,7 @@ HOSTILE: Final = "".join(BREAKOUTS)
 
 def hostile(text: str = HOSTILE) -> Review:
     """A review in which the input says nothing else."""
+    id = ObjectId(text, text, text, text)
     change = Change("changed", f"spec.{text}", ("spec",), ("spec",), text, {"a": [text], text: {"b": text}})
     moved = Change("moved", text, ("spec",), ("spec",), [text, "b"], ["b", text])
     cause = Cause(text, text, change, Location(text, 3, 5))
@@ -198,17 +213,17 @@ def hostile(text: str = HOSTILE) -> Review:
         Line(moved, Consequence("in-place", text), other),
         Line(change._replace(old=GONE, kind="added"), Consequence("refused", text)),
     )
-    id = ObjectId(text, text, text, text)
     tree: dict[str, Any] = {"apiVersion": "v1", "kind": text, "metadata": {"name": text}, "data": {text: text}}
     at = Location(text, 1, 1)
     newer = tree | {"data": {text: text + "b"}}
-    changed = Reviewed("changed", id, lines, at=at, old=tree, new=newer, renamed=text, anew=text)
+    changed = Reviewed("changed", id, lines, at=at, old=tree, new=newer, renamed=text, new_name=text)
     return Review(
         old=text,
         new=text,
         settings=(
             Setting(change, Location(text, 3, 5), objects=(changed,)),
             Setting(change._replace(old=GONE, new=text, kind="added"), Location(text, 4, 5)),
+            Setting(change._replace(old=GONE, new=text, kind="added"), Location(text, 4, 5), owner=id),
             Setting(moved, Location(text, 5, 5), gone=True),
         ),
         objects=(

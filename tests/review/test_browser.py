@@ -232,7 +232,7 @@ def test_a_link_unfolds_what_it_leads_to(tab: Tab) -> None:
 
 
 def test_unfold_all_and_fold_all(tab: Tab) -> None:
-    for label, all_open in (("Unfold all", True), ("Fold all", False)):
+    for label, all_open in (("Expand all", True), ("Collapse all", False)):
         assert tab.page.inner_text("#fold") == label
         tab.page.click("#fold")
         script = "() => [...document.querySelectorAll('.item')].map((each) => each.open)"

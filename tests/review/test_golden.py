@@ -31,6 +31,7 @@ FOR_PROGRAMS = (
     "renamed",
     "secrets",
     "settings",
+    "settings-in-annotations",
     "settings-removed",
     "two-files",
     "two-patches",

@@ -6,13 +6,13 @@ import time
 
 import pytest
 
-from trainc.review.lines import Part, Stretch, beside, parts
+from trainc.review.lines import Part, Stretch, parts, side_by_side
 
 
-def told(old: str, new: str) -> list[str]:
+def shown_rows(old: str, new: str) -> list[str]:
     """Each row as `old|new` with what differs in braces, and each stretch as the number of its lines."""
     rows = []
-    for row in beside(old, new):
+    for row in side_by_side(old, new):
         if isinstance(row, Stretch):
             rows.append(f"{row.old} {row.new} +{len(row.lines)}")
         else:
@@ -47,7 +47,7 @@ def numbered(letter: str) -> str:
     ],
 )
 def test_lines_beside_one_another(old: str, new: str, rows: list[str]) -> None:
-    assert told(old, new) == rows
+    assert shown_rows(old, new) == rows
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_lines_beside_one_another(old: str, new: str, rows: list[str]) -> None:
 )
 def test_much_text_takes_no_more_than_a_moment(before: str, after: str) -> None:
     began = time.process_time()
-    rows = list(beside(before, after))
+    rows = list(side_by_side(before, after))
     assert time.process_time() - began < 2
     old = [
         "\n".join(row.lines) if isinstance(row, Stretch) else "".join(part.text for part in row.left)

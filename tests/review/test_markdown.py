@@ -79,7 +79,7 @@ def test_one_edit_of_a_runtime_in_a_repository_of_200_jobs_fits_one_screen(tmp_p
     after = before | {names[3]: before[names[3]].replace("numNodes: 2", "numNodes: 3")}
     text = markdown.render(review(tmp_path, before, after))
     unfolded = re.sub(r"(?s)(</summary>).*?(?=</details>)", r"\1", text)
-    assert unfolded.startswith("**40 JobSets change; 160 objects stay as they are**")
+    assert unfolded.startswith("**40 JobSets change; 160 objects are unchanged**")
     assert "job-003" not in unfolded
     assert text.count("`ml/job-003`") == 1
     assert len(unfolded.splitlines()) <= SCREEN
@@ -158,7 +158,7 @@ def test_nothing_ends_a_fence(given: str) -> None:
     [
         pytest.param(hostile(), "", id="attacks"),
         pytest.param(hostile(HOSTILE * 20), "", id="long values"),
-        pytest.param(hostile("`|" * 2_000), "Left out", id="values that get longer as code"),
+        pytest.param(hostile("`|" * 2_000), "Omitted", id="values that get longer as code"),
         pytest.param(hostile("ж" * 9_999), "", id="other scripts"),
     ],
 )
@@ -178,7 +178,7 @@ def test_a_comment_is_never_too_long(given: Review, left: str) -> None:
     assert left in text
     folds = [*shown(text).iter("details")]
     assert len(folds) == len(re.findall("(?m)^<details>", text)) == len(re.findall("(?m)^</details>$", text))
-    assert "_Left out: the details of " in text or "the comment would be too long: " in text
+    assert "_Omitted: details of " in text or "the comment would be too long: " in text
 
 
 def test_the_same_review_is_the_same_text(tmp_path: Path) -> None:

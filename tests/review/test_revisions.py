@@ -129,25 +129,29 @@ def test_paths_are_of_the_current_folder_and_names_of_the_repository(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        pytest.param(["nosuch"], 'git knows no revision "nosuch" here', id="unknown"),
-        pytest.param(["main..nosuch"], 'git knows no revision "nosuch" here', id="an unknown end"),
-        pytest.param(["jobs", "nosuch"], 'git knows no revision "nosuch" here', id="a path and nothing"),
-        pytest.param(["HEAD..--output=x"], 'git knows no revision "--output=x" here', id="an option in a range"),
+        pytest.param(["nosuch"], 'unknown revision "nosuch"', id="unknown"),
+        pytest.param(["main..nosuch"], 'unknown revision "nosuch"', id="an unknown end"),
+        pytest.param(["jobs", "nosuch"], 'unknown revision "nosuch"', id="a path and nothing"),
+        pytest.param(["HEAD..--output=x"], 'unknown revision "--output=x"', id="an option in a range"),
         pytest.param(
-            ["--", "--output=x"], "--output=x is no path, neither in HEAD nor in the working tree", id="an option"
+            ["--", "--output=x"], "path --output=x does not exist in HEAD or in the working tree", id="an option"
         ),
-        pytest.param(["main", "first", "HEAD", "--", "jobs"], "3 revisions are more than two", id="three revisions"),
-        pytest.param(["jobs", "--", "runtimes"], 'git knows no revision "jobs" here', id="a path before the dashes"),
-        pytest.param(["main:jobs", "--", "jobs"], 'git knows no revision "main:jobs" here', id="a path twice"),
-        pytest.param(["../jobs..HEAD", "--"], 'git knows no revision "../jobs..HEAD" here', id="a path in a range"),
-        pytest.param(["jobs"], "there is nothing to compare jobs with", id="a path alone"),
-        pytest.param(["HEAD", "nosuch"], "nosuch is no path, neither in HEAD nor in the working tree", id="no path"),
+        pytest.param(
+            ["main", "first", "HEAD", "--", "jobs"],
+            "3 revisions precede --: use at most two, or one range",
+            id="three revisions",
+        ),
+        pytest.param(["jobs", "--", "runtimes"], 'unknown revision "jobs"', id="a path before the dashes"),
+        pytest.param(["main:jobs", "--", "jobs"], 'unknown revision "main:jobs"', id="a path twice"),
+        pytest.param(["../jobs..HEAD", "--"], 'unknown revision "../jobs..HEAD"', id="a path in a range"),
+        pytest.param(["jobs"], "jobs is only one side: add a second path, or a revision before it", id="a path alone"),
+        pytest.param(["HEAD", "nosuch"], "path nosuch does not exist in HEAD or in the working tree", id="no path"),
         pytest.param(["HEAD", ".."], ".. is not in the repository", id="a path outside"),
         pytest.param(["HEAD..main", "-"], "standard input is not in the repository", id="standard input"),
-        pytest.param(["HEAD:nosuch", "jobs"], "HEAD has no path nosuch", id="no such path of a revision"),
-        pytest.param([":jobs", "jobs"], "is of the index, and no revision", id="the index"),
-        pytest.param(["-", "-"], "standard input can be one of the two sides only", id="standard input twice"),
-        pytest.param(["../no.yaml", "../no2.yaml"], 'git knows no revision "../no.yaml" here', id="paths, not a range"),
+        pytest.param(["HEAD:nosuch", "jobs"], "path nosuch does not exist in HEAD", id="no such path of a revision"),
+        pytest.param([":jobs", "jobs"], "names the index, not a revision: use a commit, such as HEAD:", id="the index"),
+        pytest.param(["-", "-"], "standard input can be only one of the sides", id="standard input twice"),
+        pytest.param(["../no.yaml", "../no2.yaml"], 'unknown revision "../no.yaml"', id="paths, not a range"),
     ],
 )
 def test_what_is_unclear(repository: Path, arguments: list[str], said: str) -> None:
@@ -232,7 +236,7 @@ def test_no_git(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     done = run("diff", "HEAD")
     assert done.code == 2
-    assert "revisions are read with git, and there is none on the PATH" in done.err
+    assert "git is required to read revisions, and is not on the PATH" in done.err
 
 
 def test_each_revision_has_its_own_settings_and_runtimes(repository: Path) -> None:
@@ -306,7 +310,7 @@ def test_a_changed_setting_alone_is_a_difference(repository: Path) -> None:
     commit({"trainc.yaml": RULES_OFF})
     done = run("diff", "HEAD~1..HEAD", "--exit-code")
     assert done.code == 3
-    assert done.out.startswith("HEAD~1 -> HEAD: 2 settings change; 3 objects stay as they are\n\ntrainc.yaml:1: ")
+    assert done.out.startswith("HEAD~1 -> HEAD: 2 settings change; 3 objects are unchanged\n\ntrainc.yaml:1: ")
 
 
 SILENT = "lint: {disable: [no-resources, image-version]}\n"
@@ -348,7 +352,7 @@ def test_no_file_takes_the_place_of_the_settings_of_a_revision(repository: Path,
     done = run("diff", "main...HEAD", "--review-config", planted, "--", "jobs", "runtimes")
     if planted.startswith("origin"):
         assert (done.code, done.out) == (2, "")
-        assert 'git knows no revision "origin/main" here' in done.err
+        assert 'unknown revision "origin/main"' in done.err
     else:
         assert "warning[image-version]" in done.err
 
@@ -358,14 +362,14 @@ def test_no_file_takes_the_place_of_the_settings_of_a_revision(repository: Path,
     [
         pytest.param("nosuch.yaml", "nosuch.yaml: cannot be read: No such file", id="no file"),
         pytest.param("jobs", "jobs: is a folder", id="a folder"),
-        pytest.param("nosuch:trainc.yaml", 'git knows no revision "nosuch" here', id="an unknown revision"),
-        pytest.param("--output=x:trainc.yaml", 'git knows no revision "--output=x" here', id="an option"),
-        pytest.param("HEAD:nosuch.yaml", "HEAD has no file nosuch.yaml", id="no such file of a revision"),
-        pytest.param("HEAD:jobs", "HEAD has no file jobs", id="a folder of a revision"),
-        pytest.param("HEAD:", "HEAD has no file", id="a revision as a folder"),
-        pytest.param("HEAD:../../x/trainc.yaml", "HEAD has no file ../../x/trainc.yaml", id="a path outside"),
-        pytest.param("HEAD:out/trainc.yaml", "HEAD has no file out/trainc.yaml", id="a link out"),
-        pytest.param(":trainc.yaml", "is of the index, and no revision", id="the index"),
+        pytest.param("nosuch:trainc.yaml", 'unknown revision "nosuch"', id="an unknown revision"),
+        pytest.param("--output=x:trainc.yaml", 'unknown revision "--output=x"', id="an option"),
+        pytest.param("HEAD:nosuch.yaml", "file HEAD:nosuch.yaml does not exist", id="no such file of a revision"),
+        pytest.param("HEAD:jobs", "file HEAD:jobs does not exist", id="a folder of a revision"),
+        pytest.param("HEAD:", "file HEAD: does not exist", id="a revision as a folder"),
+        pytest.param("HEAD:../../x/trainc.yaml", "file HEAD:../../x/trainc.yaml does not exist", id="a path outside"),
+        pytest.param("HEAD:out/trainc.yaml", "file HEAD:out/trainc.yaml does not exist", id="a link out"),
+        pytest.param(":trainc.yaml", "names the index, not a revision: use a commit, such as HEAD:", id="the index"),
         pytest.param("HEAD:bad.yaml", 'HEAD:bad.yaml:1:18: disable[0] is "nosuch"', id="an unknown rule"),
         pytest.param("HEAD:broken.yaml", "HEAD:broken.yaml:1:", id="no YAML"),
         pytest.param("bad.yaml", 'bad.yaml:1:18: disable[0] is "nosuch"', id="an unknown rule of a file"),

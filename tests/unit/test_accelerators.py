@@ -12,7 +12,7 @@ from running import run
 import trainc
 from trainc import settings
 from trainc.kubernetes.trees import get
-from trainc.passes.accelerate import accelerate, asks
+from trainc.passes.accelerate import accelerate, requests
 
 GPU = "nvidia.com/gpu"
 DRIVER = {"name": "driver", "hostPath": "/opt/driver", "mountPath": "/usr/local/driver"}
@@ -69,8 +69,8 @@ def node(**more: Any) -> dict[str, Any]:
         pytest.param({"claims": [{"name": GPU}]}, False, id="a claim"),
     ],
 )
-def test_who_asks(resources: dict[str, Any], asked: bool) -> None:
-    assert asks({"name": "node", "resources": resources}, GPU) is asked
+def test_who_requests(resources: dict[str, Any], asked: bool) -> None:
+    assert requests({"name": "node", "resources": resources}, GPU) is asked
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The dialects of TrainJob: how they are told apart, what they become, and where a field was written."""
+"""The dialects of TrainJob: how they are detected apart, what they become, and where a field was written."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def job(spec: dict[str, Any], version: str = NOW) -> dict[str, Any]:
         pytest.param({}, FIRST, "kep-2170", id="the first group"),
     ],
 )
-def test_a_dialect_is_told_by_its_fields(spec: dict[str, Any], version: str, dialect: str) -> None:
+def test_a_dialect_is_detected_by_its_fields(spec: dict[str, Any], version: str, dialect: str) -> None:
     assert detect(job(spec, version)).key == dialect
 
 
@@ -78,8 +78,8 @@ def test_a_dialect_is_told_by_its_fields(spec: dict[str, Any], version: str, dia
     ],
 )
 def test_two_dialects_in_one(spec: dict[str, Any], version: str, mark: str, against: str) -> None:
-    told = detect(job(spec, version))
-    assert (told.key, told.mark[-1], told.against[-1]) == ("", mark, against)
+    detected = detect(job(spec, version))
+    assert (detected.key, detected.mark[-1], detected.conflict[-1]) == ("", mark, against)
 
 
 TEMPLATE = ("spec", "runtimePatches", 0, "trainingRuntimeSpec", "template")

@@ -28,7 +28,7 @@ class Separated(click.Command):
     """A command whose argument keeps the `--` of the command line."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Double the `--` that ends the options: click takes one away."""
+        """Double the `--` that ends the options, because click removes one."""
         takes = {flag for row in self.params if isinstance(row, click.Option) and not row.is_flag for flag in row.opts}
         words = iter(enumerate(args))
         for index, word in words:
@@ -47,7 +47,7 @@ class Separated(click.Command):
 @click.option(
     "--format", "form", type=click.Choice(options.REVIEWS), default="text", help="Output format; default: text."
 )
-@click.option("--exit-code", is_flag=True, help="Exit 3 if anything changes.")
+@click.option("--exit-code", is_flag=True, help="Exit 3 if an object or a setting changes.")
 @click.option("--only", metavar="NAME", help="Compile only TrainJobs with this name.")
 @options.namespace
 @click.option("--config", metavar="FILE", shell_complete=options.file_names, help="Settings file for both sides.")
@@ -88,8 +88,8 @@ def command(  # noqa: PLR0913, PLR0917 (one argument per option)
     try:
         old, new = of_arguments(sides)
         reported = None if review_config is None else reporting(review_config)
-        wanted = DiffOptions(runtimes, only, namespace, config, no_config, delivery, passthrough, reported)
-        review = compare(old, new, wanted)
+        given = DiffOptions(runtimes, only, namespace, config, no_config, delivery, passthrough, reported)
+        review = compare(old, new, given)
     except (RevisionError, ValueError) as error:
         raise click.UsageError(f"{error}.") from None
     if review.diagnostics:
