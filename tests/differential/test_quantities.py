@@ -47,9 +47,7 @@ NEARLY: Final = st.one_of(
 IN_JSON: Final = st.one_of(
     st.integers(-(2**63), 2**64 - 1),
     st.integers(-2000, 2000),
-    st.floats(1e-4, 1e15).filter(
-        lambda number: "e" not in repr(number)
-    ),  # Python and Go write others differently
+    st.floats(1e-4, 1e15).filter(lambda number: "e" not in repr(number)),  # Python and Go write others differently
     st.none(),
     st.builds("{}{}{}".format, st.sampled_from(["", " "]), QUANTITIES | NEARLY, st.sampled_from(["", " "])),
 )

@@ -146,9 +146,7 @@ def test_stored_as_it_is(spec: Any) -> None:
         pytest.param({"args": ["a", None]}, [("spec.args[1]", "wrong-type")], id="null item"),
         pytest.param({"args": ["a"] * 3}, [("spec.args", "too-many-items")], id="too many items"),
         pytest.param({"names": []}, [("spec.names", "too-few-items")], id="too few items"),
-        pytest.param(
-            {"names": ["a", "b", "a", "a"]}, [("spec.names[2]", "duplicate-item")], id="set: one per value"
-        ),
+        pytest.param({"names": ["a", "b", "a", "a"]}, [("spec.names[2]", "duplicate-item")], id="set: one per value"),
         pytest.param({"count": True}, [("spec.count", "wrong-type")], id="a boolean is not an integer"),
         pytest.param({"count": "1"}, [("spec.count", "wrong-type")], id="nor a string"),
         pytest.param({"count": 1.5}, [("spec.count", "wrong-type")], id="nor a fraction"),
