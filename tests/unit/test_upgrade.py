@@ -184,7 +184,7 @@ def test_a_file_with_something_unprovable_stays_and_the_others_do_not(tmp_path: 
         pytest.param(
             "  trainingRuntimeRef: {name: plain}\n  podSpecOverrides:\n"
             "  - {targetReplicatedJobs: [node], containers: [{name: node, command: [x]}]}\n",
-            "containers[0].command; it is dropped",
+            "containers[0].command in TrainJob; it is dropped",
             id="a field that patches do not have",
         ),
         pytest.param(

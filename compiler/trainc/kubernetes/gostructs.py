@@ -30,7 +30,7 @@ class GoField(NamedTuple):
     of: str = ""
     omitempty: bool = False
     strategy: str = ""
-    mergeKey: str = ""  # noqa: N815 (the tag's spelling)
+    mergeKey: str = ""  # noqa: N815 (the name in the tag)
 
     @property
     def merges(self) -> bool:

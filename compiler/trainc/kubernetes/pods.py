@@ -86,21 +86,23 @@ def of_containers(pod: Tree, kind: str) -> Amounts:
     Init containers run one after another, before the containers. Restartable init containers keep running, so their
     requests also count for all later containers.
     """
-    running = reduce(total, (_asked(container, kind) for container in pod.get("containers") or []), Amounts())
+    running = reduce(
+        total, (_resource_amounts(container, kind) for container in pod.get("containers") or []), Amounts()
+    )
     sidecars: Amounts = {}
     peak: Amounts = {}
     for container in pod.get("initContainers") or []:
-        asked = _asked(container, kind)
+        requested = _resource_amounts(container, kind)
         if container.get("restartPolicy") == "Always":
-            running = total(running, asked)
-            sidecars = total(sidecars, asked)
+            running = total(running, requested)
+            sidecars = total(sidecars, requested)
             peak = _larger(peak, sidecars)
         else:
-            peak = _larger(peak, total(asked, sidecars))
+            peak = _larger(peak, total(requested, sidecars))
     return _larger(running, peak)
 
 
-def _asked(container: Tree, kind: str) -> Amounts:
+def _resource_amounts(container: Tree, kind: str) -> Amounts:
     return amounts((container.get("resources") or {}).get(kind))
 
 
@@ -115,8 +117,8 @@ def _is_of_pods(resource: str) -> bool:
 
 
 def _requests_from_limits(container: Tree) -> dict[str, Amounts]:
-    limits = _asked(container, "limits")
-    return {"limits": limits, "requests": limits | _asked(container, "requests")}
+    limits = _resource_amounts(container, "limits")
+    return {"limits": limits, "requests": limits | _resource_amounts(container, "requests")}
 
 
 def _of_pod(pod: Tree) -> dict[str, Amounts]:
@@ -125,7 +127,7 @@ def _of_pod(pod: Tree) -> dict[str, Amounts]:
     Limits on huge pages default to the containers' total, unless the pod requests some. If there are any limits,
     requests default to the containers' total, or to the limits if that is empty; for huge pages always to the limits.
     """
-    limits, requests = _asked(pod, "limits"), _asked(pod, "requests")
+    limits, requests = _resource_amounts(pod, "limits"), _resource_amounts(pod, "requests")
     if limits or requests:
         pages = {name: q for name, q in of_containers(pod, "limits").items() if name.startswith(HUGE_PAGES)}
         limits = {name: q for name, q in pages.items() if name not in requests} | limits
@@ -136,7 +138,7 @@ def _of_pod(pod: Tree) -> dict[str, Amounts]:
 
 
 def _rounded_all(holder: Tree) -> dict[str, Amounts]:
-    return {kind: _rounded(_asked(holder, kind)) for kind in ("limits", "requests")}
+    return {kind: _rounded(_resource_amounts(holder, kind)) for kind in ("limits", "requests")}
 
 
 def _rounded(resources: Amounts) -> Amounts:

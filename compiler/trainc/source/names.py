@@ -58,7 +58,7 @@ def _is_secret(name: str) -> bool:
     words = [word.lower() for word in _WORDS.findall(name)]
     if not words or words[-1] in _ABOUT:
         return False
-    if words[-1] in _LAST or (words[-1] == "pwd" and len(words) > 1):  # PWD alone is the working directory
+    if words[-1] in _LAST or (words[-1] == "pwd" and len(words) > 1):  # PWD on its own is the working directory
         return True
     return any(_is_secret_word(word, words) for word in words) or any(
         second in {"key", "keys"} and first in _KEYS for first, second in pairwise(words)

@@ -107,16 +107,16 @@ def _reject_directives(text: str) -> None:
 
 def _read_chunk(chunk: Chunk, documents: list[ParsedDocument], errors: list[YamlError]) -> None:
     """Add a chunk's documents (JSON objects first, then YAML) and its error, at which reading stops."""
-    rest, behind_json = chunk, False
+    rest, follows_json = chunk, False
     if chunk.text.lstrip(_WHITE).startswith("{"):
         from trainc.kubernetes.documents.jsonobjects import leading_objects
 
-        objects, object_errors, rest, behind_json = leading_objects(chunk, deepest=DEEPEST, most=MOST + 1)
+        objects, object_errors, rest, follows_json = leading_objects(chunk, deepest=DEEPEST, most=MOST + 1)
         documents.extend(ParsedDocument(part, value) for part, value in objects)
         errors.extend(object_errors)
     try:
         value = _parse(rest.text)
-        if value is not None and behind_json:
+        if value is not None and follows_json:
             raise YamlError(
                 "only another JSON object may follow a JSON object",
                 help="put `---` on its own line between the documents",

@@ -111,7 +111,7 @@ class _Composer:
         self.special = self.odd or "&" in text  # whether a scalar may have an anchor or tag, or be rejected by Go
         self.stack: list[_Frame] = []  # the collections that enclose the innermost one
         self.anchors: dict[str, Anchor] = {}
-        # Events that Go's decoder does not count, minus nodes without an event: the document, and those behind aliases.
+        # Events that Go's decoder does not count, minus nodes without an event: the document and aliased nodes.
         self.uncounted = -1
         self.aliases = 0
         self.aliased = 0  # nodes that aliases refer to

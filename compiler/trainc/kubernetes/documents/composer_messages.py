@@ -83,11 +83,11 @@ def wrong_tag(what: str) -> Message:
 
 def duplicate(key: str, written: str) -> Message:
     """Return the message for a duplicate key; the caller appends the line of the first one."""
-    spelled = "" if written.strip("\"'") == key else f", written {shorten(written)},"
+    as_written = "" if written.strip("\"'") == key else f", written {shorten(written)},"
     help = "remove one of them: kubectl silently uses the last one"
     if key == "apiVersion":
         help = "put `---` on its own line between documents, or remove one of the keys"
-    return f'the key "{shorten(key)}"{spelled} is already set', help
+    return f'the key "{shorten(key)}"{as_written} is already set', help
 
 
 def merged_twice(key: str) -> Message:

@@ -34,7 +34,7 @@ class Objects(NamedTuple):
     objects: list[tuple[Chunk, Any]]
     errors: list[YamlError]
     rest: Chunk
-    is_behind: bool
+    follows_object: bool
     """Whether the rest directly follows an object, without a separator."""
 
 
@@ -46,7 +46,7 @@ def leading_objects(chunk: Chunk, *, deepest: int, most: int) -> Objects:
     """
     objects: list[tuple[Chunk, Any]] = []
     errors: list[YamlError] = []
-    begin, here, is_behind = 0, (chunk.line, chunk.column), False
+    begin, here, follows_object = 0, (chunk.line, chunk.column), False
     readable, since = chunk.text[: _horizon(chunk.text, 0)], 0
     while len(objects) < most and (brace := _BRACE.match(chunk.text, begin)):
         try:
@@ -55,20 +55,20 @@ def leading_objects(chunk: Chunk, *, deepest: int, most: int) -> Objects:
                 readable, since = chunk.text[: _horizon(chunk.text, begin)], begin
                 found = _object(readable, brace.end() - 1, deepest)
         except YamlError as error:
-            return Objects(objects, [*errors, chunk.error_in_file(error)], Chunk(""), is_behind)
+            return Objects(objects, [*errors, chunk.error_in_file(error)], Chunk(""), follows_object)
         if found is None:
             break
         value, end = found
         objects.append((Chunk(chunk.text[begin:end], *here), value))
-        begin, here, is_behind = end, objects[-1][0].end(), True
+        begin, here, follows_object = end, objects[-1][0].end(), True
         if separator := _SEPARATOR.match(chunk.text, begin):
             line = Chunk(separator[0], *here)
             errors.extend(lost_on_separator(separator[1], *here))
-            begin, here, is_behind = separator.end(), line.end(), False
+            begin, here, follows_object = separator.end(), line.end(), False
     blank = _BLANK.match(chunk.text, begin)
     if blank is not None:
         begin, here = blank.end(), Chunk(blank[0], *here).end()
-    return Objects(objects, errors, Chunk(chunk.text[begin:], *here), is_behind)
+    return Objects(objects, errors, Chunk(chunk.text[begin:], *here), follows_object)
 
 
 def _horizon(text: str, begin: int) -> int:

@@ -107,9 +107,9 @@ class JsonNode:
         while text[at] not in "]}":
             number, key = len(starts), None
             if not self.sequence:
-                begin, (key, behind) = at, scan(text, at)
-                at = _skip(text, _skip(text, behind) + 1)
-                self._keys.setdefault(key, (begin, behind, number))
+                begin, (key, after) = at, scan(text, at)
+                at = _skip(text, _skip(text, after) + 1)
+                self._keys.setdefault(key, (begin, after, number))
             starts.append(at)
             yield number if key is None else key
             at = self._nodes[number].end if number in self._nodes else scan(text, at)[1]

@@ -18,16 +18,16 @@ HINTS: Final = frozenset("+-.0123456789yYnNtTfFoO~")
 _NUMERIC: Final = frozenset("+-.0123456789")
 
 
-def _spellings(*words: str) -> tuple[str, ...]:
-    return tuple(spelling for word in words for spelling in (word, word.capitalize(), word.upper()))
+def _cases(*words: str) -> tuple[str, ...]:
+    return tuple(form for word in words for form in (word, word.capitalize(), word.upper()))
 
 
 WORDS: Final[dict[str, Scalar]] = {
     "": None,
     "~": None,
-    **dict.fromkeys(_spellings("null"), None),
-    **dict.fromkeys(_spellings("y", "yes", "true", "on"), True),
-    **dict.fromkeys(_spellings("n", "no", "false", "off"), False),
+    **dict.fromkeys(_cases("null"), None),
+    **dict.fromkeys(_cases("y", "yes", "true", "on"), True),
+    **dict.fromkeys(_cases("n", "no", "false", "off"), False),
     **dict.fromkeys((".nan", ".NaN", ".NAN"), math.nan),
     **dict.fromkeys((".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF"), math.inf),
     **dict.fromkeys(("-.inf", "-.Inf", "-.INF"), -math.inf),

@@ -69,14 +69,14 @@ def split(data: bytes | str) -> tuple[list[Chunk], list[YamlError]]:
         separator = text.find(_SEPARATOR, begin)
         if separator < 0:
             break
-        behind = separator + len(_SEPARATOR)
-        end = text.find(b"\n", behind) + 1 or len(text)
+        after = separator + len(_SEPARATOR)
+        end = text.find(b"\n", after) + 1 or len(text)
         _add(chunks, errors, text[begin : separator + 1], line, codec)
         line += text.count(b"\n", begin, separator + 1)
         if end - separator > LARGEST:
             errors.append(too_large(line))
         else:
-            errors.extend(lost_on_separator(str(text[behind:end], *codec), line, 1))
+            errors.extend(lost_on_separator(str(text[after:end], *codec), line, 1))
         begin = end
         line += 1
     else:

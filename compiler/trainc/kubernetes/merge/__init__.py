@@ -1,4 +1,4 @@
-"""Strategic merge: how Kubernetes merges a patch into an object whose Go type it knows.
+"""Strategic merge, as Kubernetes merges a patch into an object with a known Go type.
 
 Mappings are merged field by field; null deletes a field. Lists are replaced, unless the type sets a merge strategy:
 then mappings are merged by their merge key, and scalars are combined as a set. Directives in the patch ($patch,

@@ -30,7 +30,7 @@ _MANY: Final = 8
 _LONG: Final = 60
 """The maximum number of characters shown of a value."""
 _LONGEST_COMMAND: Final = 10_000
-"""A longer line is not split into words: splitting takes long, and nobody types such a line."""
+"""A longer line is not split into words: splitting takes long, and such a line is not typed by hand."""
 _SECONDS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _DURATION: Final = re.compile(r"([0-9]{1,9})\s*([smhd])")
 _SHELL: Final = frozenset("|&;<>$`*?~\n")
