@@ -169,7 +169,7 @@ class Job(NamedTuple):
         return Pod(self, index, name, hostname, spec.get("subdomain", ""), labels, annotations, containers, spec)
 
     def _of_jobset(self) -> dict[str, Value]:
-        """What JobSet writes on the Job's pods, as labels and as annotations."""
+        """Return the labels of JobSet on the pods, which are also annotations."""
         jobset, replicated = self.jobset, self.replicated
         everybody, group = jobset["spec"]["replicatedJobs"], replicated.get("groupName", "")
         peers = [other for other in everybody if other.get("groupName", "") == group]
