@@ -49,7 +49,7 @@ class Separated(click.Command):
 @click.option("--only", metavar="NAME", help="Compile only the TrainJobs with this name.")
 @options.namespace
 @click.option("--config", metavar="FILE", shell_complete=options.file_names, help="Settings file for both sides.")
-@click.option("--no-config", is_flag=True, help="Read no trainc.yaml.")
+@click.option("--no-config", is_flag=True, help="Do not read trainc.yaml.")
 @click.option(
     "--review-config",
     metavar="[REV:]FILE",
