@@ -1,4 +1,4 @@
-"""Small reviews to look at: TrainJobs before and after, and what an attacker would write in them."""
+"""Small reviews for the format tests: TrainJobs before and after, and hostile input."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ spec:
 
 
 def job(name: str, spec: str = "", *, metadata: str = "", gpus: int = 8) -> str:
-    """A TrainJob; `spec` goes into its trainer."""
+    """Return a TrainJob; `spec` is added to its trainer."""
     return f"""\
 apiVersion: trainer.kubeflow.org/v1alpha1
 kind: TrainJob
@@ -66,12 +66,12 @@ metadata:
 
 
 def queued(queue: str) -> str:
-    """The metadata of a TrainJob that waits in a queue."""
+    """Return the metadata of a TrainJob in a queue."""
     return f"  labels:\n    kueue.x-k8s.io/queue-name: {queue}\n"
 
 
 def ignoring(rules: str) -> str:
-    """The metadata of a TrainJob or runtime that turns off lint rules."""
+    """Return the metadata of a TrainJob or runtime that turns off lint rules."""
     return f"  annotations:\n    trainc.dev/lint-ignore: {rules}\n"
 
 
@@ -170,7 +170,7 @@ lint:
 
 
 def review(folder: Path, before: Files, after: Files, options: DiffOptions | None = None) -> Review:
-    """The review of two folders, which are made below a folder that is the current one."""
+    """Return the review of two folders, which are written below the current folder."""
     for side, files in (("before", before), ("after", after)):
         for name, text in files.items():
             path = folder / side / name
@@ -197,12 +197,12 @@ BREAKOUTS: Final = (
     "\u202egnol \u2066 \u200b\u2028\ufeff\x00\x1b[31m\x7f",
     "\ud800",
 )
-"""What tries to be more than text in one of the formats."""
+"""Text that a format might interpret as markup."""
 HOSTILE: Final = "".join(BREAKOUTS)
 
 
 def hostile(text: str = HOSTILE) -> Review:
-    """A review in which the input says nothing else."""
+    """Return a review in which every text of the input is the given one."""
     id = ObjectId(text, text, text, text)
     change = Change("changed", f"spec.{text}", ("spec",), ("spec",), text, {"a": [text], text: {"b": text}})
     moved = Change("moved", text, ("spec",), ("spec",), [text, "b"], ["b", text])

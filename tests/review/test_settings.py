@@ -1,4 +1,4 @@
-"""Changed settings: which ones are listed, in which order, and that every format shows them before all else."""
+"""Changed settings: which ones are listed, in which order, and that every format shows them first."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_the_settings_of_a_rendered_side_are_not_compared(tmp_path: Path) -> Non
 
 
 def listed(found: Review) -> list[str]:
-    """The changed annotations: the file, the kind of edit, the rule and the owner."""
+    """Return the file, the kind of edit, the rule and the owner of each changed annotation."""
     rows = [(setting.at.file, setting.change, setting.owner) for setting in found.settings]
     assert all(owner is not None for _, _, owner in rows)
     return [
