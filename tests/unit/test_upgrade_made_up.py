@@ -10,7 +10,7 @@ import yaml
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from trainc.frontends.dialects import load, detect
+from trainc.frontends.dialects import detect, load
 from trainc.frontends.moves import moved
 from trainc.kubernetes.documents import parse
 from trainc.upgrade.rewrite import rewrite
