@@ -1,4 +1,4 @@
-"""Accelerators: the settings of a resource in trainc.yaml, the containers that get them, and their origin."""
+"""Accelerators: what trainc.yaml says belongs to a resource, the containers that get it, and its origin."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def compiled(accelerators: Any, pod: dict[str, Any]) -> trainc.Compiled:
-    """Create a job on a runtime with this pod, in a project with these accelerators."""
+    """A job on a runtime with this pod, in a project with these accelerators."""
     template = {"metadata": {"labels": {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}}}
     template["spec"] = {"template": {"spec": pod}}  # type: ignore[dict-item]
     kind = {"apiVersion": "trainer.kubeflow.org/v1alpha1"}
@@ -46,7 +46,7 @@ def compiled(accelerators: Any, pod: dict[str, Any]) -> trainc.Compiled:
 
 
 def made(accelerators: Any, pod: dict[str, Any]) -> dict[str, Any]:
-    """Return the compiled pod spec."""
+    """The pod spec that becomes of one."""
     found: dict[str, Any] = get(compiled(accelerators, pod).objects[0], POD)
     return found
 
@@ -56,7 +56,7 @@ def node(**more: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("resources", "asked"),
+    ("resources", "requested"),
     [
         pytest.param({"limits": {GPU: 1}}, True, id="limit"),
         pytest.param({"requests": {GPU: "2"}}, True, id="request"),
@@ -69,8 +69,8 @@ def node(**more: Any) -> dict[str, Any]:
         pytest.param({"claims": [{"name": GPU}]}, False, id="a claim"),
     ],
 )
-def test_who_requests(resources: dict[str, Any], asked: bool) -> None:
-    assert requests({"name": "node", "resources": resources}, GPU) is asked
+def test_requested_resources(resources: dict[str, Any], requested: bool) -> None:
+    assert requests({"name": "node", "resources": resources}, GPU) is requested
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,12 @@ def test_what_nobody_asks_for_changes_nothing(accelerators: Any) -> None:
 @pytest.mark.parametrize(
     ("text", "place", "said"),
     [
-        pytest.param("gpu: {}", "2:3", 'error[resource-name]: no container can ask for "gpu"', id="a resource"),
+        pytest.param(
+            "gpu: {}",
+            "2:3",
+            'error[resource-name]: "gpu" is not a resource that a container can request',
+            id="a resource",
+        ),
         pytest.param(f"{GPU}: {{volums: []}}", "2:20", "warning[unknown-field]", id="a key"),
         pytest.param(f"{GPU}: []", "2:19", "error[wrong-type]", id="no mapping"),
         pytest.param(f"{GPU}: {{volumes: [{{name: a, hostPath: /a}}]}}", "2:30", "error[required]", id="no mount path"),
@@ -155,20 +160,20 @@ def test_what_nobody_asks_for_changes_nothing(accelerators: Any) -> None:
         pytest.param(
             f"{GPU}: {{volumes: [{{name: a, hostPath: /a/../b, mountPath: /b}}]}}",
             "2:50",
-            'error[path-leads-out]: hostPath is "/a/../b", which goes up by ..',
+            'error[path-leads-out]: hostPath "/a/../b" must not contain ..',
             id="upwards",
         ),
         pytest.param(
             f"{GPU}: {{volumes: [{{name: a, hostPath: /a, mountPath: /b}}]}}\n"
             "  amd.com/gpu: {volumes: [{name: a, hostPath: /c, mountPath: /d}]}",
             "3:47",
-            'error[duplicate-item]: hostPath is another one than that of the first volume "a": "/a"',
+            'error[duplicate-item]: hostPath differs from the first volume "a", which has "/a"',
             id="one name for two",
         ),
         pytest.param(
             f"{GPU}: {{env: [{{name: A}}], envVars: [{{name: A}}]}}",
             "2:48",
-            'error[duplicate-item]: a second variable "A"',
+            'error[duplicate-item]: variable "A" is set twice',
             id="in both spellings",
         ),
         pytest.param(f"{GPU}: {{env: [{{name: A, value: 1}}]}}", "2:43", "error[wrong-type]", id="a number"),

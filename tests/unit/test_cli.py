@@ -102,8 +102,8 @@ def test_a_report_as_json() -> None:
         "id": "reserved-env",
         "severity": "error",
         "stage": "trainjob",
-        "message": "PET_NNODES is set by the torch framework",
-        "help": "leave it out: it follows from numNodes, numProcPerNode and the runtime",
+        "message": "the torch framework sets PET_NNODES, so a TrainJob cannot",
+        "help": "remove it: its value follows from numNodes, numProcPerNode and the runtime",
         "object": {
             "apiVersion": "trainer.kubeflow.org/v1alpha1",
             "kind": "TrainJob",

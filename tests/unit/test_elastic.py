@@ -69,25 +69,37 @@ def test_counts(tmp_path: Path, policy: Any, asked: Any, nodes: Any, pods: int, 
 
 
 @pytest.mark.parametrize(
-    ("policy", "asked", "nodes", "said"),
+    ("policy", "requested", "nodes", "message"),
     [
-        pytest.param({"minNodes": 3, "maxNodes": 2}, None, None, "at least 3 nodes, and at most 2", id="upside down"),
-        pytest.param({"minNodes": 2}, None, None, "at least 2 nodes, and at most 1", id="no greatest number"),
-        pytest.param({}, None, 0, "at least 1 nodes, and at most 0", id="no nodes"),
-        pytest.param({"minNodes": 2, "maxNodes": 4}, 1, None, '1 nodes, and runtime "r" trains on 2 to 4', id="few"),
-        pytest.param({"minNodes": 2, "maxNodes": 4}, 5, None, '5 nodes, and runtime "r" trains on 2 to 4', id="many"),
+        pytest.param(
+            {"minNodes": 3, "maxNodes": 2},
+            None,
+            None,
+            "the minimum of 3 nodes exceeds the maximum of 2",
+            id="upside down",
+        ),
+        pytest.param(
+            {"minNodes": 2}, None, None, "the minimum of 2 nodes exceeds the maximum of 1", id="no greatest number"
+        ),
+        pytest.param({}, None, 0, "the minimum of 1 nodes exceeds the maximum of 0", id="no nodes"),
+        pytest.param(
+            {"minNodes": 2, "maxNodes": 4}, 1, None, 'numNodes must be from 2 to 4 for runtime "r", not 1', id="few"
+        ),
+        pytest.param(
+            {"minNodes": 2, "maxNodes": 4}, 5, None, 'numNodes must be from 2 to 4 for runtime "r", not 5', id="many"
+        ),
         pytest.param(
             {"minNodes": 2, "minReplicas": 1},
             3,
             None,
-            "minNodes is 2 and minReplicas is 1: they are two names of the same bound",
+            "minNodes is 2 and minReplicas is 1, but they are two names of the same bound",
             id="twice, differently",
         ),
     ],
 )
-def test_counts_that_contradict(tmp_path: Path, policy: Any, asked: Any, nodes: Any, said: str) -> None:
-    found = compiled(tmp_path, policy, {} if asked is None else {"numNodes": asked}, nodes).diagnostics
-    assert [(d.id, d.message) for d in found] == [("elastic-nodes", said)]
+def test_counts_that_contradict(tmp_path: Path, policy: Any, requested: Any, nodes: Any, message: str) -> None:
+    found = compiled(tmp_path, policy, {} if requested is None else {"numNodes": requested}, nodes).diagnostics
+    assert [(d.id, d.message) for d in found] == [("elastic-nodes", message)]
 
 
 USUAL = {

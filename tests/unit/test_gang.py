@@ -172,7 +172,7 @@ def test_one_note_for_all_jobs_of_a_runtime(tmp_path: Path) -> None:
     ]
     path = Path(written(tmp_path, podGroupPolicy=None))
     path.write_text("\n".join([path.read_text(), *map(json.dumps, jobs)]))
-    said = run("validate", str(path)).out
-    assert said.count("warning[no-gang]") == 1
-    assert 'TrainJob "a" has 2 nodes that start together' in said
-    assert "place all of them or none (and 3 more TrainJobs)" in said
+    report = run("validate", str(path)).out
+    assert report.count("warning[no-gang]") == 1
+    assert 'TrainJob "a" has 2 nodes that must start together' in report
+    assert "may place only some of them (and 3 more TrainJobs)" in report

@@ -402,8 +402,8 @@ THREE = [trainjob(name, numNodes=2) for name in "abc"]
 
 
 def latest(image: str, more: str = "") -> str:
-    why = "what runs is whatever was pushed last when a node pulls it"
-    return f'image "{image}" has no tag, which means latest: {why}{more}'
+    effect = "each node runs the version that is current when it pulls the image"
+    return f'image "{image}" has no tag, which means latest: {effect}{more}'
 
 
 @pytest.mark.parametrize(

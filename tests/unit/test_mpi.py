@@ -228,7 +228,7 @@ def test_resources_and_variables_of_the_trainjob(tmp_path: Path, mpi: Any, node:
 )
 def test_a_launcher_that_is_a_node_has_others(tmp_path: Path, nodes: int, jobs: Any, lacks: str | None) -> None:
     errors = [d for d in compiled(tmp_path, {"numNodes": nodes}, AS_NODE, jobs).diagnostics if d.severity == "error"]
-    message = f'{nodes} nodes, and runtime "r" has runLauncherAsNode and no {lacks}'
+    message = f'{nodes} nodes with runLauncherAsNode require both jobs, but runtime "r" has no {lacks}'
     assert [d.message for d in errors] == ([message] if lacks else [])
     assert {d.field for d in errors} <= {"spec.trainer.numNodes"}
 
@@ -391,7 +391,7 @@ def test_the_secret_is_named_and_how_to_make_it(tmp_path: Path) -> None:
     (note,) = compiled(tmp_path).diagnostics
     assert (note.severity, note.object.name) == ("note", "j")
     assert '"j-mpi-ssh-auth"' in note.message
-    assert note.help.startswith("make it once: trainc secret j ")
+    assert note.help.startswith("create it once: trainc secret j ")
 
 
 def test_no_note_where_no_pod_needs_it(tmp_path: Path) -> None:

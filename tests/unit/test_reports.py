@@ -200,7 +200,7 @@ def test_line_breaks_of_windows_and_a_byte_order_mark_change_nothing(name: str) 
 
 def test_a_byte_order_mark_takes_no_column() -> None:
     assert report('\ufeff{kind: 1, apiVersion: "trainer.kubeflow.org/v1alpha1"}').splitlines()[:3] == [
-        'job.yaml:1:8: error[unknown-kind]: trainer.kubeflow.org has no kind "1"',
+        'job.yaml:1:8: error[unknown-kind]: unknown kind "1" in trainer.kubeflow.org',
         '  1 | {kind: 1, apiVersion: "trainer.kubeflow.org/v1alpha1"}',
         "    |        ^",
     ]
@@ -244,7 +244,7 @@ def test_several_files_and_a_related_place_in_another_one(snapshot: SnapshotAsse
 def test_standard_input() -> None:
     done = run("validate", "-", stdin=f"{HEAD}spec: {{runtimeRef: {{name: plane}}}}\n".encode())
     assert done.out.splitlines()[:3] == [
-        '<stdin>:4:27: error[runtime-not-found]: no ClusterTrainingRuntime "plane"',
+        '<stdin>:4:27: error[runtime-not-found]: ClusterTrainingRuntime "plane" not found',
         "  4 | spec: {runtimeRef: {name: plane}}",
         "    |                           ^^^^^",
     ]
@@ -252,7 +252,7 @@ def test_standard_input() -> None:
 
 def test_text_before_a_document_on_its_line_belongs_to_another_document() -> None:
     assert report('{"kind": "x"} {"kind": "TrainJob"}\n', name="x.json").splitlines()[:3] == [
-        "x.json:1:15: error[no-api-version]: a TrainJob without apiVersion",
+        "x.json:1:15: error[no-api-version]: the TrainJob has no apiVersion",
         '  1 | ... {"kind": "TrainJob"}',
         "    |     ^^^^^^^^^^^^^^^^^^^^",
     ]

@@ -103,9 +103,9 @@ def test_the_wide_list(snapshot: SnapshotAssertion, tmp_path: Path, monkeypatch:
 @pytest.mark.parametrize(
     ("names", "known"),
     [
-        pytest.param("ab", "there are a, b; ", id="a few"),
-        pytest.param("abcdefgh", "there are a, b, c, d, e, f, g, h; ", id="as many as are listed"),
-        pytest.param("abcdefghi", "there are a, b, c, d, e, f, g, h ...; ", id="more than are listed"),
+        pytest.param("ab", "use one of a, b; ", id="a few"),
+        pytest.param("abcdefgh", "use one of a, b, c, d, e, f, g, h; ", id="as many as are listed"),
+        pytest.param("abcdefghi", "use one of a, b, c, d, e, f, g, h ...; ", id="more than are listed"),
         pytest.param("", "", id="none"),
     ],
 )
@@ -114,7 +114,7 @@ def test_a_name_like_no_other(names: str, known: str, tmp_path: Path, monkeypatc
     (tmp_path / "job.yaml").write_text(SMALLEST % "no-such")
     (found,) = trainc.compile([str(tmp_path)]).diagnostics
     assert found.id == "runtime-not-found"
-    assert found.help.startswith(f"{known}searched: the given paths (0), the stock runtimes ({len(names)}); ")
+    assert found.help.startswith(f"{known}searched: the given paths (0), the built-in runtimes ({len(names)}); ")
 
 
 @pytest.mark.parametrize(

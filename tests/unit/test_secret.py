@@ -132,8 +132,8 @@ def test_nothing_is_printed(runtime: str, job: str, code: int, message: str) -> 
 @pytest.mark.parametrize("runtime", ["openmpi-distributed", "flux-distributed"])
 def test_the_note_of_a_build_has_a_command_that_works(runtime: str) -> None:
     write(runtime)
-    (line,) = [line for line in run("build", "job.yaml").err.splitlines() if "help: make it once: " in line]
-    command, _, rest = line.partition("make it once: trainc ")[2].partition(" | ")
+    (line,) = [line for line in run("build", "job.yaml").err.splitlines() if "help: create it once: " in line]
+    command, _, rest = line.partition("create it once: trainc ")[2].partition(" | ")
     assert rest == "kubectl apply -f -"
     assert secret(*command.split()[1:])[1]
 

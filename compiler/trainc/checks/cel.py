@@ -185,7 +185,7 @@ def claim_namespace(policy: Any, path: Path) -> Iterator[Violation]:
             yield Violation.at(
                 (*at, "metadata", "namespace"),
                 CLAIM_NAMESPACE,
-                f"the volume claim template must not set a namespace, such as {_quoted(metadata['namespace'])}",
+                f"the volume claim template must not set namespace {_quoted(metadata['namespace'])}",
                 "remove the namespace: the claim is created in the JobSet's namespace",
                 field=field_of(path),
             )

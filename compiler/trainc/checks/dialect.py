@@ -76,7 +76,7 @@ def older(document: Document, detected: Detected) -> Iterator[Finding]:
     yield Finding(
         message=f"{_named(mark, document)} belongs to {load(detected.key).NAME}; a Trainer v2.3 cluster "
         + ("does not have this kind" if mark == ("apiVersion",) else "drops it"),
-        help=f"run `trainc upgrade --write {document.file}` to change it to {SPELLINGS[str(mark[-1])]}"
+        help=f"run `trainc upgrade --write {document.file}` to convert it to {SPELLINGS[str(mark[-1])]}"
         if document.file != "-"
         else f"use {SPELLINGS[str(mark[-1])]}, or run `trainc upgrade`",
         field=field_of(mark),
@@ -151,7 +151,7 @@ def _missing(plan: Plan, path: Path, target: str, known: list[str]) -> Finding:
     near = nearest(str(get(plan.job.value, path)), known)
     return Finding(
         message=f'the override targets {target}, which runtime "{plan.runtime.id.name}" does not have',
-        help=f"did you mean {near}?" if near else f"use one of {', '.join(known)}",
+        help=f"did you mean {near}?" if near else f"use {' or '.join(known)}",
         field=field_of(plan.job.written(path)[:2]),
         place=plan.job.at(*path),
     )

@@ -91,4 +91,6 @@ def _hint(plan: Plan, kind: str, name: str) -> str:
     if near:
         return f"did you mean {near}? "
     names = sorted({found for other, _, found in keys if other == kind})
-    return f"use one of {', '.join(names[:8])}{' ...' if len(names) > 8 else ''}; " if names else ""
+    if len(names) > 1:
+        return f"use one of {', '.join(names[:8])}{' ...' if len(names) > 8 else ''}; "
+    return f"use {names[0]}; " if names else ""
