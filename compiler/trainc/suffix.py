@@ -30,7 +30,7 @@ LENGTH: Final = 8
 
 
 def run(plan: Plan) -> Plan:
-    """Run all stages on a plan, and again with the suffix that its content results in."""
+    """Run all stages on a plan, and again with the suffix for the output of the first run."""
     neutral = pipeline.run(plan)
     if neutral.failed or not neutral.objects:
         return neutral

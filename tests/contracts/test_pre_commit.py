@@ -136,7 +136,7 @@ def test_init_writes_these_hooks() -> None:
             "name: team-torch",
             "name: our-torch",
             {"trainc-validate": "Failed", "trainc-build-check": "Failed"},
-            'no ClusterTrainingRuntime "team-torch"',
+            'ClusterTrainingRuntime "team-torch" not found',
             id="a runtime that another file's job needs",
         ),
     ],

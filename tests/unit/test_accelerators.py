@@ -1,4 +1,4 @@
-"""Accelerators: what trainc.yaml says belongs to a resource, the containers that get it, and its origin."""
+"""Accelerators: the settings of trainc.yaml by resource, the containers that get them, and their provenance."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def compiled(accelerators: Any, pod: dict[str, Any]) -> trainc.Compiled:
-    """A job on a runtime with this pod, in a project with these accelerators."""
+    """Compile a job on a runtime with this pod, in a project with these accelerators."""
     template = {"metadata": {"labels": {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}}}
     template["spec"] = {"template": {"spec": pod}}  # type: ignore[dict-item]
     kind = {"apiVersion": "trainer.kubeflow.org/v1alpha1"}
@@ -46,7 +46,7 @@ def compiled(accelerators: Any, pod: dict[str, Any]) -> trainc.Compiled:
 
 
 def made(accelerators: Any, pod: dict[str, Any]) -> dict[str, Any]:
-    """The pod spec that becomes of one."""
+    """Return the compiled pod spec."""
     found: dict[str, Any] = get(compiled(accelerators, pod).objects[0], POD)
     return found
 
@@ -135,12 +135,12 @@ def test_done_twice_it_is_done_once() -> None:
 
 
 @pytest.mark.parametrize("accelerators", [{}, None, {GPU: None}, {GPU: {}}, {"amd.com/gpu": CARD}])
-def test_what_nobody_asks_for_changes_nothing(accelerators: Any) -> None:
+def test_a_resource_without_requests_changes_nothing(accelerators: Any) -> None:
     assert made(accelerators, {"containers": [node()]}) == made({}, {"containers": [node()]})
 
 
 @pytest.mark.parametrize(
-    ("text", "place", "said"),
+    ("text", "place", "expected"),
     [
         pytest.param(
             "gpu: {}",
@@ -179,11 +179,11 @@ def test_what_nobody_asks_for_changes_nothing(accelerators: Any) -> None:
         pytest.param(f"{GPU}: {{env: [{{name: A, value: 1}}]}}", "2:43", "error[wrong-type]", id="a number"),
     ],
 )
-def test_what_is_wrong_with_an_entry(text: str, place: str, said: str) -> None:
+def test_a_wrong_entry(text: str, place: str, expected: str) -> None:
     Path("trainc.yaml").write_text(f"accelerators:\n  {text}\n")
     done = run("validate")
-    assert f"trainc.yaml:{place}: {said}" in done.out
-    assert done.code == int(said.startswith("error"))
+    assert f"trainc.yaml:{place}: {expected}" in done.out
+    assert done.code == int(expected.startswith("error"))
 
 
 @pytest.mark.parametrize(
@@ -208,7 +208,7 @@ def test_where_it_comes_from(path: tuple[str | int, ...], line: str, value: str)
     assert origin.value == value
 
 
-def test_what_the_cluster_would_refuse_of_it_is_said_at_its_line() -> None:
+def test_a_rejected_setting_is_reported_at_its_line() -> None:
     Path("job.yaml").write_text(JOB)
     Path("trainc.yaml").write_text(
         f"accelerators:\n  {GPU}:\n    env:\n      - {{name: BIG, value: {'x' * 140_000}}}\n"

@@ -1,4 +1,4 @@
-"""The names that JobSet makes: which is the longest, by how much it is too long, and which name to shorten."""
+"""The names that JobSet generates: the longest one, the excess length, and the name to shorten."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ OWNER = ("metadata", "name")
 
 
 def jobset(name: str, job: str, spec: dict[str, Any], **more: Any) -> dict[str, Any]:
-    """One job with a container that mounts `data`; `replicas` goes to the job, the rest to the JobSet's spec."""
+    """Return a JobSet of one job that mounts `data`; `replicas` is for the job, the rest for the JobSet's spec."""
     mounts = {"containers": [{"volumeMounts": [{"name": "data"}]}]}
     replicated = {
         "name": job,

@@ -1,4 +1,4 @@
-"""JobSet's webhook, rule by rule: what is refused, at which field and place, in which words; and what just passes."""
+"""JobSet's webhook, rule by rule: the field, place and message of each rejection; and values just within the rules."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def job(name: str, **more: Any) -> dict[str, Any]:
 
 
 def jobset(*changes: tuple[tuple[str | int, ...], Any], name: str = "js") -> dict[str, Any]:
-    """A JobSet with the jobs `prepare` and `node`, of two pods each, and other values at some paths."""
+    """Return a JobSet with the jobs `prepare` and `node`, of two pods each, with the given changes."""
     tree: dict[str, Any] = {"metadata": {"name": name}, "spec": {"replicatedJobs": [job("prepare"), job("node")]}}
     for path, value in changes:
         tree = put(tree, path, value)
@@ -97,7 +97,7 @@ REFUSED = [
         [((*NODE, "dependsOn"), [{"name": "prepare"}, {"name": "prepar"}])],
         ("depends-on-unknown", "spec.replicatedJobs[1].dependsOn[1].name", (*NODE, "dependsOn", 1, "name")),
         'job "node" depends on "prepar", which is not a job of the JobSet',
-        id="depends on nobody",
+        id="depends on an unknown job",
     ),
     pytest.param(
         [
@@ -115,7 +115,7 @@ REFUSED = [
             ("spec", "successPolicy", "targetReplicatedJobs", 0),
         ),
         'successPolicy targets job "ghost", which the JobSet does not have',
-        id="success of nobody",
+        id="success of an unknown job",
     ),
     pytest.param(
         [rules({"name": "r", "targetReplicatedJobs": ["node", "ghost"]})],
@@ -125,7 +125,7 @@ REFUSED = [
             ("spec", "failurePolicy", "rules", 0, "targetReplicatedJobs", 1),
         ),
         'rule "r" of failurePolicy targets job "ghost", which the JobSet does not have',
-        id="failure of nobody",
+        id="failure of an unknown job",
     ),
     pytest.param(
         [rules({"name": "r", "onJobFailureReasons": ["Bored"]})],
@@ -209,7 +209,7 @@ REFUSED = [
         [(("spec", "volumeClaimPolicies"), claims("data"))],
         ("claim-not-mounted", "spec.replicatedJobs", CLAIM),
         'no container mounts volume claim template "data"',
-        id="a claim nobody mounts",
+        id="a claim without a mount",
     ),
     pytest.param(
         [
@@ -258,7 +258,7 @@ def test_accepted(changes: list[Any]) -> None:
     assert violations(jobset(*changes)) == []
 
 
-def test_a_claim_template_without_metadata_is_nobodys_volume() -> None:
+def test_a_claim_template_without_metadata_is_no_volume() -> None:
     made = jobset((CLAIM[:2], [{"templates": [{"spec": {}}]}]), (("spec", "replicatedJobs"), [job("node")]))
     assert [violation.rule for violation in violations(made)] == ["claim-name", "claim-not-mounted"]
     assert jobs.claims(made, {"containers": [{"name": "node", "volumeMounts": [{"name": "data"}]}]}) == []

@@ -38,7 +38,7 @@ DEPENDENT = {"name": "b", "dependsOn": [{"name": "a", "status": "Ready"}]}
     ("kind", "value"),
     [
         pytest.param("TrainJob", job("a" * 63), id="trainjob-name"),
-        pytest.param("TrainJob", {}, id="trainjob-name: said elsewhere"),
+        pytest.param("TrainJob", {}, id="trainjob-name: reported elsewhere"),
         pytest.param("TrainJob", data(""), id="storage-uri: empty"),
         pytest.param("TrainJob", data("hf://org/name"), id="storage-uri"),
         pytest.param("TrainJob", job(managedBy=MULTIKUEUE), id="managed-by"),
@@ -47,7 +47,7 @@ DEPENDENT = {"name": "b", "dependsOn": [{"name": "a", "status": "Ready"}]}
         pytest.param("TrainingRuntime", injected("a", "b"), id="node-container-injected"),
         pytest.param("JobSet", {"spec": {"startupPolicy": IN_ORDER, "replicatedJobs": [FREE]}}, id="in order"),
         pytest.param("JobSet", {"spec": {"startupPolicy": ANY_ORDER, "replicatedJobs": [FREE, DEPENDENT]}}, id="any"),
-        pytest.param("JobSet", {"spec": {"replicatedJobs": [FREE, DEPENDENT]}}, id="dependencies alone"),
+        pytest.param("JobSet", {"spec": {"replicatedJobs": [FREE, DEPENDENT]}}, id="only dependencies"),
         pytest.param(
             "JobSet",
             {"spec": {"volumeClaimPolicies": [{"templates": [{"metadata": {"name": "a", "namespace": ""}}]}]}},
@@ -141,7 +141,7 @@ def test_refused(kind: str, value: Any, field: str, rule: str) -> None:
     assert [(v.field, v.rule) for v in broken_rules(kind, value)] == [(field, rule)]
 
 
-def test_the_place_is_finer_than_the_cluster_says() -> None:
+def test_the_place_is_finer_than_in_the_cluster() -> None:
     [violation] = broken_rules("JobSet", {"spec": {"startupPolicy": IN_ORDER, "replicatedJobs": [FREE, DEPENDENT]}})
     assert violation.path == ("spec", "replicatedJobs", 1, "dependsOn")
     assert violation.message == 'replicated job "b" has dependsOn, but startupPolicyOrder is InOrder'

@@ -1,4 +1,4 @@
-"""What the API server would refuse to change in a JobSet: each fault at its own field, and in words."""
+"""Changes of a JobSet that the API server rejects: each at its own field, with its message."""
 
 from __future__ import annotations
 
@@ -115,6 +115,6 @@ def test_what_kueue_sets_is_taken_in_the_change_that_starts_the_jobset() -> None
     assert update.refused(OLD, put(started, (*NODE, "image"), "x:2"))
 
 
-def test_a_wrong_object_is_told_by_the_rules_of_objects() -> None:
+def test_an_invalid_object_is_reported_by_the_object_rules() -> None:
     wrong = put(RUNNING, ("spec", "ttlSecondsAfterFinished"), -1)
     assert [violation.rule for violation in update.refused(RUNNING, wrong)] == ["out-of-range"]

@@ -1,4 +1,4 @@
-"""Lint rules: what the cluster accepts but the user probably did not mean. A rule is one file, whose name is its id.
+"""Lint rules: settings that the cluster accepts but the user probably did not intend. Each rule is a file named by id.
 
 A rule has `find(plan)`, which yields `LintFinding`s, and a check, which writes the message for one finding.
 `passes.lint` imports the rule when its trigger (`triggers`) applies. `placing.lint` turns the findings of all TrainJobs

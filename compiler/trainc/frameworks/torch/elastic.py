@@ -207,7 +207,7 @@ def standalone_nodes(plan: Plan) -> Iterator[Finding]:
     """With `standalone`, each torchrun starts its own rendezvous, whatever the endpoint is."""
     least, _, pods = counted(plan)
     if policy(plan).get("standalone") and max(least, pods) > 1:
-        effect = f"each waits for {least} nodes but finds only itself" if least > 1 else "each of them trains alone"
+        effect = f"each waits for {least} nodes but finds only itself" if least > 1 else "each trains separately"
         yield Finding(
             message=f"standalone is set for {pods} nodes: {effect}",
             help="remove standalone, or train on one node",
