@@ -36,7 +36,7 @@ INTRODUCTION: Final = """\
 
 Every trainc message has an id in brackets, such as `error[wrong-type]`. Each id links to its page: the rule, the
 reason, a wrong and a right example. `trainc validate --explain wrong-type` prints the same page. The tables follow the
-cluster's admission phases: an early fault fails at `kubectl apply`, a late one fails when nobody watches.
+cluster's admission phases: an early fault fails at `kubectl apply`, a late one fails long after the apply.
 """
 HEADINGS: Final[dict[Phase, tuple[str, str]]] = {
     "read": ("Parsing", "kubectl fails before it sends a request"),

@@ -57,7 +57,7 @@ def test_case(case: Path) -> None:
 
 
 def by_name(objects: list[Any]) -> dict[str, Any]:
-    """Return the objects by identity: their order is tested elsewhere, and the wording of scripts is trainc's own."""
+    """Return the objects by identity: their order is tested elsewhere, and the scripts' text is trainc's own."""
     return {f"{o['apiVersion']}/{o['kind']}/{o['metadata']['name']}": without_scripts(o) for o in objects}
 
 

@@ -138,8 +138,8 @@ def bare(tree: ast.AST) -> Iterator[str]:
 
 
 def test_a_rule_of_lint_is_trainc_alone() -> None:
-    advice = {id: declared.own for id, declared in ENTRIES.items() if declared.phases == ("lint",)}
-    assert advice == dict.fromkeys(RULES, True) | dict.fromkeys(ELSEWHERE, False)
+    lint = {id: declared.own for id, declared in ENTRIES.items() if declared.phases == ("lint",)}
+    assert lint == dict.fromkeys(RULES, True) | dict.fromkeys(ELSEWHERE, False)
 
 
 def test_every_phase_has_a_description() -> None:

@@ -120,7 +120,7 @@ def test_init_writes_these_hooks() -> None:
             "numNodes: 1",
             "numNodes: many",
             {"trainc-validate": "Failed", "trainc-build-check": "Failed"},
-            'jobs/first-job.yaml:10:15: error[wrong-type]: numNodes is the string "many"',
+            'jobs/first-job.yaml:10:15: error[wrong-type]: numNodes must be an integer, not the string "many"',
             id="a job that the cluster refuses",
         ),
         pytest.param(

@@ -372,9 +372,13 @@ def test_no_file_replaces_the_settings_of_a_revision(repository: Path, planted: 
         pytest.param("HEAD:../../x/trainc.yaml", "file HEAD:../../x/trainc.yaml does not exist", id="a path outside"),
         pytest.param("HEAD:out/trainc.yaml", "file HEAD:out/trainc.yaml does not exist", id="a link out"),
         pytest.param(":trainc.yaml", "names the index, not a revision: use a commit, such as HEAD:", id="the index"),
-        pytest.param("HEAD:bad.yaml", 'HEAD:bad.yaml:1:18: disable[0] is "nosuch"', id="an unknown rule"),
+        pytest.param(
+            "HEAD:bad.yaml", 'HEAD:bad.yaml:1:18: disable[0] has the unsupported value "nosuch"', id="an unknown rule"
+        ),
         pytest.param("HEAD:broken.yaml", "HEAD:broken.yaml:1:", id="no YAML"),
-        pytest.param("bad.yaml", 'bad.yaml:1:18: disable[0] is "nosuch"', id="an unknown rule of a file"),
+        pytest.param(
+            "bad.yaml", 'bad.yaml:1:18: disable[0] has the unsupported value "nosuch"', id="an unknown rule of a file"
+        ),
         pytest.param("-", "", id="standard input"),
     ],
 )

@@ -56,7 +56,7 @@ REFUSED = [
     pytest.param(
         [((*NODE, "groupName"), "g" * 64)],
         ("group-name", "spec.replicatedJobs[1].groupName", (*NODE, "groupName")),
-        f'"{"g" * 59}... is not a valid groupName for job "node": it has 64 characters, and may have 63',
+        f'"{"g" * 59}... is not a valid groupName for job "node": it has 64 characters, but must have at most 63',
         id="a group's long name",
     ),
     pytest.param(

@@ -1,4 +1,4 @@
-"""The API server's rules for the pod of a Job's template, and for its Pod: faults, and valid counterparts.
+"""The API server's rules for the pod of a Job's template, and for its Pod: faults, and valid forms.
 
 The recorded cases (tests/conformance/test_jobs.py) cover the common ones. Fields are those of the API server's errors,
 without the prefix `spec.template.spec.` (or `spec.`, for Pods).

@@ -2,7 +2,7 @@
 
 Every `is_...` reads the text (or the port number) and returns the reasons why it is invalid; none if it is valid.
 `field_error` returns the line in which Kubernetes reports such a reason.
-Source: Kubernetes 1.36, apimachinery's name validation and field errors. The reasons have the same wording, so that
+Source: Kubernetes 1.36, apimachinery's name validation and field errors. The reasons have the same text, so that
 users find them by searching. Lengths count bytes, even where a reason says characters; patterns match ASCII only, and
 the whole text.
 """

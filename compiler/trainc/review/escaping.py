@@ -75,8 +75,8 @@ def code(given: str) -> str:
 def prose(given: str, as_code: Callable[[str], str] = code) -> str:
     """Return a sentence whose quotations, and words that might be interpreted, are code.
 
-    >>> prose('patch "a/b" of @somebody (so)')
-    'patch `a/b` of `@somebody` (so)'
+    >>> prose('patch "a/b" of @team (so)')
+    'patch `a/b` of `@team` (so)'
     """
     found = []
     for quoted, word, between in _WORD.findall(escape(given[:SENTENCE])[:SENTENCE]):

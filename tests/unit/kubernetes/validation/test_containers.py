@@ -1,4 +1,4 @@
-"""Containers and their parts, as the API server accepts or rejects them: a fault, and its valid counterpart."""
+"""Containers and their parts, as the API server accepts or rejects them: a fault, and a valid form."""
 
 from __future__ import annotations
 
