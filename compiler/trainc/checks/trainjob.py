@@ -12,7 +12,7 @@ from trainc.diagnostics import Finding
 from trainc.frontends import CLUSTER
 from trainc.kubernetes.names import is_domain_prefixed_path
 from trainc.kubernetes.trees import Tree, get
-from trainc.objects import STEPS
+from trainc.objects import ANCESTOR, STEPS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,6 +23,10 @@ MANAGED: Final = ("node", "dataset-initializer", "model-initializer")
 """The containers whose variables are set in the TrainJob itself."""
 VOLUME: Final = "initializer"
 """The volume through which the initializers hand over what they fetched."""
+OF_CONTAINER: Final = ("image", "command", "args")
+"""The trainer fields that only a job with the trainer's label gets."""
+BY_NAME: Final = ("flux", "mpi", "mxnet", "tensorflow")
+"""The frameworks that also find jobs by their names, and apply the other trainer fields to these."""
 MULTIKUEUE: Final = "kueue.x-k8s.io/multikueue"
 
 
@@ -54,10 +58,11 @@ def env(plan: Plan) -> Iterator[Finding]:
                 if name in MANAGED and container.get("env"):
                     where = "spec.trainer.env" if name == "node" else f"spec.initializer.{name.partition('-')[0]}.env"
                     path = ("spec", "runtimePatches", p, *to_jobs, j, *to_containers, c, "env")
+                    article = "an" if plan.job.patch_word == "override" else "a"
                     yield Finding(
-                        message=f'a patch may not set variables of container "{name}"',
+                        message=f'{article} {plan.job.patch_word} may not set variables of container "{name}"',
                         help=f"set them in {where}",
-                        field="spec.runtimePatches",
+                        field=plan.job.patches_field,
                         place=plan.job.at(*path, key=True),
                     )
 
@@ -108,6 +113,30 @@ def _such_as(plan: Plan, step: str) -> str:
 
 
 @check(
+    "trainer-missing",
+    stage="trainjob",
+    severity="warning",
+    title="Trainer fields without a trainer job",
+    own=True,
+)
+def lost_fields(plan: Plan) -> Iterator[Finding]:
+    """The controller writes spec.trainer only into jobs with the ancestor label `trainer`."""
+    if plan.trainer is not None:
+        return
+    lost = [key for key in plan.job.trainer if key in OF_CONTAINER or plan.runtime.framework not in BY_NAME]
+    if lost:
+        known = [str(job.get("name")) for job in plan.jobs]
+        which = f'job "{known[0]}"' if len(known) == 1 else f"one of the jobs {', '.join(known)}" if known else "a job"
+        yield Finding(
+            message=f"spec.trainer has no effect ({', '.join(lost)}): no job of runtime "
+            f'"{plan.runtime.id.name}" has the label {ANCESTOR}: trainer',
+            help=f"add the label to the Job template of {which} in the runtime",
+            field=f"spec.trainer.{lost[0]}",
+            place=plan.job.at("spec", "trainer", lost[0], key=True),
+        )
+
+
+@check(
     "managed-by-other", stage="trainjob", severity="warning", title="Another controller manages the TrainJob", own=True
 )
 def managed_by(plan: Plan) -> Iterator[Finding]:
@@ -123,5 +152,5 @@ def managed_by(plan: Plan) -> Iterator[Finding]:
 
 OF_ITSELF: Final[tuple[Check[[Plan]], ...]] = (manager, env, managed_by)
 """What is wrong whatever the runtime is, be it there or not."""
-CHECKS: Final[tuple[Check[[Plan]], ...]] = (initializers,)
+CHECKS: Final[tuple[Check[[Plan]], ...]] = (initializers, lost_fields)
 """What is wrong with the TrainJob and its runtime together."""

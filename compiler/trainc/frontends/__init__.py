@@ -26,6 +26,8 @@ VERSION: Final = f"{GROUP}/v1alpha1"
 OLD_GROUP: Final = "kubeflow.org"
 OLD_VERSION: Final = f"{OLD_GROUP}/v2alpha1"
 """Where the kinds were before they had a group of their own; other kinds of that group are of no concern here."""
+DRAFT_VERSION: Final = f"{GROUP}/v2alpha1"
+"""The apiVersion in much of Trainer's documentation. No release serves it."""
 CLUSTER: Final = "ClusterTrainingRuntime"
 NAMESPACED: Final = "TrainingRuntime"
 ROLES: Final[dict[str, Role]] = {"TrainJob": "job", NAMESPACED: "runtime", CLUSTER: "runtime"}
@@ -53,7 +55,7 @@ def sort(document: Document) -> Iterator[tuple[Role, Document] | Diagnostic]:
 
 
 def _ours(document: Document, kind: object, version: str) -> Iterator[tuple[Role, Document] | Diagnostic]:
-    if version != VERSION:
+    if version not in (VERSION, DRAFT_VERSION):
         message = f'no version "{version}" of the TrainJob API is known'
         yield _diagnostic(
             document, UNKNOWN_VERSION, message, f"the version of Trainer v2 is {VERSION}", ("apiVersion",)

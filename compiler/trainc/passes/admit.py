@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
 def admit(plan: Plan) -> Plan:
     """Run the webhook's checks, those of the framework and the schedulers among them."""
-    framework = frameworks.load(plan.runtime.framework)
-    checks: tuple[Asked, ...] = (*trainjob.CHECKS, *frameworks.CHECKS, *(framework.CHECKS if framework else ()))
+    checks = _of_runtime(plan)
     if plan.runtime.gang:
         from trainc import schedulers
 
@@ -34,3 +33,13 @@ def admit(plan: Plan) -> Plan:
         # Notes tell what to do with the output, and there will be none.
         found = [diagnostic for diagnostic in found if diagnostic.severity != "note"]
     return plan.report(found)
+
+
+def _of_runtime(plan: Plan) -> tuple[Asked, ...]:
+    """Return the checks of the release that the runtime is written for."""
+    if plan.runtime.dialect == "v1.9":
+        from trainc import training_operator
+
+        return training_operator.CHECKS
+    framework = frameworks.load(plan.runtime.framework)
+    return (*trainjob.CHECKS, *frameworks.CHECKS, *(framework.CHECKS if framework else ()))

@@ -94,11 +94,12 @@ def in_runtime_order(spec: Tree, runtime: Tree) -> Tree:
 def merge_failed(plan: Plan, index: int, error: MergeError) -> Iterator[Finding]:
     """The controller stops at a patch that cannot be merged, such as one with a `$patch` that is no directive."""
     at = ("spec", "runtimePatches", index, "trainingRuntimeSpec", "template", "spec", *error.path)
+    whose = "" if plan.job.moves else f' of "{plan.job.patches[index].get("manager")}"'
     yield Finding(
-        message=f'the patch of "{plan.job.patches[index].get("manager")}" cannot be merged: {error}',
+        message=f"the {plan.job.patch_word}{whose} cannot be merged: {error}",
         help="write replace or delete for $patch"
         if "$patch" in str(error)
         else "give the field the runtime's own form",
-        field="spec.runtimePatches",
+        field=plan.job.patches_field,
         place=plan.job.at(*at),
     )

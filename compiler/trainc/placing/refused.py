@@ -132,8 +132,8 @@ def _job(plan: Plan, path: Path) -> Missing | None:
         return None
     return Missing(
         path=(*path[:3], "name"),
-        message=f'the runtime has no job "{name}", so the patch makes a new one',
-        help=_meant(name, known) or f"patch a job of the runtime: {', '.join(known)}",
+        message=f'the runtime has no job "{name}", so the {plan.job.patch_word} makes a new one',
+        help=_meant(name, known) or f"{plan.job.patch_word} a job of the runtime: {', '.join(known)}",
     )
 
 
@@ -150,15 +150,16 @@ def _container(plan: Plan, path: Path) -> Missing | None:
     word = WORDS[kind]
     ((other, theirs),) = others.items()
     if name in theirs:
-        help = f"{name} is one of its {WORDS[other]}s: patch it below {other}"
+        help = f"{name} is one of its {WORDS[other]}s: {plan.job.patch_word} it below {other}"
     elif near := _meant(name, known):
         help = near
     else:
-        there = f"patch one that it has: {', '.join(known)}" if known else "it has none"
-        help = f"{there}; a new one belongs in the runtime, since no patch can set an image"
+        there = f"{plan.job.patch_word} one that it has: {', '.join(known)}" if known else "it has none"
+        help = f"{there}; a new one belongs in the runtime, since no {plan.job.patch_word} can set an image"
     return Missing(
         path=(*path, "name"),
-        message=f'the runtime\'s job "{job}" has no {word} "{name}", so the patch makes a new one, which has no image',
+        message=f'the runtime\'s job "{job}" has no {word} "{name}", '
+        f"so the {plan.job.patch_word} makes a new one, which has no image",
         help=help,
     )
 
