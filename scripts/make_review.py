@@ -33,7 +33,9 @@ def repository(folder: Path) -> None:
     git(folder, "init", "--quiet", "--initial-branch=main")
     for branch, files in (("main", "before"), ("branch", "after")):
         for path in folder.iterdir():
-            if path.name != ".git":
+            if path.is_file():
+                path.unlink()
+            elif path.name != ".git":
                 shutil.rmtree(path)
         # Copy with new times: git treats files of the same size and time as unchanged.
         shutil.copytree(SAMPLE / files, folder, dirs_exist_ok=True, copy_function=shutil.copyfile)

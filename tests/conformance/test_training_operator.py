@@ -1,6 +1,6 @@
-"""Whole jobs of Training Operator v1.9.2: the same image, command, variables and resources as its real code gave.
+"""Whole jobs of Training Operator v1.9.2: trainc compiles the same image, command, variables and resources as its code.
 
-The rest of a JobSet is as Trainer v2.3 and JobSet v0.12 make it. A case is as in test_trainer.py.
+The other JobSet fields follow Trainer v2.3 and JobSet v0.12. Cases have the layout of test_trainer.py.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def test_rejected(case: Path, want: Any) -> None:
 
 
 def containers(objects: Any) -> dict[str, Any]:
-    """The compared fields of every container, by job, list and name."""
+    """Return the compared fields of every container, by job, list and name."""
     return {
         f"{job['name']}/{kind}/{container['name']}": {key: container[key] for key in FIELDS if container.get(key)}
         for jobset in objects

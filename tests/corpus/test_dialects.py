@@ -1,6 +1,6 @@
-"""Public TrainJobs and runtimes: each is read in its own dialect, and `upgrade` gives what v2.3 reads.
+"""Public TrainJobs and runtimes: trainc detects the dialect of each, and the output of `upgrade` is valid in v2.3.
 
-TRAINC_CORPUS names a folder with <Kind>.jsonl: an object a line, with its `text`, its `repo` and its `path`.
+TRAINC_CORPUS is a folder with <Kind>.jsonl: one object per line, with `text`, `repo` and `path`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import pytest
 
 from trainc.diagnostics import Diagnostic
 from trainc.frontends import VERSION
-from trainc.frontends.dialects import DIALECTS, V2_3, tell
+from trainc.frontends.dialects import DIALECTS, V2_3, detect
 from trainc.kubernetes.documents import YamlError, parse
 from trainc.upgrade import upgrade
 
@@ -22,7 +22,7 @@ CORPUS = os.environ.get("TRAINC_CORPUS", "")
 KINDS = ("TrainJob", "TrainingRuntime", "ClusterTrainingRuntime")
 OF_DIALECTS = {"mixed-dialects", "not-upgradable", "unknown-version", "unknown-kind", "no-api-version"}
 
-pytestmark = pytest.mark.skipif(not CORPUS, reason="TRAINC_CORPUS names no folder of documents")
+pytestmark = pytest.mark.skipif(not CORPUS, reason="TRAINC_CORPUS is not set")
 
 
 def documents(*kinds: str) -> list[Any]:
@@ -44,18 +44,18 @@ def _is_read(text: str) -> bool:
 
 @pytest.mark.parametrize("text", documents("TrainJob"))
 def test_a_trainjob_has_one_dialect(text: str) -> None:
-    assert tell(parse(text)).key in DIALECTS
+    assert detect(parse(text)).key in DIALECTS
 
 
 @pytest.mark.parametrize("text", documents(*KINDS))
-def test_upgrade_gives_what_v2_3_reads(text: str) -> None:
+def test_an_upgrade_is_valid_in_v2_3(text: str) -> None:
     changed, found = upgrade(["-"], stdin=text.encode())
     assert not OF_DIALECTS & {diagnostic.id for diagnostic in found}
     if errors(found):
         return
     new = parse(changed[0].new if changed else text)
     assert new["apiVersion"] == VERSION
-    assert new["kind"] != "TrainJob" or tell(new) is V2_3
+    assert new["kind"] != "TrainJob" or detect(new) is V2_3
 
 
 def errors(found: list[Diagnostic]) -> list[Diagnostic]:

@@ -1,4 +1,4 @@
-"""The dialects of TrainJob: how they are told apart, what they become, and where a field was written."""
+"""The dialects of TrainJob: detection, conversion to the v2.3 form, and the places of the original fields."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from running import run
 
 from trainc.cli.schema import DIALECTS as OFFERED
 from trainc.diagnostics import Document
-from trainc.frontends.dialects import DIALECTS, load, tell
+from trainc.frontends.dialects import DIALECTS, detect, load
 from trainc.frontends.moves import moved
 from trainc.objects import TrainJob
 
@@ -60,12 +60,12 @@ def job(spec: dict[str, Any], version: str = NOW) -> dict[str, Any]:
         pytest.param({"trainer": {"numProcPerNode": 4}, "labels": {}}, NOW, "v2.1", id="a number beside labels"),
     ],
 )
-def test_a_dialect_is_told_by_its_fields(spec: dict[str, Any], version: str, dialect: str) -> None:
-    assert tell(job(spec, version)).key == dialect
+def test_a_dialect_is_detected_by_its_fields(spec: dict[str, Any], version: str, dialect: str) -> None:
+    assert detect(job(spec, version)).key == dialect
 
 
 @pytest.mark.parametrize(
-    ("spec", "version", "mark", "against"),
+    ("spec", "version", "mark", "conflict"),
     [
         pytest.param(
             {"runtimeRef": {}, "trainingRuntimeRef": {}}, NOW, "trainingRuntimeRef", "runtimeRef", id="two references"
@@ -99,9 +99,9 @@ def test_a_dialect_is_told_by_its_fields(spec: dict[str, Any], version: str, dia
         ),
     ],
 )
-def test_two_dialects_in_one(spec: dict[str, Any], version: str, mark: str, against: str) -> None:
-    told = tell(job(spec, version))
-    assert (told.key, told.mark[-1], told.against[-1]) == ("", mark, against)
+def test_two_dialects_in_one(spec: dict[str, Any], version: str, mark: str, conflict: str) -> None:
+    detected = detect(job(spec, version))
+    assert (detected.key, detected.mark[-1], detected.conflict[-1]) == ("", mark, conflict)
 
 
 TEMPLATE = ("spec", "runtimePatches", 0, "trainingRuntimeSpec", "template")
@@ -219,21 +219,21 @@ def manifest(spec: str, version: str = NOW) -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("spec", "said"),
+    ("spec", "help"),
     [
         pytest.param(
             "  runtimeRef: {name: torch-distributed}\n  trainer: {numProcPerNode: auto}\n  runtimePatches: []",
-            "Trainer v2.3 wants a number; leave it out",
+            "use a number, or remove it",
             id="a word in v2.3",
         ),
         pytest.param(
             "  runtimeRef: {name: torch-distributed}\n  trainer: {numProcPerNode: gpu}",
-            'note[older-dialect]: numProcPerNode "gpu" is of Trainer v2.1; a Trainer v2.3 cluster would reject it',
+            'note[older-dialect]: numProcPerNode "gpu" belongs to Trainer v2.1; a Trainer v2.3 cluster rejects it',
             id="a word",
         ),
         pytest.param(
             "  runtimeRef: {name: torch-distributed}\n  trainer: {datasetConfig: {}}",
-            "Trainer v2.3 writes initializer.dataset",
+            "use initializer.dataset, its Trainer v2.3 form",
             id="a field of a predecessor, misplaced",
         ),
         pytest.param(
@@ -248,8 +248,8 @@ def manifest(spec: str, version: str = NOW) -> bytes:
         ),
     ],
 )
-def test_what_is_said_of_older_fields(spec: str, said: str) -> None:
-    assert said in run("validate", "-", stdin=manifest(spec)).out
+def test_help_for_older_fields(spec: str, help: str) -> None:
+    assert help in run("validate", "-", stdin=manifest(spec)).out
 
 
 @pytest.mark.parametrize(
@@ -294,10 +294,10 @@ spec:
     )
 
 
-@pytest.mark.parametrize("said", ["0", "-1", "many", "[2]", "true", '"4"', '"04"'])
-def test_a_runtime_with_no_processes(said: str) -> None:
+@pytest.mark.parametrize("count", ["0", "-1", "many", "[2]", "true", '"4"', '"04"'])
+def test_a_runtime_with_no_processes(count: str) -> None:
     text = f"""{{apiVersion: {NOW}, kind: ClusterTrainingRuntime, metadata: {{name: r}}, spec: {{
-        mlPolicy: {{torch: {{numProcPerNode: {said}}}}}, template: {{spec: {{replicatedJobs: []}}}}}}}}"""
+        mlPolicy: {{torch: {{numProcPerNode: {count}}}}}, template: {{spec: {{replicatedJobs: []}}}}}}}}"""
     assert "error[runtime-processes]" in run("validate", "-", stdin=text.encode()).out
 
 
@@ -312,7 +312,7 @@ def test_a_runtime_with_no_processes(said: str) -> None:
         ("labels", "torch-distributed", "many"),
     ],
 )
-def test_a_number_of_processes_that_trainer_refuses(field: str, runtime: str, processes: str) -> None:
+def test_a_number_of_processes_that_trainer_rejects(field: str, runtime: str, processes: str) -> None:
     empty = "{}" if field == "labels" else "[]"
     spec = f"  runtimeRef: {{name: {runtime}}}\n  {field}: {empty}\n  trainer: {{numProcPerNode: {processes}}}"
     assert "error[processes-per-node]" in run("validate", "-", stdin=manifest(spec)).out
@@ -356,31 +356,31 @@ def test_jobs_that_may_be_targeted(spec: str) -> None:
         pytest.param(
             "podSpecOverrides: [{targetJobs: [{name: node}], containers: [{name: node, env: [{name: A, value: b}]}]}]",
             "spec.podSpecOverrides",
-            'an override may not set variables of container "node"',
+            'an override cannot set variables of container "node"',
             id="variables in v2.0",
         ),
         pytest.param(
             "podTemplateOverrides: [{targetJobs: [{name: nodes}], spec: {nodeSelector: {a: b}}}]",
             "spec.podTemplateOverrides",
-            'the override is for replicated job "nodes"',
+            'the override targets replicated job "nodes"',
             id="an unknown job",
         ),
         pytest.param(
             "podTemplateOverrides: [{targetJobs: [{name: node}], spec: {containers: [{name: x}]}}]",
             "spec.template.spec.containers[0].image",
-            "so the override makes a new one, which has no image",
+            "so the override adds one without an image",
             id="an unknown container",
         ),
         pytest.param(
             "runtimePatches: [{manager: a.b/c, trainingRuntimeSpec: {template: {spec: {replicatedJobs: [{name: node, "
             "template: {spec: {template: {spec: {containers: [{name: node, env: [{name: A}]}]}}}}}]}}}}]",
             "spec.runtimePatches",
-            'a patch may not set variables of container "node"',
+            'a patch cannot set variables of container "node"',
             id="a patch",
         ),
     ],
 )
-def test_a_diagnostic_names_what_is_written(spec: str, field: str, message: str) -> None:
+def test_a_diagnostic_names_the_written_field(spec: str, field: str, message: str) -> None:
     text = manifest(f"  runtimeRef: {{name: torch-distributed}}\n  {spec}")
     report = run("validate", "--format", "json", "-", stdin=text).out
     assert [(error["field"], message in error["message"]) for error in errors(report)] == [(field, True)]

@@ -1,4 +1,4 @@
-"""Training Operator v1.9: what its controller writes into the pods of its runtimes, and what it leaves."""
+"""Training Operator v1.9: the fields that its controller sets in the pods of its runtimes, and the ignored ones."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def job(spec: str, version: str = FIRST) -> str:
 
 
 def built(spec: str, written: str = "", version: str = FIRST) -> tuple[dict[str, Any], str]:
-    """The replicated jobs' templates by name, and the messages."""
+    """Return the replicated jobs' templates by name, and the messages."""
     done = run("build", "-", stdin=f"{written or runtime()}---\n{job(spec, version)}".encode())
     assert done.code == 0, done.err
     jobset = yaml.safe_load(done.out)
@@ -169,14 +169,14 @@ def test_a_field_that_the_release_ignores_is_reported(written: str, spec: str, f
         pytest.param(runtime().replace(FIRST, "trainer.kubeflow.org/v1alpha1"), FIRST, id="another apiVersion"),
     ],
 )
-def test_the_names_alone_mean_nothing(written: str, version: str) -> None:
+def test_names_have_no_effect_with_another_api_version_or_job(written: str, version: str) -> None:
     written = written.replace("- name: initializer", "- name: init")
     done = run("build", "-", stdin=f"{written}---\n{job('  trainer: {image: x:2}', version)}".encode())
     assert "x:2" not in done.out
     assert "warning[trainer-missing]: spec.trainer has no effect (image)" in done.err
 
 
-def test_labels_are_stronger_than_names() -> None:
+def test_labels_take_precedence_over_names() -> None:
     labelled = runtime(container="node").replace(
         "      - name: trainer-node\n        template:\n",
         "      - name: trainer-node\n        template:\n"

@@ -1,6 +1,6 @@
-"""What is to be said of a TrainJob that is not written as Trainer v2.3 reads it.
+"""Checks for TrainJobs and runtimes of an older dialect than Trainer v2.3.
 
-Source: kubeflow/trainer v2.0 and v2.1, the JobSet and Torch plugins' validation, for what those releases refused;
+Source: kubeflow/trainer v2.0 and v2.1, the validation in the JobSet and Torch plugins, for what those releases reject;
 kubeflow/training-operator v1.9, whose builder applies no overrides.
 """
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from trainc.diagnostics import Document, Path
-    from trainc.frontends.dialects import Told
+    from trainc.frontends.dialects import Detected
     from trainc.kubernetes.trees import Tree
     from trainc.objects import TrainJob
     from trainc.plan import Plan
@@ -36,29 +36,29 @@ SPELLINGS: Final = {
     "annotations": "runtimePatches[].trainingRuntimeSpec.template.metadata.annotations",
     "apiVersion": "trainer.kubeflow.org/v1alpha1",
 }
-"""How v2.3 writes what only older dialects have."""
+"""The v2.3 field for each field that only older dialects have."""
 NESTED: Final = SPELLINGS.keys() - {"labels", "annotations", "apiVersion"}
-"""Those whose names mean nothing else elsewhere."""
-READ_WORDS: Final = "torch"
-"""The one framework that understands them."""
-REFUSES_WORDS: Final = "mpi"
-"""The one framework that refuses them; the others do not look."""
+"""The fields whose names have no other meaning elsewhere."""
+READS_WORDS: Final = "torch"
+"""The only framework that reads `auto`, `cpu` and `gpu`."""
+REJECTS_WORDS: Final = "mpi"
+"""The only framework that rejects them; the others ignore the field."""
 
 
-@check("mixed-dialects", stage="schema", title="A TrainJob has fields of two versions of Trainer", own=True)
-def mixed(document: Document, told: Told) -> Iterator[Finding]:
-    """No release of Trainer reads both fields: each would drop one of them without a word."""
-    mark, against = told.mark, told.against
+@check("mixed-dialects", stage="schema", title="Fields of two Trainer versions in one TrainJob", own=True)
+def mixed(document: Document, detected: Detected) -> Iterator[Finding]:
+    """No Trainer release reads both fields: each silently drops one of them."""
+    mark, conflict = detected.mark, detected.conflict
     new = SPELLINGS[str(mark[-1])]
     yield Finding(
-        message=f"{_named(mark, document)} and {_named(against, document)} are of different versions of Trainer; "
-        "none reads both",
-        help=f"write {_named(mark, document)} as Trainer v2.3 does: {new}"
-        if str(against[-1]) not in SPELLINGS
-        else f"Trainer v2.3 writes {new} for the one, and {SPELLINGS[str(against[-1])]} for the other",
+        message=f"{_named(mark, document)} and {_named(conflict, document)} belong to different Trainer versions; "
+        "no version reads both",
+        help=f"replace {_named(mark, document)} with its Trainer v2.3 form: {new}"
+        if str(conflict[-1]) not in SPELLINGS
+        else f"use the Trainer v2.3 fields: {new} and {SPELLINGS[str(conflict[-1])]}",
         field=field_of(mark),
         place=Place(document=document, path=mark, key=True),
-        related=(Related(message="the other one", place=Place(document=document, path=against, key=True)),),
+        related=(Related(message="the other one", place=Place(document=document, path=conflict, key=True)),),
     )
 
 
@@ -66,33 +66,33 @@ def mixed(document: Document, told: Told) -> Iterator[Finding]:
     "older-dialect",
     stage="schema",
     severity="note",
-    title="A TrainJob is written for an older version of Trainer",
+    title="TrainJob for an older Trainer version",
     own=True,
 )
-def older(document: Document, told: Told) -> Iterator[Finding]:
-    """Trainer v2.3 drops the fields of its predecessors without a word; trainc reads them."""
-    release = load(told.key).NAME
-    if told.mark == PROCESSES:
+def older(document: Document, detected: Detected) -> Iterator[Finding]:
+    """Trainer v2.3 silently drops the fields of earlier versions; trainc reads them."""
+    mark, release = detected.mark, load(detected.key).NAME
+    if mark == PROCESSES:
         word = get(document.value, PROCESSES)
-        message = f'numProcPerNode "{word}" is of {release}; a Trainer v2.3 cluster would reject it'
-        help = "leave it out" if word == "auto" else "write the number of processes on each node"
+        message = f'numProcPerNode "{word}" belongs to {release}; a Trainer v2.3 cluster rejects it'
+        help = "remove it" if word == "auto" else "set the number of processes per node"
     else:
-        new = SPELLINGS[str(told.mark[-1])]
-        help = (
-            f"`trainc upgrade --write {document.file}` writes it as {new}"
-            if document.file != "-"
-            else f"write it as {new}, or let `trainc upgrade` do it"
-        )
+        new = SPELLINGS[str(mark[-1])]
         message = (
             _of_version(document.value["apiVersion"], release)
-            if told.mark == ("apiVersion",)
-            else f"{_named(told.mark, document)} is how {release} writes it; a Trainer v2.3 cluster would drop it"
+            if mark == ("apiVersion",)
+            else f"{_named(mark, document)} belongs to {release}; a Trainer v2.3 cluster drops it"
+        )
+        help = (
+            f"run `trainc upgrade --write {document.file}` to convert it to {new}"
+            if document.file != "-"
+            else f"use {new}, or run `trainc upgrade`"
         )
     yield Finding(
         message=message,
         help=help,
-        field=field_of(told.mark),
-        place=Place(document=document, path=told.mark, key=True),
+        field=field_of(mark),
+        place=Place(document=document, path=mark, key=True),
     )
 
 
@@ -100,14 +100,14 @@ def _of_version(version: str, release: str) -> str:
     """Return the message about an apiVersion that Trainer v2.3 does not serve."""
     if version == DRAFT_VERSION:
         return f"no release serves apiVersion {version}; trainc reads the object as one of {release}"
-    return f"apiVersion {version} is of {release}; a Trainer v2.3 cluster would not know the kind"
+    return f"apiVersion {version} belongs to {release}; a Trainer v2.3 cluster does not have this kind"
 
 
 @check(
     "no-counterpart",
     stage="schema",
     severity="warning",
-    title="No release of Trainer has done what a field asks for",
+    title="Field that no Trainer release implements",
     own=True,
 )
 def no_counterpart(document: Document, dialect: str) -> Iterator[Finding]:
@@ -131,8 +131,8 @@ def no_counterpart(document: Document, dialect: str) -> Iterator[Finding]:
     output = ("spec", "modelConfig", "output")
     if get(document.value, output) is not None:
         yield Finding(
-            message="modelConfig.output asks for an exporter, which no release of Trainer has; it is dropped",
-            help="let the training script upload the model, and remove the field",
+            message="modelConfig.output requires an exporter, which no Trainer release has; it is dropped",
+            help="upload the model in the training script, and remove the field",
             field=field_of(output),
             place=Place(document=document, path=output, key=True),
         )
@@ -142,8 +142,8 @@ def no_counterpart(document: Document, dialect: str) -> Iterator[Finding]:
         namespace = get(spec, path[1:])
         if namespace is not None and namespace != own:
             yield Finding(
-                message=f'the Secret is one of namespace "{namespace}", and a pod reads those of its own alone; '
-                "the namespace is dropped",
+                message=f'the Secret is in namespace "{namespace}", but a pod can only read Secrets of its own '
+                "namespace; the field is dropped",
                 help="copy the Secret to the TrainJob's namespace, and remove the field",
                 field=field_of(path),
                 place=Place(document=document, path=path),
@@ -160,7 +160,7 @@ def _metadata(spec: Tree) -> Iterator[Path]:
                 yield ("spec", "podTemplateOverrides", index, "metadata", key)
 
 
-@check("override-target", stage="trainjob", title="An override names a job that the runtime lacks")
+@check("override-target", stage="trainjob", title="Override for a job that the runtime lacks")
 def targets(plan: Plan) -> Iterator[Finding]:
     """Trainer v2.0 and v2.1 reject an override of a replicated job that the runtime does not have."""
     from trainc.nearest import nearest
@@ -171,9 +171,9 @@ def targets(plan: Plan) -> Iterator[Finding]:
             continue
         near = nearest(name, known)
         yield Finding(
-            message=f'the override is for replicated job "{name}", and runtime "{plan.runtime.id.name}" has none of '
-            "that name",
-            help=f"did you mean {near}?" if near else f"it has {', '.join(known)}",
+            message=f'the override targets replicated job "{name}", which runtime "{plan.runtime.id.name}" does not '
+            "have",
+            help=f"did you mean {near}?" if near else f"use {' or '.join(known)}",
             field=field_of(plan.job.written(path)[:2]),
             place=plan.job.at(*path),
         )
@@ -214,35 +214,35 @@ def _targets_of_v2_0(job: TrainJob) -> Iterator[tuple[Path, str]]:
                 yield ("spec", "podSpecOverrides", index, "targetJobs", number, "name"), name
 
 
-@check("processes-per-node", stage="trainjob", title="numProcPerNode is neither a number nor a word that is known")
+@check("processes-per-node", stage="trainjob", title="Invalid numProcPerNode")
 def processes(plan: Plan) -> Iterator[Finding]:
-    """torchrun knows auto, cpu and gpu; MPI needs a number. A runtime of Training Operator v1.9 accepts any string."""
-    said: Any = plan.job.trainer.get("numProcPerNode")
+    """torchrun accepts auto, cpu and gpu; MPI requires a number. Training Operator v1.9 accepts any string."""
+    count: Any = plan.job.trainer.get("numProcPerNode")
     framework = plan.runtime.framework if plan.runtime.dialect != "v1.9" else ""
-    if not isinstance(said, str) or framework not in (READ_WORDS, REFUSES_WORDS):
+    if not isinstance(count, str) or framework not in (READS_WORDS, REJECTS_WORDS):
         return
-    if said not in WORDS or framework == REFUSES_WORDS:
-        allowed = "a number" if framework == REFUSES_WORDS else f"a number, {', '.join(WORDS[:-1])} or gpu"
+    if count not in WORDS or framework == REJECTS_WORDS:
+        allowed = "a number" if framework == REJECTS_WORDS else f"a number, {', '.join(WORDS[:-1])} or gpu"
         yield Finding(
-            message=f'numProcPerNode is "{said}", and must be {allowed}',
-            help="write the number of processes on each node, or leave it out",
+            message=f'numProcPerNode must be {allowed}, not "{count}"',
+            help="set the number of processes per node, or remove the field",
             field="spec.trainer.numProcPerNode",
             place=plan.job.at("spec", "trainer", "numProcPerNode"),
         )
 
 
-@check("runtime-processes", stage="schema", title="A runtime's numProcPerNode is not valid")
-def runtime_processes(document: Document, said: object) -> Iterator[Finding]:
+@check("runtime-processes", stage="schema", title="Invalid numProcPerNode in a runtime")
+def runtime_processes(document: Document, count: object) -> Iterator[Finding]:
     """Trainer v2.0 and v2.1 allow a positive number, auto, cpu or gpu; the group kubeflow.org allows any string."""
     is_first = document.value["apiVersion"] != VERSION
-    if said in WORDS or _is_positive(said) or (is_first and isinstance(said, str)):
+    if count in WORDS or _is_positive(count) or (is_first and isinstance(count, str)):
         return
     path: Path = ("spec", "mlPolicy", "torch", "numProcPerNode")
-    quoted = isinstance(said, str) and said.isascii() and said.isdecimal() and said[0] != "0"
+    quoted = isinstance(count, str) and count.isascii() and count.isdecimal() and count[0] != "0"
     yield Finding(
         message="torch.numProcPerNode must be a positive number, auto, cpu or gpu"
-        + (f', not the string "{said}"' if quoted else ""),
-        help=f"use a number: {said}" if quoted else "leave it out: `auto` is what happens without it",
+        + (f', not the string "{count}"' if quoted else ""),
+        help=f"use a number: {count}" if quoted else "remove it: the default is `auto`",
         field=field_of(path),
         place=Place(document=document, path=path),
     )
@@ -256,17 +256,17 @@ def _is_positive(number: object) -> bool:
     "older-runtime",
     stage="schema",
     severity="note",
-    title="A runtime is written for an older version of Trainer",
+    title="Runtime for an older Trainer version",
     own=True,
 )
-def older_runtime(document: Document, said: object) -> Iterator[Finding]:
-    """Trainer v2.3 drops torch.numProcPerNode without a word, and takes `auto`; trainc reads it."""
-    if said is not None and said != "auto":
+def older_runtime(document: Document, count: object) -> Iterator[Finding]:
+    """Trainer v2.3 silently drops torch.numProcPerNode and uses `auto`; trainc reads it."""
+    if count is not None and count != "auto":
         path: Path = ("spec", "mlPolicy", "torch", "numProcPerNode")
         release = "Trainer v2.1" if document.value["apiVersion"] == VERSION else load("v1.9").NAME
         yield Finding(
-            message=f"{field_of(path)} is how {release} writes it; a Trainer v2.3 cluster would drop it",
-            help="let each TrainJob say spec.trainer.numProcPerNode",
+            message=f"{field_of(path)} belongs to {release}; a Trainer v2.3 cluster drops it",
+            help="set spec.trainer.numProcPerNode in each TrainJob",
             field=field_of(path),
             place=Place(document=document, path=path, key=True),
         )
@@ -274,29 +274,29 @@ def older_runtime(document: Document, said: object) -> Iterator[Finding]:
     if version != VERSION:
         yield Finding(
             message=_of_version(version, load("v1.9").NAME),
-            help=f"`trainc upgrade --write {document.file}` rewrites it for {VERSION}"
+            help=f"run `trainc upgrade --write {document.file}` to convert it to {VERSION}"
             if document.file != "-"
-            else f"rewrite it for {VERSION}: `trainc upgrade` does it",
+            else f"use {VERSION}, or run `trainc upgrade`",
             field="apiVersion",
             place=Place(document=document, path=("apiVersion",)),
         )
 
 
-def later_spelling(path: Path, rule: str, said: object) -> str:
-    """How v2.3 writes what a schema refused or did not know, where an older dialect has a field of that name."""
+def newer_form(path: Path, rule: str, value: object) -> str:
+    """Return a hint with the v2.3 form of an unknown or rejected field that an older dialect has, else nothing."""
     if rule == "unknown-field" and path[-1] in NESTED:
-        return f"Trainer v2.3 writes {SPELLINGS[str(path[-1])]}"
-    if path == PROCESSES and said in WORDS:
-        return "Trainer v2.3 wants a number; leave it out for one process a GPU, or one a CPU where there is none"
+        return f"use {SPELLINGS[str(path[-1])]}, its Trainer v2.3 form"
+    if path == PROCESSES and value in WORDS:
+        return "use a number, or remove it for one process per GPU (or per CPU if there is no GPU)"
     return ""
 
 
 def _named(path: Path, document: Document) -> str:
-    """A field as a sentence names it."""
+    """Return a field's name for a message."""
     if path == ("apiVersion",):
         return f"apiVersion {document.value['apiVersion']}"
     return field_of(path) if len(path) > 1 and path[-1] not in OLDER else f"spec.{path[-1]}"
 
 
 CHECKS: Final[tuple[Check[[Plan]], ...]] = (targets, targeted_twice, processes)
-"""What is asked of a TrainJob of an older dialect beside what is asked of all."""
+"""The additional checks for a TrainJob of an older dialect."""

@@ -1,9 +1,9 @@
-"""KEP-2170: the TrainJob as it was first merged, of the group kubeflow.org/v2alpha1.
+"""KEP-2170: the first merged TrainJob, with apiVersion kubeflow.org/v2alpha1.
 
 Reads    trainingRuntimeRef, datasetConfig, modelConfig, podSpecOverrides[].targetReplicatedJobs, spec.labels and
          spec.annotations.
-Returns  the moves to runtimeRef, initializer and runtimePatches. No release of Trainer has an exporter, so
-         modelConfig.output goes nowhere (`checks.dialect` says so).
+Returns  the moves to runtimeRef, initializer and runtimePatches. No Trainer release has an exporter, so
+         modelConfig.output is dropped (`checks.dialect` reports it).
 Source   kubeflow/trainer pull request 2223.
 """
 
@@ -22,25 +22,25 @@ SCHEMA: Final = "kep-2170"
 NAME: Final = "KEP-2170"
 GONE: Final = ("trainingRuntimeRef", "datasetConfig", "modelConfig", "podSpecOverrides", "labels", "annotations")
 FIELDS: Final = ("serviceAccountName", "nodeSelector", "tolerations", "volumes", "initContainers", "containers")
-"""What an override can say of a pod's spec."""
+"""The fields of a pod spec that an override can set."""
 
 
 def moves(job: Tree) -> Iterator[Move]:
-    """Every field under its later name."""
+    """Yield every field with its later name."""
     spec = job["spec"]
     if "trainingRuntimeRef" in spec:
         yield Move(("spec", "trainingRuntimeRef"), ("spec", "runtimeRef"))
         yield from group(spec, "trainingRuntimeRef")
     yield from initializer(spec, ("datasetConfig",), "dataset")
     yield from initializer(spec, ("modelConfig", "input"), "model")
-    homes: dict[Path, Path] = {(key,): ("spec", key) for key in FIELDS}
-    yield from patches(spec, "podSpecOverrides", targets=_targets, homes=homes)
+    destinations: dict[Path, Path] = {(key,): ("spec", key) for key in FIELDS}
+    yield from patches(spec, "podSpecOverrides", targets=_targets, destinations=destinations)
     yield from processes(spec)
     yield from manager(spec)
 
 
 def _targets(at: Path, override: Tree) -> Iterator[tuple[Path, str]]:
-    """The jobs of `targetReplicatedJobs: [...]`."""
+    """Yield the job names of `targetReplicatedJobs: [...]`, each with its path."""
     names = override.get("targetReplicatedJobs")
     for index, name in enumerate(names if isinstance(names, list) else ()):
         if isinstance(name, str):

@@ -29,6 +29,6 @@ def moves(job: Tree) -> Iterator[Move]:
     yield from group(spec, "runtimeRef")
     yield from initializer(spec, ("datasetConfig",), "dataset")
     yield from initializer(spec, ("modelConfig", "input"), "model")
-    yield from patches(spec, "", targets=lambda at, override: (), homes={})
+    yield from patches(spec, "", targets=lambda at, override: (), destinations={})
     yield from processes(spec)
     yield from manager(spec)

@@ -2,7 +2,7 @@
 
 Reads    podTemplateOverrides[].{targetJobs, metadata, spec}; of the metadata only labels and annotations.
 Returns  the moves to runtimePatches. v2.1 merges each override into the whole pod template of every target job, in list
-         order; so does a patch.
+         order, as v2.3 does with patches.
 Source   kubeflow/trainer v2.1, the runtime's merge of overrides.
 """
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 SCHEMA: Final = "trainer-2.1"
 NAME: Final = "Trainer v2.1"
 GONE: Final = ("podTemplateOverrides", "labels", "annotations")
-HOMES: Final[dict[Path, Path]] = {
+DESTINATIONS: Final[dict[Path, Path]] = {
     path: path for path in (("metadata", "labels"), ("metadata", "annotations"), ("spec",))
 }
 """The fields of an override, at the same place in a pod template."""
 
 
 def moves(job: Tree) -> Iterator[Move]:
-    """Overrides and metadata become patches."""
+    """Yield the moves of overrides and metadata to patches."""
     spec = job["spec"]
-    yield from patches(spec, "podTemplateOverrides", targets=targets_by_name, homes=HOMES)
+    yield from patches(spec, "podTemplateOverrides", targets=targets_by_name, destinations=DESTINATIONS)

@@ -1,7 +1,8 @@
-"""Framework: the runtime's one policy puts its variables and ports in.
+"""Framework: apply the runtime's framework policy, which adds variables and ports.
 
-Reads    mlPolicy.  Changes  what the framework of that name changes (`frameworks/<key>.py`); on a runtime of Training
-         Operator v1.9, what that release does with spec.trainer and spec.initializer (`training_operator`).
+Reads    mlPolicy.
+Changes  the fields that the framework's module changes (`frameworks/<key>.py`). On a runtime of Training Operator v1.9,
+         the fields that this release sets from spec.trainer and spec.initializer (`training_operator`).
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def framework(plan: Plan) -> Plan:
-    """Apply the framework; a check has made sure that there is one."""
+    """Apply the framework."""
     if plan.runtime.dialect == "v1.9":
         from trainc import training_operator
 
