@@ -4,7 +4,7 @@
     make_schemas.py CRDS_DIR [--check]
 
 Reads    CRDS_DIR/<release>/<Kind>.json: group, version, kind and the openAPIV3Schema of a CRD without descriptions. The
-         TrainJob of KEP-2170 has no CRD; its schema is derived from v2.0.
+         schemas of the TrainJobs of KEP-2170, which has no CRD, and of Training Operator v1.9 are derived from v2.0.
 Writes   schemas/<dialect>/<Kind>.json: draft 2020-12, with the x-kubernetes-* keywords that the API server evaluates.
          With --check it writes nothing and exits 1 if a file is out of date.
 
@@ -35,8 +35,12 @@ RELEASES: Final = {
     "trainer-2.0": ("trainer-2.0.1", TRAINER),
     "jobset-0.12": ("jobset-0.12.0", ("JobSet",)),
 }
-KEP: Final = ("kep-2170", "TrainJob", "kubeflow/trainer pull request 2223")
-"""A dialect that no release shipped; `first_merged` derives it from v2.0."""
+DERIVED: Final = {
+    # dialect: its source
+    "operator-1.9": "kubeflow/training-operator v1.9.2",
+    "kep-2170": "kubeflow/trainer pull request 2223",
+}
+"""The dialects whose TrainJob `before_trainer` derives from v2.0, because most fields are the same."""
 RULES: Final = "x-kubernetes-validations"
 LINE: Final = 110
 """The approximate line length of a schema file."""
@@ -125,68 +129,72 @@ def written(value: Any, indent: int = 0) -> str:
     return "[\n" + ",\n".join(margin + written(child, indent + 1) for child in value) + "\n" + " " * indent + "]"
 
 
-def first_merged(job: Tree, runtime: Tree) -> Tree:
-    """Return the TrainJob of KEP-2170, built from the parts that v2.0 kept and from container fields."""
+def before_trainer(job: Tree, runtime: Tree) -> dict[str, Tree]:
+    """Return the TrainJob of each kubeflow.org dialect, built from v2.0's parts and from container fields."""
     spec = job["schema"]["properties"]["spec"]["properties"]
     container = runtime["schema"]["properties"]["spec"]["properties"]["template"]["properties"]["spec"]["properties"]
     for step in ("replicatedJobs", "template", "spec", "template", "spec", "containers"):
         container = container[step].get("items", container[step])["properties"]
     text: Tree = {"type": "string"}
-    config: Tree = {
-        "type": "object",
-        "properties": {
-            "env": spec["trainer"]["properties"]["env"],
-            "secretRef": {"type": "object", "properties": {"name": text, "namespace": text}},
-            "storageUri": text,
-        },
-    }
     override = spec["podSpecOverrides"]["items"]["properties"]
-    containers = {
-        "type": "array",
-        "x-kubernetes-list-type": "map",
-        "x-kubernetes-list-map-keys": ["name"],
-        "items": {
-            "type": "object",
-            "required": ["name"],
-            "properties": {
-                key: container[key] for key in ("args", "command", "env", "envFrom", "name", "volumeMounts")
-            },
-        },
-    }
-    kept = ("nodeSelector", "serviceAccountName", "tolerations", "volumes")
-    names: Tree = {"type": "array", "x-kubernetes-list-type": "atomic", "items": text}
-    properties = {
-        "annotations": spec["annotations"],
-        "datasetConfig": config,
-        "labels": spec["labels"],
-        "managedBy": text,
-        "modelConfig": {"type": "object", "properties": {"input": config, "output": config}},
-        "podSpecOverrides": {
+    mounts = override["containers"]["items"]["properties"]["volumeMounts"]
+    trainer = spec["trainer"]["properties"]
+    reference = {key: value for key, value in spec["runtimeRef"].items() if key != RULES}
+
+    def config(secret: Tree) -> Tree:
+        properties = {"env": trainer["env"], "secretRef": secret, "storageUri": text}
+        return {"type": "object", "properties": properties}
+
+    def overrides(targets: str, names: Tree, mounts: Tree) -> Tree:
+        fields = {key: container[key] for key in ("args", "command", "env", "envFrom", "name")}
+        containers = {
+            "type": "array",
+            "x-kubernetes-list-type": "map",
+            "x-kubernetes-list-map-keys": ["name"],
+            "items": {"type": "object", "required": ["name"], "properties": fields | {"volumeMounts": mounts}},
+        }
+        kept = {key: override[key] for key in ("nodeSelector", "serviceAccountName", "tolerations", "volumes")}
+        properties = {"containers": containers, "initContainers": containers, **kept, targets: names}
+        return {
             "type": "array",
             "x-kubernetes-list-type": "atomic",
-            "items": {
-                "type": "object",
-                "required": ["targetReplicatedJobs"],
-                "properties": {
-                    "containers": containers,
-                    "initContainers": containers,
-                    **{key: override[key] for key in kept},
-                    "targetReplicatedJobs": names,
-                },
-            },
-        },
-        "suspend": spec["suspend"],
-        "trainer": spec["trainer"],
-        "trainingRuntimeRef": {key: value for key, value in spec["runtimeRef"].items() if key != RULES},
+            "items": {"type": "object", "required": [targets], "properties": properties},
+        }
+
+    def crd(reference: str, properties: Tree) -> Tree:
+        schema: Tree = {"type": "object", "required": [reference], "properties": properties}
+        whole = {"type": "object", "properties": {**job["schema"]["properties"], "spec": schema}}
+        return {**job, "group": "kubeflow.org", "version": "v2alpha1", "schema": whole}
+
+    def fields(config: Tree, **own: Tree) -> Tree:
+        data = {
+            "datasetConfig": config,
+            "modelConfig": {"type": "object", "properties": {"input": config, "output": config}},
+        }
+        return {"annotations": spec["annotations"], "labels": spec["labels"], "suspend": spec["suspend"], **data, **own}
+
+    namespaced = {"type": "object", "properties": {"name": text, "namespace": text}}
+    names: Tree = {"type": "array", "x-kubernetes-list-type": "atomic", "items": text}
+    merged = fields(
+        config(namespaced),
+        managedBy=text,
+        podSpecOverrides=overrides("targetReplicatedJobs", names, container["volumeMounts"]),
+        trainer=spec["trainer"],
+        trainingRuntimeRef=reference,
+    )
+    group = {**reference["properties"]["apiGroup"], "default": "kubeflow.org"}
+    managers = ["kubeflow.org/trainjob-controller", "kueue.x-k8s.io/multikueue"]  # a CEL rule in the CRD
+    released = fields(
+        config(spec["initializer"]["properties"]["dataset"]["properties"]["secretRef"]),
+        managedBy={"type": "string", "default": managers[0], "enum": managers},
+        podSpecOverrides=overrides("targetJobs", override["targetJobs"], mounts),
+        runtimeRef={**reference, "properties": {**reference["properties"], "apiGroup": group}},
+        trainer={**spec["trainer"], "properties": {**trainer, "numProcPerNode": text}},
+    )
+    return {
+        "operator-1.9": crd("runtimeRef", released),
+        "kep-2170": crd("trainingRuntimeRef", merged),
     }
-    schema: Tree = {
-        "type": "object",
-        "properties": {
-            **job["schema"]["properties"],
-            "spec": {"type": "object", "required": ["trainingRuntimeRef"], "properties": properties},
-        },
-    }
-    return {**job, "group": "kubeflow.org", "version": "v2alpha1", "schema": schema}
 
 
 def make(crd: Tree, release: str) -> str:
@@ -220,12 +228,9 @@ def files(crds: Path) -> Iterator[tuple[Path, str]]:
     for dialect, (release, kinds) in RELEASES.items():
         for kind in kinds:
             yield TARGET / dialect / f"{kind}.json", make(read(release, kind), release)
-    dialect, kind, source = KEP
     release = RELEASES["trainer-2.0"][0]
-    yield (
-        TARGET / dialect / f"{kind}.json",
-        make(first_merged(read(release, kind), read(release, "TrainingRuntime")), source),
-    )
+    for dialect, crd in before_trainer(read(release, "TrainJob"), read(release, "TrainingRuntime")).items():
+        yield TARGET / dialect / "TrainJob.json", make(crd, DERIVED[dialect])
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.diagnostics import Document, ObjectId, Place
+from trainc.frontends import VERSION
 from trainc.kubernetes.trees import Tree, get
 from trainc.records import NamedTuple
 
@@ -14,8 +15,13 @@ if TYPE_CHECKING:
 
 ANCESTOR: Final = "trainer.kubeflow.org/trainjob-ancestor-step"
 """The label of a replicated job's template that names the TrainJob step that the job runs."""
+OVERRIDES: Final = (("podSpecOverrides",), ("podTemplateOverrides",))
+"""The fields of a TrainJob's spec that older dialects have instead of runtimePatches."""
 STEPS: Final = {"dataset": "dataset-initializer", "model": "model-initializer"}
 """The fields of spec.initializer, and the label, job name and container name of each."""
+TRAINER_NODE: Final = "trainer-node"
+INITIALIZER: Final = "initializer"
+"""The jobs of a Training Operator v1.9 runtime, which has no such labels. The second runs both initializers."""
 NOTHING: Final[Tree] = {}
 """An empty mapping, which is shared and never changed."""
 
@@ -72,6 +78,22 @@ class TrainJob(NamedTuple):
         found = get(self.value, ("spec", "runtimePatches"))
         return found if isinstance(found, list) else []
 
+    @property
+    def patches_field(self) -> str:
+        """The field that contains the patches; in older dialects, a field of overrides."""
+        overrides = (move.source[1] for move in self.moves if move.source[1:2] in OVERRIDES)
+        return f"spec.{next(overrides, 'runtimePatches')}"
+
+    @property
+    def patch_word(self) -> str:
+        """The word for a patch in the TrainJob's dialect."""
+        return "patch" if self.patches_field == "spec.runtimePatches" else "override"
+
+    @property
+    def a_patch(self) -> str:
+        """The word for a patch, with its article."""
+        return "a patch" if self.patch_word == "patch" else "an override"
+
     def metadata(self, key: str) -> Tree:
         """Return metadata.labels or metadata.annotations."""
         return mapping(mapping(self.value, "metadata"), key)
@@ -108,6 +130,8 @@ class Runtime(NamedTuple):
     """The framework's own part of the policy."""
     gang: Tree | None = None
     """spec.podGroupPolicy."""
+    dialect: str = "v2.3"
+    """`v1.9` if trainer and initializers are identified by name (`training_operator`), not by label."""
 
     @classmethod
     def of(cls, document: Document, value: Tree, spec: Tree, level: str) -> Runtime:
@@ -115,7 +139,8 @@ class Runtime(NamedTuple):
         policy, gang = (_mapping(get(value, ("spec", key))) for key in ("mlPolicy", "podGroupPolicy"))
         framework = next((key for key in policy or {} if key != "numNodes"), "plain")
         settings = _mapping((policy or {}).get(framework)) or NOTHING
-        return cls(document, value, spec, level, policy, framework, settings, gang)
+        dialect = "v1.9" if value.get("apiVersion") != VERSION and is_first_release(spec) else "v2.3"
+        return cls(document, value, spec, level, policy, framework, settings, gang, dialect)
 
     @property
     def id(self) -> ObjectId:
@@ -130,6 +155,12 @@ class Runtime(NamedTuple):
     def at(self, *path: str | int, key: bool = False) -> Place:
         """Return the place of a field of this runtime."""
         return Place(document=self.document, path=path, key=key)
+
+
+def is_first_release(spec: Tree) -> bool:
+    """Return whether the jobs have the names of Training Operator v1.9 and no ancestor labels."""
+    jobs = spec.get("replicatedJobs") or []
+    return any(job.get("name") in (TRAINER_NODE, INITIALIZER) for job in jobs) and not any(map(ancestor, jobs))
 
 
 def _mapping(value: object) -> Tree | None:

@@ -1,4 +1,4 @@
-"""Whole jobs: trainc gives the same answers as the code of Trainer, JobSet and Kubernetes.
+"""Whole jobs: trainc gives the same answers as the code of Trainer, of v2.3 and older releases, JobSet and Kubernetes.
 
 A case is <area>/<case>.yaml with a recorded answer next to it. Accepted: the same objects (or those of one of the
 recorded runs, if the controller's output varies). Rejected: a diagnostic at every recorded field, and no output.
@@ -21,9 +21,11 @@ STAGES = {"decode": "read", "panic": "build"}
 
 
 def cases() -> list[Any]:
-    found = sorted((DATA / "trainer-2.3").glob("*/*.yaml"))
-    ids = [f"{path.parent.name}/{path.stem}" for path in found]
-    return [pytest.param(path, id=id, marks=marks(id)) for id, path in zip(ids, found, strict=True)]
+    """Return the cases of v2.3 as `<area>/<case>`, and those of older releases as `<release>/<area>/<case>`."""
+    found = [(path, "") for path in sorted((DATA / "trainer-2.3").glob("*/*.yaml"))]
+    found += [(path, f"{path.parts[-3]}/") for path in sorted((DATA / "older").glob("v2.*/*/*.yaml"))]
+    ids = [f"{release}{path.parent.name}/{path.stem}" for path, release in found]
+    return [pytest.param(path, id=id, marks=marks(id)) for id, (path, _) in zip(ids, found, strict=True)]
 
 
 @pytest.mark.parametrize("case", cases())

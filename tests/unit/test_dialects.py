@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from typing import Any
 
 import pytest
@@ -15,6 +17,7 @@ from trainc.objects import TrainJob
 
 NOW = "trainer.kubeflow.org/v1alpha1"
 FIRST = "kubeflow.org/v2alpha1"
+DRAFT = "trainer.kubeflow.org/v2alpha1"
 
 
 def job(spec: dict[str, Any], version: str = NOW) -> dict[str, Any]:
@@ -34,8 +37,27 @@ def job(spec: dict[str, Any], version: str = NOW) -> dict[str, Any]:
         pytest.param({"podSpecOverrides": [{"targetJobs": []}], "labels": {}}, NOW, "v2.0", id="targetJobs"),
         pytest.param({"podSpecOverrides": [{"targetReplicatedJobs": []}]}, NOW, "kep-2170", id="targetReplicatedJobs"),
         pytest.param({"trainingRuntimeRef": {}}, NOW, "kep-2170", id="trainingRuntimeRef"),
-        pytest.param({"modelConfig": {}, "labels": {}}, NOW, "kep-2170", id="modelConfig"),
-        pytest.param({}, FIRST, "kep-2170", id="the first group"),
+        pytest.param({"modelConfig": {}, "labels": {}}, NOW, "v1.9", id="modelConfig"),
+        pytest.param({"runtimeRef": {}, "datasetConfig": {}}, NOW, "v1.9", id="datasetConfig"),
+        pytest.param({"trainingRuntimeRef": {}, "datasetConfig": {}}, NOW, "kep-2170", id="datasetConfig as merged"),
+        pytest.param({"podSpecOverrides": [{"targetJobs": []}], "modelConfig": {}}, NOW, "v1.9", id="both"),
+        pytest.param({}, FIRST, "v1.9", id="the first group"),
+        pytest.param({"runtimeRef": {}}, FIRST, "v1.9", id="runtimeRef in the first group"),
+        pytest.param({"trainingRuntimeRef": {}}, FIRST, "kep-2170", id="trainingRuntimeRef in the first group"),
+        pytest.param({"trainer": {"numProcPerNode": 4}}, FIRST, "v1.9", id="a number, in the first group"),
+        pytest.param({"runtimeRef": {}}, DRAFT, "v1.9", id="the group of the documentation"),
+        pytest.param({"podSpecOverrides": [{"targetJobs": []}]}, DRAFT, "v1.9", id="overrides in the documentation"),
+        pytest.param({"trainer": {"numProcPerNode": "4"}}, DRAFT, "v1.9", id="a string in the documentation"),
+        pytest.param({"trainer": {"numProcPerNode": 4}}, DRAFT, "v2.3", id="a number in the documentation"),
+        pytest.param({"podTemplateOverrides": []}, DRAFT, "v2.1", id="v2.1 in the documentation"),
+        pytest.param({"initializer": {}}, DRAFT, "v2.3", id="a field that the first release does not have"),
+        pytest.param({"trainer": {"numProcPerNode": "auto"}}, NOW, "v2.1", id="auto"),
+        pytest.param({"trainer": {"numProcPerNode": "gpu"}, "initializer": {}}, NOW, "v2.1", id="gpu"),
+        pytest.param({"trainer": {"numProcPerNode": "cpu"}, "podSpecOverrides": []}, NOW, "v2.0", id="cpu"),
+        pytest.param({"trainer": {"numProcPerNode": "auto"}, "runtimePatches": []}, NOW, "v2.3", id="auto in v2.3"),
+        pytest.param({"trainer": {"numProcPerNode": "4"}}, NOW, "v2.3", id="a quoted number"),
+        pytest.param({"trainer": {"numProcPerNode": ["auto"]}}, NOW, "v2.3", id="a list"),
+        pytest.param({"trainer": {"numProcPerNode": 4}, "labels": {}}, NOW, "v2.1", id="a number beside labels"),
     ],
 )
 def test_a_dialect_is_detected_by_its_fields(spec: dict[str, Any], version: str, dialect: str) -> None:
@@ -67,7 +89,7 @@ def test_a_dialect_is_detected_by_its_fields(spec: dict[str, Any], version: str,
         pytest.param(
             {"activeDeadlineSeconds": 1, "annotations": {}}, NOW, "annotations", "activeDeadlineSeconds", id="deadline"
         ),
-        pytest.param({"runtimeRef": {}}, FIRST, "apiVersion", "runtimeRef", id="the group and a later field"),
+        pytest.param({"initializer": {}}, FIRST, "apiVersion", "initializer", id="the group and a later field"),
         pytest.param(
             {"runtimeRef": {}, "podSpecOverrides": [{"targetReplicatedJobs": []}]},
             NOW,
@@ -200,9 +222,14 @@ def manifest(spec: str, version: str = NOW) -> bytes:
     ("spec", "help"),
     [
         pytest.param(
-            "  runtimeRef: {name: torch-distributed}\n  trainer: {numProcPerNode: auto}",
+            "  runtimeRef: {name: torch-distributed}\n  trainer: {numProcPerNode: auto}\n  runtimePatches: []",
             "use a number, or remove it",
             id="a word in v2.3",
+        ),
+        pytest.param(
+            "  runtimeRef: {name: torch-distributed}\n  trainer: {numProcPerNode: gpu}",
+            'note[older-dialect]: numProcPerNode "gpu" belongs to Trainer v2.1; a Trainer v2.3 cluster rejects it',
+            id="a word",
         ),
         pytest.param(
             "  runtimeRef: {name: torch-distributed}\n  trainer: {datasetConfig: {}}",
@@ -229,12 +256,10 @@ def test_help_for_older_fields(spec: str, help: str) -> None:
     ("runtime", "job", "processes"),
     [
         ("2", "", "2"),
-        ('"4"', "", "4"),
         ("gpu", "", "gpu"),
         ("cpu", "", "3"),
         ("auto", "", "3"),
         ("2", "numProcPerNode: cpu", "3"),
-        ("2", 'numProcPerNode: "8"', "8"),
         ("2", "numProcPerNode: auto", "3"),
     ],
 )
@@ -269,11 +294,111 @@ spec:
     )
 
 
-@pytest.mark.parametrize("count", ["0", "-1", "many", "[2]", "true"])
+@pytest.mark.parametrize("count", ["0", "-1", "many", "[2]", "true", '"4"', '"04"'])
 def test_a_runtime_with_no_processes(count: str) -> None:
     text = f"""{{apiVersion: {NOW}, kind: ClusterTrainingRuntime, metadata: {{name: r}}, spec: {{
         mlPolicy: {{torch: {{numProcPerNode: {count}}}}}, template: {{spec: {{replicatedJobs: []}}}}}}}}"""
     assert "error[runtime-processes]" in run("validate", "-", stdin=text.encode()).out
+
+
+@pytest.mark.parametrize(
+    ("field", "runtime", "processes"),
+    [
+        ("podTemplateOverrides", "torch-distributed", '"4"'),
+        ("podSpecOverrides", "torch-distributed", '"0"'),
+        ("podTemplateOverrides", "torch-distributed", '"04"'),
+        ("podTemplateOverrides", "openmpi-distributed", '"4"'),
+        ("podTemplateOverrides", "openmpi-distributed", "auto"),
+        ("labels", "torch-distributed", "many"),
+    ],
+)
+def test_a_number_of_processes_that_trainer_rejects(field: str, runtime: str, processes: str) -> None:
+    empty = "{}" if field == "labels" else "[]"
+    spec = f"  runtimeRef: {{name: {runtime}}}\n  {field}: {empty}\n  trainer: {{numProcPerNode: {processes}}}"
+    assert "error[processes-per-node]" in run("validate", "-", stdin=manifest(spec)).out
+
+
+@pytest.mark.parametrize(
+    ("overrides", "line"),
+    [
+        pytest.param("- {targetJobs: [{name: node}, {name: node}], serviceAccountName: a}", 7, id="in one override"),
+        pytest.param(
+            "- {targetJobs: [{name: node}], serviceAccountName: a}\n"
+            "  - {targetJobs: [{name: node}], nodeSelector: {a: b}}",
+            8,
+            id="in two",
+        ),
+    ],
+)
+def test_a_job_targeted_twice_in_v2_0(overrides: str, line: int) -> None:
+    spec = f"  runtimeRef: {{name: torch-distributed}}\n  podSpecOverrides:\n  {overrides}"
+    report = run("validate", "--format", "json", "-", stdin=manifest(spec)).out
+    assert [(error["id"], error["line"]) for error in errors(report)] == [("override-target-twice", line)]
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        pytest.param("podSpecOverrides: [{targetJobs: [{name: node}], nodeSelector: {a: b}}]", id="once"),
+        pytest.param(
+            "podTemplateOverrides: [{targetJobs: [{name: node}]}, {targetJobs: [{name: node}]}]", id="twice in v2.1"
+        ),
+    ],
+)
+def test_jobs_that_may_be_targeted(spec: str) -> None:
+    text = manifest(f"  runtimeRef: {{name: torch-distributed}}\n  {spec}")
+    assert not errors(run("validate", "--format", "json", "-", stdin=text).out)
+
+
+@pytest.mark.parametrize(
+    ("spec", "field", "message"),
+    [
+        pytest.param(
+            "podSpecOverrides: [{targetJobs: [{name: node}], containers: [{name: node, env: [{name: A, value: b}]}]}]",
+            "spec.podSpecOverrides",
+            'an override cannot set variables of container "node"',
+            id="variables in v2.0",
+        ),
+        pytest.param(
+            "podTemplateOverrides: [{targetJobs: [{name: nodes}], spec: {nodeSelector: {a: b}}}]",
+            "spec.podTemplateOverrides",
+            'the override targets replicated job "nodes"',
+            id="an unknown job",
+        ),
+        pytest.param(
+            "podTemplateOverrides: [{targetJobs: [{name: node}], spec: {containers: [{name: x}]}}]",
+            "spec.template.spec.containers[0].image",
+            "so the override adds one without an image",
+            id="an unknown container",
+        ),
+        pytest.param(
+            "runtimePatches: [{manager: a.b/c, trainingRuntimeSpec: {template: {spec: {replicatedJobs: [{name: node, "
+            "template: {spec: {template: {spec: {containers: [{name: node, env: [{name: A}]}]}}}}}]}}}}]",
+            "spec.runtimePatches",
+            'a patch cannot set variables of container "node"',
+            id="a patch",
+        ),
+    ],
+)
+def test_a_diagnostic_names_the_written_field(spec: str, field: str, message: str) -> None:
+    text = manifest(f"  runtimeRef: {{name: torch-distributed}}\n  {spec}")
+    report = run("validate", "--format", "json", "-", stdin=text).out
+    assert [(error["field"], message in error["message"]) for error in errors(report)] == [(field, True)]
+
+
+def test_only_labels_and_annotations_of_a_pod_are_overridden() -> None:
+    spec = (
+        "  runtimeRef: {name: torch-distributed}\n  podTemplateOverrides:\n  - targetJobs: [{name: node}]\n"
+        "    metadata: {name: x, finalizers: [a/b], labels: {c: d}, annotations: {e: f}}\n"
+    )
+    done = run("build", "-", stdin=manifest(spec))
+    (pod,) = re.findall(r"parallelism: 1\n *template:\n *metadata:\n((?: {12,}.*\n)+) *spec:", done.out)
+    assert pod.split() == ["annotations:", "e:", "f", "labels:", "c:", "d"]
+    assert done.err.count("warning[no-counterpart]") == 2
+
+
+def errors(report: str) -> list[dict[str, Any]]:
+    return [found for found in json.loads(report) if found["severity"] == "error"]
 
 
 def test_every_dialect_has_a_schema() -> None:

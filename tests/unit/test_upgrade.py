@@ -165,12 +165,114 @@ def test_a_rewriting_that_fails_leaves_nothing_behind(tmp_path: Path, monkeypatc
 def test_a_file_with_something_unprovable_stays_and_the_others_do_not(tmp_path: Path) -> None:
     good, bad = tmp_path / "good.yaml", tmp_path / "bad.yaml"
     good.write_text(OLD)
-    bad.write_text(OLD.replace("name: j", "name: k").replace("plain", "plian"))
+    bad.write_text(OLD.replace("name: j", "name: k").replace("plain", "[plain]"))
     done = run("upgrade", str(tmp_path), "--write")
     assert done.code == 1
-    assert "error[runtime-not-found]" in done.err
+    assert "error[wrong-type]" in done.err
     assert bad.read_text().endswith("labels: {a: b}\n")
     assert "runtimePatches" in good.read_text()
+
+
+FIRST = """apiVersion: kubeflow.org/v2alpha1
+kind: ClusterTrainingRuntime
+metadata: {name: r}
+spec:
+  mlPolicy:
+    torch: {numProcPerNode: "8"}
+  template:
+    spec:
+      replicatedJobs:
+      - name: trainer-node
+        template:
+          # the pods
+          spec:
+            template:
+              spec:
+                containers:
+                - name: trainer  # torchrun
+                  image: i:1
+"""
+FIRST_JOB = """apiVersion: kubeflow.org/v2alpha1
+kind: TrainJob
+metadata: {name: j}
+spec:
+  runtimeRef: {name: r, apiGroup: kubeflow.org}
+  managedBy: kubeflow.org/trainjob-controller
+  trainer: {numProcPerNode: "4"}
+"""
+LABELLED = """        template:
+          # the pods
+          metadata:
+            labels:
+              trainer.kubeflow.org/trainjob-ancestor-step: trainer
+          spec:
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        pytest.param(
+            FIRST,
+            FIRST.replace("kubeflow.org/v2alpha1", "trainer.kubeflow.org/v1alpha1")
+            .replace('"8"', "8")
+            .replace("        template:\n          # the pods\n          spec:\n", LABELLED)
+            .replace("name: trainer  #", "name: node  #"),
+            id="the names and labels of a runtime",
+        ),
+        pytest.param(
+            FIRST.replace("trainer-node", "node"),
+            FIRST.replace("trainer-node", "node")
+            .replace("kubeflow.org/v2alpha1", "trainer.kubeflow.org/v1alpha1")
+            .replace('"8"', "8"),
+            id="other names stay",
+        ),
+        pytest.param(
+            FIRST_JOB,
+            FIRST_JOB.replace("kubeflow.org", "trainer.kubeflow.org")
+            .replace("v2alpha1", "v1alpha1")
+            .replace('"4"', "4"),
+            id="a TrainJob, whatever its runtime",
+        ),
+        pytest.param(
+            f"{HEAD.replace('v1alpha1', 'v2alpha1')}spec:\n  runtimeRef: {{name: r}}\n  initializer: {{}}\n",
+            f"{HEAD}spec:\n  runtimeRef: {{name: r}}\n  initializer: {{}}\n",
+            id="an apiVersion of the documentation",
+        ),
+    ],
+)
+def test_a_document_of_the_first_releases_is_rewritten(old: str, new: str) -> None:
+    done = run("upgrade", "-", stdin=old.encode())
+    assert (done.code, done.out) == (0, new), done.err
+
+
+def test_an_upgraded_runtime_changes_only_the_names_of_its_pods() -> None:
+    done = run("upgrade", "-", stdin=f"{FIRST}---\n{FIRST_JOB}".encode())
+    assert (done.code, done.out.count("v1alpha1")) == (0, 2), done.err
+
+
+@pytest.mark.parametrize(
+    ("runtime", "job"),
+    [
+        pytest.param(FIRST.replace('"8"', "auto"), FIRST_JOB.replace('{numProcPerNode: "4"}', "{}"), id="processes"),
+        pytest.param(
+            FIRST,
+            FIRST_JOB.replace("{numP", "{env: [{name: A, valueFrom: {fieldRef: {fieldPath: metadata.name}}}], numP"),
+            id="a variable that the release empties",
+        ),
+    ],
+)
+def test_a_runtime_that_would_compile_to_other_objects_stays(runtime: str, job: str) -> None:
+    done = run("upgrade", "-", stdin=f"{runtime}---\n{job}".encode())
+    assert (done.code, done.out) == (1, "")
+    assert 'the ClusterTrainingRuntime cannot be upgraded: TrainJob "j" would compile to other objects' in done.err
+
+
+def test_a_field_without_effect_is_dropped_and_named() -> None:
+    overrides = "  podSpecOverrides:\n  - targetJobs: [{name: trainer-node}]\n    serviceAccountName: s\n"
+    done = run("upgrade", "-", stdin=(FIRST_JOB + overrides).encode())
+    assert "podSpecOverrides" not in done.out
+    assert "  spec.podSpecOverrides is dropped: it has no effect\n" in done.err
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Checks for TrainJobs and runtimes of an older dialect than Trainer v2.3.
 
-Source: kubeflow/trainer v2.0 and v2.1, the validation in the JobSet and Torch plugins, for what those releases reject.
+Source: kubeflow/trainer v2.0 and v2.1, the validation in the JobSet and Torch plugins, for what those releases reject;
+kubeflow/training-operator v1.9, whose builder applies no overrides.
 """
 
 from __future__ import annotations
@@ -9,11 +10,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from trainc.checks import Check, check
 from trainc.diagnostics import Finding, Place, Related
-from trainc.frontends import OLD_VERSION, VERSION
-from trainc.frontends.dialects import OLDER, load
+from trainc.frontends import DRAFT_VERSION, VERSION
+from trainc.frontends.dialects import OLDER, PROCESSES, WORDS, load
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import field_of
-from trainc.plan import pod_spec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from trainc.diagnostics import Document, Path
     from trainc.frontends.dialects import Detected
     from trainc.kubernetes.trees import Tree
+    from trainc.objects import TrainJob
     from trainc.plan import Plan
 
 SPELLINGS: Final = {
@@ -38,10 +39,8 @@ SPELLINGS: Final = {
 """The v2.3 field for each field that only older dialects have."""
 NESTED: Final = SPELLINGS.keys() - {"labels", "annotations", "apiVersion"}
 """The fields whose names have no other meaning elsewhere."""
-WORDS: Final = ("auto", "cpu", "gpu")
-"""The values that older dialects allow for numProcPerNode besides a number."""
 READS_WORDS: Final = "torch"
-"""The only framework that reads them."""
+"""The only framework that reads `auto`, `cpu` and `gpu`."""
 REJECTS_WORDS: Final = "mpi"
 """The only framework that rejects them; the others ignore the field."""
 
@@ -72,16 +71,36 @@ def mixed(document: Document, detected: Detected) -> Iterator[Finding]:
 )
 def older(document: Document, detected: Detected) -> Iterator[Finding]:
     """Trainer v2.3 silently drops the fields of earlier versions; trainc reads them."""
-    mark = detected.mark
+    mark, release = detected.mark, load(detected.key).NAME
+    if mark == PROCESSES:
+        word = get(document.value, PROCESSES)
+        message = f'numProcPerNode "{word}" belongs to {release}; a Trainer v2.3 cluster rejects it'
+        help = "remove it" if word == "auto" else "set the number of processes per node"
+    else:
+        new = SPELLINGS[str(mark[-1])]
+        message = (
+            _of_version(document.value["apiVersion"], release)
+            if mark == ("apiVersion",)
+            else f"{_named(mark, document)} belongs to {release}; a Trainer v2.3 cluster drops it"
+        )
+        help = (
+            f"run `trainc upgrade --write {document.file}` to convert it to {new}"
+            if document.file != "-"
+            else f"use {new}, or run `trainc upgrade`"
+        )
     yield Finding(
-        message=f"{_named(mark, document)} belongs to {load(detected.key).NAME}; a Trainer v2.3 cluster "
-        + ("does not have this kind" if mark == ("apiVersion",) else "drops it"),
-        help=f"run `trainc upgrade --write {document.file}` to convert it to {SPELLINGS[str(mark[-1])]}"
-        if document.file != "-"
-        else f"use {SPELLINGS[str(mark[-1])]}, or run `trainc upgrade`",
+        message=message,
+        help=help,
         field=field_of(mark),
         place=Place(document=document, path=mark, key=True),
     )
+
+
+def _of_version(version: str, release: str) -> str:
+    """Return the message about an apiVersion that Trainer v2.3 does not serve."""
+    if version == DRAFT_VERSION:
+        return f"no release serves apiVersion {version}; trainc reads the object as one of {release}"
+    return f"apiVersion {version} belongs to {release}; a Trainer v2.3 cluster does not have this kind"
 
 
 @check(
@@ -91,9 +110,24 @@ def older(document: Document, detected: Detected) -> Iterator[Finding]:
     title="Field that no Trainer release implements",
     own=True,
 )
-def no_counterpart(document: Document) -> Iterator[Finding]:
-    """KEP-2170 had an exporter, and Secrets of other namespaces; no release implements either."""
+def no_counterpart(document: Document, dialect: str) -> Iterator[Finding]:
+    """Fields that a schema has and no release implements: exporters, Secrets of other namespaces, v1.9's overrides."""
     spec = document.value["spec"] if isinstance(document.value.get("spec"), dict) else {}
+    if dialect == "v1.9" and spec.get("podSpecOverrides"):
+        overrides = ("spec", "podSpecOverrides")
+        yield Finding(
+            message="spec.podSpecOverrides has no effect in Training Operator v1.9, which never applies overrides",
+            help="write the changes as runtimePatches of a v1alpha1 TrainJob, or remove the field",
+            field=field_of(overrides),
+            place=Place(document=document, path=overrides, key=True),
+        )
+    for dropped in _metadata(spec) if dialect == "v2.1" else ():
+        yield Finding(
+            message=f"{field_of(dropped)} is dropped: Trainer v2.1 applies only labels and annotations of a pod",
+            help="remove it",
+            field=field_of(dropped),
+            place=Place(document=document, path=dropped, key=True),
+        )
     output = ("spec", "modelConfig", "output")
     if get(document.value, output) is not None:
         yield Finding(
@@ -116,55 +150,79 @@ def no_counterpart(document: Document) -> Iterator[Finding]:
             )
 
 
-@check("override-target", stage="trainjob", title="Override for a job or container that the runtime lacks")
+def _metadata(spec: Tree) -> Iterator[Path]:
+    """Yield the fields of the overrides' metadata that do not reach a pod."""
+    overrides = spec.get("podTemplateOverrides")
+    for index, override in enumerate(overrides if isinstance(overrides, list) else ()):
+        metadata = get(override, ("metadata",))
+        for key in metadata if isinstance(metadata, dict) else ():
+            if key not in ("labels", "annotations"):
+                yield ("spec", "podTemplateOverrides", index, "metadata", key)
+
+
+@check("override-target", stage="trainjob", title="Override for a job that the runtime lacks")
 def targets(plan: Plan) -> Iterator[Finding]:
-    """Trainer v2.0 and v2.1 reject an override that would add a job or a container."""
-    jobs = [str(job.get("name")) for job in plan.runtime.spec.get("replicatedJobs") or []]
+    """Trainer v2.0 and v2.1 reject an override of a replicated job that the runtime does not have."""
+    from trainc.nearest import nearest
+
+    known = [str(job.get("name")) for job in plan.runtime.spec.get("replicatedJobs") or []]
+    for path, name in _targeted(plan):
+        if name in known:
+            continue
+        near = nearest(name, known)
+        yield Finding(
+            message=f'the override targets replicated job "{name}", which runtime "{plan.runtime.id.name}" does not '
+            "have",
+            help=f"did you mean {near}?" if near else f"use {' or '.join(known)}",
+            field=field_of(plan.job.written(path)[:2]),
+            place=plan.job.at(*path),
+        )
+
+
+def _targeted(plan: Plan) -> Iterator[tuple[Path, str]]:
+    """Yield the jobs that overrides target, each with its path in the TrainJob's v2.3 form."""
     to_jobs = ("trainingRuntimeSpec", "template", "spec", "replicatedJobs")
     for p, patch in enumerate(plan.job.patches):
         for j, job in enumerate(get(patch, to_jobs, [])):
-            path: Path = ("spec", "runtimePatches", p, *to_jobs, j)
-            if job.get("name") not in jobs:
-                yield _missing(plan, (*path, "name"), f'replicated job "{job.get("name")}"', jobs)
-            else:
-                template = plan.runtime.spec["replicatedJobs"][jobs.index(job["name"])]
-                yield from _containers(plan, path, job, template)
+            yield ("spec", "runtimePatches", p, *to_jobs, j, "name"), str(job.get("name"))
 
 
-def _containers(plan: Plan, path: Path, patched: Tree, job: Tree) -> Iterator[Finding]:
-    """Yield the containers and init containers of a patched job that the runtime's job lacks."""
-    to_pod = pod_spec(0)[2:]
-    known = [str(c.get("name")) for kind in KINDS for c in get(job, (*to_pod, kind), [])]
-    for kind in KINDS:
-        for c, container in enumerate(get(patched, (*to_pod, kind), [])):
-            if container.get("name") not in known:
-                missing = f'container "{container.get("name")}" in job "{job.get("name")}"'
-                yield _missing(plan, (*path, *to_pod, kind, c, "name"), missing, known)
+@check("override-target-twice", stage="trainjob", title="Job targeted by several overrides")
+def targeted_twice(plan: Plan) -> Iterator[Finding]:
+    """Trainer v2.0 rejects a job that is targeted twice, in one override or in several; v2.1 merges in order."""
+    first: dict[str, Place] = {}
+    for path, name in _targets_of_v2_0(plan.job) if plan.job.dialect == "v2.0" else ():
+        place = Place(document=plan.job.document, path=path)
+        if name not in first:
+            first[name] = place
+            continue
+        yield Finding(
+            message=f'the overrides target job "{name}" more than once',
+            help="put all changes of the job into one override",
+            field="spec.podSpecOverrides",
+            place=place,
+            related=(Related(message="first target", place=first[name]),),
+        )
 
 
-KINDS: Final = ("initContainers", "containers")
-
-
-def _missing(plan: Plan, path: Path, target: str, known: list[str]) -> Finding:
-    from trainc.nearest import nearest
-
-    near = nearest(str(get(plan.job.value, path)), known)
-    return Finding(
-        message=f'the override targets {target}, which runtime "{plan.runtime.id.name}" does not have',
-        help=f"did you mean {near}?" if near else f"use {' or '.join(known)}",
-        field=field_of(plan.job.written(path)[:2]),
-        place=plan.job.at(*path),
-    )
+def _targets_of_v2_0(job: TrainJob) -> Iterator[tuple[Path, str]]:
+    """Yield the targets of podSpecOverrides as they are written, the repeated ones included."""
+    for index, override in enumerate(get(job.document.value, ("spec", "podSpecOverrides"), [])):
+        for number, target in enumerate(get(override, ("targetJobs",), [])):
+            name = get(target, ("name",))
+            if isinstance(name, str):
+                yield ("spec", "podSpecOverrides", index, "targetJobs", number, "name"), name
 
 
 @check("processes-per-node", stage="trainjob", title="Invalid numProcPerNode")
 def processes(plan: Plan) -> Iterator[Finding]:
-    """torchrun accepts auto, cpu and gpu; MPI requires a number."""
+    """torchrun accepts auto, cpu and gpu; MPI requires a number. Training Operator v1.9 accepts any string."""
     count: Any = plan.job.trainer.get("numProcPerNode")
-    if not isinstance(count, str) or plan.runtime.framework not in (READS_WORDS, REJECTS_WORDS):
+    framework = plan.runtime.framework if plan.runtime.dialect != "v1.9" else ""
+    if not isinstance(count, str) or framework not in (READS_WORDS, REJECTS_WORDS):
         return
-    if count not in WORDS or plan.runtime.framework == REJECTS_WORDS:
-        allowed = "a number" if plan.runtime.framework == REJECTS_WORDS else f"a number, {', '.join(WORDS[:-1])} or gpu"
+    if count not in WORDS or framework == REJECTS_WORDS:
+        allowed = "a number" if framework == REJECTS_WORDS else f"a number, {', '.join(WORDS[:-1])} or gpu"
         yield Finding(
             message=f'numProcPerNode must be {allowed}, not "{count}"',
             help="set the number of processes per node, or remove the field",
@@ -175,17 +233,23 @@ def processes(plan: Plan) -> Iterator[Finding]:
 
 @check("runtime-processes", stage="schema", title="Invalid numProcPerNode in a runtime")
 def runtime_processes(document: Document, count: object) -> Iterator[Finding]:
-    """Trainer v2.0 and v2.1 allow a positive number, auto, cpu or gpu."""
-    number = int(count) if isinstance(count, str) and count.isascii() and count.isdecimal() else count
-    if count in WORDS or (isinstance(number, int) and not isinstance(number, bool) and number > 0):
+    """Trainer v2.0 and v2.1 allow a positive number, auto, cpu or gpu; the group kubeflow.org allows any string."""
+    is_first = document.value["apiVersion"] != VERSION
+    if count in WORDS or _is_positive(count) or (is_first and isinstance(count, str)):
         return
     path: Path = ("spec", "mlPolicy", "torch", "numProcPerNode")
+    quoted = isinstance(count, str) and count.isascii() and count.isdecimal() and count[0] != "0"
     yield Finding(
-        message="torch.numProcPerNode must be a positive number, auto, cpu or gpu",
-        help="remove it: the default is `auto`",
+        message="torch.numProcPerNode must be a positive number, auto, cpu or gpu"
+        + (f', not the string "{count}"' if quoted else ""),
+        help=f"use a number: {count}" if quoted else "remove it: the default is `auto`",
         field=field_of(path),
         place=Place(document=document, path=path),
     )
+
+
+def _is_positive(number: object) -> bool:
+    return isinstance(number, int) and not isinstance(number, bool) and number > 0
 
 
 @check(
@@ -199,16 +263,20 @@ def older_runtime(document: Document, count: object) -> Iterator[Finding]:
     """Trainer v2.3 silently drops torch.numProcPerNode and uses `auto`; trainc reads it."""
     if count is not None and count != "auto":
         path: Path = ("spec", "mlPolicy", "torch", "numProcPerNode")
+        release = "Trainer v2.1" if document.value["apiVersion"] == VERSION else load("v1.9").NAME
         yield Finding(
-            message=f"{field_of(path)} belongs to Trainer v2.1; a Trainer v2.3 cluster drops it",
+            message=f"{field_of(path)} belongs to {release}; a Trainer v2.3 cluster drops it",
             help="set spec.trainer.numProcPerNode in each TrainJob",
             field=field_of(path),
             place=Place(document=document, path=path, key=True),
         )
-    if document.value["apiVersion"] == OLD_VERSION:
+    version = document.value["apiVersion"]
+    if version != VERSION:
         yield Finding(
-            message=f"apiVersion {OLD_VERSION} belongs to KEP-2170; a Trainer v2.3 cluster does not have this kind",
-            help=f"use {VERSION}",
+            message=_of_version(version, load("v1.9").NAME),
+            help=f"run `trainc upgrade --write {document.file}` to convert it to {VERSION}"
+            if document.file != "-"
+            else f"use {VERSION}, or run `trainc upgrade`",
             field="apiVersion",
             place=Place(document=document, path=("apiVersion",)),
         )
@@ -218,7 +286,7 @@ def newer_form(path: Path, rule: str, value: object) -> str:
     """Return a hint with the v2.3 form of an unknown or rejected field that an older dialect has, else nothing."""
     if rule == "unknown-field" and path[-1] in NESTED:
         return f"use {SPELLINGS[str(path[-1])]}, its Trainer v2.3 form"
-    if path == ("spec", "trainer", "numProcPerNode") and value in WORDS:
+    if path == PROCESSES and value in WORDS:
         return "use a number, or remove it for one process per GPU (or per CPU if there is no GPU)"
     return ""
 
@@ -230,5 +298,5 @@ def _named(path: Path, document: Document) -> str:
     return field_of(path) if len(path) > 1 and path[-1] not in OLDER else f"spec.{path[-1]}"
 
 
-CHECKS: Final[tuple[Check[[Plan]], ...]] = (targets, processes)
+CHECKS: Final[tuple[Check[[Plan]], ...]] = (targets, targeted_twice, processes)
 """The additional checks for a TrainJob of an older dialect."""

@@ -12,7 +12,7 @@ from trainc.diagnostics import Finding
 from trainc.frontends import CLUSTER
 from trainc.kubernetes.names import is_domain_prefixed_path
 from trainc.kubernetes.trees import Tree, get
-from trainc.objects import STEPS
+from trainc.objects import ANCESTOR, STEPS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,6 +23,10 @@ MANAGED: Final = ("node", "dataset-initializer", "model-initializer")
 """The containers whose variables only the TrainJob itself can set."""
 VOLUME: Final = "initializer"
 """The volume into which the initializers fetch the dataset and the model."""
+OF_CONTAINER: Final = ("image", "command", "args")
+"""The trainer fields that apply only to a job with the trainer's label."""
+BY_NAME: Final = ("flux", "mpi", "mxnet", "tensorflow")
+"""The frameworks that also find jobs by name and apply the other trainer fields to them."""
 MULTIKUEUE: Final = "kueue.x-k8s.io/multikueue"
 
 
@@ -55,9 +59,9 @@ def env(plan: Plan) -> Iterator[Finding]:
                     where = "spec.trainer.env" if name == "node" else f"spec.initializer.{name.partition('-')[0]}.env"
                     path = ("spec", "runtimePatches", p, *to_jobs, j, *to_containers, c, "env")
                     yield Finding(
-                        message=f'a patch cannot set variables of container "{name}"',
+                        message=f'{plan.job.a_patch} cannot set variables of container "{name}"',
                         help=f"set them in {where}",
-                        field="spec.runtimePatches",
+                        field=plan.job.patches_field,
                         place=plan.job.at(*path, key=True),
                     )
 
@@ -111,6 +115,30 @@ def _such_as(plan: Plan, step: str) -> str:
 
 
 @check(
+    "trainer-missing",
+    stage="trainjob",
+    severity="warning",
+    title="Trainer fields without a trainer job",
+    own=True,
+)
+def lost_fields(plan: Plan) -> Iterator[Finding]:
+    """The controller writes spec.trainer only into jobs with the ancestor label `trainer`."""
+    if plan.trainer is not None:
+        return
+    lost = [key for key in plan.job.trainer if key in OF_CONTAINER or plan.runtime.framework not in BY_NAME]
+    if lost:
+        known = [str(job.get("name")) for job in plan.jobs]
+        which = f'job "{known[0]}"' if len(known) == 1 else f"one of the jobs {', '.join(known)}" if known else "a job"
+        yield Finding(
+            message=f"spec.trainer has no effect ({', '.join(lost)}): no job of runtime "
+            f'"{plan.runtime.id.name}" has the label {ANCESTOR}: trainer',
+            help=f"add the label to the Job template of {which} in the runtime",
+            field=f"spec.trainer.{lost[0]}",
+            place=plan.job.at("spec", "trainer", lost[0], key=True),
+        )
+
+
+@check(
     "managed-by-other", stage="trainjob", severity="warning", title="TrainJob managed by another controller", own=True
 )
 def managed_by(plan: Plan) -> Iterator[Finding]:
@@ -126,5 +154,5 @@ def managed_by(plan: Plan) -> Iterator[Finding]:
 
 OF_ITSELF: Final[tuple[Check[[Plan]], ...]] = (manager, env, managed_by)
 """The checks that do not need the runtime."""
-CHECKS: Final[tuple[Check[[Plan]], ...]] = (initializers,)
+CHECKS: Final[tuple[Check[[Plan]], ...]] = (initializers, lost_fields)
 """The checks of the TrainJob together with its runtime."""

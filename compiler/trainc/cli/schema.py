@@ -12,8 +12,16 @@ from trainc.cli.codes import OK
 FOLDERS = {"JobSet": "jobset-0.12", "Settings": "trainc", "TrainJobCompiler": "trainc"}
 """The kinds that do not depend on the Trainer version."""
 KINDS = ("TrainJob", "TrainingRuntime", "ClusterTrainingRuntime", *FOLDERS)
-DIALECTS = ("v2.3", "v2.1", "v2.0", "kep-2170")
-ALIASES = {"2.3": "v2.3", "2.2": "v2.3", "v2.2": "v2.3", "2.1": "v2.1", "2.0": "v2.0", "kep": "kep-2170"}
+DIALECTS = ("v2.3", "v2.1", "v2.0", "v1.9", "kep-2170")
+ALIASES = {
+    "2.3": "v2.3",
+    "2.2": "v2.3",
+    "v2.2": "v2.3",
+    "2.1": "v2.1",
+    "2.0": "v2.0",
+    "1.9": "v1.9",
+    "kep": "kep-2170",
+}
 """Other names for the dialects."""
 
 

@@ -82,7 +82,8 @@ def _changes(file: Upgraded, *, done: bool) -> Iterator[str]:
         name = f"{id.namespace}/{id.name}" if id.namespace else id.name
         yield escape(f"{_shown(file.path)}: {id.kind} {name}: {changed.dialect} -> v2.3") + "\n"
         yield from (f"  {escape(move)}\n" for move in changed.moves)
-    yield f"{escape(_shown(file.path))}: {'rewritten' if done else 'can be rewritten'}; it compiles to the same bytes\n"
+    same = "the same bytes, except for the trainer's name and label" if file.renamed else "the same bytes"
+    yield f"{escape(_shown(file.path))}: {'rewritten' if done else 'can be rewritten'}; it compiles to {same}\n"
 
 
 def _shown(path: str) -> str:

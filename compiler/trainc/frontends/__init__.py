@@ -26,6 +26,8 @@ VERSION: Final = f"{GROUP}/v1alpha1"
 OLD_GROUP: Final = "kubeflow.org"
 OLD_VERSION: Final = f"{OLD_GROUP}/v2alpha1"
 """The kinds' apiVersion before they had their own group. trainc ignores other kinds of this group."""
+DRAFT_VERSION: Final = f"{GROUP}/v2alpha1"
+"""The apiVersion in much of Trainer's documentation. No release serves it."""
 CLUSTER: Final = "ClusterTrainingRuntime"
 NAMESPACED: Final = "TrainingRuntime"
 ROLES: Final[dict[str, Role]] = {"TrainJob": "job", NAMESPACED: "runtime", CLUSTER: "runtime"}
@@ -53,7 +55,7 @@ def sort(document: Document) -> Iterator[tuple[Role, Document] | Diagnostic]:
 
 
 def _ours(document: Document, kind: object, version: str) -> Iterator[tuple[Role, Document] | Diagnostic]:
-    if version != VERSION:
+    if version not in (VERSION, DRAFT_VERSION):
         message = f'unknown version "{version}" of the TrainJob API'
         yield _diagnostic(document, UNKNOWN_VERSION, message, f"use {VERSION}, as in Trainer v2", ("apiVersion",))
     elif not isinstance(kind, str) or kind not in ROLES:

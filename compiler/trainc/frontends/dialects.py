@@ -11,7 +11,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Final, Protocol, cast
 
-from trainc.frontends import OLD_VERSION
+from trainc.frontends import DRAFT_VERSION, OLD_VERSION, VERSION
 from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -20,28 +20,32 @@ if TYPE_CHECKING:
     from trainc.frontends.moves import Move
     from trainc.kubernetes.trees import Path, Tree
 
-DIALECTS: Final = ("v2.3", "v2.1", "v2.0", "kep-2170")
+DIALECTS: Final = ("v2.3", "v2.1", "v2.0", "v1.9", "kep-2170")
 """Newest first: if several dialects fit the fields, the first one is used."""
 
 _ALL: Final = frozenset(DIALECTS)
 _BEFORE_PATCHES: Final = _ALL - {"v2.3"}
+_FIRST_GROUP: Final = frozenset({"kep-2170", "v1.9"})
 FIELDS: Final[dict[str, frozenset[str]]] = {
     "trainingRuntimeRef": frozenset({"kep-2170"}),
-    "datasetConfig": frozenset({"kep-2170"}),
-    "modelConfig": frozenset({"kep-2170"}),
-    "podSpecOverrides": frozenset({"kep-2170", "v2.0"}),
+    "datasetConfig": _FIRST_GROUP,
+    "modelConfig": _FIRST_GROUP,
+    "podSpecOverrides": _FIRST_GROUP | {"v2.0"},
     "podTemplateOverrides": frozenset({"v2.1"}),
     "labels": _BEFORE_PATCHES,
     "annotations": _BEFORE_PATCHES,
     "runtimeRef": _ALL - {"kep-2170"},
-    "initializer": _ALL - {"kep-2170"},
+    "initializer": _ALL - _FIRST_GROUP,
     "runtimePatches": frozenset({"v2.3"}),
     "activeDeadlineSeconds": frozenset({"v2.3"}),
 }
 """The fields of a TrainJob's spec by which dialects differ, and the dialects that have each."""
 OLDER: Final = frozenset(field for field, dialects in FIELDS.items() if "v2.3" not in dialects)
-TARGETS: Final = {"targetReplicatedJobs": frozenset({"kep-2170"}), "targetJobs": frozenset({"v2.0"})}
+TARGETS: Final = {"targetReplicatedJobs": frozenset({"kep-2170"}), "targetJobs": frozenset({"v2.0", "v1.9"})}
 """The distinctive fields of an override in podSpecOverrides, and the dialects that have each."""
+WORDS: Final = ("auto", "cpu", "gpu")
+"""The values that dialects before v2.3 allow for numProcPerNode besides a number."""
+PROCESSES: Final = ("spec", "trainer", "numProcPerNode")
 
 
 class Dialect(Protocol):
@@ -74,7 +78,7 @@ V2_3: Final = Detected("v2.3")
 def detect(job: Tree) -> Detected:
     """Return the dialect of a TrainJob."""
     spec = job.get("spec")
-    if job.get("apiVersion") != OLD_VERSION and not (isinstance(spec, dict) and spec.keys() & OLDER):
+    if job.get("apiVersion") == VERSION and not (isinstance(spec, dict) and (spec.keys() & OLDER or _has_word(spec))):
         return V2_3
     possible, marks = _ALL, list(_marks(job))
     for index, (path, dialects) in enumerate(marks):
@@ -82,8 +86,18 @@ def detect(job: Tree) -> Detected:
             other = next(earlier for earlier, theirs in marks[:index] if not theirs & dialects)
             return _contradiction(other, path)
         possible &= dialects
-    key = next(dialect for dialect in DIALECTS if dialect in possible)
-    return Detected(key, next(path for path, dialects in marks if "v2.3" not in dialects))
+    number = _of_number(job)
+    if possible & number < possible:
+        # A contradiction here is a wrong type, which the schema of the dialect reports.
+        possible = possible & number or possible
+        marks.append((PROCESSES, number))
+    if job.get("apiVersion") == DRAFT_VERSION and "v1.9" in possible:
+        key = "v1.9"
+    else:
+        key = next(dialect for dialect in DIALECTS if dialect in possible)
+    if job.get("apiVersion") == VERSION and key == "v2.3":
+        return V2_3
+    return Detected(key, next(path for path, dialects in marks if path == ("apiVersion",) or "v2.3" not in dialects))
 
 
 def load(key: str) -> Dialect:
@@ -91,10 +105,36 @@ def load(key: str) -> Dialect:
     return cast("Dialect", import_module(f"trainc.frontends.{key.replace('.', '_').replace('-', '_')}"))
 
 
+def moves(detected: Detected, job: Tree) -> Iterator[Move]:
+    """Yield the moves of a TrainJob to its v2.3 form, the apiVersion first."""
+    from trainc.frontends.moves import Move
+
+    if job.get("apiVersion") != VERSION:
+        yield Move(("apiVersion",), ("apiVersion",), VERSION)
+    yield from load(detected.key).moves(job)
+
+
+def _has_word(spec: Tree) -> bool:
+    """Return whether numProcPerNode is a word, which v2.3 rejects."""
+    trainer = spec.get("trainer")
+    return isinstance(trainer, dict) and trainer.get("numProcPerNode") in WORDS
+
+
+def _of_number(job: Tree) -> frozenset[str]:
+    """Return the dialects that accept the type of numProcPerNode."""
+    from trainc.kubernetes.trees import get
+
+    count = get(job, PROCESSES)
+    if isinstance(count, int) and not isinstance(count, bool):
+        return _ALL - _FIRST_GROUP
+    return _BEFORE_PATCHES if count in WORDS else _ALL
+
+
 def _marks(job: Tree) -> Iterator[tuple[Path, frozenset[str]]]:
     """Yield the distinctive fields in the order in which they were written, each with the dialects that have it."""
-    if job.get("apiVersion") == OLD_VERSION:
-        yield ("apiVersion",), frozenset({"kep-2170"})
+    version = job.get("apiVersion")
+    if version != VERSION:
+        yield ("apiVersion",), _FIRST_GROUP if version == OLD_VERSION else _ALL
     spec = job.get("spec")
     for key, value in spec.items() if isinstance(spec, dict) else ():
         if key in FIELDS:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from trainc.frontends import GROUP, OLD_GROUP
 from trainc.kubernetes.trees import Path, Tree, get
 from trainc.records import NamedTuple
 
@@ -19,6 +20,7 @@ MANAGER: Final = "trainc.dev/upgrade"
 TEMPLATE: Final = ("trainingRuntimeSpec", "template")
 POD: Final = ("template", "spec", "template")
 """The path of the pod template in a replicated job."""
+CONTROLLER: Final = "trainjob-controller"
 AS_IS: Final = object()
 
 
@@ -35,7 +37,7 @@ def patches(
     field: str,
     *,
     targets: Callable[[Path, Tree], Iterable[tuple[Path, str]]],
-    destinations: Mapping[str, Path],
+    destinations: Mapping[Path, Path],
 ) -> Iterator[Move]:
     """Yield the moves of labels, annotations and a list of overrides to runtimePatches.
 
@@ -71,17 +73,41 @@ def patches(
             job: Path = ("spec", "runtimePatches", len(taken) - 1, *TEMPLATE, "spec", "replicatedJobs", len(taken[-1]))
             taken[-1].append(name)
             yield Move(source, (*job, "name"), name)
-            for key, destination in destinations.items():
-                if key in override:
-                    yield Move((*at, key), (*job, *POD, *destination))
+            for path, destination in destinations.items():
+                if get(override, path) is not None:
+                    yield Move((*at, *path), (*job, *POD, *destination))
 
 
 def processes(spec: Tree) -> Iterator[Move]:
-    """Yield a number of processes that was written as a string. The framework reads words such as `auto`."""
+    """Yield the move of a number of processes that is written as a string; other strings stay for the framework."""
     count = get(spec, ("trainer", "numProcPerNode"))
-    if isinstance(count, str) and count.isascii() and count.isdecimal():
+    if isinstance(count, str) and count.isascii() and count.isdecimal() and str(int(count)) == count:
         path = ("spec", "trainer", "numProcPerNode")
         yield Move(path, path, int(count))
+
+
+def group(spec: Tree, reference: str) -> Iterator[Move]:
+    """Yield the move of a runtime reference from the group kubeflow.org to Trainer's."""
+    if get(spec, (reference, "apiGroup")) == OLD_GROUP:
+        yield Move(("spec", reference, "apiGroup"), ("spec", "runtimeRef", "apiGroup"), GROUP)
+
+
+def manager(spec: Tree) -> Iterator[Move]:
+    """Yield the move of managedBy from the controller's name in the group kubeflow.org to its name in Trainer's."""
+    if spec.get("managedBy") == f"{OLD_GROUP}/{CONTROLLER}":
+        yield Move(("spec", "managedBy"), ("spec", "managedBy"), f"{GROUP}/{CONTROLLER}")
+
+
+def initializer(spec: Tree, source: Path, part: str) -> Iterator[Move]:
+    """Yield the moves of a config to a part of `initializer`. Its Secret is in the TrainJob's own namespace."""
+    config = get(spec, source)
+    for key in config if isinstance(config, dict) else ():
+        if key == "secretRef":
+            yield Move(("spec", *source, key, "name"), ("spec", "initializer", part, key, "name"))
+        else:
+            yield Move(("spec", *source, key), ("spec", "initializer", part, key))
+    if config == {}:
+        yield Move(("spec", *source), ("spec", "initializer", part))
 
 
 def targets_by_name(at: Path, override: Tree) -> Iterator[tuple[Path, str]]:
@@ -107,6 +133,9 @@ def written_at(path: Path, moves: Iterable[Move]) -> Path:
         shared = _shared(path, move.target)
         if shared == len(move.target) and shared > best[0]:
             best = shared, (*move.source, *path[shared:])
+    if not best[0] and path[:2] == ("spec", "initializer"):
+        below = next((move for move in moves if move.target[: len(path)] == path), None)
+        return below.source[: len(path) - len(below.target)] if below else path
     if best[0] or path[:2] != ("spec", "runtimePatches"):
         return best[1]
     # No move targets the path itself or a field above it: use the move that shares most of the path.

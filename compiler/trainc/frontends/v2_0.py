@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.frontends.moves import Move, patches, processes, targets_by_name
+from trainc.frontends.moves import Move, patches, targets_by_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from trainc.kubernetes.trees import Tree
+    from trainc.kubernetes.trees import Path, Tree
 
 SCHEMA: Final = "trainer-2.0"
 NAME: Final = "Trainer v2.0"
@@ -35,6 +35,5 @@ FIELDS: Final = (
 def moves(job: Tree) -> Iterator[Move]:
     """Yield the moves of overrides and metadata to patches."""
     spec = job["spec"]
-    destinations = {key: ("spec", key) for key in FIELDS}
+    destinations: dict[Path, Path] = {(key,): ("spec", key) for key in FIELDS}
     yield from patches(spec, "podSpecOverrides", targets=targets_by_name, destinations=destinations)
-    yield from processes(spec)

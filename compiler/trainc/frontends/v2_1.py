@@ -1,6 +1,6 @@
 """Trainer v2.1: podTemplateOverrides, spec.labels and spec.annotations.
 
-Reads    podTemplateOverrides[].{targetJobs, metadata, spec}.
+Reads    podTemplateOverrides[].{targetJobs, metadata, spec}; of the metadata only labels and annotations.
 Returns  the moves to runtimePatches. v2.1 merges each override into the whole pod template of every target job, in list
          order, as v2.3 does with patches.
 Source   kubeflow/trainer v2.1, the runtime's merge of overrides.
@@ -10,21 +10,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.frontends.moves import Move, patches, processes, targets_by_name
+from trainc.frontends.moves import Move, patches, targets_by_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from trainc.kubernetes.trees import Tree
+    from trainc.kubernetes.trees import Path, Tree
 
 SCHEMA: Final = "trainer-2.1"
 NAME: Final = "Trainer v2.1"
 GONE: Final = ("podTemplateOverrides", "labels", "annotations")
+DESTINATIONS: Final[dict[Path, Path]] = {
+    path: path for path in (("metadata", "labels"), ("metadata", "annotations"), ("spec",))
+}
+"""The fields of an override, at the same place in a pod template."""
 
 
 def moves(job: Tree) -> Iterator[Move]:
     """Yield the moves of overrides and metadata to patches."""
     spec = job["spec"]
-    destinations = {"metadata": ("metadata",), "spec": ("spec",)}
-    yield from patches(spec, "podTemplateOverrides", targets=targets_by_name, destinations=destinations)
-    yield from processes(spec)
+    yield from patches(spec, "podTemplateOverrides", targets=targets_by_name, destinations=DESTINATIONS)

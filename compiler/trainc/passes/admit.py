@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 
 def admit(plan: Plan) -> Plan:
     """Run the webhook's checks, including those of the framework and the schedulers."""
-    framework = frameworks.load(plan.runtime.framework)
-    checks: tuple[PlanCheck, ...] = (*trainjob.CHECKS, *frameworks.CHECKS, *(framework.CHECKS if framework else ()))
+    checks = _of_runtime(plan)
     if plan.runtime.gang:
         from trainc import schedulers
 
@@ -35,3 +34,13 @@ def admit(plan: Plan) -> Plan:
         # Notes are about the output, and an error prevents the output.
         found = [diagnostic for diagnostic in found if diagnostic.severity != "note"]
     return plan.report(found)
+
+
+def _of_runtime(plan: Plan) -> tuple[PlanCheck, ...]:
+    """Return the checks of the release that the runtime is written for."""
+    if plan.runtime.dialect == "v1.9":
+        from trainc import training_operator
+
+        return training_operator.CHECKS
+    framework = frameworks.load(plan.runtime.framework)
+    return (*trainjob.CHECKS, *frameworks.CHECKS, *(framework.CHECKS if framework else ()))

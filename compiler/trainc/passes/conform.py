@@ -16,9 +16,10 @@ from trainc.checks import runtime as runtime_checks
 from trainc.checks import trainjob as trainjob_checks
 from trainc.checks.cel import broken_rules
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, failed
-from trainc.frontends import CLUSTER, OLD_VERSION
+from trainc.frontends import CLUSTER, VERSION
 from trainc.frontends.dialects import V2_3, detect
 from trainc.frontends.dialects import load as load_dialect
+from trainc.frontends.dialects import moves as moves_of
 from trainc.kubernetes import objectmeta
 from trainc.kubernetes.gotypes import typed
 from trainc.kubernetes.structural import Violation, load
@@ -103,14 +104,14 @@ def conform_older(plan: Plan, detected: Detected) -> Plan:
     value = less(value, found)
     if not isinstance(value.get("spec"), dict):
         return plan.report(found)._replace(stopped=True)
-    moves = tuple(dialect.moves(value))
+    moves = tuple(moves_of(detected, value))
     job = plan.job._replace(value=moved(value, moves, dialect.GONE), dialect=detected.key, moves=moves)
     for broken in broken_rules("TrainJob", job.value):
         job = job._replace(value=without(job.value, broken.path))
         written = job.written(broken.path)
         found += diagnose(document, [broken._replace(path=written, field=field_of(written))])
     found += checks.older(subject, document, detected)
-    found += checks.no_counterpart(subject, document)
+    found += checks.no_counterpart(subject, document, detected.key)
     return plan._replace(job=job).report(found)
 
 
@@ -154,7 +155,7 @@ def conform_runtime(document: Document, level: str) -> tuple[Runtime | None, tup
     value, violations, unknown = admit(written, extensions.load(subject.kind), namespaced=subject.kind != CLUSTER)
     violations += broken_rules(subject.kind, value, tuple(violations))
     found = [*diagnose(document, violations), *diagnose(document, unknown, warn=True)]
-    if processes is not None or subject.apiVersion == OLD_VERSION:
+    if processes is not None or subject.apiVersion != VERSION:
         from trainc.checks.dialect import older_runtime, runtime_processes
 
         found += older_runtime(subject, document, processes)

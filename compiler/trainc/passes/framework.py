@@ -1,7 +1,8 @@
 """Framework: apply the runtime's framework policy, which adds variables and ports.
 
 Reads    mlPolicy.
-Changes  the fields that the framework's module changes (`frameworks/<key>.py`).
+Changes  the fields that the framework's module changes (`frameworks/<key>.py`). On a runtime of Training Operator v1.9,
+         the fields that this release sets from spec.trainer and spec.initializer (`training_operator`).
 """
 
 from __future__ import annotations
@@ -16,5 +17,9 @@ if TYPE_CHECKING:
 
 def framework(plan: Plan) -> Plan:
     """Apply the framework."""
+    if plan.runtime.dialect == "v1.9":
+        from trainc import training_operator
+
+        return training_operator.apply(plan)
     found = load(plan.runtime.framework)
     return plan if found is None else found.apply(plan)

@@ -94,9 +94,10 @@ def in_runtime_order(spec: Tree, runtime: Tree) -> Tree:
 def merge_failed(plan: Plan, index: int, error: MergeError) -> Iterator[Finding]:
     """The controller fails on a patch that cannot be merged, such as one with an invalid `$patch` directive."""
     at = ("spec", "runtimePatches", index, "trainingRuntimeSpec", "template", "spec", *error.path)
+    owner = "" if plan.job.moves else f' of "{plan.job.patches[index].get("manager")}"'
     yield Finding(
-        message=f'the patch of "{plan.job.patches[index].get("manager")}" cannot be merged: {error}',
+        message=f"the {plan.job.patch_word}{owner} cannot be merged: {error}",
         help="set $patch to replace or delete" if "$patch" in str(error) else "use the same type as in the runtime",
-        field="spec.runtimePatches",
+        field=plan.job.patches_field,
         place=plan.job.at(*at),
     )

@@ -132,8 +132,8 @@ def _job(plan: Plan, path: Path) -> Missing | None:
         return None
     return Missing(
         path=(*path[:3], "name"),
-        message=f'the runtime has no job "{name}", so the patch adds one',
-        help=_meant(name, known) or f"patch a job of the runtime: {', '.join(known)}",
+        message=f'the runtime has no job "{name}", so the {plan.job.patch_word} adds one',
+        help=_meant(name, known) or f"{plan.job.patch_word} a job of the runtime: {', '.join(known)}",
     )
 
 
@@ -147,18 +147,18 @@ def _container(plan: Plan, path: Path) -> Missing | None:
     known = others.pop(kind)
     if name in known:
         return None
-    word = WORDS[kind]
+    word, patch = WORDS[kind], plan.job.patch_word
     ((other, theirs),) = others.items()
     if name in theirs:
-        help = f"patch it under {other}: {name} is one of its {WORDS[other]}s"
+        help = f"{patch} it under {other}: {name} is one of its {WORDS[other]}s"
     elif near := _meant(name, known):
         help = near
     else:
-        existing = f"patch an existing one: {', '.join(known)}" if known else f"it has no {word}s"
-        help = f"{existing}; add a new one to the runtime, because a patch cannot set an image"
+        existing = f"{patch} an existing one: {', '.join(known)}" if known else f"it has no {word}s"
+        help = f"{existing}; add a new one to the runtime, because {plan.job.a_patch} cannot set an image"
     return Missing(
         path=(*path, "name"),
-        message=f'the runtime\'s job "{job}" has no {word} "{name}", so the patch adds one without an image',
+        message=f'the runtime\'s job "{job}" has no {word} "{name}", so the {patch} adds one without an image',
         help=help,
     )
 

@@ -11,29 +11,42 @@ import codecs
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc import inputs
-from trainc.checks.dialect import WORDS
 from trainc.compilation import Compilation, Options, compile_documents
 from trainc.declarations import Declaration
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place
 from trainc.emit.yaml import render
-from trainc.frontends import OLD_VERSION, VERSION
-from trainc.frontends.dialects import V2_3, detect, load
+from trainc.frontends import VERSION
+from trainc.frontends.dialects import V2_3, WORDS, detect, load
+from trainc.frontends.dialects import moves as moves_of
 from trainc.frontends.moves import AS_IS, Move, moved
 from trainc.kubernetes.documents import YamlError, parse
 from trainc.kubernetes.documents.streams import decode
-from trainc.kubernetes.trees import Tree, get
+from trainc.kubernetes.trees import Tree, get, put
 from trainc.kubernetes.violations import field_of
-from trainc.passes.conform import PROCESSES, without
+from trainc.library import Library
+from trainc.objects import ANCESTOR, TRAINER_NODE, TrainJob, is_first_release
+from trainc.passes.conform import PROCESSES, conform, without
+from trainc.passes.resolve import missing
+from trainc.plan import NODE, Plan
 from trainc.reading import Reading
 from trainc.records import NamedTuple
+from trainc.training_operator import TRAINER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+
+    from trainc.kubernetes.trees import Path
 
 NOT_UPGRADABLE: Final = Declaration(
     "not-upgradable", ("read",), "Document of an older Trainer version cannot be upgraded", own=True
 )
 
+NO_EQUIVALENT: Final = "Trainer v2.3 has no equivalent for one of its fields"
+MISSING: Final = missing.declared.id
+SPEC: Final = ("spec", "template", "spec")
+"""The JobSetSpec of a runtime."""
+CONTAINERS: Final = ("spec", "template", "spec", "containers")
+"""The containers of a replicated job's template."""
 NUMBER: Final = ("spec", "trainer", "numProcPerNode")
 VARIABLE: Final = "PET_NPROC_PER_NODE"
 """The variable with the number of processes, which an older TrainJob can set to a word."""
@@ -59,6 +72,8 @@ class Upgraded(NamedTuple):
     changed: tuple[Changed, ...]
     encoding: str = "utf-8"
     """The encoding of the file, old and new."""
+    renamed: bool = False
+    """Whether the trainer of a v1.9 runtime has a new name and label in the compiled objects, too."""
 
 
 class _Job(NamedTuple):
@@ -90,18 +105,27 @@ def upgrade(
     before = compile_documents(read, Options(runtimes=runtimes))
     compiled = {(job.namespace, job.name): job.objects for job in before.jobs}
     todo: list[_Job] = []
+    conformed: list[Document] = []
     found = [diagnostic for diagnostic in read.diagnostics if diagnostic.severity == "error"]
     for document in (*read.documents["job"], *read.documents["runtime"]):
         if document.value["kind"] != "TrainJob":
             todo += _runtime(document)
         elif (key := _key(document)) in compiled:
             todo += _job(document, compiled.pop(key))  # a second one with the same name does not compile
-        elif detect(document.value) is not V2_3:
+        elif detect(document.value) is V2_3:
+            continue
+        elif _lacks_runtime(document, before.diagnostics):
+            todo += _job(document, ())
+            conformed.append(document)
+        else:
             # Without compiled objects, the upgrade cannot be verified.
             found = [diagnostic for diagnostic in before.diagnostics if diagnostic.severity == "error"]
     new, refused = _rewritten(todo)
     found += refused
     found += _unproved(read, new, before, runtimes)
+    found += (
+        _refusal(document, NO_EQUIVALENT) for document in conformed if not _is_same(document, _renewed(document, new))
+    )
     blocked = {diagnostic.place.document.file for diagnostic in found if isinstance(diagnostic.place, Place)}
     changed = [
         _file(texts[path], [job for job in todo if job.document.file == path], new)
@@ -109,6 +133,26 @@ def upgrade(
         if path not in blocked
     ]
     return changed, found
+
+
+def _lacks_runtime(document: Document, diagnostics: Iterable[Diagnostic]) -> bool:
+    """Return whether a missing runtime is a TrainJob's only error."""
+    errors = [found for found in diagnostics if found.severity == "error" and _is_about(found, document)]
+    return bool(errors) and all(found.id == MISSING for found in errors)
+
+
+def _is_about(found: Diagnostic, document: Document) -> bool:
+    subject = found.object
+    return (subject.kind, subject.namespace, subject.name) == ("TrainJob", *_key(document))
+
+
+def _is_same(old: Document, new: Document) -> bool:
+    """Return whether two TrainJobs have the same v2.3 form, so that they compile to the same objects on any runtime."""
+    old_job, new_job = (
+        conform(Plan(job=TrainJob(document=document, value=document.value), library=Library(()))).job
+        for document in (old, new)
+    )
+    return old_job.value == new_job.value
 
 
 def _key(document: Document) -> tuple[str, str]:
@@ -122,7 +166,7 @@ def _job(document: Document, objects: Iterable[Tree]) -> Iterator[_Job]:
     if detected is V2_3:
         return
     dialect = load(detected.key)
-    moves = (*dialect.moves(document.value), *_words(document.value, objects))
+    moves = (*moves_of(detected, document.value), *_words(document.value, objects))
     value = moved(document.value, (move for move in moves if move.target), dialect.GONE)
     for move in moves:
         if not move.target:
@@ -155,21 +199,35 @@ def _values(node: Any, variable: str) -> Iterator[str]:
 
 def _runtime(document: Document) -> Iterator[_Job]:
     """Yield a runtime of an older dialect with its moves; fields without an equivalent in v2.3 stay."""
-    moves, value = [], document.value
-    if get(value, PROCESSES) == "auto":
+    value, is_old = document.value, document.value["apiVersion"] != VERSION
+    processes = get(value, PROCESSES)
+    moves: list[Move] = []
+    if processes == "auto":
         moves.append(Move(PROCESSES, ()))
-        value = without(value, PROCESSES)
-    if value["apiVersion"] == OLD_VERSION:
-        moves.append(Move(("apiVersion",), ("apiVersion",), VERSION))
-        value = value | {"apiVersion": VERSION}
+    elif is_old and isinstance(processes, str) and processes.isascii() and processes.isdecimal():
+        moves.append(Move(PROCESSES, PROCESSES, int(processes)))
+    if is_old:
+        moves += [Move(("apiVersion",), ("apiVersion",), VERSION), *_names(value)]
+    for move in moves:
+        value = put(value, move.target, move.value) if move.target else without(value, move.source)
     if moves:
-        yield _Job(
-            document,
-            "KEP-2170" if document.value["apiVersion"] == OLD_VERSION else "Trainer v2.1",
-            tuple(moves),
-            (),
-            value,
-        )
+        yield _Job(document, load("v1.9").NAME if is_old else "Trainer v2.1", tuple(moves), (), value)
+
+
+def _names(runtime: Tree) -> Iterator[Move]:
+    """Yield the label of a v1.9 runtime's trainer job and the name of its container, by which v2.3 finds them."""
+    spec = get(runtime, SPEC)
+    if not isinstance(spec, dict) or not is_first_release(spec):
+        return
+    for index, job in enumerate(spec["replicatedJobs"]):
+        if job.get("name") != TRAINER_NODE:
+            continue
+        template: Path = (*SPEC, "replicatedJobs", index, "template")
+        yield Move(template, (*template, "metadata", "labels", ANCESTOR), "trainer")
+        for number, container in enumerate(get(runtime, (*template, *CONTAINERS), [])):
+            if container.get("name") == TRAINER:
+                name: Path = (*template, *CONTAINERS, number, "name")
+                yield Move(name, name, NODE)
 
 
 Texts = dict[tuple[str, int, int], str]
@@ -223,11 +281,28 @@ def _unproved(read: Reading, new: Texts, before: Compilation, runtimes: Sequence
     objects = {(job.namespace, job.name): job.objects for job in after.jobs}
     for job in before.jobs:
         key = job.namespace, job.name
-        if key not in objects or render(objects[key]) != render(job.objects):
+        runtime, old = job.plan.runtime, job.objects
+        if runtime.dialect == "v1.9" and _where(runtime.document) in new:
+            old = tuple(map(_renamed, old))
+        if key not in objects or render(objects[key]) != render(old):
             document = next(d for d in read.documents["job"] if _key(d) == key)
             own = [d for d in after.diagnostics if (d.object.namespace, d.object.name) == key and d.severity != "note"]
             why = "; ".join(diagnostic.message for diagnostic in own)
-            yield _refusal(document, why or "Trainer v2.3 has no equivalent for one of its fields")
+            yield _refusal(document, why or NO_EQUIVALENT)
+            if _where(runtime.document) in new:
+                yield _refusal(runtime.document, f'TrainJob "{job.name}" would compile to other objects')
+
+
+def _renamed(obj: Tree) -> Tree:
+    """Return a JobSet of a v1.9 runtime with the names that `_names` gives to its trainer job."""
+    for index, job in enumerate(get(obj, ("spec", "replicatedJobs"), [])):
+        if job.get("name") == TRAINER_NODE:
+            template: Path = ("spec", "replicatedJobs", index, "template")
+            obj = put(obj, (*template, "metadata", "labels", ANCESTOR), "trainer")
+            for number, container in enumerate(get(obj, (*template, *CONTAINERS), [])):
+                if container.get("name") == TRAINER:
+                    obj = put(obj, (*template, *CONTAINERS, number, "name"), NODE)
+    return obj
 
 
 def _renewed(document: Document, new: Texts) -> Document:
@@ -263,9 +338,10 @@ def _file(file: inputs.File, jobs: list[_Job], new: Texts) -> Upgraded:
         assert old.startswith(document.text, begin), "the file contains the document's text at its position"
         text = text[:begin] + new[_where(document)] + text[begin + len(document.text) :]
     changed = tuple(_changed(job) for job in jobs)
+    renamed = any(ANCESTOR in move.target for job in jobs for move in job.moves)
     if file.data[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-        return Upgraded(file.path, old, text, changed, "utf-16")  # the codec writes a byte order mark
-    return Upgraded(file.path, old, text, changed)
+        return Upgraded(file.path, old, text, changed, "utf-16", renamed)  # the codec writes a byte order mark
+    return Upgraded(file.path, old, text, changed, renamed=renamed)
 
 
 def _changed(job: _Job) -> Changed:
@@ -278,4 +354,16 @@ def _changed(job: _Job) -> Changed:
         for move in job.moves
         if move.value is not AS_IS and move.source == move.target
     ]
-    return Changed(ObjectId.of(job.document.value), job.document.line, job.dialect, tuple(listed))
+    dropped = [f"{field_of(path)} is dropped: it has no effect" for path in _dropped(job)]
+    return Changed(ObjectId.of(job.document.value), job.document.line, job.dialect, (*listed, *dropped))
+
+
+def _dropped(job: _Job) -> Iterator[Path]:
+    """Yield the fields that v2.3 does not have and that do not move: whole fields, and parts of fields."""
+    sources = {move.source[:length] for move in job.moves for length in range(2, 4)}
+    for key in job.gone:
+        field = get(job.document.value, ("spec", key))
+        if field is not None and ("spec", key) not in sources:
+            yield "spec", key
+        elif isinstance(field, dict) and any(source[:2] == ("spec", key) and len(source) > 2 for source in sources):
+            yield from (("spec", key, part) for part in field if ("spec", key, part) not in sources)

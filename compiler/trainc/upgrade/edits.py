@@ -1,4 +1,4 @@
-"""Edits of a text: expand a flow mapping to block style, replace a scalar, remove a field, move a field.
+"""Edits of a text: expand a flow mapping to block style, replace a scalar; add, remove or move a field.
 
 Reads    a text and its nodes.
 Returns  new texts, or lines. Raises NotRewritableError.
@@ -57,12 +57,15 @@ def opened(text: str, at: Path) -> str:
 
 
 def edited(text: str, at: Path, moves: Sequence[Move]) -> str:
-    """Return the text with the moves applied that are not structural: new scalar values and removed fields."""
+    """Return the text with the moves applied that are not structural: new scalar values, added and removed fields."""
     for move in moves:
         if is_structural(move):
             continue
         read = Text(text)
         field = read.field((*at, *move.source))
+        if field is not None and move.target[: len(move.source)] == move.source != move.target:
+            text = _with_field(read, at, move)
+            continue
         if field is None or field.key is None or read.is_alias(field):
             raise NotRewritableError(f"{'.'.join(map(str, move.source))} comes from an alias or a merge key")
         if move.target:
@@ -71,6 +74,30 @@ def edited(text: str, at: Path, moves: Sequence[Move]) -> str:
         else:
             text = _without(read, field, (*at, *move.source))
     return text
+
+
+def _with_field(read: Text, at: Path, move: Move) -> str:
+    """Return the text with a new field, the first one in the nearest mapping of the target that exists."""
+    depth = len(move.source)
+    while (found := read.field((*at, *move.target[: depth + 1]))) and depth < len(move.target) - 1:
+        depth += 1
+    if found:
+        raise NotRewritableError(f"{'.'.join(map(str, move.target))} is set already")
+    parent = read.field((*at, *move.target[:depth]))
+    if parent is None or not isinstance(parent.value, MappingNode) or not parent.value.value or read.is_alias(parent):
+        raise NotRewritableError(f"{'.'.join(map(str, move.target[:depth]))} is not a mapping with fields")
+    new = move.value
+    for key in reversed(move.target[depth + 1 :]):
+        new = {str(key): new}
+    first = parent.value.value[0][0].start_mark
+    if parent.value.flow_style:
+        import json
+
+        written = f"{move.target[depth]}: {json.dumps(new)}, "
+    else:
+        lines = render([{str(move.target[depth]): new}]).rstrip("\n").split("\n")
+        written = f"\n{' ' * first.column}".join([*lines, ""])
+    return read.text[: first.index] + written + read.text[first.index :]
 
 
 def _without(read: Text, field: TextField, path: Path) -> str:

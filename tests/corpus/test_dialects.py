@@ -1,0 +1,62 @@
+"""Public TrainJobs and runtimes: trainc detects the dialect of each, and the output of `upgrade` is valid in v2.3.
+
+TRAINC_CORPUS is a folder with <Kind>.jsonl: one object per line, with `text`, `repo` and `path`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from trainc.diagnostics import Diagnostic
+from trainc.frontends import VERSION
+from trainc.frontends.dialects import DIALECTS, V2_3, detect
+from trainc.kubernetes.documents import YamlError, parse
+from trainc.upgrade import upgrade
+
+CORPUS = os.environ.get("TRAINC_CORPUS", "")
+KINDS = ("TrainJob", "TrainingRuntime", "ClusterTrainingRuntime")
+OF_DIALECTS = {"mixed-dialects", "not-upgradable", "unknown-version", "unknown-kind", "no-api-version"}
+
+pytestmark = pytest.mark.skipif(not CORPUS, reason="TRAINC_CORPUS is not set")
+
+
+def documents(*kinds: str) -> list[Any]:
+    entries = [
+        (f"{kind}-{number}", json.loads(line))
+        for kind in kinds
+        if CORPUS
+        for number, line in enumerate((Path(CORPUS) / f"{kind}.jsonl").read_text("utf-8").splitlines())
+    ]
+    return [pytest.param(entry["text"], id=f"{id}-{entry['repo']}") for id, entry in entries if _is_read(entry["text"])]
+
+
+def _is_read(text: str) -> bool:
+    try:
+        return isinstance(parse(text), dict)
+    except YamlError:
+        return False
+
+
+@pytest.mark.parametrize("text", documents("TrainJob"))
+def test_a_trainjob_has_one_dialect(text: str) -> None:
+    assert detect(parse(text)).key in DIALECTS
+
+
+@pytest.mark.parametrize("text", documents(*KINDS))
+def test_an_upgrade_is_valid_in_v2_3(text: str) -> None:
+    changed, found = upgrade(["-"], stdin=text.encode())
+    assert not OF_DIALECTS & {diagnostic.id for diagnostic in found}
+    if errors(found):
+        return
+    new = parse(changed[0].new if changed else text)
+    assert new["apiVersion"] == VERSION
+    assert new["kind"] != "TrainJob" or detect(new) is V2_3
+
+
+def errors(found: list[Diagnostic]) -> list[Diagnostic]:
+    return [diagnostic for diagnostic in found if diagnostic.severity == "error"]
