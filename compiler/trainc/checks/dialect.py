@@ -138,19 +138,19 @@ def _containers(plan: Plan, path: Path, patched: Tree, job: Tree) -> Iterator[Fi
     for kind in KINDS:
         for c, container in enumerate(get(patched, (*to_pod, kind), [])):
             if container.get("name") not in known:
-                missing = f'container "{container.get("name")}" in job "{job.get("name")}"'
-                yield _missing(plan, (*path, *to_pod, kind, c, "name"), missing, known)
+                missing, within = f'container "{container.get("name")}"', f'job "{job.get("name")}" of '
+                yield _missing(plan, (*path, *to_pod, kind, c, "name"), missing, known, within)
 
 
 KINDS: Final = ("initContainers", "containers")
 
 
-def _missing(plan: Plan, path: Path, target: str, known: list[str]) -> Finding:
+def _missing(plan: Plan, path: Path, target: str, known: list[str], within: str = "") -> Finding:
     from trainc.nearest import nearest
 
     near = nearest(str(get(plan.job.value, path)), known)
     return Finding(
-        message=f'the override targets {target}, which runtime "{plan.runtime.id.name}" does not have',
+        message=f'the override targets {target}, which {within}runtime "{plan.runtime.id.name}" does not have',
         help=f"did you mean {near}?" if near else f"use {' or '.join(known)}",
         field=field_of(plan.job.written(path)[:2]),
         place=plan.job.at(*path),
@@ -219,7 +219,8 @@ def newer_form(path: Path, rule: str, value: object) -> str:
     if rule == "unknown-field" and path[-1] in NESTED:
         return f"use {SPELLINGS[str(path[-1])]}, its Trainer v2.3 form"
     if path == ("spec", "trainer", "numProcPerNode") and value in WORDS:
-        return "use a number, or remove it for one process per GPU (or per CPU if there is no GPU)"
+        default = "one process per GPU (or per CPU if there is no GPU)"
+        return f"use a number, as Trainer v2.3 requires, or remove it for {default}"
     return ""
 
 
