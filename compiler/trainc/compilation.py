@@ -271,12 +271,12 @@ def _duplicate(job: TrainJob, first: TrainJob) -> Diagnostic:
 
 
 def _not_found(only: str, names: list[str]) -> Diagnostic:
-    from trainc.nearest import nearest
+    from trainc.nearest import nearest, use
 
     if near := nearest(only, names):
         help = f"did you mean {near}?"
     else:
-        help = f"use one of {', '.join(sorted(names))}" if names else "add the file that has it to the paths"
+        help = use(sorted(names)) if names else "add the file that has it to the paths"
     return Diagnostic.of(
         ONLY_NOT_FOUND,
         f'no TrainJob "{only}" in the given paths',

@@ -1,4 +1,4 @@
-"""Suggestions for misspelled names. Imported only when there is a fault to report."""
+"""Suggestions for unknown names. Imported only when there is a fault to report."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import difflib
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 _LONGEST: Final = 256
 """The longest name, in characters, that is compared. A longer one is no typing error, and comparing it is slow."""
@@ -23,3 +23,12 @@ def nearest(name: str, names: Iterable[str], *, likeness: float = 0.6) -> str | 
     known = list(names)
     folded = next((candidate for candidate in known if candidate.lower() == name.lower()), None)
     return folded or next(iter(difflib.get_close_matches(name, known, 1, likeness)), None)
+
+
+def use(names: Sequence[str], last: str = ", ") -> str:
+    """Return the hint to use one of the names; `last` precedes the last one.
+
+    >>> use(["a"]), use(["a", "b", "c"]), use(["a", "b", "c"], " and ")
+    ('use a', 'use one of a, b, c', 'use one of a, b and c')
+    """
+    return f"use one of {', '.join(names[:-1])}{last}{names[-1]}" if len(names) > 1 else f"use {names[0]}"

@@ -99,7 +99,7 @@ def _removable(folder: str, listed: Sequence[str]) -> tuple[list[str], list[Diag
         if isinstance(there, str):
             kept.append(_left_alone(folder, path, there))
         elif there is not None and not there.startswith(MARK.encode()):
-            kept.append(_left_alone(folder, path, "it does not begin with trainc's mark"))
+            kept.append(_left_alone(folder, path, "it does not start with trainc's mark"))
         elif there is not None:
             removable.append(path)
     return removable, kept

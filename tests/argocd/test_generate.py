@@ -106,7 +106,7 @@ def test_strict(repository: Path, given: Any) -> None:
     done = generate(repository, {"job.yaml": JOB + "x: 1\n"})
     assert (done.code, done.out) == (1, "")
     assert "error[unknown-field]" in done.err
-    assert "turned into errors by the parameter strict" in done.err
+    assert "turned into an error by the parameter strict" in done.err
 
 
 def test_warnings_go_to_the_log(repository: Path) -> None:

@@ -92,11 +92,11 @@ REFUSED: dict[str, tuple[dict[str, str], str]] = {
     ),
     "no switch": (
         said({"name": "strict", "string": "1"}),
-        'the parameter "strict" must be "true" or "false", not "1"; set string to "true" or "false"',
+        'the parameter "strict" must be "true" or "false", not "1"; set it to "true" or "false"',
     ),
     "a switch as a list": (
         said({"name": "strict", "array": ["true"]}),
-        'the parameter "strict" must be "true" or "false"; set string to "true" or "false"',
+        'the parameter "strict" must be "true" or "false"; set it to "true" or "false"',
     ),
     "a name as a map": (
         said({"name": "only", "map": {"a": "b"}}),

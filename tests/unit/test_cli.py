@@ -102,7 +102,7 @@ def test_a_report_as_json() -> None:
         "id": "reserved-env",
         "severity": "error",
         "stage": "trainjob",
-        "message": "the torch framework sets PET_NNODES, so a TrainJob cannot",
+        "message": "the torch framework sets PET_NNODES, so a TrainJob cannot set it",
         "help": "remove it: its value follows from numNodes, numProcPerNode and the runtime",
         "object": {
             "apiVersion": "trainer.kubeflow.org/v1alpha1",

@@ -223,7 +223,7 @@ def manifest(spec: str, version: str = NOW) -> bytes:
     [
         pytest.param(
             "  runtimeRef: {name: torch-distributed}\n  trainer: {numProcPerNode: auto}\n  runtimePatches: []",
-            "use a number, or remove it",
+            "use a number, as Trainer v2.3 requires, or remove it",
             id="a word in v2.3",
         ),
         pytest.param(

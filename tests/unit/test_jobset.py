@@ -43,14 +43,14 @@ REFUSED = [
     pytest.param(
         [((*NODE, "name"), "Eval")],
         ("replicated-job-name", "spec.replicatedJobs[1].name", (*NODE, "name")),
-        '"Eval" is not a valid replicated job name: it contains uppercase letters; the names of its Jobs and pods '
-        "contain it",
+        '"Eval" is not a valid replicated job name: it contains uppercase letters; its Jobs and pods are '
+        "named after it",
         id="a job's name",
     ),
     pytest.param(
         [((*NODE, "groupName"), "1st")],
         ("group-name", "spec.replicatedJobs[1].groupName", (*NODE, "groupName")),
-        '"1st" is not a valid groupName for job "node": it begins with a digit',
+        '"1st" is not a valid groupName for job "node": it starts with a digit',
         id="a group's name",
     ),
     pytest.param(
@@ -145,7 +145,7 @@ REFUSED = [
             id=f"a rule's name that {fault[:20]}",
         )
         for name, shown, fault in (
-            ("9lives", '"9lives"', 'begins with "9"'),
+            ("9lives", '"9lives"', 'starts with "9"'),
             ("a-b", '"a-b"', 'contains "-"'),
             ("a,", '"a,"', 'ends with ","'),
             ("n" * 129, f'"{"n" * 59}...', "has 129 characters; the limit is 128"),

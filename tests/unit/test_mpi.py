@@ -228,7 +228,8 @@ def test_resources_and_variables_of_the_trainjob(tmp_path: Path, mpi: Any, node:
 )
 def test_a_launcher_that_is_a_node_has_others(tmp_path: Path, nodes: int, jobs: Any, lacks: str | None) -> None:
     errors = [d for d in compiled(tmp_path, {"numNodes": nodes}, AS_NODE, jobs).diagnostics if d.severity == "error"]
-    message = f'{nodes} nodes with runLauncherAsNode require both jobs, but runtime "r" has no {lacks}'
+    both = 'jobs "launcher" and "node"'
+    message = f'{nodes} nodes with runLauncherAsNode require {both}, but runtime "r" has no {lacks}'
     assert [d.message for d in errors] == ([message] if lacks else [])
     assert {d.field for d in errors} <= {"spec.trainer.numNodes"}
 

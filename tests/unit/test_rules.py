@@ -151,8 +151,8 @@ def test_the_place_is_finer_than_in_the_cluster() -> None:
     ("name", "message", "meant"),
     [
         ("llama-3.1", '"llama-3.1" is not a valid TrainJob name: it contains "."', "llama-3-1"),
-        ("3d-unet", '"3d-unet" is not a valid TrainJob name: it begins with a digit', "job-3d-unet"),
-        ("3.5", '"3.5" is not a valid TrainJob name: it begins with a digit', "job-3-5"),
+        ("3d-unet", '"3d-unet" is not a valid TrainJob name: it starts with a digit', "job-3d-unet"),
+        ("3.5", '"3.5" is not a valid TrainJob name: it starts with a digit', "job-3-5"),
     ],
 )
 def test_the_message_for_a_name(name: str, message: str, meant: str) -> None:

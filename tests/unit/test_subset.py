@@ -111,7 +111,7 @@ def test_the_settings_are_those_of_the_folder() -> None:
     done = run("validate", "--among", ".", ".hidden/job.yaml", "jobs/copy.yaml")
     assert done.code == 1
     assert done.out.splitlines()[-1] == (
-        "1 error (including 1 warning turned into errors by lint.strict in trainc.yaml) in 2 files"
+        "1 error (including 1 warning turned into an error by lint.strict in trainc.yaml) in 2 files"
     )
     Path("trainc.yaml").write_text("lint: 1\n")
     assert places("--among", ".", "jobs/copy.yaml") == ["trainc.yaml wrong-type", "1"]

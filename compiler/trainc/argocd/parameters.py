@@ -144,6 +144,6 @@ def _switch(given: Given, root: str, found: list[Diagnostic]) -> bool:
     text = (given.text or "").lower()
     if given.is_map or (given.text is None and given.items) or text not in SWITCH:
         shown = f', not "{given.text}"' if given.text is not None else ""
-        found.append(fault(f'{given.place} must be "true" or "false"{shown}', 'set string to "true" or "false"'))
+        found.append(fault(f'{given.place} must be "true" or "false"{shown}', 'set it to "true" or "false"'))
         return False
     return SWITCH[text]

@@ -63,7 +63,7 @@ def trainjob_name(job: Any, path: Path) -> Iterator[Violation]:
             (*path, "metadata", "name"),
             TRAINJOB_NAME,
             f"{_quoted(name)} is not a valid TrainJob name: it {_misnamed(name)}",
-            f"use lower-case letters, digits and `-`, and start with a letter{_example(name)}",
+            f"use lowercase letters, digits and `-`, and start with a letter{_example(name)}",
         )
 
 
@@ -262,7 +262,7 @@ def _quoted(text: str) -> str:
 def _misnamed(name: str) -> str:
     from trainc.kubernetes.misnamed import LABEL, fault
 
-    return "begins with a digit" if name[:1].isdigit() else fault(name, LABEL, LONGEST_LABEL)
+    return "starts with a digit" if name[:1].isdigit() else fault(name, LABEL, LONGEST_LABEL)
 
 
 def _example(name: str) -> str:

@@ -287,7 +287,8 @@ def newer_form(path: Path, rule: str, value: object) -> str:
     if rule == "unknown-field" and path[-1] in NESTED:
         return f"use {SPELLINGS[str(path[-1])]}, its Trainer v2.3 form"
     if path == PROCESSES and value in WORDS:
-        return "use a number, or remove it for one process per GPU (or per CPU if there is no GPU)"
+        default = "one process per GPU (or per CPU if there is no GPU)"
+        return f"use a number, as Trainer v2.3 requires, or remove it for {default}"
     return ""
 
 

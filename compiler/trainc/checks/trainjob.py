@@ -40,7 +40,7 @@ def manager(plan: Plan) -> Iterator[Finding]:
         if is_domain_prefixed_path(name):
             yield Finding(
                 message=f'manager "{name}" of the patch is not a domain-prefixed path',
-                help="use a lower-case domain, a slash and a path, such as platform.example.com/node-pools",
+                help="use a lowercase domain, a slash and a path, such as platform.example.com/node-pools",
                 field="spec.runtimePatches.manager",
                 place=plan.job.at("spec", "runtimePatches", index, "manager"),
             )

@@ -233,7 +233,8 @@ def summary(compilation: Compilation) -> str:
     parts = [plural(count, word) for count, word in counted if count]
     if compilation.raised:
         raised = plural(compilation.raised, "warning")
-        parts[0] += f" (including {raised} turned into errors by {compilation.strict})"
+        errors = "an error" if compilation.raised == 1 else "errors"
+        parts[0] += f" (including {raised} turned into {errors} by {compilation.strict})"
     return ", ".join(parts)
 
 

@@ -134,11 +134,11 @@ def _node(runtime: Runtime) -> tuple[str, ...]:
 
 def _missing(name: str, names: set[str]) -> Diagnostic:
     from trainc.diagnostics import Diagnostic
-    from trainc.nearest import nearest
+    from trainc.nearest import nearest, use
     from trainc.passes import resolve
 
     near = nearest(name, sorted(names))
-    help = f"did you mean {near}?" if near else f"use one of {', '.join(sorted(names))}"
+    help = f"did you mean {near}?" if near else use(sorted(names))
     return Diagnostic.of(resolve.missing.declared, f'no runtime "{name}"', help, phase="read")
 
 

@@ -88,7 +88,7 @@ def reserved(plan: Plan) -> Iterator[Finding]:
     for index, variable in enumerate(plan.job.trainer.get("env") or []):
         if framework and variable.get("name") in names:
             yield Finding(
-                message=f"the {plan.runtime.framework} framework sets {variable['name']}, so a TrainJob cannot",
+                message=f"the {plan.runtime.framework} framework sets {variable['name']}, so a TrainJob cannot set it",
                 help="remove it: its value follows from numNodes, numProcPerNode and the runtime",
                 field=framework.RESERVED_AT.format(index=index),
                 place=plan.job.at("spec", "trainer", "env", index, "name"),

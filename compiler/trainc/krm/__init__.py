@@ -100,10 +100,10 @@ def _no_trainjob(given: ResourceList, request: Request, compilation: Compilation
     if compilation.jobs:
         return None
     if request.paths:
-        message, help = "no TrainJob in the functionConfig's paths", "list the files or folders that contain them"
+        message, help = "no TrainJob in the functionConfig's paths", "list the files or folders that contain TrainJobs"
     elif given.items and all(items.is_config(item, given) for item in given.items):
         message = "no TrainJob: a generator receives no items"
-        help = "list the files or folders that contain them in paths, or use trainc as a transformer"
+        help = "list the files or folders that contain TrainJobs in paths, or use trainc as a transformer"
     else:
         return None
     return Diagnostic.of(NO_TRAINJOB, message, help)

@@ -82,7 +82,7 @@ def _schema(field: str) -> Tree:
     """Return the schema of a whole functionConfig, limited to trainc's field."""
     with open(data_path("schemas", "trainc", f"{KIND}.json"), encoding="utf-8") as file:
         schema: Tree = json.load(file)
-    title = KIND if field == "spec" else "a functionConfig"
+    title = KIND if field == "spec" else "the functionConfig"
     return schema | {"title": title, "properties": {field: schema["properties"]["spec"]}}
 
 
@@ -126,7 +126,10 @@ def _wrong_paths(config: Document, field: str, values: Tree) -> Iterator[Diagnos
             if "\0" in path:
                 yield _error(config, "the path contains a NUL character", "remove it", at)
             elif os.path.isabs(path) or os.path.normpath(path).split(os.sep)[0] == os.pardir:
-                help = "copy it into the working directory or pass it as an item"
+                help = (
+                    "copy it into the working directory, or pass it as an item: "
+                    "trainc krm reads only files in its working directory"
+                )
                 yield _error(config, f"{path} is outside the working directory", help, at)
 
 

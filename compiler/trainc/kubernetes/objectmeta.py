@@ -173,14 +173,15 @@ def _owners(owners: list[Any]) -> Iterator[Violation]:
             controllers += owner.get("controller") is True
     if controllers > 1:
         message = f"{controllers} owner references set `controller: true`, but only one may"
-        yield Violation.at(("metadata", "ownerReferences"), INVALID_OWNER, message, "keep `controller: true` in one")
+        help = "keep `controller: true` in only one of them"
+        yield Violation.at(("metadata", "ownerReferences"), INVALID_OWNER, message, help)
 
 
 def _owner(path: Path, owner: Tree) -> Iterator[Violation]:
     group, _, version = (owner.get("apiVersion") or "").rpartition("/")
     if not version or "/" in group:
         at = "metadata.ownerReferences.apiVersion"
-        message = "the owner's apiVersion is not a valid version, or group and version"
+        message = "the owner's apiVersion must be a version or a group and version"
         yield Violation.at(
             (*path, "apiVersion"), INVALID_OWNER, message, "use a value such as v1 or batch/v1", field=at
         )

@@ -1,4 +1,4 @@
-"""Torch GPU processes that share only 64 MiB of memory.
+"""Torch GPU processes that have only 64 MiB of shared memory in total.
 
 Source: the default /dev/shm of a container runtime (64 MiB); NCCL 2.28, which passes data between the GPUs of a node
 through /dev/shm if they cannot reach one another directly. Gloo, on CPUs, does not use it.
@@ -51,8 +51,8 @@ def no_shared_memory(plan: Plan, finding: LintFinding) -> Iterator[Finding]:
     job, at = int(finding.path[1]), int(finding.path[-2])
     count = processes(pod_at(plan, job)["containers"][at])
     yield Finding(
-        message=f'{count} GPU processes in a pod of job "{plan.jobs[job]["name"]}" share only 64 MiB of memory: '
-        "nothing is mounted at /dev/shm",
+        message=f'{count} GPU processes in a pod of job "{plan.jobs[job]["name"]}" have only 64 MiB of shared memory '
+        "in total: nothing is mounted at /dev/shm",
         help="mount a volume `emptyDir: {medium: Memory}` at /dev/shm",
         field=field_of(("spec", *finding.path)),
     )

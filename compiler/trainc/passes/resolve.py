@@ -85,12 +85,10 @@ def _hint(plan: Plan, kind: str, name: str) -> str:
             return f'there is one in namespace "{namespace}", but a TrainJob can only use those of its own namespace; '
         if found == name:
             return f"set `kind: {other}`: there is a {other} of that name; "
-    from trainc.nearest import nearest
+    from trainc.nearest import nearest, use
 
     near = nearest(name, dict.fromkeys(found for other, _, found in keys if other == kind))
     if near:
         return f"did you mean {near}? "
     names = sorted({found for other, _, found in keys if other == kind})
-    if len(names) > 1:
-        return f"use one of {', '.join(names[:8])}{' ...' if len(names) > 8 else ''}; "
-    return f"use {names[0]}; " if names else ""
+    return f"{use(names[:8])}{' ...' if len(names) > 8 else ''}; " if names else ""

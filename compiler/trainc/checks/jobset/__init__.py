@@ -37,7 +37,7 @@ RELEASE: Final = "jobset-0.12"
 SUFFIX: Final = "-xxxxx"
 """A placeholder for the random suffix that the Job controller adds to a pod name."""
 MOST_PODS: Final = 2**31 - 1
-LETTERS: Final = "use lower-case letters, digits and `-`"
+LETTERS: Final = "use lowercase letters, digits and `-`"
 
 
 def violations(jobset: Tree) -> list[Violation]:
@@ -153,7 +153,7 @@ def _names(owner: str, job: Tree, path: Path) -> Iterator[Violation]:
             there,
             REPLICATED_JOB_NAME,
             f"{shown(name)} is not a valid replicated job name: it "
-            f"{misnamed.fault(name, misnamed.LABEL, LONGEST_LABEL)}; the names of its Jobs and pods contain it",
+            f"{misnamed.fault(name, misnamed.LABEL, LONGEST_LABEL)}; its Jobs and pods are named after it",
             LETTERS + misnamed.example(name),
         )
     if len(longest) > LONGEST_LABEL:
@@ -170,4 +170,4 @@ def _label_fault(text: str) -> str:
     """Return the fault of a label that must start with a letter, to follow `which` or `it`."""
     from trainc.kubernetes import misnamed
 
-    return "begins with a digit" if text[:1].isdigit() else misnamed.fault(text, misnamed.LABEL, LONGEST_LABEL)
+    return "starts with a digit" if text[:1].isdigit() else misnamed.fault(text, misnamed.LABEL, LONGEST_LABEL)

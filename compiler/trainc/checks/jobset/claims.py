@@ -72,7 +72,7 @@ def _name(owner: str, name: str, path: Path, at: str) -> Iterator[Violation]:
             path,
             CLAIM_NAME,
             message,
-            "use lower-case letters, digits and `-`" + misnamed.example(name),
+            "use lowercase letters, digits and `-`" + misnamed.example(name),
             field=at,
         )
     made = f"{name}-{owner}"

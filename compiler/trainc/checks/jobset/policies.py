@@ -166,7 +166,7 @@ def _rule_name(name: str, path: Path, first: int) -> Iterator[Violation]:
 def _fault(name: str) -> str:
     """Return the fault of a rule name, to follow `it`."""
     if not re.match("[A-Za-z]", name):
-        return f"begins with {shown(name[0])}" if name else "is empty"
+        return f"starts with {shown(name[0])}" if name else "is empty"
     if re.search("[^A-Za-z0-9_,:]", name):
         from trainc.kubernetes import misnamed
 
@@ -249,11 +249,11 @@ def _of_coordinator(key: str, message: str, help: str, *related: tuple[str, Path
 
 def _meant(name: str, known: list[str]) -> str:
     """Return a hint with the job name that was probably meant, or all job names."""
-    from trainc.nearest import nearest
+    from trainc.nearest import nearest, use
 
     near = nearest(name, known)
     if near:
         return f"did you mean {near}?"
     if not known:
         return "remove it: there is no job to name"
-    return f"use one of {', '.join(known)}" if len(known) > 1 else f"use {known[0]}"
+    return use(known)

@@ -168,9 +168,9 @@ def missing_jobs(plan: Plan) -> Iterator[Finding]:
     if launcher_is_node(plan) and nodes >= 2 and missing:
         lacks = " and no ".join(f'job "{name}"' for name in missing)
         yield Finding(
-            message=f'{nodes} nodes with runLauncherAsNode require both jobs, but runtime "{plan.runtime.id.name}" '
-            f"has no {lacks}",
-            help="set numNodes: 1, or use a runtime that has both jobs",
+            message=f'{nodes} nodes with runLauncherAsNode require jobs "{LAUNCHER}" and "{NODE}", but runtime '
+            f'"{plan.runtime.id.name}" has no {lacks}',
+            help="set numNodes: 1, or use a runtime with both jobs",
             field="spec.trainer.numNodes",
             place=plan.job.at("spec", "trainer", "numNodes"),
         )

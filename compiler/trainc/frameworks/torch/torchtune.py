@@ -140,8 +140,8 @@ def unknown_model(plan: Plan) -> Iterator[Finding]:
     )
     yield Finding(
         message=f'`tune run` takes the model from the runtime name, but "{name}" {fault}',
-        help=f"use one of {', '.join(map(runtime_name, MODELS))}; for another model or recipe, write the complete "
-        "command, which is then not changed",
+        help=f"use one of {', '.join(map(runtime_name, MODELS))}; for another model or recipe, set a command "
+        "with more than `tune run`, which trainc does not change",
         field="spec.runtimeRef.name",
         place=plan.job.at("spec", "runtimeRef", "name"),
     )

@@ -69,7 +69,7 @@ _MESSAGES: Final = {
     ),
     "did not find expected key": _Message(
         "this line does not fit into the mapping that starts",
-        "check the indentation, the ends of quoted values, and for a missing `-` or `:`",
+        "check the indentation and the closing quotes, and that no `-` or `:` is missing",
         since=True,
     ),
     "did not find expected node content": _Message("a value is missing here", _QUOTE),

@@ -82,7 +82,9 @@ def too_short(path: Path, value: str, least: int) -> Violation:
         f"{subject(path)} must not be empty"
         if not value
         else f"{subject(path)} has {plural(len(value), 'character')}, but must have at least {least}",
-        "set a value, or remove its parent" if not value else f"use at least {plural(least, 'character')}",
+        "set a value, or remove the object that contains it"
+        if not value
+        else f"use at least {plural(least, 'character')}",
     )
 
 
@@ -103,7 +105,7 @@ def too_few_items(path: Path, count: int, least: int) -> Violation:
         path,
         TOO_FEW_ITEMS,
         f"{subject(path)} {found}, but must have at least {least}",
-        "add an item, or remove the list's parent",
+        "add an item, or remove the object that contains the list",
     )
 
 

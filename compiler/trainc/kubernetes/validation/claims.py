@@ -60,14 +60,14 @@ def used(found: PodViolations, at: At, claims: list[Tree]) -> None:
 
 
 def _missing(found: PodViolations, at: At, name: str, declared: list[str]) -> None:
-    from trainc.kubernetes.structural.hints import listed, shown
-    from trainc.nearest import nearest
+    from trainc.kubernetes.structural.hints import shown
+    from trainc.nearest import nearest, use
 
     near = nearest(name, declared)
     if near:
         help = f"did you mean {near}?"
     elif declared:
-        help = f"add {name} to the pod's resourceClaims, which declare {listed(declared)}"
+        help = f"{use(declared, ' and ')}, or add {name} to the pod's resourceClaims"
     else:
         help = f"add {name} to the pod's resourceClaims"
     message = f"the container uses the resource claim {shown(name)}, which the pod does not declare"

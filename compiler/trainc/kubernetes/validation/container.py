@@ -137,6 +137,6 @@ def _same_name(found: PodViolations, at: At, name: str, first: At) -> None:
         DUPLICATE_ITEM,
         at,
         f'two containers of the pod are named "{name}"',
-        "rename one of them; init containers and containers share one namespace of names",
+        "rename one of them: names must be unique across containers and init containers",
         related=(("the first container", first),),
     )

@@ -158,7 +158,7 @@ def _name(found: PodViolations, at: At, name: str) -> None:
     found.report(
         INVALID_NAME,
         at,
-        f"{field_messages.called(at)} is not a valid variable name: {shown(name)} has {shown(invalid)} in it",
+        f"{field_messages.called(at)} is not a valid variable name: {shown(name)} contains {shown(invalid)}",
         f"use only the name, {name.partition('=')[0]}, and move the rest to value"
         if invalid == "=" and name[0] != "="
         else "use letters, digits and `_`",
@@ -201,7 +201,7 @@ def _key_ref(found: PodViolations, at: At, ref: Tree) -> None:
         INVALID_NAME,
         (at, "key"),
         f"key {shown(key)} is not a valid ConfigMap or Secret key",
-        "use at most 253 letters, digits, `-`, `_` and `.`, and do not begin with two dots",
+        "use at most 253 letters, digits, `-`, `_` and `.`, and do not start with two dots",
     )
 
 
@@ -216,7 +216,7 @@ def _file_ref(found: PodViolations, at: At, ref: Tree) -> None:
         found.report(
             mounts.SUB_PATH,
             (at, "path"),
-            f'path {ref["path"]} has ".." in it, which leads out of the volume',
+            f'path {ref["path"]} contains "..", which leads out of the volume',
             "use a path inside the volume, without ..",
         )
     if not ref.get("key"):
@@ -274,7 +274,7 @@ def _unsupported_field(found: PodViolations, at: At, path: str, readable: Collec
     from trainc.nearest import nearest
 
     if path in _KEYED:
-        help = f"select one of them: {path}['KEY']"
+        help = f"use a single {path.removeprefix('metadata.')[:-1]}: {path}['KEY']"
     elif near := nearest(path, readable, likeness=0.8):
         help = f"did you mean {near}?"
     else:

@@ -29,8 +29,6 @@ FORBIDDEN: Final = (
 
 def ephemeral(found: PodViolations, at: At, pod: Tree) -> None:
     """Check all ephemeral containers of a pod, whose spec is at `at`."""
-    from trainc.kubernetes.structural.hints import listed
-
     found.report(
         EPHEMERAL_CONTAINER,
         (at, "ephemeralContainers"),
@@ -42,7 +40,7 @@ def ephemeral(found: PodViolations, at: At, pod: Tree) -> None:
         for kind in ("containers", "initContainers")
         for index, other in enumerate(pod.get(kind) or ())
     }
-    others = set(named)
+    others = set(named) - {""}
     for index, one in enumerate(pod["ephemeralContainers"]):
         here = ((at, "ephemeralContainers"), index)
         container.of_any_kind(found, here, one, named)
@@ -56,11 +54,13 @@ def ephemeral(found: PodViolations, at: At, pod: Tree) -> None:
                 "remove the whitespace",
             )
         if target and target not in others:
+            from trainc.nearest import use
+
             found.report(
                 EPHEMERAL_CONTAINER,
                 (here, "targetContainerName"),
                 f'the pod has no container named "{target}"',
-                f"use one of {listed(sorted(others))}",
+                use(sorted(others), " and ") if others else "remove it",
             )
         for key in FORBIDDEN:
             if key in one and not _counts_as_unset(key, one[key]):

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 _CHARACTERS: Final = {"label": (misnamed.LABEL, 63), "subdomain": (misnamed.SUBDOMAIN, 253)}
 _FORM: Final = {
-    "label": "use lower-case letters, digits and `-`",
-    "subdomain": "use lower-case letters, digits, `-` and `.`",
+    "label": "use lowercase letters, digits and `-`",
+    "subdomain": "use lowercase letters, digits, `-` and `.`",
 }
 
 
@@ -65,7 +65,7 @@ def bad_name(found: Collector, at: At, value: str, form: Literal["label", "subdo
     """Report a name that is not a valid DNS label or DNS subdomain."""
     why = misnamed.fault(value, *_CHARACTERS[form])
     if form == "label" and "." in value and not misnamed.fault(value.replace(".", "-"), *_CHARACTERS[form]):
-        why = 'has "." in it'
+        why = 'contains "."'
     found.report(
         INVALID_NAME,
         at,
@@ -84,8 +84,8 @@ def bad_key(
         declared,
         at,
         f"{problem}: {shown(value)} {misnamed.fault_of_key(value)}",
-        "use letters, digits, `-`, `_` and `.`, begin and end with a letter or a digit, optionally after a domain and "
-        "a `/`",
+        "use letters, digits, `-`, `_` and `.`, and start and end with a letter or digit; a domain and a `/` may "
+        "precede them",
         field=field,
         key=key,
     )

@@ -56,10 +56,10 @@ def mode(found: PodViolations, at: At, value: int, *, named: At = None) -> None:
 
 
 def inside(found: PodViolations, at: At, value: str, *, named: At = None) -> None:
-    """Check a file's path in a volume: as `below`, and it must not begin with `..`, which the kubelet reserves."""
+    """Check a file's path in a volume: as `below`, and it must not start with `..`, which the kubelet reserves."""
     below(found, at, value, named=named)
     if value.startswith("..") and value != ".." and not value.startswith("../"):
-        _outside(found, at, value, 'begins with ".."', "rename the file", named)
+        _outside(found, at, value, 'starts with ".."', "rename the file", named)
 
 
 def below(found: PodViolations, at: At, value: str, *, named: At = None) -> None:
@@ -72,7 +72,7 @@ def below(found: PodViolations, at: At, value: str, *, named: At = None) -> None
 def no_parent(found: PodViolations, at: At, value: str, *, named: At = None) -> None:
     """Check that no element of a path is `..`."""
     if ".." in value and ".." in value.split("/"):
-        _outside(found, at, value, 'has ".." in it', "use a path without ..", named)
+        _outside(found, at, value, 'contains ".."', "use a path without ..", named)
 
 
 def not_absolute(found: PodViolations, at: At, value: str) -> None:

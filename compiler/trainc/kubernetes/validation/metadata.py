@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import At
 
 _MAX_BYTES: Final = 256 * 1024
-_LABEL_FORM: Final = "use letters, digits, `-`, `_` and `.`, and begin and end with a letter or a digit"
+_LABEL_FORM: Final = "use letters, digits, `-`, `_` and `.`, and start and end with a letter or digit"
 GENERATED: Final = ("batch.kubernetes.io/controller-uid", "batch.kubernetes.io/job-name", "controller-uid", "job-name")
 """The labels that the API server adds to a Job's pods for the Job's selector."""
 _NO_MATCH: Final = "use the value of an existing label; no object can have this one"

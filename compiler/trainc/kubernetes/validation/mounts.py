@@ -128,7 +128,7 @@ def _sub_paths(found: PodViolations, at: At, mount: Tree) -> None:
                 related=(("subPath", (at, "subPath")),),
             )
         if path.startswith("/") or ".." in path.split("/"):
-            why = "it begins with a slash" if path.startswith("/") else '".." leads out of the volume'
+            why = "it starts with a slash" if path.startswith("/") else '".." leads out of the volume'
             found.report(
                 SUB_PATH,
                 (at, key),
@@ -204,7 +204,7 @@ def _devices(found: PodViolations, at: At, devices: list[Tree]) -> None:
             found.report(
                 BLOCK_DEVICE,
                 (here, "devicePath"),
-                f'devicePath {path} has ".." in it',
+                f'devicePath {path} contains ".."',
                 "use a path without ..",
             )
         elif path in paths:

@@ -111,7 +111,7 @@ def _search(found: PodViolations, at: At, value: str) -> None:
         from trainc.kubernetes.validation import field_messages
 
         why = misnamed.fault(name, misnamed.SUBDOMAIN + "_", 253)
-        help = "use lower-case letters, digits, `-`, `_` and `.`"
+        help = "use lowercase letters, digits, `-`, `_` and `.`"
         found.report(
             INVALID_NAME, at, f"{field_messages.called(at)} is not a valid search domain: {shown(value)} {why}", help
         )

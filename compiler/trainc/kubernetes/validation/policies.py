@@ -136,14 +136,15 @@ def exit_codes(found: PodViolations, at: At, codes: Tree, containers: list[str])
         field_messages.not_allowed(found, (at, "operator"), operator, OPERATORS)
     name = codes.get("containerName")
     if name is not None and name not in containers:
-        from trainc.nearest import nearest
+        from trainc.nearest import nearest, use
 
         near = nearest(name, containers)
+        help = f"{use(containers, ' and ')}, or remove containerName" if containers else "remove containerName"
         found.report(
             POD_FAILURE_POLICY,
             (at, "containerName"),
             f'the rule refers to container "{name}", which the pod does not have',
-            f"did you mean {near}?" if near else f"use one of {listed(containers)}, or remove containerName",
+            f"did you mean {near}?" if near else help,
         )
     place = (at, "values")
     if not values:

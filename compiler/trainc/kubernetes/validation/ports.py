@@ -125,7 +125,7 @@ def _bad_name(found: PodViolations, at: At, name: str) -> None:
     from trainc.kubernetes.structural.hints import shown
     from trainc.kubernetes.validation import field_messages
 
-    help = "use at most 15 lower-case letters, digits and single dashes between them, with at least one letter"
+    help = "use at most 15 lowercase letters, digits and single dashes between them, with at least one letter"
     if name.isascii() and name.isdigit():
         why = "is a number"
         if at is not None and at[1] != "name":
@@ -133,7 +133,7 @@ def _bad_name(found: PodViolations, at: At, name: str) -> None:
     elif "--" in name:
         why = "has two dashes in a row"
     elif len(name) <= 15 and not any("a" <= character <= "z" for character in name):
-        why = "has no lower-case letter in it"
+        why = "contains no lowercase letter"
     else:
         why = misnamed.fault(name, misnamed.LABEL, 15)
     found.report(INVALID_NAME, at, f"{field_messages.called(at)} is not a valid port name: {shown(name)} {why}", help)

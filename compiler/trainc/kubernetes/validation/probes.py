@@ -151,7 +151,7 @@ def _sleep(found: PodViolations, at: At, action: Tree) -> None:
     found.report(
         HOOK_SLEEP,
         (at, "seconds"),
-        f"seconds must be from 0 to {maximum}, the pod's terminationGracePeriodSeconds, not {seconds}"
+        f"seconds must be from 0 to {maximum} (the pod's terminationGracePeriodSeconds), not {seconds}"
         if maximum > 0
         else f"seconds is {seconds}, but the pod's terminationGracePeriodSeconds is {maximum}",
         "lower seconds, or raise the pod's terminationGracePeriodSeconds",

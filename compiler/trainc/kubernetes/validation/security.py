@@ -68,7 +68,7 @@ def local_path(found: PodViolations, at: At, value: str, *, field: str = "") -> 
         from trainc.kubernetes.structural.hints import shown
         from trainc.kubernetes.validation import field_messages
 
-        fault = "begins with a slash" if value.startswith("/") else 'has ".." in it'
+        fault = "starts with a slash" if value.startswith("/") else 'contains ".."'
         message = f"{field_messages.called(at)} {shown(value)} {fault}"
         found.report(PATTERN, at, message, "use a path relative to the node's profile directory", field=field)
 

@@ -154,7 +154,7 @@ def _flocker(found: PodViolations, at: At, value: Tree) -> None:
         help = "remove one of them" if name else "add one of them"
         _fault(found, at, f"flocker sets {has} datasetUUID, but must set exactly one", help)
     if name and "/" in name:
-        _fault(found, (at, "datasetName"), f'datasetName {name} has "/" in it', "remove the slash")
+        _fault(found, (at, "datasetName"), f'datasetName {name} contains "/"', "remove the slash")
 
 
 def _quobyte(found: PodViolations, at: At, value: Tree) -> None:
@@ -216,7 +216,7 @@ def _azure_disk(found: PodViolations, at: At, value: Tree) -> None:
     if not uri:
         required(found, at, value, "diskURI")
     elif not uri.startswith(prefix):
-        message = f"diskURI must begin with {prefix} for kind {kind}, but is {uri}"
+        message = f"diskURI must start with {prefix} for kind {kind}, but is {uri}"
         _fault(found, (at, "diskURI"), message, "fix diskURI, or change kind, which defaults to Shared")
 
 

@@ -88,9 +88,9 @@ def _user(found: PodViolations, at: At, value: str) -> None:
 def _fault_of_user(value: str) -> str:
     domain, backslash, user = value.rpartition("\\")
     if re.search("[\x00-\x1f\x7f]", value):
-        return "has control characters in it"
+        return "contains control characters"
     if "\\" in domain:
-        return "has more than one backslash in it"
+        return "contains more than one backslash"
     if len(domain.encode("utf-8", "surrogatepass")) >= _MAX_DOMAIN:
         return f"has a domain with {len(domain)} characters; the limit is {_MAX_DOMAIN - 1}"
     if backslash and not (_NET_BIOS.fullmatch(domain) or _DNS.fullmatch(domain)):
@@ -102,7 +102,7 @@ def _fault_of_user(value: str) -> str:
     if not user.strip(". "):
         return "has a user with only dots and spaces"
     if invalid := _NOT_IN_USERS.search(user):
-        return f"has a user with {invalid[0]} in it"
+        return f"has a user that contains {invalid[0]}"
     return ""
 
 

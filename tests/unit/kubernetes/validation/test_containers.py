@@ -391,7 +391,7 @@ def test_accepted(pod: Tree) -> None:
         pytest.param(
             init(name="main"),
             'two containers of the pod are named "main"',
-            "rename one of them; init containers and containers share one namespace of names",
+            "rename one of them: names must be unique across containers and init containers",
             [("the first container", "containers[0].name")],
             id="two containers",
         ),
@@ -404,7 +404,7 @@ def test_accepted(pod: Tree) -> None:
         ),
         pytest.param(
             main(env=[{"name": "LR=1e-4"}]),
-            'env[0].name is not a valid variable name: "LR=1e-4" has "=" in it',
+            'env[0].name is not a valid variable name: "LR=1e-4" contains "="',
             "use only the name, LR, and move the rest to value",
             [],
             id="a value in a name",
