@@ -12,7 +12,7 @@ E2E    ?= .venv-e2e
 # As an installer does for a package; an editable install leaves it to the first run, which may not be allowed to write.
 COMPILE = $(BIN)/python -m compileall -q compiler
 
-.PHONY: demo test browser e2e e2e-install lint install snapshots differential fuzz clean
+.PHONY: demo test browser e2e e2e-install lint install golden snapshots differential fuzz clean
 .PHONY: bench bench-imports bench-instructions bench-stages
 
 demo: $(VENV)/.installed
@@ -42,6 +42,12 @@ lint: $(VENV)/.dev-installed
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo --no-cache
+
+# Rewrite the outputs of one golden case, new or old, and its row of the gallery: make golden CASE=cpu-ranks
+golden: $(VENV)/.dev-installed
+	@test -f "golden/$(CASE)/input.yaml" || { echo "usage: make golden CASE=NAME, where golden/NAME/input.yaml is" >&2; exit 2; }
+	$(BIN)/python scripts/make_gallery.py
+	$(BIN)/pytest -n 0 --snapshot-update --disable-warnings tests/golden/test_golden.py -k "[$(CASE)]"
 
 # Rewrite every golden output and snapshot from what trainc says now. Read the diff before you commit it.
 snapshots: $(VENV)/.dev-installed

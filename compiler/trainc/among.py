@@ -9,6 +9,8 @@ Returns  what a run on the whole folder would say of these files. A TrainJob fin
 from __future__ import annotations
 
 import os
+from copy import copy
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from trainc import inputs
@@ -17,10 +19,13 @@ from trainc.diagnostics import Diagnostic, ObjectId, Place
 from trainc.reading import Reading
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from trainc.diagnostics import Document
     from trainc.settings import Settings
+
+    Given = Callable[[str], bool]
+    """Whether a file is among those that are asked about."""
 
 MARKS: Final = (b"kubeflow.org", b"TrainJob", b"TrainingRuntime")
 """A file that holds none of these has nothing for us; a repository has YAML of many kinds, templates among them."""
@@ -39,7 +44,7 @@ def compile_among(
         options: as for `compilation.compile`; `only` and `root` are not used.
     """
     settings = options.settings
-    given = _Given(paths)
+    given = _given(paths)
     manifests = [path for path in paths if not _holds_settings(path, settings)]
     read = Reading(namespace=options.namespace)
     asked_for = 0
@@ -48,53 +53,57 @@ def compile_among(
             read.diagnostics.append(file)
         elif any(mark in file.data for mark in MARKS):
             read.add(file)
-            asked_for += given.has(file.path)
-    everything = len(manifests) < len(paths) or any(given.has(d.file) for d in read.documents["runtime"])
-    if not everything:
-        read.documents["job"] = _with_namesakes(read.documents["job"], given)
+            asked_for += given(file.path)
+    everything = len(manifests) < len(paths) or any(given(d.file) for d in read.documents["runtime"])
     # Who makes errors of warnings counts them, and that is done last.
-    result = compile_documents(read, options._replace(settings=settings._replace(strict="")))
-    kept = [d for d in result.diagnostics if d.stage != "read" or d in settings.diagnostics or given.concerns(d)]
+    result = compile_documents(
+        read if everything else _narrowed(read, given), options._replace(settings=settings._replace(strict=""))
+    )
+    kept = [d for d in result.diagnostics if d.stage != "read" or d in settings.diagnostics or _concerns(d, given)]
     result = result._replace(diagnostics=(), strict=settings.strict).saying(kept)
     if everything:
         return result
     return result._replace(
-        jobs=tuple(job for job in result.jobs if given.has(job.plan.job.document.file)),
+        jobs=tuple(job for job in result.jobs if given(job.plan.job.document.file)),
         runtimes=0,
         files=asked_for,
-        checked=tuple(checked for checked in result.checked if given.has(checked.file)),
+        checked=tuple(checked for checked in result.checked if given(checked.file)),
     )
 
 
-class _Given:
-    """The files that are asked about, however they are spelled."""
+def _given(paths: Iterable[str]) -> Given:
+    """Return what says whether a file is one of `paths` or below one of them, however both are spelled."""
+    real_paths = frozenset(map(os.path.realpath, paths))
 
-    def __init__(self, paths: Iterable[str]) -> None:
-        self.paths = frozenset(map(os.path.realpath, paths))
-        self.known: dict[str, bool] = {}
+    @cache
+    def given(file: str) -> bool:
+        real = os.path.realpath(file)
+        return real in real_paths or any(inputs.within(real, path) for path in real_paths)
 
-    def has(self, file: str) -> bool:
-        if file not in self.known:
-            real = os.path.realpath(file)
-            self.known[file] = real in self.paths or any(inputs.within(real, path) for path in self.paths)
-        return self.known[file]
+    return given
 
-    def concerns(self, diagnostic: Diagnostic) -> bool:
-        """Whether one of its places is in the files."""
-        places = (diagnostic.place, *(related.place for related in diagnostic.related))
-        return any(
-            self.has(place.document.file if isinstance(place, Place) else place.file)
-            for place in places
-            if place is not None
-        )
+
+def _concerns(diagnostic: Diagnostic, given: Given) -> bool:
+    """Whether one of its places is in the files."""
+    places = (diagnostic.place, *(related.place for related in diagnostic.related))
+    return any(
+        given(place.document.file if isinstance(place, Place) else place.file) for place in places if place is not None
+    )
 
 
 def _holds_settings(path: str, settings: Settings) -> bool:
     return os.path.basename(path) == inputs.SETTINGS or os.path.realpath(path) == settings.file
 
 
-def _with_namesakes(jobs: Sequence[Document], given: _Given) -> list[Document]:
+def _narrowed(read: Reading, given: Given) -> Reading:
+    """Return the same documents with only those TrainJobs that have a say about the files."""
+    narrowed = copy(read)
+    narrowed.documents = {**read.documents, "job": _with_namesakes(read.documents["job"], given)}
+    return narrowed
+
+
+def _with_namesakes(jobs: Sequence[Document], given: Given) -> list[Document]:
     """The TrainJobs of the files, with those of the same name elsewhere: there may be only one."""
     ids = [ObjectId.of(document.value) for document in jobs]
-    wanted = {(id.namespace, id.name) for document, id in zip(jobs, ids, strict=True) if given.has(document.file)}
+    wanted = {(id.namespace, id.name) for document, id in zip(jobs, ids, strict=True) if given(document.file)}
     return [document for document, id in zip(jobs, ids, strict=True) if (id.namespace, id.name) in wanted]

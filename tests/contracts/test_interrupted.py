@@ -15,7 +15,8 @@ import pytest
 from running import run
 
 from trainc import outputs
-from trainc.outputs import LISTING, MARK, PART
+from trainc.folders import PART
+from trainc.outputs import LISTING, MARK
 
 ROOT = Path(__file__).parents[2]
 KEPT, GONE, ADDED = 160, 20, 20
@@ -143,8 +144,8 @@ def test_a_build_that_is_killed_leaves_whole_files_which_the_next_one_completes(
         assert made <= set(json.loads(left[LISTING])["outputs"])  # nothing is lost sight of
         killed += code == -signal.SIGKILL
         changes = outputs.plan(str(folder / "out"), wanted, prune=True)
-        assert changes.diagnostics == []
-        assert outputs.apply(str(folder / "out"), changes) == []
+        assert changes.diagnostics == ()
+        assert outputs.apply(str(folder / "out"), changes) == ()
         assert files(folder / "out") == new
     assert killed > MOMENTS // 5
 

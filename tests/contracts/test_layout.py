@@ -108,6 +108,37 @@ def test_each_has_an_entry_in_the_documentation(page: str, keys: tuple[str, ...]
     assert [key for key in keys if f"`{key}`" not in text] == []
 
 
+def test_what_trainer_does_not_have_is_documented_as_an_extension() -> None:
+    """The key stands in a heading: `mxnet` in "## `mxnet`: ...", `torch` in "## `torch.elasticPolicy`: ..."."""
+    page = (ROOT / "docs" / "extensions.md").read_text()
+    extended = {path.stem for path in (ROOT / "schemas" / "extensions").glob("*.json")}
+    assert extended <= set(FRAMEWORKS), "schemas/extensions/<key>.json is of a framework"
+    missing = [key for key in sorted(extended) if not re.search(rf"^## .*`{re.escape(key)}[.`]", page, re.MULTILINE)]
+    assert missing == [], f"docs/extensions.md has no section for {', '.join(missing)}: write ## `mlPolicy field`: ..."
+
+
+def test_the_readme_lists_the_built_in_runtimes() -> None:
+    text = (ROOT / "README.md").read_text()
+    missing = [path.stem for path in sorted(ROOT.glob("runtimes/*.yaml")) if f"`{path.stem}`" not in text]
+    assert missing == [], f"README.md, Use, does not list the built-in runtime {', '.join(missing)}"
+
+
+@pytest.mark.parametrize("key", [*FRAMEWORKS, *SCHEDULERS])
+def test_a_framework_and_a_scheduler_have_a_unit_test(key: str) -> None:
+    assert (ROOT / "tests" / "unit" / f"test_{key}.py").exists(), f"write tests/unit/test_{key}.py"
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_is_run_by_a_test(command: str) -> None:
+    ran = [path for path in ROOT.glob("tests/*/test_*.py") if f'run("{command}"' in path.read_text()]
+    assert ran, f'write a test in tests/unit with run("{command}", ...)'
+
+
+@pytest.mark.parametrize("key", DIALECTS)
+def test_a_dialect_has_rows_in_a_unit_test(key: str) -> None:
+    assert f'"{key}"' in (ROOT / "tests" / "unit" / "test_dialects.py").read_text()
+
+
 @pytest.mark.parametrize("key", reports.FORMATS)
 def test_a_report_has_its_outputs_beside_their_inputs(key: str) -> None:
     outputs = {path.stem for path in (ROOT / "tests" / "reports" / "formats").glob("*.txt")}

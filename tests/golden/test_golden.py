@@ -1,65 +1,40 @@
 """The gallery: golden/<case>/input.yaml is compiled, and what a user sees stands beside it.
 
 expected.yaml is standard output, expected.txt standard error; a case that is wrong has only the second. A case that is
-built with options has the command in its second line, behind `# $ `. Refresh all of them with `make snapshots`, read
-the diff, and say in the commit why it is right.
+built with options has the command in its second line, behind `# $ `. Refresh one with
+`make golden CASE=name`, all of them with `make snapshots`; read the diff, and say in the commit why it is right.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 from running import run
+from snapshots import TextFile
 from syrupy.assertion import SnapshotAssertion
-from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
-from syrupy.location import PyTestLocation
-from syrupy.types import SnapshotIndex
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 CASES = sorted(path.parent.name for path in GOLDEN.glob("*/input.yaml"))
 
 
-class Beside(SingleFileSnapshotExtension):
-    """A snapshot that stands beside the case's input, as expected.<extension>."""
-
-    _write_mode = WriteMode.TEXT
-
-    @classmethod
-    def dirname(cls, *, test_location: PyTestLocation) -> str:
-        return str(GOLDEN / test_location.snapshot_name.partition("[")[2].rstrip("]"))
-
-    @classmethod
-    def get_snapshot_name(cls, *, test_location: PyTestLocation, index: SnapshotIndex = 0) -> str:
-        return "expected"
-
-    def is_snapshot_location(self, *, location: str) -> bool:
-        return Path(location).name == f"expected.{self.file_extension}"
-
-    def serialize(self, data: Any, **_: Any) -> str:
-        return str(data)
-
-
-class Manifest(Beside):
+class Manifest(TextFile):
+    folder = GOLDEN / "{}"
+    name = "expected"
     file_extension = "yaml"
 
 
-class Messages(Beside):
-    file_extension = "txt"
+class Messages(TextFile):
+    folder = GOLDEN / "{}"
+    name = "expected"
 
 
-class Upgraded(Beside):
+class Upgraded(TextFile):
     """What `trainc upgrade` makes of the input, for a case that is written for an older Trainer."""
 
+    folder = GOLDEN / "{}"
+    name = "upgraded"
     file_extension = "yaml"
-
-    @classmethod
-    def get_snapshot_name(cls, *, test_location: PyTestLocation, index: SnapshotIndex = 0) -> str:
-        return "upgraded"
-
-    def is_snapshot_location(self, *, location: str) -> bool:
-        return Path(location).name == "upgraded.yaml"
 
 
 def arguments(case: str) -> list[str]:
@@ -80,7 +55,9 @@ def test_golden(case: str, snapshot: SnapshotAssertion, monkeypatch: pytest.Monk
     if done.err:
         assert done.err == snapshot(extension_class=Messages)
     else:
-        assert not (GOLDEN / case / "expected.txt").exists()
+        assert not (GOLDEN / case / "expected.txt").exists(), (
+            "remove expected.txt: nothing is printed to standard error"
+        )
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if not case.startswith("wrong-")])

@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 from reports import consumers
 from running import run
+from snapshots import TextFile, parameter
 from syrupy.assertion import SnapshotAssertion
-from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 from syrupy.location import PyTestLocation
 from syrupy.types import SnapshotIndex
 
@@ -70,20 +70,15 @@ ATTACKS = [
 CHECKED = [Checked(ObjectId("v1", "TrainJob", HOSTILE, HOSTILE), FILE, skipped=True)]
 
 
-class InFormats(SingleFileSnapshotExtension):
+class InFormats(TextFile):
     """A whole report, beside its input."""
 
-    _write_mode = WriteMode.TEXT
-    file_extension = "txt"
-
-    @classmethod
-    def dirname(cls, *, test_location: PyTestLocation) -> str:
-        return str(HERE / "formats")
+    folder = HERE / "formats"
 
     @classmethod
     def get_snapshot_name(cls, *, test_location: PyTestLocation, index: SnapshotIndex = 0) -> str:
         case = test_location.methodname.removeprefix("test_the_report_of_").replace("_", "-")
-        return f"{test_location.snapshot_name.partition('[')[2].rstrip(']')}-{case}"
+        return f"{parameter(test_location)}-{case}"
 
     def serialize(self, data: Any, **_: Any) -> str:
         return str(data).replace(f'"version": "{trainc.__version__}"', '"version": "THIS"')

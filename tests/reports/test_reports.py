@@ -9,14 +9,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from running import run
+from snapshots import TextFile
 from syrupy.assertion import SnapshotAssertion
-from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
-from syrupy.location import PyTestLocation
-from syrupy.types import SnapshotIndex
 
 from trainc.catalogue import entries
 
@@ -32,22 +29,10 @@ ENCODED = {
 """What no editor would keep as it is."""
 
 
-class Beside(SingleFileSnapshotExtension):
+class Beside(TextFile):
     """A report that stands beside its input."""
 
-    _write_mode = WriteMode.TEXT
-    file_extension = "txt"
-
-    @classmethod
-    def dirname(cls, *, test_location: PyTestLocation) -> str:
-        return str(HERE)
-
-    @classmethod
-    def get_snapshot_name(cls, *, test_location: PyTestLocation, index: SnapshotIndex = 0) -> str:
-        return test_location.snapshot_name.partition("[")[2].rstrip("]")
-
-    def serialize(self, data: Any, **_: Any) -> str:
-        return str(data)
+    folder = HERE
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -9,14 +9,11 @@ from __future__ import annotations
 import json
 import shlex
 from pathlib import Path
-from typing import Any
 
 import pytest
 from running import Done, run
+from snapshots import TextFile
 from syrupy.assertion import SnapshotAssertion
-from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
-from syrupy.location import PyTestLocation
-from syrupy.types import SnapshotIndex
 
 from trainc.cli.options import REVIEWS
 
@@ -39,31 +36,14 @@ FOR_PROGRAMS = (
 """The cases whose json is kept, too."""
 
 
-class Beside(SingleFileSnapshotExtension):
-    """A snapshot that stands beside the case's input, as expected.<extension>."""
-
-    _write_mode = WriteMode.TEXT
-
-    @classmethod
-    def dirname(cls, *, test_location: PyTestLocation) -> str:
-        return str(GOLDEN / test_location.snapshot_name.partition("[")[2].rstrip("]"))
-
-    @classmethod
-    def get_snapshot_name(cls, *, test_location: PyTestLocation, index: SnapshotIndex = 0) -> str:
-        return "expected"
-
-    def is_snapshot_location(self, *, location: str) -> bool:
-        return Path(location).name == f"expected.{self.file_extension}"
-
-    def serialize(self, data: Any, **_: Any) -> str:
-        return str(data)
+class Printed(TextFile):
+    folder = GOLDEN / "{}"
+    name = "expected"
 
 
-class Printed(Beside):
-    file_extension = "txt"
-
-
-class Json(Beside):
+class Json(TextFile):
+    folder = GOLDEN / "{}"
+    name = "expected"
     file_extension = "json"
 
 

@@ -17,10 +17,8 @@ from xml.etree.ElementTree import Element
 import pytest
 import tinyhtml5
 from review.situations import BREAKOUTS, HOSTILE, SITUATIONS, hostile, review
+from snapshots import TextFile
 from syrupy.assertion import SnapshotAssertion
-from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
-from syrupy.location import PyTestLocation
-from syrupy.types import SnapshotIndex
 from tinyhtml5.parser import HTMLParser
 
 from trainc.data import data_path
@@ -32,17 +30,9 @@ HERE = Path(__file__).parent
 OWN = {"page.css", "page.js"}
 
 
-class Page(SingleFileSnapshotExtension):
-    _write_mode = WriteMode.TEXT
+class Page(TextFile):
+    folder = HERE / "pages"
     file_extension = "html"
-
-    @classmethod
-    def dirname(cls, *, test_location: PyTestLocation) -> str:
-        return str(HERE / "pages")
-
-    @classmethod
-    def get_snapshot_name(cls, *, test_location: PyTestLocation, index: SnapshotIndex = 0) -> str:
-        return test_location.snapshot_name.partition("[")[2].rstrip("]")
 
     def serialize(self, data: Any, **_: Any) -> str:
         bare = re.sub(r"(?s)<(style|script)>.*?</\1>", r"<\1></\1>", str(data))

@@ -15,10 +15,8 @@ import pytest
 import tinyhtml5
 from cmarkgfm.cmark import Options as Cmark
 from review.situations import BREAKOUTS, HOSTILE, RUNTIME, SITUATIONS, hostile, job, queued, review
+from snapshots import TextFile
 from syrupy.assertion import SnapshotAssertion
-from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
-from syrupy.location import PyTestLocation
-from syrupy.types import SnapshotIndex
 
 from trainc.review.formats import markdown
 from trainc.review.inert import SENTENCE, code, cut, fenced, prose
@@ -33,17 +31,9 @@ USED = {"html", "head", "body", "p", "br", "strong", "em", "code", "pre", "ul", 
 """What comments are made of, and both services let through."""
 
 
-class Comment(SingleFileSnapshotExtension):
-    _write_mode = WriteMode.TEXT
+class Comment(TextFile):
+    folder = HERE / "comments"
     file_extension = "md"
-
-    @classmethod
-    def dirname(cls, *, test_location: PyTestLocation) -> str:
-        return str(HERE / "comments")
-
-    @classmethod
-    def get_snapshot_name(cls, *, test_location: PyTestLocation, index: SnapshotIndex = 0) -> str:
-        return test_location.snapshot_name.partition("[")[2].rstrip("]")
 
 
 def shown(text: str) -> Element:

@@ -13,7 +13,8 @@ import pytest
 from running import run
 
 from trainc import outputs
-from trainc.outputs import LISTING, MARK, PART
+from trainc.folders import PART
+from trainc.outputs import LISTING, MARK
 
 JOB = """\
 apiVersion: trainer.kubeflow.org/v1alpha1

@@ -2,42 +2,25 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
+import manifests
 import pytest
-from running import NO_ADVICE
 
-import trainc
-
-HEAD = {"apiVersion": "trainer.kubeflow.org/v1alpha1"}
-ANCESTOR = {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}
+from trainc import Compilation
 
 
-def compiled(tmp_path: Path, trainer: dict[str, Any], node: Any = None, **policy: Any) -> trainc.Compilation:
+def compiled(tmp_path: Path, trainer: dict[str, Any], node: Any = None, **policy: Any) -> Compilation:
     """A TrainJob on a runtime whose one job is `workers`."""
-    pod = {"containers": [{"name": "node", "image": "i:1", **(node or {})}]}
-    job = {"name": "workers", "template": {"metadata": {"labels": ANCESTOR}, "spec": {"template": {"spec": pod}}}}
-    spec = {"mlPolicy": {"xgboost": {}, **policy}, "template": {"spec": {"replicatedJobs": [job]}}}
-    ref = {"runtimeRef": {"name": "r"}}
-    documents = [
-        {**HEAD, "kind": "ClusterTrainingRuntime", "metadata": {"name": "r"}, "spec": spec},
-        {**HEAD, "kind": "TrainJob", "metadata": {"name": "j"}, "spec": {**ref, "trainer": trainer}},
-    ]
-    file = tmp_path / "x.json"
-    file.write_text("\n".join(map(json.dumps, documents)))
-    return trainc.compile([str(file)], settings=NO_ADVICE)
+    job = manifests.trainer_job("workers", **(node or {}))
+    return manifests.compiled(tmp_path, job, trainer, mlPolicy={"xgboost": {}, **policy})
 
 
-def container(compilation: trainc.Compilation) -> dict[str, Any]:
-    assert compilation.diagnostics == ()
-    (job,) = compilation.objects[0]["spec"]["replicatedJobs"]
-    found: dict[str, Any] = job["template"]["spec"]["template"]["spec"]["containers"][0]
-    return found
+container = manifests.container_of
 
 
-def variables(compilation: trainc.Compilation) -> dict[str, Any]:
+def variables(compilation: Compilation) -> dict[str, Any]:
     return {variable["name"]: variable.get("value") for variable in container(compilation)["env"]}
 
 

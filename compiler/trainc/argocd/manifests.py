@@ -98,7 +98,7 @@ def _no_object(document: Document) -> Iterator[Diagnostic]:
 
 
 def _nothing(result: Compilation) -> Diagnostic:
-    from trainc.cli.options import plural
+    from trainc.plural import plural
 
     return Diagnostic(
         id="no-trainjob",

@@ -112,12 +112,13 @@ command = Command(
 def nothing(result: Compilation) -> Diagnostic:
     """What to say where there is no TrainJob."""
     from trainc.diagnostics import Diagnostic
+    from trainc.plural import plural
 
     return Diagnostic(
         id="no-trainjob",
         severity="error",
         stage="read",
-        message=f"no TrainJob in the given paths ({options.plural(result.files, 'file')} read)",
+        message=f"no TrainJob in the given paths ({plural(result.files, 'file')} read)",
         help="give the folder that holds them; `trainc validate` checks runtimes alone",
     )
 
@@ -137,7 +138,9 @@ def _report(reports: tuple[tuple[str, str], ...], result: Compilation, note: str
 def _left_out(result: Compilation, passthrough: bool) -> str:
     if passthrough or not result.others:
         return ""
-    return f"left out {options.plural(len(result.others), 'document')} of other kinds (--passthrough keeps them)"
+    from trainc.plural import plural
+
+    return f"left out {plural(len(result.others), 'document')} of other kinds (--passthrough keeps them)"
 
 
 def _manifest(result: Compilation, form: str, *, passthrough: bool) -> list[str]:

@@ -134,9 +134,10 @@ def _no_such_field(result: Compilation, selector: Selector) -> Diagnostic:
     """What to say where no object has a field that is asked for."""
     from trainc.diagnostics import Diagnostic
     from trainc.explaining.selectors import meant
+    from trainc.plural import plural
 
     one = result.jobs[0].name if len(result.jobs) == 1 else ""
-    of = f'TrainJob "{one}"' if one else options.plural(len(result.jobs), "TrainJob")
+    of = f'TrainJob "{one}"' if one else plural(len(result.jobs), "TrainJob")
     another = os.path.exists(selector.text)
     return Diagnostic(
         id="field-not-found",

@@ -227,6 +227,8 @@ def complain(text: str) -> None:
 
 def summary(compilation: Compilation) -> str:
     """How many errors and warnings there are."""
+    from trainc.plural import plural
+
     counted = [(sum(d.severity == s for d in compilation.diagnostics), s) for s in ("error", "warning", "note")]
     said = [plural(count, word) for count, word in counted if count]
     if compilation.raised:
@@ -237,12 +239,9 @@ def summary(compilation: Compilation) -> str:
 
 def verdict(compilation: Compilation) -> str:
     """The same with the number of files; where there is nothing to count, what was looked at."""
+    from trainc.plural import plural
+
     if counted := summary(compilation):
         return f"{counted} in {plural(compilation.files, 'file')}"
     jobs, runtimes = plural(len(compilation.jobs), "TrainJob"), plural(compilation.runtimes, "runtime")
     return f"no faults found: {jobs}, {runtimes}"
-
-
-def plural(count: int, word: str) -> str:
-    """`1 file`, `2 files`."""
-    return f"{count} {word}" if count == 1 else f"{count} {word}s"

@@ -111,8 +111,8 @@ def _write(file: str, data: bytes) -> None:
         with open(file, "wb") as opened:
             opened.write(data)
         return
-    from trainc import outputs
+    from trainc import folders
 
     folder, name = os.path.split(os.path.realpath(file))
     os.makedirs(folder, exist_ok=True)
-    outputs.replace(folder, name, data)
+    folders.replace(folder, name, data)

@@ -76,8 +76,11 @@ def command(arguments: tuple[str, ...], runtimes: tuple[str, ...], wide: bool, e
     if name:
         options.write(known[0][0].document.text if known else "")
     else:
+        from trainc.columns import table
+
         header = (*COLUMNS, *WIDE) if wide else COLUMNS
-        options.write(_table([header, *((*_row(*one), *(_node(one[1]) if wide else ())) for one in known)]))
+        rows = ((*_row(*one), *(_node(one[1]) if wide else ())) for one in known)
+        options.write("".join(f"{line}\n" for line in table([header, *rows])))
     return _complain(diagnostics)
 
 
@@ -99,13 +102,6 @@ def _complain(diagnostics: list[Diagnostic]) -> int:
 
     options.complain(text.render(diagnostics, summary="", color=options.colored(sys.stderr)))
     return WRONG_INPUT if failed(diagnostics) else OK
-
-
-def _table(rows: list[tuple[str, ...]]) -> str:
-    """Lines in which each cell stands below the one of its column."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows)
-    return "".join(f"{line}\n" for line in lines)
 
 
 def _row(entry: Entry, runtime: Runtime) -> tuple[str, ...]:

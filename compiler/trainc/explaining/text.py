@@ -13,6 +13,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, Final
 
+from trainc.columns import line, padded
 from trainc.reports.text import BLUE, BOLD, CYAN, painter, position, underlined
 from trainc.source.excerpt import excerpt
 from trainc.source.printable import escape
@@ -68,9 +69,9 @@ def _full(account: Account, paint: Paint) -> Iterator[str]:
             yield f"  was {value}" if order else f"{paint(CYAN, escape(by_names(account.tree, path)))}: {value}"
             where = f"{paint(BOLD, position(writing.at))}: " if writing.at else ""
             yield f"  {where}{writing.stage}: {escape(writing.by)}"
-            line = excerpt(writing.at) if writing.at else None
-            if line:
-                yield from underlined(line, len(str(line.number)), "-" if order else "^", BLUE, paint)
+            shown_line = excerpt(writing.at) if writing.at else None
+            if shown_line:
+                yield from underlined(shown_line, len(str(shown_line.number)), "-" if order else "^", BLUE, paint)
 
 
 def _table(account: Account, paint: Paint) -> Iterator[str]:
@@ -85,11 +86,10 @@ def _table(account: Account, paint: Paint) -> Iterator[str]:
             yield ""
         if part:
             yield paint(CYAN, escape(by_names(account.tree, part)))
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        for row in rows:
-            cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
-            cells[3] = paint(BLUE, row[3]) + " " * (widths[3] - len(row[3]))
-            yield ("  " + "  ".join(cells)).rstrip()
+        for row, cells in zip(rows, padded(rows), strict=True):
+            name, value, stage, place, by = cells
+            painted = paint(BLUE, row[3]) + place.removeprefix(row[3])
+            yield f"  {line((name, value, stage, painted, by))}"
 
 
 def _is_told(account: Account, explained: Explained) -> bool:

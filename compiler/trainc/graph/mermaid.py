@@ -13,6 +13,7 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from trainc.graph import text
+from trainc.plural import plural
 from trainc.source.printable import escape
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ def runtime(graph: Graph) -> str:
 
 def trainjob(graph: Graph) -> str:
     """The box of a TrainJob: its size, and the queue it waits in."""
-    nodes = f" ({text.counted(graph.total.nodes, 'node')})" if graph.total.nodes else ""
+    nodes = f" ({plural(graph.total.nodes, 'node')})" if graph.total.nodes else ""
     size = f"{text.pods(graph.total.pods)}{nodes}"
     queue = (f"queue {graph.queue}",) if graph.queue else ()
     return box(f"TrainJob {graph.name}", size, text.amounts(graph.total.resources), *queue)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from trainc import columns
+from trainc.plural import plural
 from trainc.source.printable import escape
 
 if TYPE_CHECKING:
@@ -71,7 +73,7 @@ def qualified(id: ObjectId) -> str:
 def jobset(graph: Graph) -> str:
     """A JobSet in numbers."""
     total = graph.total
-    nodes = f" ({counted(total.nodes, 'node')})" if total.nodes else ""
+    nodes = f" ({plural(total.nodes, 'node')})" if total.nodes else ""
     return f"{graph.jobset}: {pods(total.pods)}{nodes}, {amounts(total.resources)} in all"
 
 
@@ -122,12 +124,7 @@ def amounts(resources: Amounts) -> str:
 
 def pods(count: int) -> str:
     """`1 pod`, `2 pods`."""
-    return counted(count, "pod")
-
-
-def counted(count: int, word: str) -> str:
-    """`1 node`, `2 nodes`."""
-    return f"{count} {word}" if count == 1 else f"{count} {word}s"
+    return plural(count, "pod")
 
 
 def file(name: str) -> str:
@@ -136,7 +133,5 @@ def file(name: str) -> str:
 
 
 def table(rows: Iterable[tuple[str, ...]]) -> list[str]:
-    """Lines in which each cell stands below the one of its column."""
-    cells = [tuple(map(escape, row)) for row in rows]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    return ["  ".join(c.ljust(width) for c, width in zip(row, widths, strict=True)).rstrip() for row in cells]
+    """Escaped cells in aligned columns."""
+    return columns.table(tuple(map(escape, row)) for row in rows)

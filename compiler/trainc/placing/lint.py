@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from trainc.diagnostics import Path, Place, Related
 from trainc.lint import load, stored
+from trainc.plural import also
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator
@@ -43,11 +44,6 @@ def warnings(plans: Iterable[Plan]) -> Iterator[Diagnostic]:
                     message=warning.message + also(len(others)), object=subject, place=place, related=related
                 )
             said.add(key)
-
-
-def also(others: int) -> str:
-    """How many more TrainJobs it is about."""
-    return f" (and {others} more TrainJob{'s' if others > 1 else ''})" if others else ""
 
 
 def cause(plan: Plan, regret: Regret) -> Hashable:

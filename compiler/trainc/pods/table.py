@@ -12,7 +12,9 @@ from shlex import quote
 from typing import TYPE_CHECKING, Final
 from unicodedata import east_asian_width
 
+from trainc.columns import table
 from trainc.kubernetes.downward import Unknown
+from trainc.plural import plural
 from trainc.source.names import is_secret
 from trainc.source.patterns import in_line, joined
 from trainc.source.printable import escape
@@ -52,10 +54,8 @@ def of_jobset(jobs: list[Job], index: int | None) -> Iterator[str]:
     metadata = jobs[0].jobset["metadata"]
     total, of_namespace = sum(count for _, count in listed), metadata.get("namespace")
     where = f" in namespace {of_namespace}" if of_namespace else ""
-    yield f"{metadata['name']}{where}: {total} {'pod' if total == 1 else 'pods'}"
-    rows = [HEADER, *(row(pod) for pods, _ in listed for pod in pods)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = ["  ".join(cell.ljust(size) for cell, size in zip(cells, widths, strict=True)).rstrip() for cells in rows]
+    yield f"{metadata['name']}{where}: {plural(total, 'pod')}"
+    lines = table([HEADER, *(row(pod) for pods, _ in listed for pod in pods)])
     yield ""
     yield lines.pop(0)
     for pods, count in listed:

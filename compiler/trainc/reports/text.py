@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.diagnostics import Diagnostic, Location
+from trainc.plural import also
 from trainc.reports import OF_MADE, in_order
 from trainc.source.printable import escape
 
@@ -56,7 +57,7 @@ def _by_cause(diagnostics: list[Diagnostic]) -> list[Diagnostic]:
         if cause is None:
             told.append(diagnostic)
         elif cause in places:
-            told.append(diagnostic._replace(message=diagnostic.message + _also(len(places.pop(cause)) - 1)))
+            told.append(diagnostic._replace(message=diagnostic.message + also(len(places.pop(cause)) - 1)))
     return told
 
 
@@ -66,10 +67,6 @@ def _cause(diagnostic: Diagnostic) -> Hashable:
         return None
     at = [found.place for found in diagnostic.related if found.message == RUNTIME]
     return (diagnostic.id, diagnostic.message, str(at[0])) if at else None
-
-
-def _also(others: int) -> str:
-    return f" (and {others} more TrainJob{'s' if others > 1 else ''})" if others else ""
 
 
 def block(diagnostic: Diagnostic, *, shown: bool) -> str:

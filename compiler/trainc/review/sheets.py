@@ -10,8 +10,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.emit import yaml
+from trainc.plural import plural
 from trainc.review.consequences import WORDS
-from trainc.review.formats import meaning, origin, plural
+from trainc.review.formats import meaning, origin
 from trainc.review.inert import path, text
 from trainc.review.lines import Stretch, beside
 

@@ -179,30 +179,28 @@ def too_long(
 
     To change the TrainJob's is easiest, so long as some of it is left.
     """
+    from trainc.plural import plural
+
     what, there, text = part
     mine: Path = ("metadata", "name")
     over = len(made) - LONGEST
     enough = -(-over // 2) if twice else over
     path, related = mine, (what, there)
     if enough < len(owner):
-        way_out = f"shorten the TrainJob's name by {_characters(enough)}"
+        way_out = f"shorten the TrainJob's name by {plural(enough, 'character')}"
     elif over < len(text):
         path, related = there, ("the name of the TrainJob", mine)
-        way_out = f"shorten {what} by {_characters(over)}"
+        way_out = f"shorten {what} by {plural(over, 'character')}"
     else:
         way_out = f"shorten the TrainJob's name and {what}"
     return Violation(
         path=path,
         field=field,
         rule="generated-name-too-long",
-        message=f"{subject} {made}: {_characters(len(made))}, and {LONGEST} fit",
+        message=f"{subject} {made}: {plural(len(made), 'character')}, and {LONGEST} fit",
         help=way_out,
         related=(related,),
     )
-
-
-def _characters(count: int) -> str:
-    return f"{count} character{'' if count == 1 else 's'}"
 
 
 def _label_fault(text: str) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.checks.jobset import LONGEST, shortened, shown, too_long
 from trainc.kubernetes.violations import Violation, field_of
+from trainc.plural import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -181,7 +182,7 @@ def _coordinator(coordinator: Tree, spec: Tree) -> Iterator[Violation]:
     if not 0 <= of_job < replicas:
         yield _of_coordinator(
             "jobIndex",
-            f'the coordinator is in replica {of_job} of job "{name}", which has {_counted(replicas, "replica")}',
+            f'the coordinator is in replica {of_job} of job "{name}", which has {plural(replicas, "replica")}',
             "leave it out" if replicas == 1 else f"write a number from 0 to {replicas - 1}",
             (f'the replicas of job "{name}"', (*path, "replicas")),
         )
@@ -199,7 +200,7 @@ def _coordinator(coordinator: Tree, spec: Tree) -> Iterator[Violation]:
     if not 0 <= of_pod < completions:
         yield _of_coordinator(
             "podIndex",
-            f'the coordinator is pod {of_pod} of job "{name}", which has {_counted(completions, "pod")}',
+            f'the coordinator is pod {of_pod} of job "{name}", which has {plural(completions, "pod")}',
             "leave it out" if completions == 1 else f"write a number from 0 to {completions - 1}",
             (f'the pods of job "{name}"', (*path, "template", "spec", "completions")),
         )
@@ -228,10 +229,6 @@ def _coordinator_name(owner: str, coordinator: Tree, spec: Tree) -> Iterator[Vio
 def _of_coordinator(key: str, message: str, help: str, *related: tuple[str, Path]) -> Violation:
     path: Path = ("spec", "coordinator", key)
     return Violation(path=path, field=field_of(path), rule="coordinator", message=message, help=help, related=related)
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 def _meant(name: str, known: list[str]) -> str:

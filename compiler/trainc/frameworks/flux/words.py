@@ -19,7 +19,7 @@ def shell_word(word: str) -> str:
     r"""One word of a command.
 
     >>> print(shell_word("--lr=$(LR) in $$5"))
-    '--lr='"${LR-\$(LR)}"' in $5'
+    --lr="${LR-\$(LR)}"' in $5'
     """
     parts, literal, at = [], "", 0
     for found in REFERENCE.finditer(word):

@@ -20,6 +20,7 @@ from trainc.kubernetes.structural.remedies import (
 )
 from trainc.kubernetes.violations import Violation, field_of
 from trainc.nearest import nearest
+from trainc.plural import plural
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import Path, Tree
@@ -66,7 +67,7 @@ def too_short(path: Path, value: str, least: int) -> Violation:
         rule="too-short",
         message=f"{subject(path)} is empty"
         if not value
-        else f"{subject(path)} has {_count(len(value), 'character')}, and needs at least {least}",
+        else f"{subject(path)} has {plural(len(value), 'character')}, and needs at least {least}",
         help="give it a value, or leave out what it belongs to" if not value else "lengthen it",
     )
 
@@ -77,14 +78,14 @@ def too_long(path: Path, value: str, most: int) -> Violation:
         path=path,
         field=field_of(path),
         rule="too-long",
-        message=f"{subject(path)} has {_count(len(value), 'character')}, and may have {most}",
-        help=f"shorten it by {_count(len(value) - most, 'character')}",
+        message=f"{subject(path)} has {plural(len(value), 'character')}, and may have {most}",
+        help=f"shorten it by {plural(len(value) - most, 'character')}",
     )
 
 
 def too_few_items(path: Path, count: int, least: int) -> Violation:
     """A list with too few items."""
-    found = f"has {_count(count, 'item')}" if count else "is empty"
+    found = f"has {plural(count, 'item')}" if count else "is empty"
     return Violation(
         path=path,
         field=field_of(path),
@@ -100,7 +101,7 @@ def too_many_items(path: Path, count: int, most: int) -> Violation:
         path=path,
         field=field_of(path),
         rule="too-many-items",
-        message=f"{subject(path)} has {_count(count, 'item')}, and may have {most}",
+        message=f"{subject(path)} has {plural(count, 'item')}, and may have {most}",
         help=f"remove {count - most} of them",
     )
 
@@ -261,7 +262,3 @@ def _home(name: str, root: Tree) -> Path | None:
             below += [((*path, key), child) for key, child in properties.items() if (path, key) != ((), "status")]
         layer = below
     return None
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"

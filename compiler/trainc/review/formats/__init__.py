@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from trainc.footprint import NOTHING
 from trainc.kubernetes.quantity import Quantity
+from trainc.plural import plural
 from trainc.review.consequences import WORDS
 from trainc.source.masking import MASK
 from trainc.tracing.counterparts import GONE
@@ -34,11 +35,6 @@ def load(name: str) -> Callable[..., str]:
     """The `render` of a format."""
     render: Callable[..., str] = import_module(f"{__name__}.{name}").render
     return render
-
-
-def plural(count: int, word: str) -> str:
-    """`1 object`, `2 objects`, `1 PodGroup`."""
-    return f"{count} {word}" if count == 1 else f"{count} {word}s"
 
 
 def listed(parts: Iterable[str]) -> str:

@@ -13,6 +13,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.data import data_path
+from trainc.plural import plural
 from trainc.reports import in_order
 from trainc.review.consequences import WORDS
 from trainc.review.formats import (
@@ -22,7 +23,6 @@ from trainc.review.formats import (
     headline,
     meaning,
     origin,
-    plural,
     same_values,
     short,
     sums,

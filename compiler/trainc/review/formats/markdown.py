@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from trainc.plural import plural
 from trainc.reports import in_order
 from trainc.review.consequences import RANK
 from trainc.review.formats import (
@@ -25,7 +26,6 @@ from trainc.review.formats import (
     meaning,
     named,
     origin,
-    plural,
     same_values,
     short,
     sums,

@@ -1,0 +1,21 @@
+"""A number with its noun, for messages."""
+
+from __future__ import annotations
+
+
+def plural(count: int, noun: str) -> str:
+    """Return the number and the noun in singular or plural.
+
+    >>> plural(1, "file"), plural(2, "file"), plural(0, "PodGroup")
+    ('1 file', '2 files', '0 PodGroups')
+    """
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def also(others: int) -> str:
+    """Return the end of a message that is about more TrainJobs than one, or nothing.
+
+    >>> also(0), also(1), also(2)
+    ('', ' (and 1 more TrainJob)', ' (and 2 more TrainJobs)')
+    """
+    return f" (and {plural(others, 'more TrainJob')})" if others else ""

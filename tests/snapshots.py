@@ -1,0 +1,42 @@
+"""Snapshots as text files of their own, where a reader looks for them: beside the input of their test.
+
+A test declares a subclass of `TextFile` for each kind of file.
+"""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
+from syrupy.location import PyTestLocation
+from syrupy.types import SnapshotIndex
+
+
+class TextFile(SingleFileSnapshotExtension):
+    """The file FOLDER/NAME.EXTENSION; `{}` in the folder or the name is the parameter of the test."""
+
+    _write_mode = WriteMode.TEXT
+    file_extension = "txt"
+    folder: Path
+    name = "{}"
+
+    @classmethod
+    def dirname(cls, *, test_location: PyTestLocation) -> str:
+        return str(cls.folder).replace("{}", parameter(test_location))
+
+    @classmethod
+    def get_snapshot_name(cls, *, test_location: PyTestLocation, index: SnapshotIndex = 0) -> str:
+        return cls.name.replace("{}", parameter(test_location))
+
+    def is_snapshot_location(self, *, location: str) -> bool:
+        return fnmatchcase(Path(location).name, f"{self.name.replace('{}', '*')}.{self.file_extension}")
+
+    def serialize(self, data: Any, **_: Any) -> str:
+        return str(data)
+
+
+def parameter(test: PyTestLocation) -> str:
+    """Return the parameter of a test: `cpu-ranks` of `test_golden[cpu-ranks]`."""
+    return test.snapshot_name.partition("[")[2].rstrip("]")

@@ -1,0 +1,50 @@
+"""Volcano: the PodGroup with its queue and topology, and the annotation of the pods, row by row."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from manifests import compiled, job_of, made, trainer_job
+
+from trainc import Compilation
+
+QUEUE = "scheduling.volcano.sh/queue-name"
+NEAR = {"mode": "hard", "highestTierAllowed": 2}
+
+
+def in_a_gang(folder: Path, policy: dict[str, Any], annotations: dict[str, str]) -> Compilation:
+    """Two nodes whose runtime has this policy, and these annotations of the JobSet."""
+    return compiled(
+        folder,
+        trainer_job(resources={"requests": {"cpu": 1}}),
+        metadata={"annotations": annotations},
+        mlPolicy={"numNodes": 2},
+        podGroupPolicy={"volcano": policy},
+    )
+
+
+@pytest.mark.parametrize(
+    ("policy", "annotations", "more"),
+    [
+        pytest.param({}, {}, {}, id="the default queue"),
+        pytest.param({}, {QUEUE: "research"}, {"queue": "research"}, id="a queue"),
+        pytest.param({"networkTopology": NEAR}, {}, {"networkTopology": NEAR}, id="nodes near one another"),
+    ],
+)
+def test_the_pod_group(
+    tmp_path: Path, policy: dict[str, Any], annotations: dict[str, str], more: dict[str, Any]
+) -> None:
+    group = made(in_a_gang(tmp_path, policy, annotations), "PodGroup")
+    assert (group["apiVersion"], group["metadata"]) == ("scheduling.volcano.sh/v1beta1", {"name": "j"})
+    assert group["spec"] == {"minMember": 2, "minResources": {"cpu": "2"}, **more}
+
+
+def test_every_pod_names_its_group(tmp_path: Path) -> None:
+    job = job_of(in_a_gang(tmp_path, {}, {}))
+    assert job["template"]["metadata"]["annotations"]["scheduling.k8s.io/group-name"] == "j"
+
+
+def test_a_queue_without_a_name_is_refused(tmp_path: Path) -> None:
+    assert [d.id for d in in_a_gang(tmp_path, {}, {QUEUE: ""}).diagnostics] == ["volcano-queue"]
