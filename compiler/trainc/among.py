@@ -15,13 +15,16 @@ from typing import TYPE_CHECKING, Final
 
 from trainc import inputs
 from trainc.compilation import Compilation, Options, compile_documents
+from trainc.confine import within
 from trainc.diagnostics import Diagnostic, ObjectId, Place
-from trainc.reading import Reading
+from trainc.frontends import NO_OBJECT, sort
+from trainc.reading import Reading, documents_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from trainc.diagnostics import Document
+    from trainc.frontends import Role
     from trainc.settings import Settings
 
     Given = Callable[[str], bool]
@@ -29,6 +32,9 @@ if TYPE_CHECKING:
 
 MARKS: Final = (b"kubeflow.org", b"TrainJob", b"TrainingRuntime")
 """A file that holds none of these has nothing for us; a repository has YAML of many kinds, templates among them."""
+HIDING: Final = (b"\\", b"!", b"&", b"*", b"\0")
+"""A file that holds one of these may write a mark in other bytes: an escape, a tag, an anchor, UTF-16 or UTF-32."""
+BOMS: Final = (b"\xff\xfe", b"\xfe\xff")
 
 
 def compile_among(
@@ -48,10 +54,10 @@ def compile_among(
     manifests = [path for path in paths if not _holds_settings(path, settings)]
     read = Reading(namespace=options.namespace)
     asked_for = 0
-    for file in inputs.read((folder, *manifests), skip=options.skip, settings=settings.file):
+    for file in _files((folder, *manifests), options):
         if isinstance(file, Diagnostic):
             read.diagnostics.append(file)
-        elif any(mark in file.data for mark in MARKS):
+        elif is_ours(file):
             read.add(file)
             asked_for += given(file.path)
     everything = len(manifests) < len(paths) or any(given(d.file) for d in read.documents["runtime"])
@@ -71,6 +77,31 @@ def compile_among(
     )
 
 
+def is_ours(file: inputs.File) -> bool:
+    """Return whether a file may hold a TrainJob or a runtime.
+
+    The bytes decide where they can hide nothing, else the parsed documents. A file that cannot be parsed is not ours,
+    unless its bytes hold a mark.
+    """
+    data = file.data
+    if any(mark in data for mark in MARKS):
+        return True
+    if not (data.startswith(BOMS) or any(hiding in data for hiding in HIDING)):
+        return False
+    documents = (document for document in documents_of(file) if not isinstance(document, Diagnostic))
+    return any(_is_role(found) for document in documents for found in sort(document))
+
+
+def _is_role(found: tuple[Role, Document] | Diagnostic) -> bool:
+    """Return whether a sorted document is a TrainJob or a runtime, or a wrong one."""
+    return found.id != NO_OBJECT if isinstance(found, Diagnostic) else found[0] != "other"
+
+
+def _files(paths: Sequence[str], options: Options) -> Iterator[inputs.File | Diagnostic]:
+    settings = options.settings
+    return inputs.read(paths, skip=options.skip, settings=settings.file, follow_links=settings.follow_links)
+
+
 def _given(paths: Iterable[str]) -> Given:
     """Return what says whether a file is one of `paths` or below one of them, however both are spelled."""
     real_paths = frozenset(map(os.path.realpath, paths))
@@ -78,7 +109,7 @@ def _given(paths: Iterable[str]) -> Given:
     @cache
     def given(file: str) -> bool:
         real = os.path.realpath(file)
-        return real in real_paths or any(inputs.within(real, path) for path in real_paths)
+        return real in real_paths or any(within(real, path) for path in real_paths)
 
     return given
 

@@ -139,7 +139,13 @@ def compile_paths(paths: Iterable[str], options: Options) -> Compilation:
 def read(paths: Iterable[str], options: Options, files_of: Reader = inputs.read) -> Reading:
     """Read and sort the documents of some paths."""
     reading = Reading(files_of, namespace=options.namespace)
-    reading.gather(paths, skip=options.skip, settings=options.settings.file, root=options.root)
+    reading.gather(
+        paths,
+        skip=options.skip,
+        settings=options.settings.file,
+        root=options.root,
+        follow_links=options.settings.follow_links,
+    )
     return reading
 
 
@@ -207,7 +213,8 @@ def library(
         found += twice
         levels.append(level)
     for path in options.runtimes:
-        more = read([path], options._replace(settings=DEFAULT), files_of)
+        plain = DEFAULT._replace(follow_links=options.settings.follow_links)
+        more = read([path], options._replace(settings=plain), files_of)
         level, twice = Level.of(spelled.runtimes.format(path), more.documents["runtime"], conform_runtime)
         found += [*more.diagnostics, *twice]
         levels.append(level)

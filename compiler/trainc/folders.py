@@ -11,16 +11,19 @@ import stat
 from contextlib import closing, suppress
 from typing import Final
 
+from trainc.confine import READ
+
 PART: Final = ".trainc-part"
 """How the name of a file ends, hidden by a `.` at its start, that is being written."""
 _PIECE: Final = 2**20
-_PLAIN: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
-"""How a file is opened to be read: no link is followed, and no pipe waited for."""
 
 
-def open_below(folder: str, path: str, *, make: bool = False) -> int:
-    """A descriptor of the folder at `path`, which may be ""; no link below `folder` is followed. Raises OSError."""
-    at = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+def open_below(folder: int, path: str, *, make: bool = False) -> int:
+    """Return a descriptor of the folder at `path`, which may be ""; no link below `folder` is followed.
+
+    Raises OSError.
+    """
+    at = os.dup(folder)
     for part in path.split("/") if path else ():
         try:
             if make:
@@ -36,7 +39,8 @@ def open_below(folder: str, path: str, *, make: bool = False) -> int:
 class Folders:
     """The folders of some files: each is opened, or missed, once for all of its files that come one after another."""
 
-    def __init__(self, folder: str, *, make: bool = False) -> None:
+    def __init__(self, folder: int, *, make: bool = False) -> None:
+        """`folder` is a descriptor, which stays open."""
         self._folder = folder
         self._make = make
         self._path = ""
@@ -71,8 +75,10 @@ class Folders:
             self._at = None
 
 
-def current(folder: str, path: str) -> bytes | str | None:
-    """As `Folders.current`, of one file."""
+def current(folder: int | None, path: str) -> bytes | str | None:
+    """As `Folders.current`, of one file; None where there is no folder."""
+    if folder is None:
+        return None
     with closing(Folders(folder)) as folders:
         return folders.current(path)
 
@@ -80,7 +86,7 @@ def current(folder: str, path: str) -> bytes | str | None:
 def content(at: int, name: str) -> bytes | str | None:
     """As `Folders.current`, of a file in the folder of a descriptor."""
     try:
-        opened = os.open(name, _PLAIN, dir_fd=at)
+        opened = os.open(name, READ, dir_fd=at)
     except FileNotFoundError:
         return None
     except OSError:
@@ -98,21 +104,23 @@ def content(at: int, name: str) -> bytes | str | None:
         os.close(opened)
 
 
-def replace(folder: str, path: str, data: bytes) -> None:
+def replace(folder: int, path: str, data: bytes) -> None:
     """Write a file below a folder, whole or not at all. Raises OSError."""
     parent, _, name = path.rpartition("/")
     with closing(Folders(folder, make=True)) as folders:
         replace_at(folders.at(parent), name, data)
 
 
-def replace_at(at: int, name: str, data: bytes) -> None:
-    """As `replace`, of a file in the folder of a descriptor."""
+def replace_at(at: int, name: str, data: bytes, *, mode: int | None = None) -> None:
+    """As `replace`, of a file in the folder of a descriptor; with these permissions, by default those of a new file."""
     part = f".{name}.{os.getpid()}{PART}"
     opened = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o666, dir_fd=at)
     try:
         try:
             while data:  # a disk that is almost full takes a piece before it refuses
                 data = data[os.write(opened, data) :]
+            if mode is not None:
+                os.fchmod(opened, mode)
         finally:
             os.close(opened)
         os.rename(part, name, src_dir_fd=at, dst_dir_fd=at)
@@ -121,7 +129,18 @@ def replace_at(at: int, name: str, data: bytes) -> None:
         raise
 
 
-def remove(folder: str, path: str) -> None:
+def create_at(at: int, name: str, data: bytes) -> bool:
+    """Write a new file in the folder of a descriptor; False where there is one. Raises OSError."""
+    try:
+        opened = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o666, dir_fd=at)
+    except FileExistsError:
+        return False
+    with open(opened, "wb") as file:
+        file.write(data)
+    return True
+
+
+def remove(folder: int, path: str) -> None:
     """Remove a file, and its folder when that is empty then."""
     parent, _, name = path.rpartition("/")
     at = open_below(folder, parent)

@@ -1,23 +1,29 @@
 """The given paths, read: files, folders, standard input.
 
-Reads    each path that the user gave, and below a folder every .yaml, .yml and .json file; hidden files and folders are
-         left out: they hold settings of git, editors and hooks.
-Returns  the files in a fixed order, and a diagnostic for each path that cannot be read. Nothing outside the given
-         paths is read: a link that leads out of the root (the git root, else the folder of the path) is an error.
+Reads    each path that the user gave, and below a folder every .yaml, .yml and .json file. Hidden files and folders are
+         left out: they hold settings of git, editors and hooks. Outputs of trainc that a listing names are left out
+         below another folder.
+Returns  the files in a fixed order, and a diagnostic for each path that cannot be read. Folders are walked by
+         descriptors, and nothing outside the root is read: a link that leads out of it is an error.
 """
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import sys
 from typing import TYPE_CHECKING, Final
 
+from trainc.confine import LIST, READ, LinkOutError, Root, open_to_read, root_of, within
 from trainc.diagnostics import Diagnostic, Location
+from trainc.listings import LISTING, MARK_BYTES, listed
 from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from trainc.confine import Opened
 
 SUFFIXES: Final = (".yaml", ".yml", ".json")
 LARGEST_FILE: Final = 256 * 1024 * 1024
@@ -30,8 +36,9 @@ SETTINGS: Final = "trainc.yaml"
 TOLD: Final = "the repository"
 """What a root is called that somebody else chose: its path means nothing to the user."""
 
-_PLAIN: Final = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-"""How a plain file is opened: nothing else is followed or waited for, where the system can be told so."""
+LONGEST: Final = 4095
+"""Bytes of a path, as Linux takes them."""
+_LONGEST_NAME: Final = 255
 
 
 class File(NamedTuple):
@@ -42,42 +49,43 @@ class File(NamedTuple):
 
 
 def read(
-    paths: Iterable[str], *, skip: Iterable[str] = (), settings: str = "", root: str | None = None
+    paths: Iterable[str],
+    *,
+    skip: Iterable[str] = (),
+    settings: str = "",
+    root: str | None = None,
+    follow_links: bool = False,
 ) -> Iterator[File | Diagnostic]:
-    """Every file of the paths, each once; `root` is the root that links must not leave, where somebody knows it.
+    """Yield every file of the paths, each once, and a diagnostic for each path that cannot be read.
 
-    Left out below another one are `skip`, folders and files (outputs), and what holds trainc's own settings: any
-    trainc.yaml, and the file `settings`, with all links resolved.
+    Args:
+        paths: files, folders, and `-` for standard input.
+        skip: files and folders that are left out below one of the paths: outputs.
+        settings: a file with trainc's own settings, with all links resolved; left out as any trainc.yaml is.
+        root: the folder that nothing is read outside of; by default the root of each path (`confine.root_of`).
+        follow_links: whether links may lead out of the root.
     """
     paths = list(paths)
-    roots = _roots(paths, root)
     written = [os.path.realpath(path) for path in skip]
     # What is asked for by name is read.
     left_out = tuple(out for out in written if not any(within(os.path.realpath(path), out) for path in paths))
-    walk = _Walk(roots=roots, skip=left_out, settings=settings, called=TOLD if root else "")
+    walk = _Walk(paths, root=root, skip=left_out, settings=settings, follow_links=follow_links)
     for path in paths:
         if path == STDIN:
             yield from _standard_input()
         else:
-            yield from walk.path(path)
+            yield from walk.given(path)
 
 
-def settings(path: str, *, root: str | None = None) -> File | Diagnostic:
+def settings(path: str, *, root: str | None = None, follow_links: bool = False) -> File | Diagnostic:
     """The one file of that path, which is no manifest."""
     if os.path.isdir(path):
         return fault(path, "is a folder", "give the file that holds the settings")
-    walk = _Walk(roots=_roots([path], root), skip=(), settings=None, called=TOLD if root else "")
-    return next(walk.path(path))
+    walk = _Walk([path], root=root, settings=None, follow_links=follow_links)
+    return next(walk.given(path))
 
 
-def _roots(paths: Iterable[str], root: str | None) -> tuple[str, ...]:
-    """The roots of some paths, with all links resolved: the one that is known, else what each path is in."""
-    if root is not None:
-        return (os.path.realpath(root),)
-    return tuple(dict.fromkeys(root_of(path) for path in paths if path != STDIN))
-
-
-def root_of(path: str) -> str:
+def repository_of(path: str) -> str:
     """The git root above a path, else its folder (a folder's own), with all links resolved."""
     full = os.path.abspath(path)
     folder = os.path.realpath(full if os.path.isdir(full) else os.path.dirname(full))
@@ -91,88 +99,163 @@ def root_of(path: str) -> str:
         at = above
 
 
-def within(path: str, folder: str) -> bool:
-    """Whether a resolved path is the folder or below it."""
-    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
-
-
 def fault(path: str, message: str, help: str = "", *, id: str = "unreadable") -> Diagnostic:
     """A path that cannot be read."""
     return Diagnostic(id=id, severity="error", stage="read", message=message, help=help, place=Location(file=path))
 
 
 class _Walk:
-    """One walk over all given paths; remembers what it has read, so that nothing is read twice."""
+    """One walk over all given paths. It remembers what it has read, and reads nothing twice."""
 
-    def __init__(self, *, roots: tuple[str, ...], skip: tuple[str, ...], settings: str | None, called: str) -> None:
-        self.roots = roots
-        self.called = called
+    def __init__(
+        self,
+        paths: Iterable[str],
+        *,
+        root: str | None,
+        skip: tuple[str, ...] = (),
+        settings: str | None,
+        follow_links: bool = False,
+    ) -> None:
+        self.paths = tuple(paths)
+        self.root = None if root is None else Root.at(root)
         self.skip = skip
         self.settings = settings
+        self.follow_links = follow_links
         self.seen = set(skip)
-        """Resolved paths: all that has been read, and, as if it had been, what is to be left out."""
+        """Resolved paths: all that has been read, and all that is left out."""
+        self.outputs: frozenset[str] = frozenset()
+        """Resolved paths of the files that listings name as outputs."""
 
-    def path(self, path: str, *, depth: int = 0, real: str = "") -> Iterator[File | Diagnostic]:
-        """What is at a path; `real` is the same with all links resolved, where that is known."""
+    def given(self, path: str) -> Iterator[File | Diagnostic]:
+        """Yield the files of a path that the user gave."""
+        if self.root is None and _is_device(path):
+            yield _device(path)
+            return
+        root = self.root or root_of(path)
+        yield from self._path(path, root, depth=0)
+
+    def _path(self, path: str, root: Root, *, depth: int) -> Iterator[File | Diagnostic]:
+        """Yield the files of a path, opened from its root: a given one, a link, or one that a listing got wrong."""
         try:
-            status = os.stat(path)
+            opened = open_to_read(path, None if self.follow_links else root)
+        except LinkOutError:
+            yield self._link_out(path, root)
+            return
         except OSError as error:
             yield self._missing(path, error)
             return
-        real = real or os.path.realpath(path)
-        if not any(within(real, root) for root in self.roots):
-            yield fault(
-                path,
-                f"is a link that leads out of {self.called or self.roots[0]}",
-                "trainc reads nothing outside the given paths: copy the file, or give its folder as a path of its own",
-                id="link-out",
-            )
-            return
-        if real in self.seen or any(within(real, path) for path in self.skip):
-            return
-        self.seen.add(real)
-        if stat.S_ISDIR(status.st_mode):
-            yield from self._folder(path, real, depth + 1)
-        elif self.settings is not None and (real == self.settings or os.path.basename(path) == SETTINGS):
+        descriptor, status, real = opened
+        try:
+            if real in self.seen or any(within(real, path) for path in self.skip):
+                return
+            if descriptor is not None and stat.S_ISDIR(status.st_mode):
+                self.seen.add(real)
+                yield from self._folder(path, real, descriptor, root, depth + 1)
+            elif depth and real in self.outputs and _is_output(descriptor):
+                return
+            else:
+                self.seen.add(real)
+                yield from self._file(path, opened, depth)
+        finally:
+            if descriptor is not None:
+                os.close(descriptor)
+
+    def _file(self, path: str, opened: Opened, depth: int) -> Iterator[File | Diagnostic]:
+        if self.settings is not None and (opened.path == self.settings or os.path.basename(path) == SETTINGS):
             if depth == 0:
                 yield fault(path, "holds trainc's own settings, and no manifest", "give the files of the jobs")
-        elif stat.S_ISREG(status.st_mode) or (depth == 0 and path.startswith("/dev/")):
-            yield _file(path, status.st_size)
+        elif opened.descriptor is not None and stat.S_ISREG(opened.status.st_mode):
+            yield _file(path, opened.descriptor, opened.status.st_size)
         else:
             yield fault(path, "is not a regular file", "give a file, a folder, or - for standard input")
 
-    def _folder(self, path: str, real: str, depth: int) -> Iterator[File | Diagnostic]:
+    def _folder(self, path: str, real: str, at: int, root: Root, depth: int) -> Iterator[File | Diagnostic]:
+        """Yield the files of a folder that is open."""
         if depth > DEEPEST:
             yield fault(path, f"is a folder more than {DEEPEST} deep; it is not read", "give its path by itself")
             return
         try:
-            with os.scandir(path) as entries:
+            with os.scandir(at) as entries:
                 found = sorted(
                     [
                         (entry.name, entry.is_file(follow_symlinks=False), entry.is_dir(follow_symlinks=False))
                         for entry in entries
-                        if not entry.name.startswith(".")
+                        if not entry.name.startswith(".") or entry.name == LISTING
                     ]
                 )
         except OSError as error:
             yield fault(path, f"cannot be listed: {error.strerror}")
             return
         called, resolved = "" if path == "." else os.path.join(path, ""), os.path.join(real, "")
+        room = LONGEST - len(os.fsencode(called))
         for name, is_file, is_folder in found:
             below = called + name
-            if not name.endswith(SUFFIXES) and (is_file or not os.path.isdir(below)):
+            if name == LISTING:
+                self._listed(at, real)
+            elif is_file and not name.endswith(SUFFIXES):
                 continue
-            # A plain file is in the root as its folder is; where anything is to be said of it, `path` says it.
-            if is_file and self._is_wanted(name, resolved + name) and (data := _plain(below)) is not None:
-                self.seen.add(resolved + name)
-                yield File(below, data)
+            elif room < _LONGEST_NAME and len(os.fsencode(name)) > room:
+                yield fault(
+                    below, f"is a path of more than {LONGEST} bytes; it is not read", "give its folder a shorter path"
+                )
+            # A plain file is in the root as its folder is; where anything is to be said of it, `_path` says it.
+            elif is_file and self._is_wanted(name, resolved + name) and (data := _plain(name, at)) is not None:
+                if resolved + name not in self.outputs or not data.startswith(MARK_BYTES):
+                    self.seen.add(resolved + name)
+                    yield File(below, data)
+            elif is_folder:
+                yield from self._below(name, below, resolved + name, at, root, depth)
+            elif name.endswith(SUFFIXES):
+                yield from self._path(below, root, depth=depth)
             else:
-                # To resolve the path of each folder takes as long as to list it.
-                yield from self.path(below, depth=depth, real=resolved + name if is_folder else "")
+                yield from self._odd(name, below, at, root, depth)
+
+    def _below(self, name: str, path: str, real: str, at: int, root: Root, depth: int) -> Iterator[File | Diagnostic]:
+        """Yield the files of a folder in one that is open."""
+        if real in self.seen:
+            return
+        try:
+            descriptor = os.open(name, LIST, dir_fd=at)
+        except OSError:
+            yield from self._path(path, root, depth=depth)
+            return
+        self.seen.add(real)
+        try:
+            yield from self._folder(path, real, descriptor, root, depth + 1)
+        finally:
+            os.close(descriptor)
+
+    def _odd(self, name: str, path: str, at: int, root: Root, depth: int) -> Iterator[File | Diagnostic]:
+        """Yield the files of a link to a folder; nothing where it is none, and no manifest by its name."""
+        try:
+            is_folder = stat.S_ISDIR(os.stat(name, dir_fd=at).st_mode)
+        except OSError as error:
+            if error.errno not in {errno.ENOENT, errno.ELOOP, errno.ENOTDIR}:
+                yield self._missing(path, error)
+            return
+        if is_folder:
+            yield from self._path(path, root, depth=depth)
+
+    def _listed(self, at: int, real: str) -> None:
+        """Note the outputs that the listing of a folder names, unless they are given."""
+        data = _plain(LISTING, at)
+        if data is None:
+            return
+        given = [path for path in map(os.path.realpath, self.paths) if within(path, real)]
+        paths = (os.path.join(real, *path.split("/")) for path in listed(data))
+        self.outputs |= {path for path in paths if not any(within(path, one) for one in given)}
 
     def _is_wanted(self, name: str, real: str) -> bool:
         """Whether a plain file of a folder is a manifest that has not been read."""
         return name != SETTINGS and real != self.settings and real not in self.seen
+
+    def _link_out(self, path: str, root: Root) -> Diagnostic:
+        if self.root is not None:
+            help = "copy the file into the repository"
+        else:
+            help = "copy the file, or read through such links with --follow-links"
+        where = TOLD if self.root is not None else root.path
+        return fault(path, f"is a link that leads out of {where}", help, id="link-out")
 
     def _missing(self, path: str, error: OSError) -> Diagnostic:
         if os.path.islink(path):
@@ -180,13 +263,13 @@ class _Walk:
         return fault(path, f"cannot be read: {error.strerror}", "check the path's spelling, and who may read it")
 
 
-def _plain(path: str) -> bytes | None:
-    """The bytes of a plain file that is no link; None where something is the matter, or it changes while it is read.
+def _plain(name: str, at: int) -> bytes | None:
+    """The bytes of a plain file in an open folder; None for anything else, or where it changes while it is read.
 
     Python's `open` alone would take longer than all of this.
     """
     try:
-        opened = os.open(path, _PLAIN)
+        opened = os.open(name, READ, dir_fd=at)
     except OSError:
         return None
     try:
@@ -201,16 +284,35 @@ def _plain(path: str) -> bytes | None:
     return data if len(data) == status.st_size else None
 
 
-def _file(path: str, size: int) -> File | Diagnostic:
+def _is_output(descriptor: int | None) -> bool:
+    """Whether an open file begins with trainc's mark."""
+    return descriptor is not None and os.pread(descriptor, len(MARK_BYTES), 0) == MARK_BYTES
+
+
+def _file(path: str, descriptor: int, size: int) -> File | Diagnostic:
     if size > LARGEST_FILE:
         return fault(path, f"has {size >> 20} MiB; files of more than 256 MiB are not read", "split it")
     try:
-        with open(path, "rb") as opened:
+        with open(descriptor, "rb", closefd=False) as opened:
             # A device has no size, and maybe no end; to ask a file for more than it has takes longer than to read it.
             data = opened.read() if size else opened.read(LARGEST_FILE + 1)
     except OSError as error:
         return fault(path, f"cannot be read: {error.strerror}", "check who may read it")
     return _bounded(path, data)
+
+
+def _is_device(path: str) -> bool:
+    """Whether a path is a device or a descriptor of this process: /dev/stdin, or /dev/fd/63 for a shell's <(...)."""
+    full = os.path.abspath(path)
+    return os.path.dirname(full) in {"/dev", "/dev/fd"} and not os.path.isdir(full)
+
+
+def _device(path: str) -> File | Diagnostic:
+    try:
+        with open(path, "rb") as opened:
+            return _bounded(path, opened.read(LARGEST_FILE + 1))
+    except OSError as error:
+        return fault(path, f"cannot be read: {error.strerror}", "check the path's spelling, and who may read it")
 
 
 def _standard_input() -> Iterator[File | Diagnostic]:

@@ -1,4 +1,7 @@
-"""The output folder: one file a TrainJob, and a list of what was written, so that what is no longer made is removed.
+"""The output folder: one file per TrainJob, and a listing of what was written, so that stale outputs are pruned.
+
+The listing also names the PATHs that the outputs were compiled from. A build that does not cover them prunes nothing.
+A build plans and writes under a lock, so two builds into one folder take turns.
 
 Nothing is half-written: a file is written beside its place and renamed into it, and only when its bytes changed.
 Nothing of anybody else is touched: a file is replaced or removed only where it begins with trainc's mark, and no link
@@ -11,22 +14,87 @@ outlives it; a machine that loses its power may lose outputs, which the next bui
 
 from __future__ import annotations
 
+import errno
 import os
-from contextlib import closing, contextmanager, suppress
+import time
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
+from trainc.confine import open_to_write
 from trainc.diagnostics import Diagnostic, Location
 from trainc.folders import PART, Folders, content, current, open_below, remove, replace, replace_at
+from trainc.listings import BEGINS, LISTING, MARK, STDIN, Listing, inputs_of, is_below, parse, render, uncovered
+from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
-MARK: Final = "# Compiled by trainc from the TrainJob of this name. Do not edit: it is written anew.\n"
-"""The first line of every file that trainc writes into a folder."""
-LISTING: Final = ".trainc-outputs"
-"""Without a suffix: kubectl and Argo CD take every .json of a folder, hidden or not, for a manifest."""
+PASSED: Final = "_passthrough.yaml"
+"""The output that holds the documents of other kinds; no object's name can begin with an underscore."""
+PATIENCE: Final = 60.0
+"""How many seconds a build waits for another one that writes to its folder."""
+_PAUSE: Final = 0.05
+
+
+class Output(NamedTuple):
+    """An output folder that is open, and that no other build writes to."""
+
+    folder: str
+    at: int | None
+    """Its descriptor; None where there is no such folder."""
+
+
+@contextmanager
+def opened(folder: str, *, make: bool, tell: Callable[[str], object]) -> Iterator[Output]:
+    """Open an output folder and lock it; no link below the root is followed.
+
+    Args:
+        folder: its path.
+        make: whether it is made where it is missing, and written to.
+        tell: is called once with a line when another build holds the lock.
+
+    Raises:
+        OSError: the folder cannot be opened, or another build holds the lock for a minute.
+    """
+    try:
+        at = open_to_write(folder, make=make)
+    except FileNotFoundError:
+        if make:
+            raise
+        yield Output(folder, None)
+        return
+    try:
+        os.listdir(at)
+        _lock(folder, at, tell, shared=not make)
+        yield Output(folder, at)
+    finally:
+        os.close(at)
+
+
+def _lock(folder: str, at: int, tell: Callable[[str], object], *, shared: bool) -> None:
+    """Wait until no other build writes to the folder. The system releases the lock of a build that is killed."""
+    import fcntl
+
+    how = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
+    until: float | None = None
+    while True:
+        try:
+            fcntl.flock(at, how | fcntl.LOCK_NB)
+        except BlockingIOError:
+            pass
+        except OSError:
+            return  # a file system without locks
+        else:
+            return
+        now = time.monotonic()
+        if until is None:
+            tell(f"{folder}: another build writes to this folder; waiting for up to {PATIENCE:.0f} seconds\n")
+            until = now + PATIENCE
+        elif now >= until:
+            raise OSError(errno.ETIMEDOUT, f"another build has locked the folder for {PATIENCE:.0f} seconds")
+        time.sleep(_PAUSE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,34 +107,68 @@ class Changes:
     """The list for as long as files are written: of the old ones and the new ones. None where the old one will do."""
     folders: frozenset[str] = frozenset()
     """All folders that hold outputs, old and new ones, also where none of these changes."""
+    kept: tuple[str, ...] = ()
+    """Outputs that this build does not make, and that are not pruned: it does not compile all that wrote the folder."""
+    missing: tuple[str, ...] = ()
+    """The inputs that wrote the folder, too, and that this build does not compile; `-` is standard input."""
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
-def plan(folder: str, files: Mapping[str, str], *, prune: bool) -> Changes:
-    """What has to change for `folder` to hold `files` (relative path -> text). Reads only."""
-    if fault := _no_folder(folder):
-        return Changes(diagnostics=(fault,))
-    listed, ignored = _listed(folder) if os.path.isdir(folder) else ({}, [])
-    write, refused = _differing(folder, files)
+def plan(output: Output, files: Mapping[str, str], *, paths: Sequence[str], prune: bool) -> Changes:
+    """Return what changes for the folder to hold `files` (relative path -> text). Read only.
+
+    Args:
+        output: the folder.
+        files: what it is to hold.
+        paths: the PATHs that the files are compiled from. Nothing is pruned where they do not cover all inputs that the
+            listing names.
+        prune: False where only some TrainJobs of the paths are compiled.
+    """
+    folder, at = output
+    listing, ignored = _listing(output)
+    listed = dict.fromkeys(path for path in listing.outputs if isinstance(path, str) and is_below(path))
+    write, refused = _differing(output, files)
     others = [path for path in listed if path not in files]
-    removed, kept = _removable(folder, others) if prune else ([], [])
-    listing = _listing([*files, *([] if prune else others)])
-    if current(folder, LISTING) != listing and (files or listed):
-        write[LISTING] = listing
+    given = inputs_of(folder, paths)
+    missing = _uncovered(folder, listing, given, paths) if listed else []
+    stale, kept = _removable(output, others)
+    if prune and missing and PASSED in write and PASSED in listed:
+        refused.append(_partial(folder, missing))
+    pruned = prune and not missing
+    both = None if listing.inputs is None else (*uncovered(folder, listing.inputs, given), *given)
+    still = [] if pruned else [path for path in others if current(at, path) is not None]
+    written = render([*files, *still], both if still else given)
+    if current(at, LISTING) != written and (files or listed):
+        write[LISTING] = written
     return Changes(
         write=MappingProxyType(write),
-        remove=tuple(removed),
-        listed=None if files.keys() <= listed.keys() else _listing([*files, *others]),
+        remove=tuple(stale) if pruned else (),
+        listed=None if files.keys() <= listed.keys() else render([*files, *others], both),
         folders=frozenset(path.rpartition("/")[0] for path in ("", *files, *others)),
-        diagnostics=(*ignored, *refused, *kept),
+        kept=tuple(stale) if prune and missing else (),
+        missing=tuple(missing),
+        diagnostics=(*ignored, *refused, *(kept if pruned else ())),
     )
 
 
-def _differing(folder: str, files: Mapping[str, str]) -> tuple[dict[str, bytes], list[Diagnostic]]:
+def _uncovered(folder: str, listing: Listing, given: Sequence[str], paths: Sequence[str]) -> list[str]:
+    """Return the inputs of a listing that a build does not compile.
+
+    A listing of an older trainc names no inputs. A single file does not cover it.
+    """
+    if listing.inputs is None:
+        return [os.curdir] if any(os.path.isfile(path) for path in paths) else []
+    return uncovered(folder, listing.inputs, given)
+
+
+def _differing(output: Output, files: Mapping[str, str]) -> tuple[dict[str, bytes], list[Diagnostic]]:
     """Return the bytes of the files that are to be written, and why others cannot be."""
     write: dict[str, bytes] = {}
     refused: list[Diagnostic] = []
-    with closing(Folders(folder)) as folders:
+    folder, at = output
+    if at is None:
+        return {path: (MARK + text).encode() for path, text in files.items()}, []
+    with closing(Folders(at)) as folders:
         for path, text in files.items():
             wanted = (MARK + text).encode()
             there = folders.current(path)
@@ -81,12 +183,13 @@ def _differing(folder: str, files: Mapping[str, str]) -> tuple[dict[str, bytes],
     return write, refused
 
 
-def _removable(folder: str, listed: Sequence[str]) -> tuple[list[str], list[Diagnostic]]:
+def _removable(output: Output, listed: Sequence[str]) -> tuple[list[str], list[Diagnostic]]:
     """Return the listed files that are there and may be removed, and why others are left alone."""
     removable: list[str] = []
     kept: list[Diagnostic] = []
+    folder, at = output
     for path in listed:
-        there = current(folder, path)
+        there = current(at, path)
         if isinstance(there, str):
             kept.append(_left_alone(folder, path, there))
         elif there is not None and not there.startswith(MARK.encode()):
@@ -96,51 +199,34 @@ def _removable(folder: str, listed: Sequence[str]) -> tuple[list[str], list[Diag
     return removable, kept
 
 
-def apply(folder: str, changes: Changes) -> tuple[Diagnostic, ...]:
-    """Write and remove; stop at the first thing that the system refuses, and say what it was.
-
-    Builds of one folder wait for one another.
-    """
+def apply(output: Output, changes: Changes) -> tuple[Diagnostic, ...]:
+    """Write and remove; stop at the first thing that the system refuses, and report it."""
+    folder, at = output
+    assert at is not None
     path = ""
     try:
-        os.makedirs(folder, exist_ok=True)
-        with _alone_in(folder):
-            for below in sorted(changes.folders):
-                _sweep(folder, below)
-            listing = changes.write.get(LISTING)
-            if changes.listed is not None:
-                path = LISTING
-                replace(folder, path, changes.listed)
-            with closing(Folders(folder, make=True)) as folders:
-                for path, data in changes.write.items():
-                    if path != LISTING:
-                        parent, _, name = path.rpartition("/")
-                        replace_at(folders.at(parent), name, data)
-            for path in changes.remove:
-                remove(folder, path)
-            if listing is not None and listing != changes.listed:
-                path = LISTING
-                replace(folder, path, listing)
+        for below in sorted(changes.folders):
+            _sweep(at, below)
+        listing = changes.write.get(LISTING)
+        if changes.listed is not None:
+            path = LISTING
+            replace(at, path, changes.listed)
+        with closing(Folders(at, make=True)) as folders:
+            for path, data in changes.write.items():
+                if path != LISTING:
+                    parent, _, name = path.rpartition("/")
+                    replace_at(folders.at(parent), name, data)
+        for path in changes.remove:
+            remove(at, path)
+        if listing is not None and listing != changes.listed:
+            path = LISTING
+            replace(at, path, listing)
     except OSError as error:
-        return (_unwritable(folder, path, error),)
+        return (unwritable(folder, path, error),)
     return ()
 
 
-@contextmanager
-def _alone_in(folder: str) -> Iterator[None]:
-    """Wait until no other build writes to the folder. The system ends the wait when that one is killed."""
-    import fcntl
-
-    at = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        with suppress(OSError):  # a file system without locks
-            fcntl.flock(at, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(at)
-
-
-def _sweep(folder: str, below: str) -> None:
+def _sweep(folder: int, below: str) -> None:
     """Remove what killed builds were writing in a folder."""
     try:
         at = open_below(folder, below)
@@ -157,17 +243,18 @@ def _sweep(folder: str, below: str) -> None:
 def _is_part(content: bytes | str | None) -> bool:
     """Whether a file holds what trainc writes, as far as it came."""
     return isinstance(content, bytes) and any(
-        content.startswith(start) or start.startswith(content) for start in (MARK.encode(), _LISTING_BEGINS)
+        content.startswith(start) or start.startswith(content) for start in (MARK.encode(), BEGINS)
     )
 
 
-def diff(folder: str, changes: Changes) -> Iterator[str]:
+def diff(output: Output, changes: Changes) -> Iterator[str]:
     """A unified diff from what the folder holds to what a build would make."""
     import difflib
 
+    folder, at = output
     wanted: dict[str, bytes] = {path: data for path, data in changes.write.items() if path != LISTING}
     for path in sorted([*wanted, *changes.remove]):
-        there = current(folder, path)
+        there = current(at, path)
         old = there.decode(errors="replace") if isinstance(there, bytes) else ""
         new = wanted.get(path, b"").decode()
         yield from difflib.unified_diff(
@@ -178,63 +265,27 @@ def diff(folder: str, changes: Changes) -> Iterator[str]:
         )
 
 
-def _no_folder(folder: str) -> Diagnostic | None:
-    """Why a path cannot be the output folder; None where it is one, or where one can be made."""
-    try:
-        os.listdir(folder)
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        return _unwritable(folder, "", error)
-    return None
+def _listing(output: Output) -> tuple[Listing, list[Diagnostic]]:
+    """Return the listing of an earlier build, and why some of its outputs are left alone.
 
-
-_LISTING_BEGINS: Final = b'{\n  "outputs": '
-_NO_NAMES: Final = frozenset(("", ".", ".."))
-"""Parts of paths, of absolute ones too, that name nothing in a folder."""
-
-
-def _listing(paths: list[str]) -> bytes:
-    import json
-
-    return (json.dumps({"outputs": sorted(paths)}, indent=2, ensure_ascii=False) + "\n").encode()
-
-
-def _listed(folder: str) -> tuple[dict[str, None], list[Diagnostic]]:
-    """Return the paths that an earlier build listed and that may be looked at, and why others may not.
-
-    Of two lists that git has merged, one path may be there twice; it is returned once.
+    Where git has merged two listings, one path may be there twice.
     """
-    import json
-
-    data = current(folder, LISTING)
+    folder, at = output
+    data = current(at, LISTING)
     if data is None:
-        return {}, []
-    try:
-        paths = json.loads(data)["outputs"] if isinstance(data, bytes) else None
-    except (ValueError, KeyError, TypeError, RecursionError):
-        paths = None
-    if not isinstance(paths, list):
-        return {}, [_left_alone(folder, LISTING, "it is no list of trainc's; nothing is removed")]
-    return dict.fromkeys(path for path in paths if _is_below(path)), [
+        return Listing(inputs=()), []
+    listing = parse(data) if isinstance(data, bytes) else None
+    if listing is None:
+        return Listing(), [_left_alone(folder, LISTING, "it is no list of trainc's; nothing is removed")]
+    return listing, [
         _left_alone(folder, str(path), f"{LISTING} lists it, but it leads out of the folder")
-        for path in paths
-        if not _is_below(path)
+        for path in listing.outputs
+        if not is_below(path)
     ]
 
 
-def _is_below(path: object) -> bool:
-    """Whether a value, whoever wrote it, is a path that can only be of something in the folder."""
-    if not isinstance(path, str):
-        return False
-    try:
-        path.encode()
-    except UnicodeEncodeError:  # JSON has escapes for half a character
-        return False
-    return "\0" not in path and _NO_NAMES.isdisjoint(path.split("/"))
-
-
-def _unwritable(folder: str, path: str, error: OSError) -> Diagnostic:
+def unwritable(folder: str, path: str, error: OSError) -> Diagnostic:
+    """Return the diagnostic of an output, or of the folder itself, that the system refuses to write."""
     return Diagnostic(
         id="output-unwritable",
         severity="error",
@@ -243,6 +294,23 @@ def _unwritable(folder: str, path: str, error: OSError) -> Diagnostic:
         help="check who may write there; every file that was written is whole",
         place=Location(file=os.path.join(folder, path) if path else folder),
     )
+
+
+def _partial(folder: str, missing: Sequence[str]) -> Diagnostic:
+    return Diagnostic(
+        id="passthrough-partial",
+        severity="error",
+        stage="build",
+        message=f"also holds documents from {shown(folder, missing)}, which is not compiled",
+        help="give every path that the folder is built from",
+        place=Location(file=os.path.join(folder, PASSED)),
+    )
+
+
+def shown(folder: str, inputs: Sequence[str]) -> str:
+    """Return the inputs of a listing as paths of the command line."""
+    names = (path if path == STDIN else os.path.relpath(os.path.join(folder, path)) for path in inputs)
+    return ", ".join(names)
 
 
 def _refuse(folder: str, path: str, why: str) -> Diagnostic:

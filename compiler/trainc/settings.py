@@ -11,7 +11,8 @@ import os
 from typing import TYPE_CHECKING, Final
 
 from trainc import inputs
-from trainc.inputs import SETTINGS, STDIN, fault, root_of, within
+from trainc.confine import repository_above, within
+from trainc.inputs import SETTINGS, STDIN, fault
 from trainc.library import FLAGS, Spelled
 from trainc.objects import NO_PROJECT, Project
 from trainc.records import NamedTuple
@@ -44,6 +45,8 @@ class Settings(NamedTuple):
     """The file that was read, with all links resolved; it is no manifest."""
     diagnostics: tuple[Diagnostic, ...] = ()
     """What is wrong with it."""
+    follow_links: bool = False
+    """Whether links may lead out of the root; only the command line sets it."""
 
     @property
     def quiet(self) -> frozenset[str]:
@@ -56,7 +59,14 @@ class Settings(NamedTuple):
 DEFAULT: Final = Settings()
 
 
-def of(paths: Sequence[str], *, file: str | None = None, search: bool = True, root: str | None = None) -> Settings:
+def of(
+    paths: Sequence[str],
+    *,
+    file: str | None = None,
+    search: bool = True,
+    root: str | None = None,
+    follow_links: bool = False,
+) -> Settings:
     """The settings for these paths.
 
     Args:
@@ -64,33 +74,36 @@ def of(paths: Sequence[str], *, file: str | None = None, search: bool = True, ro
         file: the file to read instead.
         search: whether to read a file at all that is not given.
         root: where the search ends, instead of the git root.
+        follow_links: whether links may lead out of the root; a field of the settings.
     """
-    if file is not None:
-        return read(file)
-    found = next(_above(paths[0] if paths else ".", root), None) if search else None
-    return DEFAULT if found is None else read(found, root=root)
+    if file is None and search:
+        file = next(_above(paths[0] if paths else ".", root), None)
+    else:
+        root = None
+    found = DEFAULT if file is None else read(file, root=root, follow_links=follow_links)
+    return found._replace(follow_links=True) if follow_links else found
 
 
 def _above(path: str, root: str | None) -> Iterator[str]:
     """The files of that name in the folder of a path and in those above it, the nearest first, up to the root."""
     start = "." if path == STDIN else path
     folder = os.path.abspath(start if os.path.isdir(start) else os.path.dirname(start) or ".")
-    root = root_of(start) if root is None else os.path.realpath(root)
-    at = os.path.realpath(folder)
+    root = repository_above(folder) if root is None else os.path.realpath(root)
+    at = folder
     while True:
         candidate = os.path.join(at, SETTINGS)
         if os.path.lexists(candidate):
             yield candidate if os.path.isabs(start) else os.path.relpath(candidate)
-        if at == root or not within(at, root):
+        if root is None or at == root or not within(at, root):
             return
         at = os.path.dirname(at)
 
 
-def read(path: str, *, root: str | None = None) -> Settings:
+def read(path: str, *, root: str | None = None, follow_links: bool = False) -> Settings:
     """The settings of a file; the defaults, and a diagnostic, where it cannot be read."""
     from trainc.diagnostics import Diagnostic
 
-    file = inputs.settings(path, root=root)
+    file = inputs.settings(path, root=root, follow_links=follow_links)
     if isinstance(file, Diagnostic):
         return Settings(diagnostics=(file,))
     return of_file(file)._replace(file=os.path.realpath(path))

@@ -44,7 +44,7 @@ OF_YAML = {
 """The parts of PyYAML; those of the last two lines are stand-ins."""
 OURS = {
     "trainc": (
-        "compilation data delivery diagnostics extensions inputs library objects pipeline plan reading records "
+        "compilation confine data delivery diagnostics extensions inputs library listings objects pipeline plan reading records "
         "settings version"
     ),
     "trainc.checks": "job jobset rules runtime trainjob",

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from trainc.compilation import Compilation
     from trainc.delivery import Delivery
     from trainc.diagnostics import Diagnostic, Document
+    from trainc.outputs import Changes
     from trainc.settings import Settings
 
 EPILOG = """\b
@@ -27,6 +28,10 @@ Examples:
   trainc build jobs/ -o rendered/ --report junit=junit.xml
   helm template chart | trainc build - --passthrough | kubectl apply -f -
 """
+
+
+MOST_KEPT = 20
+"""How many outputs are named that are not pruned."""
 
 
 @options.with_settings
@@ -77,7 +82,7 @@ def build(  # noqa: PLR0913, PLR0917 (an option each)
         report(result.saying([nothing(result)]))
         return WRONG_INPUT
     if folder is not None:
-        return _to_folder(result, folder, report, passthrough=passthrough, prune=only is None, check=check)
+        return _to_folder(result, paths, folder, report, passthrough=passthrough, prune=only is None, check=check)
     report(result, _left_out(result, passthrough))
     options.write(*_manifest(result, form, passthrough=passthrough))
     return OK
@@ -168,32 +173,65 @@ def as_read(document: Document) -> str:
 
 
 def _to_folder(
-    result: Compilation, folder: str, report: Callable[..., None], *, passthrough: bool, prune: bool, check: bool
+    result: Compilation,
+    paths: tuple[str, ...],
+    folder: str,
+    report: Callable[..., None],
+    *,
+    passthrough: bool,
+    prune: bool,
+    check: bool,
 ) -> int:
+    from contextlib import ExitStack
+
     from trainc import outputs
+    from trainc.listings import LISTING
 
     files = {
         f"{namespace}/{name}.yaml" if namespace else f"{name}.yaml": text
         for namespace, name, text in result.manifests()
     }
     if passthrough and result.others:
-        # No object's name can begin with an underscore.
-        files["_passthrough.yaml"] = "---\n".join(as_read(document) for document in result.others)
-    changes = outputs.plan(folder, files, prune=prune)
-    result = result.saying(changes.diagnostics)
-    if result.failed:
-        report(result)
-        return WRONG_INPUT
-    if check:
-        difference = "".join(outputs.diff(folder, changes))
-        report(result, f"{folder} is not current: run trainc build without --check" if difference else "")
-        options.write(difference)
-        return DIFFERENT if difference else OK
-    if refused := outputs.apply(folder, changes):
-        report(result.saying(refused))
-        return WRONG_INPUT
-    written = [path for path in changes.write if path != outputs.LISTING]
+        files[outputs.PASSED] = "---\n".join(as_read(document) for document in result.others)
+    with ExitStack() as stack:
+        try:
+            output = stack.enter_context(outputs.opened(folder, make=not check, tell=options.complain))
+        except OSError as error:
+            report(result.saying([outputs.unwritable(folder, "", error)]))
+            return WRONG_INPUT
+        changes = outputs.plan(output, files, paths=paths, prune=prune)
+        result = result.saying(changes.diagnostics)
+        if result.failed:
+            report(result)
+            return WRONG_INPUT
+        if check:
+            difference = "".join(outputs.diff(output, changes))
+            current = f"{folder} is not current: run trainc build without --check" if difference else ""
+            report(result, _lines(_kept(folder, changes), current))
+            options.write(difference)
+            return DIFFERENT if difference else OK
+        if refused := outputs.apply(output, changes):
+            report(result.saying(refused))
+            return WRONG_INPUT
+    written = [path for path in changes.write if path != LISTING]
     done = f"{folder}: {len(written)} written, {len(changes.remove)} removed, {len(files) - len(written)} unchanged"
-    left = _left_out(result, passthrough)
-    report(result, "\n".join(line for line in (done, left) if line))
+    report(result, _lines(_kept(folder, changes), done, _left_out(result, passthrough)))
     return OK
+
+
+def _kept(folder: str, changes: Changes) -> str:
+    """Name the outputs that are not pruned, and why."""
+    if not changes.kept:
+        return ""
+    from trainc import outputs
+    from trainc.source.printable import escape
+
+    files = [f"{folder}/{path}: kept; it is not compiled from the given paths" for path in changes.kept[:MOST_KEPT]]
+    if more := len(changes.kept) - len(files):
+        files.append(f"{more} more files are kept")
+    missing = outputs.shown(folder, changes.missing)
+    return "\n".join(map(escape, [*files, f"{folder} is also built from {missing}: nothing is pruned"]))
+
+
+def _lines(*lines: str) -> str:
+    return "\n".join(line for line in lines if line)

@@ -37,6 +37,7 @@ Examples:
 @click.option("--no-config", is_flag=True, help="Read no trainc.yaml.")
 @options.delivery
 @click.option("--passthrough", is_flag=True, help="Compare the documents of other kinds, too.")
+@options.follow_links
 def command(  # noqa: PLR0913, PLR0917 (an option each)
     sides: tuple[str, ...],
     runtimes: tuple[str, ...],
@@ -48,6 +49,7 @@ def command(  # noqa: PLR0913, PLR0917 (an option each)
     no_config: bool,
     delivery: Delivery,
     passthrough: bool,
+    follow_links: bool,
 ) -> int:
     """Compare two files, folders or git revisions: sources are compiled, manifests taken as they are.
 
@@ -62,7 +64,8 @@ def command(  # noqa: PLR0913, PLR0917 (an option each)
         raise click.UsageError("--config reads a file and --no-config reads none: give one of them.")
     try:
         old, new = of_arguments(sides or ("HEAD",))
-        review = compare(old, new, Options(runtimes, only, namespace, config, no_config, delivery, passthrough))
+        how = Options(runtimes, only, namespace, config, no_config, delivery, passthrough, follow_links)
+        review = compare(old, new, how)
     except (RevisionError, ValueError) as error:
         raise click.UsageError(f"{error}.") from None
     if review.diagnostics:

@@ -15,6 +15,7 @@ import click
 
 from trainc import reports
 from trainc.cli import options
+from trainc.confine import LinkError, is_confined, is_link, open_to_write
 from trainc.inputs import STDIN, SUFFIXES
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ def check(wanted: Sequence[tuple[str, str]], *, inputs: Sequence[str], stdout: s
         seen.add(real)
         if stdout and (file == STDOUT or _holds_standard_output(file)):
             raise _refused(file, f"is standard output, which carries {stdout}; ./- is a file of that name")
+        if file != STDOUT and (why := _behind_a_link(file)):
+            raise _refused(file, f"cannot be written: {why}")
         if real in given or (file != STDOUT and _may_be_input(real)):
             raise _refused(file, "is no report, and may be an input: choose another file")
         if file != STDOUT and (why := _unwritable(file)):
@@ -92,6 +95,23 @@ def _unwritable(file: str) -> str:
     return "" if os.access(folder, os.W_OK | os.X_OK) else "permission denied"
 
 
+def _behind_a_link(file: str) -> str:
+    """Return why a file cannot be written that is a link below the root, or behind one; else an empty string."""
+    folder, name = os.path.split(os.path.abspath(file))
+    if not is_confined(file):
+        return ""
+    try:
+        at = open_to_write(folder, make=False)
+    except LinkError as error:
+        return error.strerror
+    except OSError:
+        return ""  # it is missing, or `_unwritable` has more to say
+    try:
+        return LinkError().strerror if is_link(name, at) else ""
+    finally:
+        os.close(at)
+
+
 def _is_stream(file: str) -> bool:
     """Whether a path is a pipe or a device: what no file can be renamed into."""
     return os.path.exists(file) and not os.path.isfile(file)
@@ -107,12 +127,22 @@ def _holds_standard_output(file: str) -> bool:
 
 def _write(file: str, data: bytes) -> None:
     """Write a file, its folders made where they are missing."""
-    if _is_stream(file):
+    from trainc import folders
+
+    confined = is_confined(file)
+    if _is_stream(file) and not confined:
         with open(file, "wb") as opened:
             opened.write(data)
         return
-    from trainc import folders
-
-    folder, name = os.path.split(os.path.realpath(file))
-    os.makedirs(folder, exist_ok=True)
-    folders.replace(folder, name, data)
+    folder, name = os.path.split(os.path.abspath(file) if confined else os.path.realpath(file))
+    at = open_to_write(folder, make=True)
+    try:
+        if confined and is_link(name, at):
+            raise LinkError
+        if _is_stream(file):
+            with open(os.open(name, os.O_WRONLY | os.O_NOFOLLOW, dir_fd=at), "wb") as opened:
+                opened.write(data)
+        else:
+            folders.replace_at(at, name, data)
+    finally:
+        os.close(at)

@@ -29,14 +29,19 @@ Examples:
 @options.paths
 @options.runtimes
 @options.namespace
-def command(job: str, paths: tuple[str, ...], runtimes: tuple[str, ...], namespace: str | None) -> int:
+@options.follow_links
+def command(
+    job: str, paths: tuple[str, ...], runtimes: tuple[str, ...], namespace: str | None, follow_links: bool
+) -> int:
     """Print every Secret that the pods of TrainJob JOB wait for, with new random keys.
 
     JOB is the TrainJob's name; it is looked for in PATH (files, folders, or -; by default the current folder).
     """
     from trainc.compilation import compile
+    from trainc.settings import DEFAULT
 
-    result = compile(paths or (".",), runtimes=runtimes, only=job, namespace=namespace)
+    settings = DEFAULT._replace(follow_links=follow_links)
+    result = compile(paths or (".",), runtimes=runtimes, only=job, namespace=namespace, settings=settings)
     # The note on Secrets says to do what is being done.
     result = result._replace(diagnostics=tuple(d for d in result.diagnostics if d.id != "secret-expected"))
     _report(result)
@@ -81,7 +86,7 @@ def _manifests(result: Compilation) -> list[Tree]:
 
 def _work_tree() -> str:
     """The git work tree of the file that standard output is; of the current folder where nobody sees where it leads."""
-    from trainc.inputs import root_of
+    from trainc.inputs import repository_of
 
     try:
         descriptor = sys.stdout.fileno()
@@ -94,5 +99,5 @@ def _work_tree() -> str:
     if stat.S_ISREG(mode):
         with suppress(OSError):  # only Linux tells
             folder = os.path.dirname(os.readlink(f"/proc/self/fd/{descriptor}"))
-    root = root_of(folder)
+    root = repository_of(folder)
     return root if os.path.lexists(os.path.join(root, ".git")) else ""

@@ -22,6 +22,8 @@ OLD_VERSION: Final = f"{OLD_GROUP}/v2alpha1"
 """Where the kinds were before they had a group of their own; other kinds of that group are of no concern here."""
 CLUSTER: Final = "ClusterTrainingRuntime"
 NAMESPACED: Final = "TrainingRuntime"
+NO_OBJECT: Final = "not-an-object"
+"""The id of a document that is no mapping."""
 ROLES: Final[dict[str, Role]] = {"TrainJob": "job", NAMESPACED: "runtime", CLUSTER: "runtime"}
 
 
@@ -76,7 +78,7 @@ def _no_object(document: Document) -> Diagnostic:
     what = {list: "a list", str: "a string", bool: "a boolean", int: "a number", float: "a number"}
     return _diagnostic(
         document,
-        "not-an-object",
+        NO_OBJECT,
         f"the document is {what.get(type(document.value), 'a scalar')}, not a Kubernetes object",
         "an object is a mapping with apiVersion, kind and metadata",
         (),

@@ -10,8 +10,9 @@ import os
 import re
 from typing import TYPE_CHECKING, Final
 
+from trainc.confine import within
 from trainc.diagnostics import Location
-from trainc.inputs import STDIN, root_of, within
+from trainc.inputs import STDIN, repository_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -29,7 +30,7 @@ class Repository:
     """The repository that the current folder belongs to."""
 
     def __init__(self) -> None:
-        self.root = root_of(".")
+        self.root = repository_of(".")
 
     def path(self, file: str) -> str:
         """A file's path from the root, without links, for git has no lines of theirs; outside of it the whole path."""

@@ -12,6 +12,7 @@ import subprocess
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from trainc import inputs
+from trainc.confine import within
 from trainc.inputs import LARGEST_FILE, SETTINGS, STDIN, File, fault
 
 if TYPE_CHECKING:
@@ -66,7 +67,13 @@ class Commit:
         self._listed: set[str] = set()
 
     def read(
-        self, paths: Iterable[str], *, skip: Iterable[str] = (), settings: str = "", root: str | None = None
+        self,
+        paths: Iterable[str],
+        *,
+        skip: Iterable[str] = (),
+        settings: str = "",
+        root: str | None = None,
+        follow_links: bool = False,
     ) -> Iterator[File | Diagnostic]:
         """Every file of the paths, as `inputs.read` finds them in the working tree.
 
@@ -95,7 +102,7 @@ class Commit:
                 size = f"{each.entry.size >> 20} MiB"
                 yield fault(self.named(each.path), f"has {size}; files of more than 256 MiB are not read", "split it")
         if elsewhere:
-            yield from inputs.read(elsewhere, skip=skip, settings=settings, root=root)
+            yield from inputs.read(elsewhere, skip=skip, settings=settings, root=root, follow_links=follow_links)
 
     def settings(self, path: str) -> File | None:
         """The trainc.yaml nearest to a path: in its folder, or in one above it."""
@@ -114,7 +121,7 @@ class Commit:
             return None
         folder, name = os.path.split(os.path.abspath(path))
         real = os.path.join(os.path.realpath(folder), name)
-        if not inputs.within(real, self.top):
+        if not within(real, self.top):
             return None
         below = os.path.relpath(real, self.top)
         return "" if below == "." else below.replace(os.sep, "/")
@@ -171,7 +178,7 @@ class Commit:
                 return None
             target = os.fsdecode(self.contents([entry.object])[entry.object])
             if os.path.isabs(target):
-                if not inputs.within(target, self.top):
+                if not within(target, self.top):
                     raise LinkOutError(path)
                 target, done = os.path.relpath(target, self.top), []
             ahead += target.split("/")[::-1]

@@ -14,6 +14,7 @@ from trainc.compilation import Compilation, Compiled, compile_documents
 from trainc.delivery import PLAIN, Delivery
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, Related
 from trainc.inputs import STDIN
+from trainc.outputs import PASSED
 from trainc.reading import Reading
 from trainc.review import revisions
 
@@ -27,8 +28,6 @@ Made = Literal["compiled", "rendered", "nothing"]
 
 MADE: Final = frozenset({"JobSet", "ConfigMap", "PodGroup"})
 """The kinds that trainc makes."""
-PASSED: Final = "_passthrough.yaml"
-"""The file of an output folder with what trainc has not made."""
 WORKING_TREE: Final = "the working tree"
 
 
@@ -56,6 +55,7 @@ class Options(NamedTuple):
     no_config: bool = False
     delivery: Delivery = PLAIN
     passthrough: bool = False
+    follow_links: bool = False
 
 
 class Item(NamedTuple):
@@ -164,9 +164,9 @@ def _absent(revision: str, path: str) -> bool:
 
 def read(where: Where, options: Options) -> Side:
     """Read one side, and compile it where it holds TrainJobs."""
-    wanted = _settings(where, options)
+    wanted = _settings(where, options)._replace(follow_links=options.follow_links)
     found = Reading(inputs.read if where.commit is None else where.commit.read, namespace=options.namespace)
-    found.gather(where.paths, settings=wanted.file)
+    found.gather(where.paths, settings=wanted.file, follow_links=options.follow_links)
     jobsets = [document for document in found.documents["other"] if document.value.get("kind") == "JobSet"]
     jobs = found.documents["job"]
     if jobs and jobsets:
@@ -182,7 +182,7 @@ def _settings(where: Where, options: Options) -> Settings:
     if options.no_config:
         return settings.DEFAULT
     if where.commit is None or options.config is not None:
-        return settings.of(where.paths, file=options.config)
+        return settings.of(where.paths, file=options.config, follow_links=options.follow_links)
     file = where.commit.settings(where.paths[0])
     return settings.DEFAULT if file is None else settings.of_file(file)
 

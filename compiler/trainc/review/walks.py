@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from trainc.inputs import DEEPEST, SETTINGS, SUFFIXES, fault, within
+from trainc.confine import within
+from trainc.inputs import DEEPEST, SETTINGS, SUFFIXES, fault
 from trainc.review.revisions import FOLDER, MODULE, Commit, Entry, LinkOutError
 
 if TYPE_CHECKING:
