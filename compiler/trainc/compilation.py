@@ -183,6 +183,50 @@ def compile_documents(reading: Reading, options: Options) -> Compilation:
     ).saying(_thinned(found))
 
 
+def duplicates(result: Compilation, others: Iterable[Document]) -> Iterator[Diagnostic]:
+    """Yield an error for each second object of one identity in an output of the compiled objects and other documents.
+
+    An identity is the API group, kind, namespace and name: two versions of a group are one object.
+    """
+    first: dict[tuple[str, str, str, str], Place] = {}
+    for job in result.jobs:
+        place = Place(document=job.plan.job.document, path=("metadata", "name"))
+        for tree in job.objects:
+            key = _identity(tree)
+            if key in first:
+                yield _second(tree, place, first[key])
+            first.setdefault(key, place)
+    for document in others:
+        key = _identity(document.value)
+        if not (key[1] and key[3]):
+            continue
+        place = Place(document=document, path=("metadata", "name"))
+        if key in first:
+            yield _second(document.value, place, first[key])
+        first.setdefault(key, place)
+
+
+def _identity(tree: Tree) -> tuple[str, str, str, str]:
+    id = ObjectId.of(tree)
+    group, slash, _ = id.apiVersion.partition("/")
+    return group if slash else "", id.kind, id.namespace, id.name
+
+
+def _second(tree: Tree, place: Place, first: Place) -> Diagnostic:
+    id = ObjectId.of(tree)
+    return Diagnostic(
+        id="duplicate-object",
+        severity="error",
+        stage="read",
+        message=f'a second {id.kind} "{id.name}"' + (f' in namespace "{id.namespace}"' if id.namespace else ""),
+        help="keep one of them: the cluster holds the one that is applied last",
+        object=id,
+        field="metadata.name",
+        place=place,
+        related=(Related(message="the first one", place=first),),
+    )
+
+
 def _thinned(found: list[Diagnostic]) -> list[Diagnostic]:
     """What a run has to say, without the mass of what is said over and over."""
     if len(found) < MANY:

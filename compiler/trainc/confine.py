@@ -9,7 +9,6 @@ Returns  descriptors. A path is opened one part at a time, with no link followed
 
 from __future__ import annotations
 
-import errno
 import os
 import stat
 from contextlib import suppress
@@ -37,6 +36,8 @@ class LinkError(OSError):
     strerror: str
 
     def __init__(self) -> None:
+        import errno
+
         super().__init__(errno.ELOOP, "it is or lies behind a link, and trainc writes nothing through a link")
 
 
@@ -114,7 +115,7 @@ def open_to_read(path: str, root: Root | None) -> Opened:
     Raises OSError, and LinkOutError for a link that leads out of the root.
     """
     if not path:
-        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+        os.lstat(path)  # raises: no file has this name
     full = os.path.abspath(path)
     if root is None:
         return _follow(full)
@@ -130,6 +131,8 @@ def open_to_read(path: str, root: Root | None) -> Opened:
             os.stat(full)  # raises where the link leads nowhere
             raise LinkOutError
         parts = _parts(real, root.real)
+    import errno
+
     raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
 
 
@@ -174,6 +177,8 @@ def _descend(folder: str, parts: list[str]) -> Opened | None:
             return Opened(descriptor, os.fstat(descriptor), path)
         return Opened(None, status, path)
     except OSError as error:
+        import errno
+
         if error.errno in {errno.ELOOP, errno.ENOTDIR} and os.path.realpath(path) != path:
             return None  # a link has taken its place
         raise

@@ -9,7 +9,6 @@ Returns  the files in a fixed order, and a diagnostic for each path that cannot 
 
 from __future__ import annotations
 
-import errno
 import os
 import stat
 import sys
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.confine import LIST, READ, LinkOutError, Root, open_to_read, root_of, within
 from trainc.diagnostics import Diagnostic, Location
-from trainc.listings import LISTING, MARK_BYTES, listed
+from trainc.listings import LISTING, MARK_BYTES, outputs_of
 from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -230,6 +229,8 @@ class _Walk:
         try:
             is_folder = stat.S_ISDIR(os.stat(name, dir_fd=at).st_mode)
         except OSError as error:
+            import errno
+
             if error.errno not in {errno.ENOENT, errno.ELOOP, errno.ENOTDIR}:
                 yield self._missing(path, error)
             return
@@ -241,9 +242,7 @@ class _Walk:
         data = _plain(LISTING, at)
         if data is None:
             return
-        given = [path for path in map(os.path.realpath, self.paths) if within(path, real)]
-        paths = (os.path.join(real, *path.split("/")) for path in listed(data))
-        self.outputs |= {path for path in paths if not any(within(path, one) for one in given)}
+        self.outputs |= outputs_of(real, data, map(os.path.realpath, self.paths))
 
     def _is_wanted(self, name: str, real: str) -> bool:
         """Whether a plain file of a folder is a manifest that has not been read."""

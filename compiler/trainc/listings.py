@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Final
 
+from trainc.confine import within
 from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -60,16 +61,21 @@ def render(outputs: Iterable[str], inputs: Sequence[str] | None) -> bytes:
     return (json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
 
 
-def listed(data: bytes) -> frozenset[str]:
-    """Return the paths in the folder that a listing names; none where the data is no listing."""
+def outputs_of(folder: str, data: bytes, given: Iterable[str]) -> frozenset[str]:
+    """Return the paths of the outputs that a folder's listing names.
+
+    A file is an output where it also begins with trainc's mark.
+
+    Args:
+        folder: its absolute path, with all links resolved.
+        data: its listing.
+        given: the paths of the command line, likewise. What they name in the folder is left out, for it is read.
+    """
     listing = parse(data)
+    named = [path for path in given if within(path, folder)]
     outputs = () if listing is None else listing.outputs
-    return frozenset(path for path in outputs if isinstance(path, str) and is_below(path))
-
-
-def is_output(path: str, data: bytes, outputs: frozenset[str]) -> bool:
-    """Return whether a file is an output: a listing names it, and it begins with trainc's mark."""
-    return path in outputs and data.startswith(MARK_BYTES)
+    paths = [os.path.join(folder, path) for path in outputs if isinstance(path, str) and is_below(path)]
+    return frozenset(path for path in paths if not any(within(path, one) for one in named))
 
 
 def is_below(path: object) -> bool:

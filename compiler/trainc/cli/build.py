@@ -60,7 +60,7 @@ def build(  # noqa: PLR0913, PLR0917 (an option each)
 
         carries = "the diff" if check else "the manifests" if folder is None else ""
         reporting.check(reports, inputs=(*paths, *runtimes), stdout=carries)
-    from trainc.compilation import compile
+    from trainc.compilation import compile, duplicates
 
     paths = paths or (".",)
     written = (*(file for _, file in reports), *([folder] if folder else []))
@@ -73,6 +73,7 @@ def build(  # noqa: PLR0913, PLR0917 (an option each)
         settings=settings,
         delivery=delivery,
     )
+    result = result.saying(duplicates(result, result.others if passthrough else ()))
     report = partial(_report, reports)
     if result.failed:
         report(result)

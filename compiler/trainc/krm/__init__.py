@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc import settings as projects
-from trainc.compilation import Compilation, Options, compile_documents
+from trainc.compilation import Compilation, Options, compile_documents, duplicates
 from trainc.diagnostics import Diagnostic
 from trainc.krm import items, request, results
 from trainc.krm.annotations import without
@@ -58,6 +58,7 @@ def run(file: File | Diagnostic, *, root: str) -> Answer:
         return _answer(given, Compilation(diagnostics=tuple(wanted)), given.items)
     read = _read(given, wanted, root)
     compilation = _compiled(read, wanted, root)
+    compilation = compilation.saying(duplicates(compilation, items.beside(given, read, compilation)))
     if not compilation.failed and (nothing := _nothing(given, wanted, compilation)):
         compilation = compilation.saying([nothing])
     made = given.items if compilation.failed else items.replaced(given, read, compilation)

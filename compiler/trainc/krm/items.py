@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from trainc.compilation import Compilation
+    from trainc.diagnostics import Document
     from trainc.krm.resourcelist import ResourceList
     from trainc.kubernetes.trees import Tree
     from trainc.reading import Reading
@@ -31,6 +32,17 @@ if TYPE_CHECKING:
 def is_config(item: object, given: ResourceList) -> bool:
     """Whether an item is the functionConfig itself: kustomize gives nothing else to a generator."""
     return ObjectId.of(item) == ObjectId.of(given.config.value)
+
+
+def beside(given: ResourceList, read: Reading, compilation: Compilation) -> list[Document]:
+    """Return the items of the answer that have the identity of a compiled object.
+
+    What an earlier run made of a TrainJob that stays is replaced, so it is left out.
+    """
+    made = _made(given, compilation)
+    again = {ObjectId.of(tree) for i, item in enumerate(given.items) if is_local(item) for tree in made.get(i, ())}
+    wanted = {ObjectId.of(tree) for trees in made.values() for tree in trees} - again
+    return [document for document in read.documents["other"] if ObjectId.of(document.value) in wanted]
 
 
 def replaced(given: ResourceList, read: Reading, compilation: Compilation) -> list[Any]:

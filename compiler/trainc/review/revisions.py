@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from trainc import inputs
 from trainc.confine import within
 from trainc.inputs import LARGEST_FILE, SETTINGS, STDIN, File, fault
+from trainc.listings import MARK_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -82,7 +83,9 @@ class Commit:
         """
         from trainc.review.walks import Found, Walk
 
-        walk = Walk(self, skip=[os.path.realpath(path) for path in (*skip, settings) if path])
+        paths = list(paths)
+        given = [inside for path in paths if (inside := self.inside(path)) is not None]
+        walk = Walk(self, skip=[os.path.realpath(path) for path in (*skip, settings) if path], given=given)
         wanted: list[Found | Diagnostic] = []
         elsewhere = []
         for path in paths:
@@ -96,6 +99,8 @@ class Commit:
         for each in wanted:
             if not isinstance(each, Found):
                 yield each
+            elif each.listed and contents.get(each.entry.object, b"").startswith(MARK_BYTES):
+                continue
             elif each.entry.object in contents:
                 yield File(self.named(each.path), contents[each.entry.object])
             else:

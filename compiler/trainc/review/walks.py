@@ -10,8 +10,9 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from trainc.confine import within
-from trainc.inputs import DEEPEST, SETTINGS, SUFFIXES, fault
-from trainc.review.revisions import FOLDER, MODULE, Commit, Entry, LinkOutError
+from trainc.inputs import DEEPEST, LARGEST_FILE, SETTINGS, SUFFIXES, fault
+from trainc.listings import LISTING, outputs_of
+from trainc.review.revisions import FOLDER, LINK, MODULE, Commit, Entry, LinkOutError
 
 if TYPE_CHECKING:
     from trainc.diagnostics import Diagnostic
@@ -23,14 +24,18 @@ class Found(NamedTuple):
     path: str
     """As it was found: a link has a path of its own."""
     entry: Entry
+    listed: bool = False
+    """Whether a listing names it as an output of trainc."""
 
 
 class Walk:
     """One walk over all given paths; remembers what it has found, so that nothing is read twice."""
 
-    def __init__(self, commit: Commit, *, skip: list[str]) -> None:
-        """`skip` is left out, with all links resolved."""
+    def __init__(self, commit: Commit, *, skip: list[str], given: list[str]) -> None:
+        """`skip` is left out, with all links resolved; `given` are all paths of the walk."""
         self.commit = commit
+        self.given = given
+        self.outputs: frozenset[str] = frozenset()
         self.skip = skip
         self.seen: set[str] = set()
 
@@ -54,7 +59,7 @@ class Walk:
         if os.path.basename(path) == SETTINGS:
             said = "holds trainc's own settings, and no manifest"
             return [] if depth else [fault(name, said, "give the files of the jobs")]
-        return [Found(path, entry)]
+        return [Found(path, entry, listed=depth > 0 and f"/{real}" in self.outputs)]
 
     def _skipped(self, real: str) -> bool:
         return any(within(os.path.join(self.commit.top, real), out) for out in self.skip)
@@ -64,11 +69,22 @@ class Walk:
             said = f"is a folder more than {DEEPEST} deep; it is not read"
             return [fault(self.commit.named(path), said, "give its path by itself")]
         found: list[Found | Diagnostic] = []
-        for name in self.commit.names(real):
+        names = self.commit.names(real)
+        if LISTING in names:
+            self._note_outputs(real)
+        for name in names:
             below = f"{path}/{name}" if path else name
             if not name.startswith(".") and (name.endswith(SUFFIXES) or self._is_folder(below)):
                 found += self.path(below, depth=depth)
         return found
+
+    def _note_outputs(self, folder: str) -> None:
+        """Note the outputs that the listing of a folder names, unless they are given."""
+        entry = self.commit.entry(f"{folder}/{LISTING}" if folder else LISTING)
+        if entry is None or entry.mode in {FOLDER, LINK, MODULE} or entry.size > LARGEST_FILE:
+            return
+        data = self.commit.contents([entry.object])[entry.object]
+        self.outputs |= outputs_of(f"/{folder}", data, (f"/{path}" for path in self.given))
 
     def _is_folder(self, path: str) -> bool:
         """Whether a path is a folder, or a link to one."""
