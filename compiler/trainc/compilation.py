@@ -219,7 +219,7 @@ def _second(tree: Tree, place: Place, first: Place) -> Diagnostic:
         severity="error",
         stage="read",
         message=f'a second {id.kind} "{id.name}"' + (f' in namespace "{id.namespace}"' if id.namespace else ""),
-        help="keep one of them: the cluster holds the one that is applied last",
+        help="keep one of them: the cluster would hold the one that is applied last",
         object=id,
         field="metadata.name",
         place=place,
