@@ -195,7 +195,9 @@ class _Walk:
                 continue
             elif room < _LONGEST_NAME and len(os.fsencode(name)) > room:
                 yield fault(
-                    below, f"has more than {LONGEST} bytes in its path; it is not read", "give its folder a shorter path"
+                    below,
+                    f"has more than {LONGEST} bytes in its path; it is not read",
+                    "give its folder a shorter path",
                 )
             # A plain file is in the root as its folder is; where anything is to be said of it, `_path` says it.
             elif is_file and self._is_wanted(name, resolved + name) and (data := _plain(name, at)) is not None:

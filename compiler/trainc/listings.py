@@ -1,4 +1,4 @@
-"""Output listings: the file in an output folder that names the outputs of trainc, and the paths that they come from.
+"""Output listings: the file in an output folder that names the outputs of trainc and their sources.
 
 Reads    the bytes of a listing, which anybody may have changed.
 Returns  the outputs that it names: the readers skip them, the writer prunes them.
@@ -13,7 +13,7 @@ from trainc.confine import within
 from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
 MARK: Final = "# Compiled by trainc from the TrainJob of this name. Do not edit: it is written anew.\n"
 """The first line of every output."""
@@ -27,13 +27,17 @@ _NO_NAMES: Final = frozenset(("", ".", ".."))
 """Parts of paths, of absolute ones too, that name nothing in a folder."""
 
 
+Sources = dict[str, tuple[str, ...]]
+"""By output, the files that it was compiled from: relative to the output folder, `-` for a stream."""
+
+
 class Listing(NamedTuple):
     """The content of a listing."""
 
     outputs: tuple[object, ...] = ()
     """Paths in the folder, `/` between their parts, as they were read; use `is_below` before you follow one."""
-    inputs: tuple[str, ...] | None = None
-    """The PATHs that the outputs were compiled from, relative to the folder; None where it does not name them."""
+    sources: Sources = {}  # noqa: RUF012 (never changed)
+    """An older trainc names none."""
 
 
 def parse(data: bytes) -> Listing | None:
@@ -47,17 +51,25 @@ def parse(data: bytes) -> Listing | None:
     outputs = value.get("outputs") if isinstance(value, dict) else None
     if not isinstance(outputs, list):
         return None
-    inputs = value.get("inputs")
-    if not isinstance(inputs, list) or not all(isinstance(path, str) and "\0" not in path for path in inputs):
-        return Listing(tuple(outputs))
-    return Listing(tuple(outputs), tuple(inputs))
+    sources = value.get("sources")
+    pairs = sources.items() if isinstance(sources, dict) else ()
+    return Listing(tuple(outputs), {output: found for output, value in pairs if (found := _sources(value))})
 
 
-def render(outputs: Iterable[str], inputs: Sequence[str] | None) -> bytes:
+def _sources(value: object) -> tuple[str, ...]:
+    """Return the sources of one output; none where the value has another form."""
+    paths: list[object] = value if isinstance(value, list) else [value]
+    valid = tuple(path for path in paths if isinstance(path, str) and path and "\0" not in path)
+    return valid if len(valid) == len(paths) else ()
+
+
+def render(outputs: Iterable[str], sources: Sources) -> bytes:
     """Return the bytes of a listing."""
     import json
 
-    value = {"outputs": sorted(outputs)} | ({} if inputs is None else {"inputs": list(inputs)})
+    names = sorted(outputs)
+    known = {name: found[0] if len(found) == 1 else list(found) for name in names if (found := sources.get(name))}
+    value = {"outputs": names, "sources": known}
     return (json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
 
 
@@ -89,34 +101,29 @@ def is_below(path: object) -> bool:
     return "\0" not in path and _NO_NAMES.isdisjoint(path.split("/"))
 
 
-def inputs_of(folder: str, paths: Iterable[str]) -> tuple[str, ...]:
-    """Return the PATHs of a command as a listing names them: relative to the output folder, a stream as `-`."""
-    return tuple(dict.fromkeys(STDIN if _is_stream(path) else os.path.relpath(path, folder) for path in paths))
+def relative(folder: str, path: str) -> str:
+    """Return a path of the command line as a listing names it: relative to the output folder, a stream as `-`."""
+    return STDIN if _is_stream(path) else os.path.relpath(path, folder)
+
+
+def is_covered(folder: str, source: str, given: Iterable[str]) -> bool:
+    """Return whether a build of the given paths compiles a source, all relative to the output folder.
+
+    A path covers itself and all that is below it. A source whose folder no longer exists is covered, too.
+    """
+    given = tuple(given)
+    if source in given:
+        return True
+    if source == STDIN:
+        return False
+    full = _full(folder, source)
+    return any(within(full, _full(folder, path)) for path in given if path != STDIN) or not os.path.lexists(
+        os.path.dirname(full)
+    )
 
 
 def _is_stream(path: str) -> bool:
     return path == STDIN or os.path.abspath(path).startswith("/dev/")
-
-
-def uncovered(folder: str, recorded: Iterable[str], given: Iterable[str]) -> list[str]:
-    """Return the recorded inputs that still exist and that no given input is, or is above.
-
-    All inputs are relative to the folder.
-    """
-    above = [_full(folder, path) for path in given if path != STDIN]
-    given = set(given)
-    return [
-        path
-        for path in recorded
-        if path not in given
-        and (
-            path == STDIN
-            or (
-                os.path.lexists(full := _full(folder, path))
-                and not any(full == one or full.startswith(one.rstrip(os.sep) + os.sep) for one in above)
-            )
-        )
-    ]
 
 
 def _full(folder: str, path: str) -> str:

@@ -1,6 +1,6 @@
 """The output folder: one file per TrainJob, and a listing of what was written, so that stale outputs are pruned.
 
-The listing also names the PATHs that the outputs were compiled from. A build that does not cover them prunes nothing.
+The listing also names the files that the outputs were compiled from. A build that does not cover them prunes nothing.
 A build plans and writes under a lock, so two builds into one folder take turns.
 
 Nothing is half-written: a file is written beside its place and renamed into it, and only when its bytes changed.
@@ -25,17 +25,19 @@ from typing import TYPE_CHECKING, Final
 from trainc.confine import open_to_write
 from trainc.diagnostics import Diagnostic, Location
 from trainc.folders import PART, Folders, content, current, open_below, remove, replace, replace_at
-from trainc.listings import BEGINS, LISTING, MARK, STDIN, Listing, inputs_of, is_below, parse, render, uncovered
+from trainc.listings import BEGINS, LISTING, MARK, STDIN, Listing, is_below, is_covered, parse, relative, render
 from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 PASSED: Final = "_passthrough.yaml"
 """The output that holds the documents of other kinds; no object's name can begin with an underscore."""
 PATIENCE: Final = 60.0
 """How many seconds a build waits for another one that writes to its folder."""
 _PAUSE: Final = 0.05
+MOST_SHOWN: Final = 3
+"""How many sources are named in a line."""
 
 
 class Output(NamedTuple):
@@ -110,18 +112,25 @@ class Changes:
     kept: tuple[str, ...] = ()
     """Outputs that this build does not make, and that are not pruned: it does not compile all that wrote the folder."""
     missing: tuple[str, ...] = ()
-    """The inputs that wrote the folder, too, and that this build does not compile; `-` is standard input."""
+    """The sources of outputs that this build does not cover, relative to the folder; empty for an unknown one."""
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
-def plan(output: Output, files: Mapping[str, str], *, paths: Sequence[str], prune: bool) -> Changes:
+def plan(
+    output: Output,
+    files: Mapping[str, str],
+    *,
+    sources: Mapping[str, Iterable[str]],
+    paths: Sequence[str],
+    prune: bool,
+) -> Changes:
     """Return what changes for the folder to hold `files` (relative path -> text). Read only.
 
     Args:
         output: the folder.
         files: what it is to hold.
-        paths: the PATHs that the files are compiled from. Nothing is pruned where they do not cover all inputs that the
-            listing names.
+        sources: by output, the files that it is compiled from.
+        paths: the PATHs of the command line. Nothing is pruned where they do not cover the sources of all outputs.
         prune: False where only some TrainJobs of the paths are compiled.
     """
     folder, at = output
@@ -129,21 +138,22 @@ def plan(output: Output, files: Mapping[str, str], *, paths: Sequence[str], prun
     listed = dict.fromkeys(path for path in listing.outputs if isinstance(path, str) and is_below(path))
     write, refused = _differing(output, files)
     others = [path for path in listed if path not in files]
-    given = inputs_of(folder, paths)
-    missing = _uncovered(folder, listing, given, paths) if listed else []
+    missing = _missing(folder, listing, others, paths)
     stale, kept = _removable(output, others)
-    if prune and missing and PASSED in write and PASSED in listed:
-        refused.append(_partial(folder, missing))
+    if PASSED in write and PASSED in listed and (lost := _missing(folder, listing, [PASSED], paths)):
+        refused.append(_partial(folder, lost))
     pruned = prune and not missing
-    both = None if listing.inputs is None else (*uncovered(folder, listing.inputs, given), *given)
     still = [] if pruned else [path for path in others if current(at, path) is not None]
-    written = render([*files, *still], both if still else given)
+    known = dict(listing.sources) | {
+        path: tuple(sorted({relative(folder, file) for file in found})) for path, found in sources.items()
+    }
+    written = render([*files, *still], known)
     if current(at, LISTING) != written and (files or listed):
         write[LISTING] = written
     return Changes(
         write=MappingProxyType(write),
         remove=tuple(stale) if pruned else (),
-        listed=None if files.keys() <= listed.keys() else render([*files, *others], both),
+        listed=None if files.keys() <= listed.keys() else render([*files, *others], known),
         folders=frozenset(path.rpartition("/")[0] for path in ("", *files, *others)),
         kept=tuple(stale) if prune and missing else (),
         missing=tuple(missing),
@@ -151,14 +161,19 @@ def plan(output: Output, files: Mapping[str, str], *, paths: Sequence[str], prun
     )
 
 
-def _uncovered(folder: str, listing: Listing, given: Sequence[str], paths: Sequence[str]) -> list[str]:
-    """Return the inputs of a listing that a build does not compile.
+def _missing(folder: str, listing: Listing, outputs: Iterable[str], paths: Sequence[str]) -> list[str]:
+    """Return the sources of some listed outputs that the paths do not cover.
 
-    A listing of an older trainc names no inputs. A single file does not cover it.
+    An older trainc lists no sources. Its outputs are covered by folders and standard input, not by single files.
     """
-    if listing.inputs is None:
-        return [os.curdir] if any(os.path.isfile(path) for path in paths) else []
-    return uncovered(folder, listing.inputs, given)
+    given = [relative(folder, path) for path in paths]
+    found: dict[str, None] = {}
+    for output in outputs:
+        if sources := listing.sources.get(output):
+            found |= dict.fromkeys(source for source in sources if not is_covered(folder, source, given))
+        elif any(os.path.isfile(path) for path in paths):
+            found[""] = None
+    return list(found)
 
 
 def _differing(output: Output, files: Mapping[str, str]) -> tuple[dict[str, bytes], list[Diagnostic]]:
@@ -273,7 +288,7 @@ def _listing(output: Output) -> tuple[Listing, list[Diagnostic]]:
     folder, at = output
     data = current(at, LISTING)
     if data is None:
-        return Listing(inputs=()), []
+        return Listing(), []
     listing = parse(data) if isinstance(data, bytes) else None
     if listing is None:
         return Listing(), [_left_alone(folder, LISTING, "it is no list of trainc's; nothing is removed")]
@@ -301,16 +316,18 @@ def _partial(folder: str, missing: Sequence[str]) -> Diagnostic:
         id="passthrough-partial",
         severity="error",
         stage="build",
-        message=f"also holds documents from {shown(folder, missing)}, which is not compiled",
+        message=f"also holds documents of {shown(folder, missing)}, which the given paths do not cover",
         help="give every path that the folder is built from",
         place=Location(file=os.path.join(folder, PASSED)),
     )
 
 
-def shown(folder: str, inputs: Sequence[str]) -> str:
-    """Return the inputs of a listing as paths of the command line."""
-    names = (path if path == STDIN else os.path.relpath(os.path.join(folder, path)) for path in inputs)
-    return ", ".join(names)
+def shown(folder: str, sources: Sequence[str]) -> str:
+    """Return sources of a listing as paths of the command line, and of many the first ones."""
+    names = {"": "unknown files", STDIN: "standard input"}
+    first = [names.get(path) or os.path.relpath(os.path.join(folder, path)) for path in sources[:MOST_SHOWN]]
+    more = len(sources) - len(first)
+    return ", ".join(first) + (f" and {more} more" if more else "")
 
 
 def _refuse(folder: str, path: str, why: str) -> Diagnostic:

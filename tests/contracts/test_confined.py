@@ -393,7 +393,7 @@ def test_9_a_build_of_one_file_prunes_nothing_and_names_what_it_keeps() -> None:
     done = trainc("build", "jobs/a.yaml", "-o", "rendered")
     assert (done.code, files("rendered").keys()) == (0, before)
     assert "rendered/b.yaml: kept" in done.err
-    assert "rendered is also built from jobs: nothing is pruned" in done.err
+    assert "the given paths do not cover jobs/b.yaml: nothing is pruned" in done.err
     checked = trainc("build", "jobs/a.yaml", "-o", "rendered", "--check")
     assert (checked.code, "rendered/b.yaml: kept" in checked.err) == (0, True)
     assert trainc("build", "jobs", "-o", "rendered", "--check").code == 3
@@ -406,6 +406,14 @@ def test_9_a_folder_that_was_renamed_is_covered() -> None:
     os.rename("jobs", "training")
     os.unlink("training/b.yaml")
     assert trainc("build", "training", "-o", "rendered").code == 0
+    assert files("rendered").keys() == {"a.yaml", ".trainc-outputs"}
+
+
+def test_9_the_folders_of_all_sources_cover_the_current_folder() -> None:
+    assert trainc("build", "-o", "rendered").code == 0
+    os.unlink("jobs/b.yaml")
+    assert trainc("build", "jobs", "-o", "rendered", "--check").code == 3
+    assert trainc("build", "jobs", "-o", "rendered").code == 0
     assert files("rendered").keys() == {"a.yaml", ".trainc-outputs"}
 
 

@@ -128,6 +128,7 @@ def test_a_build_that_is_killed_leaves_whole_files_which_the_next_one_completes(
 ) -> None:
     old, new = files(folder / "old"), files(folder / "new")
     wanted = {path: data.decode().removeprefix(MARK) for path, data in new.items() if path != LISTING}
+    sources = {path: [str(folder / "jobs.yaml")] for path in wanted}
     done = [rehearsal.once("never") for _ in range(3)]
     assert [code for code, _ in done] == [0, 0, 0]
     assert files(folder / "out") == new
@@ -144,7 +145,7 @@ def test_a_build_that_is_killed_leaves_whole_files_which_the_next_one_completes(
         assert made <= set(json.loads(left[LISTING])["outputs"])  # nothing is lost sight of
         killed += code == -signal.SIGKILL
         with outputs.opened(str(folder / "out"), make=True, tell=print) as output:
-            changes = outputs.plan(output, wanted, paths=[str(folder / "jobs.yaml")], prune=True)
+            changes = outputs.plan(output, wanted, sources=sources, paths=[str(folder / "jobs.yaml")], prune=True)
             assert changes.diagnostics == ()
             assert outputs.apply(output, changes) == ()
         assert files(folder / "out") == new

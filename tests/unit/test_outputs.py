@@ -48,7 +48,8 @@ def tree() -> set[str]:
 def test_a_file_each_and_the_listing() -> None:
     assert build() == 0
     assert tree() == {"team/a.yaml", "b.yaml", LISTING}
-    listing = {"outputs": ["b.yaml", "team/a.yaml"], "inputs": ["../jobs"]}
+    sources = {"b.yaml": "../jobs/b.yaml", "team/a.yaml": "../jobs/a.yaml"}
+    listing = {"outputs": ["b.yaml", "team/a.yaml"], "sources": sources}
     assert json.loads(Path("out", LISTING).read_text()) == listing
     assert Path("out/b.yaml").read_text().startswith(MARK + "apiVersion: jobset.x-k8s.io/v1alpha2\n")
 
@@ -101,7 +102,7 @@ def test_a_file_that_grows_while_it_is_compared_has_changed(monkeypatch: pytest.
 
     def plan() -> list[str]:
         with outputs.opened("out", make=False, tell=print) as output:
-            return list(outputs.plan(output, files, paths=["jobs"], prune=False).write)
+            return list(outputs.plan(output, files, sources={}, paths=["jobs"], prune=False).write)
 
     assert plan() == []
     real = os.fstat

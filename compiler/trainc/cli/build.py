@@ -192,15 +192,17 @@ def _to_folder(
         f"{namespace}/{name}.yaml" if namespace else f"{name}.yaml": text
         for namespace, name, text in result.manifests()
     }
+    sources = dict(zip(files, ([job.plan.job.document.file] for job in result.jobs), strict=True))
     if passthrough and result.others:
         files[outputs.PASSED] = "---\n".join(as_read(document) for document in result.others)
+        sources[outputs.PASSED] = [document.file for document in result.others]
     with ExitStack() as stack:
         try:
             output = stack.enter_context(outputs.opened(folder, make=not check, tell=options.complain))
         except OSError as error:
             report(result.saying([outputs.unwritable(folder, "", error)]))
             return WRONG_INPUT
-        changes = outputs.plan(output, files, paths=paths, prune=prune)
+        changes = outputs.plan(output, files, sources=sources, paths=paths, prune=prune)
         result = result.saying(changes.diagnostics)
         if result.failed:
             report(result)
@@ -231,7 +233,7 @@ def _kept(folder: str, changes: Changes) -> str:
     if more := len(changes.kept) - len(files):
         files.append(f"{more} more files are kept")
     missing = outputs.shown(folder, changes.missing)
-    return "\n".join(map(escape, [*files, f"{folder} is also built from {missing}: nothing is pruned"]))
+    return "\n".join(map(escape, [*files, f"the given paths do not cover {missing}: nothing is pruned"]))
 
 
 def _lines(*lines: str) -> str:
