@@ -59,7 +59,7 @@ differential: $(VENV)/.dev-installed
 	ORACLE=$(ORACLE) EXAMPLES=$(EXAMPLES) SEED=$(SEED) $(if $(CRDS),CRDS=$(CRDS)) \
 		$(BIN)/pytest -n auto tests/differential
 
-# Golden inputs after accidents: make fuzz [EXAMPLES=20000]
+# Golden inputs, and a quarter as many repositories and command lines, after accidents: make fuzz [EXAMPLES=20000]
 fuzz: EXAMPLES ?= 20000
 fuzz: $(VENV)/.dev-installed
 	EXAMPLES=$(EXAMPLES) $(BIN)/pytest -n auto tests/fuzz tests/contracts/test_hostile.py -k "golden or mutated or literal or recorded"
