@@ -254,17 +254,11 @@ def folder_of_runtimes(folder: Path, names: Iterable[str]) -> Path:
     return folder
 
 
-def unlike_any_other(text: str, job: Job) -> str:
-    """The TrainJob with an annotation that no other one has: it has no more than its runtime in common with others."""
-    return text.replace("  annotations:\n", f"  annotations:\n    acme.example.com/{job.name}: itself\n", 1)
-
-
-def folder_of_jobs(folder: Path, made: Iterable[Job], *, alike: bool = True) -> Path:
+def folder_of_jobs(folder: Path, made: Iterable[Job]) -> Path:
     """A file a job, below its team's folder."""
     for job in made:
         (folder / job.team).mkdir(parents=True, exist_ok=True)
-        text = text_of(job) if alike else unlike_any_other(text_of(job), job)
-        (folder / job.team / f"{job.name}.yaml").write_text(text)
+        (folder / job.team / f"{job.name}.yaml").write_text(text_of(job))
     return folder
 
 

@@ -1,8 +1,8 @@
 """Makes what the peers need to give the very objects that trainc gives, in the way that is cheapest for them.
 
-overlays  for kustomize: a base, and an overlay a job. The base is a compiled JobSet; an overlay is the one JSON patch
-          that makes the job's JobSet of it, leaf by leaf, with namespace and name by kustomize's own transformers. It
-          is written in JSON, which kustomize reads faster than the same in YAML, or a merge patch.
+overlays  for kustomize: a base for each runtime, and an overlay for each job. A base is a compiled JobSet; an overlay
+          is the one JSON patch that makes the job's JobSet of it, leaf by leaf, with namespace and name by kustomize's
+          own transformers. It is written in JSON, which kustomize reads faster than the same in YAML, or a merge patch.
 chart     for Helm: one template of a JobSet, ranged over the jobs of values.yaml. The template is the JobSet of a job
           whose every value is a mark, with the marks made into actions.
 schemas   for kubeconform: JobSet's, in the folder layout that it looks for.
@@ -59,13 +59,6 @@ def printed(command: Sequence[str]) -> str:
     return done.stdout
 
 
-def printed_or_said(command: Sequence[str]) -> None:
-    """Run a command that has something to say; SystemExit when it fails."""
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise SystemExit(f"{' '.join(command)}: exit {done.returncode}\n{done.stderr}")
-
-
 def objects(text: str) -> dict[Key, Any]:
     """The objects of a manifest by kind, namespace and name; SystemExit where one is there twice."""
     found: dict[Key, Any] = {}
@@ -86,23 +79,31 @@ def same_objects(ours: dict[Key, Any], theirs: dict[Key, Any], who: str) -> None
             raise SystemExit(f"{who} gives another object {key}: {different[0]}")
 
 
-def overlays(folder: Path, made: Sequence[Job], ours: dict[Key, Any], base: dict[str, Any]) -> Path:
-    """A kustomization that lists an overlay a job, all of one base."""
-    (folder / "base").mkdir(parents=True)
-    (folder / "base" / "jobset.yaml").write_text(_dumped(base))
-    (folder / "base" / "kustomization.yaml").write_text("resources: [jobset.yaml]\n")
+def overlays(folder: Path, made: Sequence[Job], ours: dict[Key, Any], bases: dict[str, dict[str, Any]]) -> Path:
+    """A kustomization that lists an overlay a job, each of the base of its runtime."""
+    for runtime, base in bases.items():
+        below = folder / "bases" / runtime
+        below.mkdir(parents=True)
+        (below / "jobset.yaml").write_text(_dumped(base))
+        (below / "kustomization.yaml").write_text("resources: [jobset.yaml]\n")
     for job in made:
         overlay = folder / "overlays" / job.name
         overlay.mkdir(parents=True)
-        (overlay / "kustomization.yaml").write_text(_overlay(job, base, ours["JobSet", job.team, job.name]))
+        target = ours["JobSet", job.team, job.name]
+        (overlay / "kustomization.yaml").write_text(_overlay(job, bases[job.runtime], target))
     listed = "".join(f"- overlays/{job.name}\n" for job in made)
     (folder / "kustomization.yaml").write_text(f"resources:\n{listed}")
     return folder
 
 
-def base_of(folder: Path, made: Sequence[Job], options: Sequence[str]) -> dict[str, Any]:
-    """The JobSet that the overlays start from: the first job's, under a name that they can add to."""
-    job = made[0]._replace(name=_prefix(made[0].name))
+def bases_of(folder: Path, made: Sequence[Job], options: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """The JobSets that the overlays start from: of each runtime's first job, under a name that they can add to."""
+    firsts = {job.runtime: job for job in reversed(made)}
+    return {runtime: _base(folder / runtime, job, options) for runtime, job in firsts.items()}
+
+
+def _base(folder: Path, first: Job, options: Sequence[str]) -> dict[str, Any]:
+    job = first._replace(name=_prefix(first.name))
     text = printed([TRAINC, "build", str(folder_of_jobs(folder, [job])), *options])
     (base,) = objects(text).values()
     del base["metadata"]["namespace"]
@@ -119,7 +120,7 @@ def _overlay(job: Job, base: dict[str, Any], target: dict[str, Any]) -> str:
     kustomization: dict[str, Any] = {
         "apiVersion": "kustomize.config.k8s.io/v1beta1",
         "kind": "Kustomization",
-        "resources": ["../../base"],
+        "resources": [f"../../bases/{job.runtime}"],
         "namespace": job.team,
         "nameSuffix": job.name.removeprefix(_prefix(job.name)),
     }

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
 HEAD = (
     "command",
@@ -48,8 +48,6 @@ class Contestant(NamedTuple):
     """Bytes of input."""
     writes: int = 0
     """Bytes of output."""
-    before: Callable[[], object] | None = None
-    """Called before each run, outside of its time."""
 
 
 class Result(NamedTuple):
@@ -107,8 +105,6 @@ class Clock:
 
     def lap(self, contestant: Contestant) -> Lap:
         """Run once; SystemExit when the command fails, for a failed run has no time."""
-        if contestant.before is not None:
-            contestant.before()
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         print(*contestant.command, sep="\t", file=self._process.stdin, flush=True)

@@ -1,7 +1,7 @@
 """`make bench`: trainc and its peers in turn, whole processes from start to exit, medians of one run.
 
-Prints Markdown: a table a work, then what the figures have to reach. Progress goes to standard error. What a machine
-said is kept by hand in bench/results.md, with the date; bench/README.md says how it is read.
+Prints Markdown: a table for each work, then the limits. Progress goes to standard error. With --write it also writes
+the page bench/results.md; bench/README.md says how to read it.
 """
 
 from __future__ import annotations
@@ -16,12 +16,22 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 import peers
 from racing import HEAD, Clock, Result, head, line, race
-from works import GOALS, WORKS, Goal
+from works import GOALS, WORKS, Goal, Work
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 Results = dict[tuple[str, str], Result]
+GOALS_HEAD: Final = ("work", "against", "at most", "ratio", "median of the ratios", "wall time", "reached")
+PAGE: Final = """\
+# Results
+
+`make bench BENCH="--write bench/results.md"` made this page; [how to read it](README.md).
+"""
 VERSIONS = {
     "trainc": [peers.TRAINC, "--version"],
     "kubectl": ["kubectl", "version", "--client"],
@@ -49,18 +59,32 @@ def versions() -> str:
 
 
 def verdict(goal: Goal, results: Results) -> str:
-    """A goal's line of the last table."""
+    """The line of a goal: ratios of processor time and of wall time, or of memory."""
     measured, reference = results.get(goal.measured), results.get(goal.reference)
+    cells = (goal.what, goal.against, f"{goal.at_most:.2f}")
     if measured is None or reference is None:
-        return line((goal.what, goal.against, f"{goal.at_most}", "not measured", "", ""))
+        return line((*cells, "not measured", "", "", ""))
     if goal.memory:
-        ratio, paired = measured.peak / reference.peak, ""
+        ratio, paired, wall = measured.peak / reference.peak, "", ""
     else:
-        ratio = measured.median / reference.median
+        ratio = measured.cpu / reference.cpu
         laps = zip(measured.laps, reference.laps, strict=True)
-        paired = f"{statistics.median(one.seconds / other.seconds for one, other in laps):.2f}"
-    reached = "yes" if ratio <= goal.at_most else "no"
-    return line((goal.what, goal.against, f"{goal.at_most}", f"{ratio:.2f}", paired, reached))
+        paired = f"{statistics.median(one.cpu / other.cpu for one, other in laps):.2f}"
+        wall = f"{measured.median / reference.median:.2f}"
+    return line((*cells, f"{ratio:.2f}", paired, wall, "yes" if ratio <= goal.at_most else "no"))
+
+
+def table(work: Work, runs: int, found: Sequence[Result]) -> str:
+    """The table of a work."""
+    reference = next((result for result in found if result.contestant.name == work.reference), found[0])
+    rows = "\n".join(result.row(reference) for result in found)
+    return f"### {work.title}: {runs} runs\n\n{head(HEAD)}\n{rows}\n"
+
+
+def verdicts(results: Results) -> str:
+    """The table of the goals."""
+    rows = "\n".join(verdict(goal, results) for goal in GOALS)
+    return f"{head(GOALS_HEAD)}\n{rows}\n"
 
 
 def options() -> argparse.Namespace:
@@ -70,6 +94,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--heavy-runs", type=int, help="of each command that takes seconds; by default as --runs")
     parser.add_argument("--quick", action="store_true", help="3 runs, a tenth of the jobs: a look, no measurement")
     parser.add_argument("--only", action="append", choices=WORKS, help="this work; repeatable")
+    parser.add_argument("--write", type=Path, metavar="FILE", help="write the results to this page, too")
     args = parser.parse_args()
     args.divisor = 1
     if args.quick:
@@ -80,7 +105,8 @@ def options() -> argparse.Namespace:
 def main() -> None:
     """Measure and print."""
     args = options()
-    print(f"{versions()}\n", flush=True)
+    machine, tables = versions(), list[str]()
+    print(f"{machine}\n", flush=True)
     results: Results = {}
     with Clock() as clock:
         for key in args.only or WORKS:
@@ -92,15 +118,15 @@ def main() -> None:
                 print(f" {runs} runs ...", end="", file=sys.stderr, flush=True)
                 found = race(clock, runs, work.contestants)
                 print(" done", file=sys.stderr)
-            by_name = {result.contestant.name: result for result in found}
-            reference = by_name.get(work.reference, found[0])
-            print(f"### {work.title}: {runs} runs\n\n{head(HEAD)}")
-            print("\n".join(result.row(reference) for result in found), end="\n\n", flush=True)
-            results |= {(key, name): result for name, result in by_name.items()}
+            tables.append(table(work, runs, found))
+            print(tables[-1], flush=True)
+            results |= {(key, result.contestant.name): result for result in found}
+    limits = verdicts(results)
     if args.divisor > 1:
-        print("Of a tenth of the jobs:\n")
-    print(head(("work", "against", "at most", "ratio of medians", "median of the ratios", "reached")))
-    print("\n".join(verdict(goal, results) for goal in GOALS))
+        limits = f"With a tenth of the jobs:\n\n{limits}"
+    print(limits)
+    if args.write is not None:
+        args.write.write_text("\n".join([PAGE, f"{machine}\n", limits, *tables]))
 
 
 if __name__ == "__main__":

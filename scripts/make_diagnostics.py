@@ -3,9 +3,10 @@
 
     make_diagnostics.py [--check]
 
-Reads    every id with its title, severity and stages (trainc.catalogue), and diagnostics/<id>.md.
+Reads    every declaration (trainc.catalogue), and diagnostics/<id>.md.
 Writes   docs/diagnostics.md: a table of contents by the stage at which the cluster would have refused, then every page.
-         With --check it writes nothing and exits 1 when the file is not what it would write.
+         With --check it writes nothing and exits 1 when the file is not what it would write. Without the page of an
+         id it writes nothing, says which page is missing, and exits 1.
 
 The same input gives the same bytes.
 """
@@ -13,18 +14,20 @@ The same input gives the same bytes.
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from trainc.catalogue import OWN, Entry, entries, page
+from trainc.catalogue import by, entries, page
+from trainc.data import data_path
 from trainc.declarations import PHASES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from trainc.declarations import Phase
+    from trainc.declarations import Declaration, Phase
 
 TARGET: Final = Path(__file__).resolve().parent.parent / "docs" / "diagnostics.md"
 INTRODUCTION: Final = """\
@@ -52,7 +55,7 @@ ALONE: Final = ("trainc alone", "the cluster never meets it, or takes it")
 INTERNAL: Final = re.compile(r"`([a-z0-9-]+)`")
 
 
-def text_of(known: dict[str, Entry]) -> str:
+def text_of(known: dict[str, Declaration]) -> str:
     """The whole file."""
     contents, pages = [INTRODUCTION], []
     for heading, looks, ids in sections(known.values()):
@@ -62,28 +65,30 @@ def text_of(known: dict[str, Entry]) -> str:
     return "\n".join([*contents, *pages])
 
 
-def sections(known: Iterable[Entry]) -> Iterator[tuple[str, str, list[str]]]:
+def sections(known: Iterable[Declaration]) -> Iterator[tuple[str, str, list[str]]]:
     """Heading, how it looks, and the ids of each stage that has any; what trainc alone says comes last."""
     ids: dict[Phase | None, list[str]] = {}
-    for entry in known:
-        ids.setdefault(None if entry.id in OWN else entry.stages[0], []).append(entry.id)
+    for declared in known:
+        ids.setdefault(None if declared.own else declared.phases[0], []).append(declared.id)
     for stage in PHASES:
         if stage in ids:
             yield *HEADINGS[stage], ids[stage]
     yield *ALONE, ids[None]
 
 
-def row_of(entry: Entry) -> str:
+def row_of(declared: Declaration) -> str:
     """One line of the contents."""
-    return f"| [`{entry.id}`](#{entry.id}) | {entry.title}{' (a warning)' if entry.severity == 'warning' else ''} |\n"
+    id, warning = declared.id, " (a warning)" if declared.severity == "warning" else ""
+    return f"| [`{id}`](#{id}) | {declared.title}{warning} |\n"
 
 
-def entry_of(entry: Entry, known: dict[str, Entry]) -> str:
+def entry_of(declared: Declaration, known: dict[str, Declaration]) -> str:
     """One page under its heading; the ids that its last line names are links."""
-    text, mark, related = page(entry.id).partition("\nSee also: ")
+    id, title, severity = declared.id, declared.title, declared.severity
+    text, mark, related = page(id).partition("\nSee also: ")
     related = INTERNAL.sub(lambda found: f"[{found[0]}](#{found[1]})" if found[1] in known else found[0], related)
-    verb = "refused" if entry.severity == "error" else "said"
-    return f"### {entry.id}\n\n**{entry.title}** ({entry.severity}; {verb} by {entry.by})\n\n{text}{mark}{related}"
+    verb = "refused" if severity == "error" else "said"
+    return f"### {id}\n\n**{title}** ({severity}; {verb} by {by(declared)})\n\n{text}{mark}{related}"
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -91,7 +96,13 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Make docs/diagnostics.md.")
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 when the file would change")
     args = parser.parse_args(argv)
-    text = text_of(entries())
+    known = entries()
+    missing = [f"diagnostics/{id}.md" for id in known if not os.path.exists(data_path("diagnostics", f"{id}.md"))]
+    if missing:
+        for path in missing:
+            print(f"{path} is missing: write it, see CONTRIBUTING.md", file=sys.stderr)
+        return 1
+    text = text_of(known)
     if not args.check:
         TARGET.write_text(text, encoding="utf-8", newline="\n")
     elif not TARGET.exists() or TARGET.read_text(encoding="utf-8") != text:

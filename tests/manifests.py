@@ -6,9 +6,12 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 from running import NO_ADVICE
 
 import trainc
+from trainc.frontends import CLUSTER
+from trainc.library import Stock
 
 HEAD = {"apiVersion": "trainer.kubeflow.org/v1alpha1"}
 ANCESTOR = {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}
@@ -54,3 +57,8 @@ def container_of(compilation: trainc.Compilation) -> dict[str, Any]:
     """The only container of the only Job."""
     (found,) = job_of(compilation)["template"]["spec"]["containers"]
     return dict(found)
+
+
+def only_built_in(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
+    """Hide the other built-in runtimes, for a test of what is said of all: a new one is no change of it."""
+    monkeypatch.setattr(Stock, "known", lambda _: [(CLUSTER, "", name) for name in names])

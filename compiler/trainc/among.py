@@ -17,7 +17,7 @@ from trainc import inputs
 from trainc.compilation import Compilation, Options, compile_documents
 from trainc.confine import within
 from trainc.diagnostics import Diagnostic, ObjectId, Place
-from trainc.frontends import NO_OBJECT, sort
+from trainc.frontends import NOT_AN_OBJECT, sort
 from trainc.reading import Reading, documents_of
 
 if TYPE_CHECKING:
@@ -62,9 +62,8 @@ def compile_among(
             asked_for += given(file.path)
     everything = len(manifests) < len(paths) or any(given(d.file) for d in read.documents["runtime"])
     # Who makes errors of warnings counts them, and that is done last.
-    result = compile_documents(
-        read if everything else _narrowed(read, given), options._replace(settings=settings._replace(strict=""))
-    )
+    lenient = options._replace(settings=settings._replace(strict=""))
+    result = compile_documents(read if everything else _narrowed(read, given), lenient)
     kept = [d for d in result.diagnostics if d.stage != "read" or d in settings.diagnostics or _concerns(d, given)]
     result = result._replace(diagnostics=(), strict=settings.strict).saying(kept)
     if everything:
@@ -94,7 +93,7 @@ def is_ours(file: inputs.File) -> bool:
 
 def _is_role(found: tuple[Role, Document] | Diagnostic) -> bool:
     """Return whether a sorted document is a TrainJob or a runtime, or a wrong one."""
-    return found.id != NO_OBJECT if isinstance(found, Diagnostic) else found[0] != "other"
+    return found.id != NOT_AN_OBJECT.id if isinstance(found, Diagnostic) else found[0] != "other"
 
 
 def _files(paths: Sequence[str], options: Options) -> Iterator[inputs.File | Diagnostic]:

@@ -1,9 +1,8 @@
-"""The catalogue: every id that trainc can report, with title, severity, who would have refused, and its page.
+"""The catalogue: every id that trainc can report, with its page.
 
-Reads    the checks and the tables of rules, where each id is declared, the table `LOOSE` of the ids that are made where
-         they are found, and diagnostics/<id>.md.
-Returns  entries, and pages as text. For `validate --explain`, docs/diagnostics.md, the sarif report and the tests: no
-         stage imports this.
+Reads    the declarations of all modules, and diagnostics/<id>.md.
+Returns  declarations by id, and pages as text. For `validate --explain`, docs/diagnostics.md, the sarif report and the
+         tests: no stage imports this.
 """
 
 from __future__ import annotations
@@ -11,140 +10,91 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
-from trainc.checks import Check, jobset, rules
+from trainc.checks import Check
 from trainc.data import data_path
-from trainc.frameworks import FRAMEWORKS
-from trainc.kubernetes import violations
-from trainc.lint.signs import RULES
-from trainc.records import NamedTuple
-from trainc.schedulers import SCHEDULERS
+from trainc.declarations import Declaration
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from types import ModuleType
 
-    from trainc.declarations import Phase, Severity
+    from trainc.declarations import Phase
 
 MODULES: Final = (
+    "trainc.argocd.environment",
+    "trainc.argocd.files",
     "trainc.checks.dialect",
+    "trainc.checks.jobset",
+    "trainc.checks.jobset.claims",
+    "trainc.checks.jobset.policies",
+    "trainc.checks.jobset.wordings",
     "trainc.checks.limits",
-    *(f"trainc.lint.{rule.replace('-', '_')}" for rule in RULES),
+    "trainc.checks.rules",
     "trainc.checks.runtime",
     "trainc.checks.trainjob",
-    "trainc.passes.override",
-    "trainc.passes.resolve",
+    "trainc.cli.explain",
+    "trainc.compilation",
     "trainc.frameworks",
-    *(f"trainc.frameworks.{key}" for key in FRAMEWORKS),
+    "trainc.frameworks.flux",
+    "trainc.frameworks.mpi",
+    "trainc.frameworks.mxnet",
+    "trainc.frameworks.tensorflow",
     "trainc.frameworks.torch.elastic",
     "trainc.frameworks.torch.torchrun",
     "trainc.frameworks.torch.torchtune",
-    *(f"trainc.schedulers.{key}" for key in SCHEDULERS),
+    "trainc.frontends",
+    "trainc.inputs",
+    "trainc.krm.request",
+    "trainc.krm.resourcelist",
+    "trainc.kubernetes.validation.bare",
+    "trainc.kubernetes.validation.claims",
+    "trainc.kubernetes.validation.claimtemplates",
+    "trainc.kubernetes.validation.container",
+    "trainc.kubernetes.validation.env",
+    "trainc.kubernetes.validation.ephemeral",
+    "trainc.kubernetes.validation.fieldrefs",
+    "trainc.kubernetes.validation.files",
+    "trainc.kubernetes.validation.job",
+    "trainc.kubernetes.validation.mounts",
+    "trainc.kubernetes.validation.network",
+    "trainc.kubernetes.validation.pod",
+    "trainc.kubernetes.validation.podannotations",
+    "trainc.kubernetes.validation.podresources",
+    "trainc.kubernetes.validation.policies",
+    "trainc.kubernetes.validation.ports",
+    "trainc.kubernetes.validation.probes",
+    "trainc.kubernetes.validation.projections",
+    "trainc.kubernetes.validation.resources",
+    "trainc.kubernetes.validation.restarts",
+    "trainc.kubernetes.validation.scheduling",
+    "trainc.kubernetes.validation.security",
+    "trainc.kubernetes.validation.selector",
+    "trainc.kubernetes.validation.selectors",
+    "trainc.kubernetes.validation.volumedrivers",
+    "trainc.kubernetes.validation.windows",
+    "trainc.kubernetes.violations",
+    "trainc.library",
+    "trainc.lint.gang_asks_for_nothing",
+    "trainc.lint.gang_waits_for_itself",
+    "trainc.lint.host_network_port",
+    "trainc.lint.image_version",
+    "trainc.lint.nccl_settings",
+    "trainc.lint.no_gang",
+    "trainc.lint.no_resources",
+    "trainc.lint.no_shared_memory",
+    "trainc.lint.rendezvous_host",
+    "trainc.lint.runtime_request_stays",
+    "trainc.lint.secret_in_env",
+    "trainc.lint.unknown_rule",
+    "trainc.outputs",
+    "trainc.passes.override",
+    "trainc.passes.resolve",
+    "trainc.reading",
+    "trainc.review.sides",
+    "trainc.schedulers.volcano",
+    "trainc.upgrade",
 )
-"""Where checks are declared."""
-
-LOOSE: Final[dict[str, tuple[Phase, Severity, str]]] = {
-    "application-too-large": ("read", "error", "An Argo CD Application has more than may be read"),
-    "argocd-parameter": ("read", "error", "A parameter of an Argo CD Application cannot be followed"),
-    "argument-too-long": ("job", "error", "An argument or a variable is longer than Linux passes on"),
-    "duplicate-object": ("read", "error", "One output or one side of a review holds an object twice"),
-    "duplicate-runtime": ("read", "error", "Two runtimes have the same name"),
-    "duplicate-trainjob": ("read", "error", "Two TrainJobs have the same name"),
-    "field-not-found": ("read", "error", "No compiled object has the field asked for"),
-    "function-config": ("read", "error", "A functionConfig asks for what trainc krm cannot do"),
-    "link-out": ("read", "error", "A link leads out of what may be read"),
-    "mixed-side": ("read", "error", "One side of a review holds TrainJobs and JobSets"),
-    "no-api-version": ("read", "error", "A TrainJob or runtime has no apiVersion"),
-    "no-trainjob": ("read", "error", "There is nothing to compile"),
-    "not-upgradable": ("read", "error", "A document of an older Trainer cannot be rewritten for v2.3"),
-    "not-an-object": ("read", "error", "A document is no Kubernetes object"),
-    "only-not-found": ("read", "error", "The TrainJob asked for by name is not there"),
-    "nothing-to-compare": ("read", "error", "Neither side of a review holds anything to compare"),
-    "object-too-large": ("jobset", "error", "An object is larger than etcd stores"),
-    "output-left-alone": ("build", "warning", "A file that was to be removed is not trainc's"),
-    "output-not-ours": ("build", "error", "An output would replace a file that is not trainc's"),
-    "output-unwritable": ("build", "error", "An output cannot be written"),
-    "passthrough-partial": ("build", "error", "An output would lose the documents of other paths"),
-    "resource-list": ("read", "error", "Standard input is no ResourceList"),
-    "unknown-kind": ("read", "error", "The TrainJob API has no such kind"),
-    "unknown-version": ("read", "error", "The TrainJob API has no such version"),
-    "unreadable": ("read", "error", "A path cannot be read"),
-    "yaml": ("read", "error", "The text is not the YAML that Kubernetes reads"),
-}
-"""The ids that no check declares."""
-
-OF_JOBS: Final = (
-    *("bare", "claims", "claimtemplates", "container", "env", "ephemeral", "files", "job", "mounts", "network"),
-    *("pod", "podannotations", "podresources", "policies", "ports", "probes", "projections", "resources", "restarts"),
-    *("scheduling", "security", "selector", "selectors", "volumedrivers", "volumes", "windows"),
-)
-"""The modules of `kubernetes.validation` that have rules with an id of their own."""
-
-
-def of_objects() -> Iterator[tuple[Phase, dict[str, str]]]:
-    """What is refused in the objects that are made: for each stage, titles by id."""
-    yield "jobset", jobset.TITLES
-    for module in OF_JOBS:
-        yield "job", import_module(f"trainc.kubernetes.validation.{module}").TITLES
-
-
-WARNINGS: Final = frozenset({"unknown-field"})
-"""What a schema does not refuse."""
-
-IN_A_JOBSET: Final = {*violations.TITLES, "claim-namespace", "startup-policy-with-depends-on"} - WARNINGS
-"""What a schema refuses in the JobSet too, when the whole of it is put together."""
-
-IN_A_JOB: Final = frozenset(
-    {
-        "annotations-too-big",
-        "duplicate-item",
-        "enum",
-        "invalid-annotation",
-        "invalid-label",
-        "invalid-name",
-        "out-of-range",
-        "pattern",
-        "required",
-        "too-long",
-        "too-many-items",
-    }
-)
-"""What is refused in Jobs and their pods as in any object, when JobSet makes the Jobs."""
-
-UNDECODABLE: Final = frozenset({"date-time", "out-of-range", "quantity", "wrong-type"})
-"""What the schema lets pass in some forms, and the decoder behind it does not."""
-
-OWN: Final = frozenset(
-    {
-        *RULES,
-        "argocd-parameter",
-        "argument-too-long",
-        "duplicate-object",
-        "duplicate-runtime",
-        "duplicate-trainjob",
-        "field-not-found",
-        "flux-job-name",
-        "function-config",
-        "link-out",
-        "managed-by-other",
-        "mixed-dialects",
-        "mixed-side",
-        "no-counterpart",
-        "not-upgradable",
-        "nothing-to-compare",
-        "object-too-large",
-        "older-dialect",
-        "older-runtime",
-        "secret-expected",
-        "no-trainjob",
-        "only-not-found",
-        "output-left-alone",
-        "output-not-ours",
-        "output-unwritable",
-        "passthrough-partial",
-        "resource-list",
-        "unreadable",
-    }
-)
-"""What trainc alone has to say: the cluster never meets it, or takes it."""
+"""The modules that declare an id."""
 
 BY: Final[dict[Phase, str]] = {
     "read": "whoever reads the text, be it kubectl or the API server",
@@ -157,68 +107,39 @@ BY: Final[dict[Phase, str]] = {
     "job": "the API server, when JobSet makes the Jobs",
     "lint": "nobody: it is advice",
 }
-"""Who speaks at a stage, in words."""
+"""Who reports a fault at an admission phase, in words."""
 
 
-class Entry(NamedTuple):
-    """One id."""
-
-    id: str
-    title: str
-    severity: Severity
-    stages: tuple[Phase, ...]
-    """At which of the cluster's stages it comes to light; the usual one first."""
-
-    @property
-    def by(self) -> str:
-        """Who says so, in words."""
-        return "trainc itself" if self.id in OWN else BY[self.stages[0]]
-
-
-def entries() -> dict[str, Entry]:
-    """Every entry by its id, in alphabetical order."""
-    found = {entry.id: entry for entry in (*_of_checks(), *_of_schemas(), *_of_objects(), *_of_nobody())}
+def entries() -> dict[str, Declaration]:
+    """Return every declaration by its id, in alphabetical order."""
+    found = {declared.id: declared for name in MODULES for declared in _declared(import_module(name))}
     return dict(sorted(found.items()))
 
 
+def by(declared: Declaration) -> str:
+    """Return who reports the fault, in words."""
+    return "trainc itself" if declared.own else BY[declared.phases[0]]
+
+
 def page(id: str) -> str:
-    """The page of an id, as it is written. Raises OSError where there is none."""
+    """Return the page of an id, as it is written. Raise OSError where there is none."""
     with open(data_path("diagnostics", f"{id}.md"), encoding="utf-8") as file:
         return file.read()
 
 
-def explained(entry: Entry) -> str:
-    """An entry and its page, for a terminal."""
-    verb = "refused" if entry.severity == "error" else "said"
-    stage = f"stage: {entry.stages[0]}" + (f" (or {', '.join(entry.stages[1:])})" if entry.stages[1:] else "")
-    return f"{entry.severity}[{entry.id}]: {entry.title}\n{verb} by {entry.by}\n{stage}\n\n{page(entry.id)}"
+def explained(declared: Declaration) -> str:
+    """Return a declaration and its page, for a terminal."""
+    verb = "refused" if declared.severity == "error" else "said"
+    first, *others = declared.phases
+    stage = f"stage: {first}" + (f" (or {', '.join(others)})" if others else "")
+    heading = f"{declared.severity}[{declared.id}]: {declared.title}\n{verb} by {by(declared)}\n{stage}\n"
+    return f"{heading}\n{page(declared.id)}"
 
 
-def _of_checks() -> Iterator[Entry]:
-    for name in MODULES:
-        for value in vars(import_module(name)).values():
-            if isinstance(value, Check):
-                yield Entry(value.id, value.title, value.severity, (value.stage,))
-
-
-def _of_schemas() -> Iterator[Entry]:
-    for id, title in (violations.TITLES | rules.TITLES).items():
-        stages: list[Phase] = ["schema"]
-        if id in UNDECODABLE:
-            stages.append("read")
-        if id in IN_A_JOBSET:
-            stages.append("jobset-schema")
-        if id in IN_A_JOB:
-            stages.append("job")
-        yield Entry(id, title, "warning" if id in WARNINGS else "error", tuple(stages))
-
-
-def _of_nobody() -> Iterator[Entry]:
-    for id, (stage, severity, title) in LOOSE.items():
-        yield Entry(id, title, severity, (stage,))
-
-
-def _of_objects() -> Iterator[Entry]:
-    for stage, titles in of_objects():
-        for id, title in titles.items():
-            yield Entry(id, title, "error", (stage,))
+def _declared(module: ModuleType) -> Iterator[Declaration]:
+    """Yield the declarations of a module and of its checks, with those that it imports."""
+    for value in vars(module).values():
+        if isinstance(value, Check):
+            yield value.declared
+        elif isinstance(value, Declaration):
+            yield value

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc import inputs
+from trainc.declarations import Declaration
 from trainc.delivery import PLAIN, Delivery
 from trainc.diagnostics import Checked, Diagnostic, Document, ObjectId, Place, Related, failed, strictly
 from trainc.emit.order import objects_of_a_job
@@ -21,6 +22,16 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree
     from trainc.reading import Reader
     from trainc.tracing import Trace
+
+
+DUPLICATE_TRAINJOB: Final = Declaration("duplicate-trainjob", ("read",), "Two TrainJobs have the same name", own=True)
+ONLY_NOT_FOUND: Final = Declaration(
+    "only-not-found", ("read",), "The TrainJob asked for by name is not there", own=True
+)
+DUPLICATE_OBJECT: Final = Declaration(
+    "duplicate-object", ("read",), "One output or one side of a review holds an object twice", own=True
+)
+NO_TRAINJOB: Final = Declaration("no-trainjob", ("read",), "There is nothing to compile", own=True)
 
 MANY: Final = 100
 """With fewer diagnostics there is no crowd among them."""
@@ -214,12 +225,10 @@ def _identity(tree: Tree) -> tuple[str, str, str, str]:
 
 def _second(tree: Tree, place: Place, first: Place) -> Diagnostic:
     id = ObjectId.of(tree)
-    return Diagnostic(
-        id="duplicate-object",
-        severity="error",
-        stage="read",
-        message=f'a second {id.kind} "{id.name}"' + (f' in namespace "{id.namespace}"' if id.namespace else ""),
-        help="keep one of them: the cluster would hold the one that is applied last",
+    return Diagnostic.of(
+        DUPLICATE_OBJECT,
+        f'a second {id.kind} "{id.name}"' + (f' in namespace "{id.namespace}"' if id.namespace else ""),
+        "keep one of them: the cluster would hold the one that is applied last",
         object=id,
         field="metadata.name",
         place=place,
@@ -303,12 +312,10 @@ def _chosen(documents: Iterable[Document], only: str | None, found: list[Diagnos
 
 
 def _twice(job: TrainJob, first: TrainJob) -> Diagnostic:
-    return Diagnostic(
-        id="duplicate-trainjob",
-        severity="error",
-        stage="read",
-        message=f'a second TrainJob "{job.name}"' + (f' in namespace "{job.namespace}"' if job.namespace else ""),
-        help="keep one of them, or give it another name",
+    return Diagnostic.of(
+        DUPLICATE_TRAINJOB,
+        f'a second TrainJob "{job.name}"' + (f' in namespace "{job.namespace}"' if job.namespace else ""),
+        "keep one of them, or give it another name",
         object=job.id,
         field="metadata.name",
         place=job.at("metadata", "name"),
@@ -320,10 +327,8 @@ def _none_of_that_name(only: str, names: list[str]) -> Diagnostic:
     from trainc.nearest import nearest
 
     near = nearest(only, names)
-    return Diagnostic(
-        id="only-not-found",
-        severity="error",
-        stage="read",
-        message=f'no TrainJob "{only}" in the given paths',
-        help=f"did you mean {near}?" if near else f"there are {', '.join(sorted(names)) or 'none'}",
+    return Diagnostic.of(
+        ONLY_NOT_FOUND,
+        f'no TrainJob "{only}" in the given paths',
+        f"did you mean {near}?" if near else f"there are {', '.join(sorted(names)) or 'none'}",
     )

@@ -22,8 +22,6 @@ SHOWN: Final = 100
 
 def thinned(diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
     """The diagnostics, in their order, without the mass of any crowd."""
-    if len(diagnostics) <= SHOWN:
-        return list(diagnostics)
     counts: dict[Hashable, int] = {}
     kept = []
     for diagnostic in diagnostics:

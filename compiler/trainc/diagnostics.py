@@ -15,7 +15,7 @@ from trainc.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from trainc.declarations import Phase, Severity
+    from trainc.declarations import Declaration, Phase, Severity
     from trainc.kubernetes.violations import Violation
 
 Path = tuple[str | int, ...]
@@ -119,6 +119,23 @@ class Diagnostic(NamedTuple):
     field: str = ""
     place: Place | Location | None = None
     related: tuple[Related, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        declared: Declaration,
+        message: str,
+        help: str = "",
+        *,
+        object: ObjectId = ObjectId(),  # noqa: B008 (a tuple)
+        field: str = "",
+        place: Place | Location | None = None,
+        related: tuple[Related, ...] = (),
+        phase: Phase | None = None,
+    ) -> Diagnostic:
+        """Return a diagnostic of a declared id; `phase` is given where the fault surfaces elsewhere than usual."""
+        stage = phase or declared.phases[0]
+        return cls(declared.id, declared.severity, stage, message, help, object, field, place, related)
 
     def locate(self) -> Location | None:
         """Where it is, found now."""

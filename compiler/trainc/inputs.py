@@ -15,6 +15,7 @@ import sys
 from typing import TYPE_CHECKING, Final
 
 from trainc.confine import LIST, READ, LinkOutError, Root, open_to_read, root_of, within
+from trainc.declarations import Declaration
 from trainc.diagnostics import Diagnostic, Location
 from trainc.listings import LISTING, MARK_BYTES, outputs_of
 from trainc.records import NamedTuple
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from trainc.confine import Opened
+
+UNREADABLE: Final = Declaration("unreadable", ("read",), "A path cannot be read", own=True)
+LINK_OUT: Final = Declaration("link-out", ("read",), "A link leads out of what may be read", own=True)
 
 SUFFIXES: Final = (".yaml", ".yml", ".json")
 LARGEST_FILE: Final = 256 * 1024 * 1024
@@ -98,9 +102,9 @@ def repository_of(path: str) -> str:
         at = above
 
 
-def fault(path: str, message: str, help: str = "", *, id: str = "unreadable") -> Diagnostic:
+def fault(path: str, message: str, help: str = "", *, declared: Declaration = UNREADABLE) -> Diagnostic:
     """A path that cannot be read."""
-    return Diagnostic(id=id, severity="error", stage="read", message=message, help=help, place=Location(file=path))
+    return Diagnostic.of(declared, message, help, place=Location(file=path))
 
 
 class _Walk:
@@ -256,7 +260,7 @@ class _Walk:
         else:
             help = "copy the file, or read through such links with --follow-links"
         where = TOLD if self.root is not None else root.path
-        return fault(path, f"is a link that leads out of {where}", help, id="link-out")
+        return fault(path, f"is a link that leads out of {where}", help, declared=LINK_OUT)
 
     def _missing(self, path: str, error: OSError) -> Diagnostic:
         if os.path.islink(path):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.data import data_path
+from trainc.declarations import Declaration
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, Related
 from trainc.frontends import CLUSTER, NAMESPACED
 from trainc.records import NamedTuple
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
     Conformed = tuple[Runtime | None, tuple[Diagnostic, ...]]
     Conform = Callable[[Document, str], Conformed]
+
+DUPLICATE_RUNTIME: Final = Declaration("duplicate-runtime", ("read",), "Two runtimes have the same name", own=True)
 
 STOCK: Final = "the stock runtimes"
 """The name of the last level."""
@@ -149,12 +152,10 @@ def key_of(document: Document) -> Key:
 
 def _twice(document: Document, first: Document) -> Diagnostic:
     id = ObjectId.of(document.value)
-    return Diagnostic(
-        id="duplicate-runtime",
-        severity="error",
-        stage="read",
-        message=f'a second {id.kind} "{id.name}"' + (f' in namespace "{id.namespace}"' if id.namespace else ""),
-        help="keep one of them, or give it another name",
+    return Diagnostic.of(
+        DUPLICATE_RUNTIME,
+        f'a second {id.kind} "{id.name}"' + (f' in namespace "{id.namespace}"' if id.namespace else ""),
+        "keep one of them, or give it another name",
         object=id,
         field="metadata.name",
         place=Place(document=document, path=("metadata", "name")),

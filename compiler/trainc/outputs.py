@@ -23,6 +23,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from trainc.confine import open_to_write
+from trainc.declarations import Declaration
 from trainc.diagnostics import Diagnostic, Location
 from trainc.folders import PART, Folders, content, current, open_below, remove, replace, replace_at
 from trainc.listings import BEGINS, LISTING, MARK, STDIN, Listing, is_below, is_covered, parse, relative, render
@@ -30,6 +31,17 @@ from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+OUTPUT_NOT_OURS: Final = Declaration(
+    "output-not-ours", ("build",), "An output would replace a file that is not trainc's", own=True
+)
+OUTPUT_LEFT_ALONE: Final = Declaration(
+    "output-left-alone", ("build",), "A file that was to be removed is not trainc's", severity="warning", own=True
+)
+OUTPUT_UNWRITABLE: Final = Declaration("output-unwritable", ("build",), "An output cannot be written", own=True)
+PASSTHROUGH_PARTIAL: Final = Declaration(
+    "passthrough-partial", ("build",), "An output would lose the documents of other paths", own=True
+)
 
 PASSED: Final = "_passthrough.yaml"
 """The output that holds the documents of other kinds; no object's name can begin with an underscore."""
@@ -301,23 +313,19 @@ def _listing(output: Output) -> tuple[Listing, list[Diagnostic]]:
 
 def unwritable(folder: str, path: str, error: OSError) -> Diagnostic:
     """Return the diagnostic of an output, or of the folder itself, that the system refuses to write."""
-    return Diagnostic(
-        id="output-unwritable",
-        severity="error",
-        stage="build",
-        message=f"cannot be written: {error.strerror}",
-        help="check who may write there; every file that was written is whole",
+    return Diagnostic.of(
+        OUTPUT_UNWRITABLE,
+        f"cannot be written: {error.strerror}",
+        "check who may write there; every file that was written is whole",
         place=Location(file=os.path.join(folder, path) if path else folder),
     )
 
 
 def _partial(folder: str, missing: Sequence[str]) -> Diagnostic:
-    return Diagnostic(
-        id="passthrough-partial",
-        severity="error",
-        stage="build",
-        message=f"also holds documents of {shown(folder, missing)}, which the given paths do not cover",
-        help="give every path that the folder is built from",
+    return Diagnostic.of(
+        PASSTHROUGH_PARTIAL,
+        f"also holds documents of {shown(folder, missing)}, which the given paths do not cover",
+        "give every path that the folder is built from",
         place=Location(file=os.path.join(folder, PASSED)),
     )
 
@@ -331,22 +339,18 @@ def shown(folder: str, sources: Sequence[str]) -> str:
 
 
 def _refuse(folder: str, path: str, why: str) -> Diagnostic:
-    return Diagnostic(
-        id="output-not-ours",
-        severity="error",
-        stage="build",
-        message=f"is in the way of an output, and is left alone: {why}",
-        help="move it away, or choose another --output",
+    return Diagnostic.of(
+        OUTPUT_NOT_OURS,
+        f"is in the way of an output, and is left alone: {why}",
+        "move it away, or choose another --output",
         place=Location(file=os.path.join(folder, path)),
     )
 
 
 def _left_alone(folder: str, path: str, why: str) -> Diagnostic:
-    return Diagnostic(
-        id="output-left-alone",
-        severity="warning",
-        stage="build",
-        message=f"is left alone: {why}",
-        help="remove it by hand if nobody needs it",
+    return Diagnostic.of(
+        OUTPUT_LEFT_ALONE,
+        f"is left alone: {why}",
+        "remove it by hand if nobody needs it",
         place=Location(file=os.path.join(folder, path)),
     )

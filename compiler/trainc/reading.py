@@ -6,9 +6,10 @@ Returns  TrainJobs, runtimes and documents of other kinds, with a diagnostic for
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from trainc import inputs
+from trainc.declarations import Declaration
 from trainc.diagnostics import Diagnostic, Document, ObjectId
 from trainc.frontends import Role, sort
 from trainc.kubernetes.trees import forget, get, put
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
     Reader = Callable[..., Iterable[inputs.File | Diagnostic]]
     """Finds the files of some paths: `inputs.read` on the disk, a git commit in its objects."""
+
+YAML: Final = Declaration("yaml", ("read",), "The text is not the YAML that Kubernetes reads")
 
 
 class Reading:
@@ -91,15 +94,8 @@ def documents_of(file: inputs.File) -> Iterator[Document | Diagnostic]:
 
         broken = BrokenFile(file)
     for error in errors:
-        yield Diagnostic(
-            id="yaml",
-            severity="error",
-            stage="read",
-            message=error.message,
-            help=error.help,
-            place=broken.at(error.line, error.column),
-            related=broken.since(error),
-        )
+        place = broken.at(error.line, error.column)
+        yield Diagnostic.of(YAML, error.message, error.help, place=place, related=broken.since(error))
     for read in documents:
         chunk = read.chunk
         yield Document(file=file.path, line=chunk.line, column=chunk.column, text=chunk.text, value=read.value)

@@ -10,9 +10,10 @@ from conformance.recordings import lines
 from conformance.test_trainer import spelling
 
 from trainc.checks import job
+from trainc.checks.jobset import RELEASE
 from trainc.kubernetes.gotypes import typed
 from trainc.kubernetes.structural import load
-from trainc.passes.store import RELEASE, with_defaults
+from trainc.passes.store import with_defaults
 
 
 @pytest.mark.parametrize("case", [*lines("job"), *lines("job_more")])

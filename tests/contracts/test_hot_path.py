@@ -44,8 +44,8 @@ OF_YAML = {
 """The parts of PyYAML; those of the last two lines are stand-ins."""
 OURS = {
     "trainc": (
-        "compilation confine data delivery diagnostics extensions inputs library listings objects pipeline plan "
-        "reading records settings version"
+        "compilation confine data declarations delivery diagnostics extensions inputs library listings objects "
+        "pipeline plan reading records settings version"
     ),
     "trainc.checks": "job jobset rules runtime trainjob",
     "trainc.cli": "arguments build codes options",

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from trainc import catalogue, passes, reports
+from trainc import passes, reports
 from trainc.checks import Check
 from trainc.cli.graph import FORMATS as GRAPHS
 from trainc.cli.group import COMMANDS
@@ -40,7 +40,7 @@ DECLARING = {
 }
 """The modules that declare checks."""
 CHECKS = {
-    value.id: (value, module)
+    value.declared.id: (value, module)
     for module in DECLARING
     for value in vars(import_module(module)).values()
     if isinstance(value, Check)
@@ -172,11 +172,6 @@ def test_the_passes_are_the_pipeline() -> None:
     assert {stage.__name__ for stage in STAGES} == modules(Path(passes.__file__).parent)
 
 
-def test_every_module_that_declares_checks_is_in_the_catalogue() -> None:
-    assert DECLARING
-    assert set(DECLARING) <= set(catalogue.MODULES)
-
-
 @pytest.mark.parametrize("id", CHECKS)
 def test_a_check_has_a_page_with_an_example_of_both_ways(id: str) -> None:
     page = ROOT / "diagnostics" / f"{id}.md"
@@ -198,6 +193,23 @@ def test_a_check_is_called(id: str) -> None:
     # What a stage asks on its own way is called there.
     called = re.compile(rf"(?<!def )\b{check.find.__name__}\((plan\.job\.id|subject),")
     assert check in listed or any(called.search(path.read_text()) for path in PACKAGE.rglob("*.py"))
+
+
+def test_each_recipe_names_a_file_to_copy_from() -> None:
+    recipes = (
+        (ROOT / "CONTRIBUTING.md").read_text().partition("## Recipes")[2].partition("\n## ")[0].split("\n\n**")[1:]
+    )
+    assert recipes
+    assert [recipe for recipe in recipes if "copy from `" not in recipe.lower()] == []
+
+
+def test_the_files_that_the_recipes_copy_from_are_there() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    sentences = re.findall(r"[Cc]opy from (.*?)(?:[.:,)]\s|$)", text, re.DOTALL)
+    files = [name for said in sentences for name in re.findall(r"`([^`]+)`", said) if "/" in name or "." in name]
+    tests = (ROOT / "tests" / "unit", ROOT / "tests" / "e2e")
+    folders = (ROOT, PACKAGE, *tests, ROOT / "schemas" / "extensions", ROOT / "diagnostics")
+    assert [name for name in files if not any((folder / name).exists() for folder in folders)] == []
 
 
 def test_make_test_runs_every_folder_of_tests_but_the_frameworks_themselves() -> None:

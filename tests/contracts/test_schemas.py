@@ -18,7 +18,6 @@ from trainc import extensions
 from trainc.checks import rules
 from trainc.frameworks import FRAMEWORKS
 from trainc.frontends import CLUSTER, NAMESPACED
-from trainc.kubernetes import violations
 from trainc.kubernetes.structural import StructuralSchema
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -101,10 +100,6 @@ def test_an_extension_is_a_framework_s_own(path: Path) -> None:
     others = [SCHEMAS[NAMESPACED], *(schema for kind, schema in SCHEMAS.items() if kind in FRAMEWORKS)]
     taken = [name for other in others if other is not SCHEMAS[path.stem] for name in other.get("$defs", {})]
     assert not definitions & set(taken)
-
-
-def test_rules_have_one_id_each() -> None:
-    assert not rules.TITLES.keys() & violations.TITLES.keys()
 
 
 @pytest.mark.skipif("TRAINC_CRDS" not in os.environ, reason="TRAINC_CRDS does not say where the CRDs' structures are")

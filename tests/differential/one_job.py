@@ -14,9 +14,10 @@ from differential.comparing import Answer, Documents, Question
 
 import trainc
 from trainc.checks import job
+from trainc.checks.jobset import RELEASE
 from trainc.kubernetes.gotypes import typed
 from trainc.kubernetes.structural import load
-from trainc.passes.store import RELEASE, with_defaults
+from trainc.passes.store import with_defaults
 
 API: Final = "trainer.kubeflow.org/v1alpha1"
 NO_FIELD: Final = {None, "", "<nil>"}

@@ -52,7 +52,7 @@ def test_report_of_bytes(case: str, snapshot: SnapshotAssertion) -> None:
 def test_the_catalogue_knows_what_is_reported(case: str) -> None:
     for said in json.loads(run("validate", str(HERE / f"{case}.yaml"), "--format", "json").out):
         entry = ENTRIES[said["id"]]
-        assert (said["severity"], said["stage"] in entry.stages) == (entry.severity, True), said
+        assert (said["severity"], said["stage"] in entry.phases) == (entry.severity, True), said
 
 
 def test_an_input_begins_with_what_is_wrong_with_it() -> None:

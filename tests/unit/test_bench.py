@@ -17,7 +17,7 @@ import pytest
 import stages
 import works
 from racing import Clock, Contestant, Lap, Result, race
-from run import verdict
+from run import main, verdict
 
 from trainc import compile
 from trainc.pipeline import STAGES
@@ -79,16 +79,17 @@ def test_the_peak_is_not_that_of_the_process_that_asks() -> None:
         assert clock.lap(Contestant("true", ["true"])).kib < len(ballast) >> 11
 
 
-def result_of(*seconds: float, kib: int = 1024) -> Result:
-    return Result(Contestant("", []), [Lap(each, each, kib) for each in seconds])
+def result_of(*cpu: float, kib: int = 1024) -> Result:
+    """Runs of so many processor seconds, and of one second of wall time each."""
+    return Result(Contestant("", []), [Lap(1, each, kib) for each in cpu])
 
 
 @pytest.mark.parametrize(
     ("ours", "theirs", "said"),
     [
-        pytest.param(result_of(1, 2, 3), result_of(2, 4, 6), "0.50 | 0.50 | yes", id="half of it"),
-        pytest.param(result_of(5), result_of(4), "1.25 | 1.25 | yes", id="just enough"),
-        pytest.param(result_of(6), result_of(4), "1.50 | 1.50 | no", id="too much"),
+        pytest.param(result_of(1, 2, 3), result_of(2, 4, 6), "| 0.50 | 0.50 | 1.00 | yes |", id="half of it"),
+        pytest.param(result_of(5), result_of(4), "| 1.25 | 1.25 | 1.00 | yes |", id="just enough"),
+        pytest.param(result_of(6), result_of(4), "| 1.50 | 1.50 | 1.00 | no |", id="too much"),
         pytest.param(None, result_of(4), "not measured", id="nobody ran it"),
     ],
 )
@@ -101,7 +102,31 @@ def test_a_verdict(ours: Result | None, theirs: Result, said: str) -> None:
 def test_a_verdict_of_memory() -> None:
     goal = works.Goal("", "", 1.5, ("one", "a"), ("one", "b"), memory=True)
     results = {("one", "a"): result_of(9, kib=3000), ("one", "b"): result_of(1, kib=1000)}
-    assert "| 3.00 |  | no |" in verdict(goal, results)
+    assert "| 3.00 |  |  | no |" in verdict(goal, results)
+
+
+def test_the_limits_on_processor_time_beside_kubectl() -> None:
+    limits = {
+        goal.measured: goal.at_most for goal in works.GOALS if goal.reference[1] == works.KUBECTL and not goal.memory
+    }
+    assert limits == {
+        ("one", works.OURS): 1.0,
+        ("hundred", works.OURS): 0.20,
+        ("thousand", works.OURS): 0.13,
+        ("runtimes", works.OURS): 0.13,
+    }
+
+
+def test_the_page_of_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It holds what is printed: the machine, the limits, and a table for each work."""
+    page = tmp_path / "results.md"
+    monkeypatch.setattr("sys.argv", ["run.py", "--only", "one", "--runs", "1", "--write", str(page)])
+    main()
+    text = page.read_text()
+    headings = [line for line in text.splitlines() if line.startswith("#")]
+    assert headings == ["# Results", "### One TrainJob on a stock runtime, cold: 1 runs"]
+    assert all(goal.what in text for goal in works.GOALS)
+    assert "| trainc build | " in text
 
 
 JOBSET = {"kind": "JobSet", "metadata": {"name": "a", "namespace": "b"}, "spec": {"replicas": 1}}

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from unittest import mock
 
 import pytest
 import yaml
+from manifests import only_built_in
 from running import run
 from syrupy.assertion import SnapshotAssertion
 
@@ -137,7 +139,13 @@ def test_the_runtimes_are_listed(snapshot: SnapshotAssertion, tmp_path: Path, mo
     monkeypatch.chdir(tmp_path)
     runtime = (GOLDEN / "team-runtime" / "input.yaml").read_text().partition("---")[0]
     (tmp_path / "team.yaml").write_text(runtime)
+    only_built_in(monkeypatch, "deepspeed-distributed", "plain", "tensorflow-ps", "torch-distributed")
     assert run("runtimes", "-r", "team.yaml").out == snapshot
+
+
+def test_every_built_in_runtime_is_listed() -> None:
+    _, *rows = run("runtimes").out.splitlines()
+    assert [row.split()[0] for row in rows] == sorted(path.stem for path in STOCK.iterdir())
 
 
 def test_a_runtime_is_printed_as_it_is_written() -> None:
@@ -201,3 +209,33 @@ def test_a_document_as_read(document: str, printed: str, tmp_path: Path) -> None
     job = JOB % "runtimeRef: {name: plain}"
     out = run("build", "-", str(tmp_path), "--passthrough", stdin=job.encode()).out
     assert out.partition("\n---\n")[2] == printed
+
+
+def test_control_c_is_130(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("trainc.compilation.compile", mock.Mock(side_effect=KeyboardInterrupt))
+    done = run("build", str(GOLDEN))
+    assert (done.code, done.out) == (130, "")
+
+
+@pytest.mark.parametrize("fault", [PermissionError(13, "Permission denied"), OSError(5, "Input/output error")])
+def test_a_folder_that_cannot_be_listed_and_a_file_that_cannot_be_read(
+    fault: OSError, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "job.yaml").write_text(JOB % "runtimeRef: {name: plain}")
+    with mock.patch("os.scandir", side_effect=fault):
+        listed = run("build", str(tmp_path))
+    with mock.patch("builtins.open", side_effect=fault):
+        read = run("build", str(tmp_path / "job.yaml"))
+    assert (listed.code, read.code) == (1, 1)
+    assert f"cannot be listed: {fault.strerror}" in listed.err
+    assert f"cannot be read: {fault.strerror}" in read.err
+
+
+def test_settings_that_are_a_folder(tmp_path: Path) -> None:
+    done = run("validate", "--config", str(tmp_path), str(GOLDEN / "cpu-ranks"))
+    assert done.code == 1
+    assert "is a folder" in done.out
+
+
+def test_a_file_of_settings_and_none_are_two_options() -> None:
+    assert run("diff", "old", "new", "--config", "trainc.yaml", "--no-config").code == 2

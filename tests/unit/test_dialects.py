@@ -163,6 +163,35 @@ def test_a_field_is_where_it_was_written(path: tuple[str | int, ...], written: t
     assert found.written(path) == written
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        pytest.param(
+            {"trainingRuntimeRef": {"name": "r", "apiGroup": "kubeflow.org"}},
+            {"runtimeRef": {"name": "r", "apiGroup": "trainer.kubeflow.org"}},
+            id="the group of the runtime",
+        ),
+        pytest.param(
+            {"managedBy": "kubeflow.org/trainjob-controller"},
+            {"managedBy": "trainer.kubeflow.org/trainjob-controller"},
+            id="the controller",
+        ),
+        pytest.param(
+            {"managedBy": "kueue.x-k8s.io/multikueue"}, {"managedBy": "kueue.x-k8s.io/multikueue"}, id="Kueue"
+        ),
+        pytest.param({"datasetConfig": {}}, {"initializer": {"dataset": {}}}, id="an empty config"),
+    ],
+)
+def test_the_moves_of_the_first_dialect(old: dict[str, Any], new: dict[str, Any]) -> None:
+    written = job(old, FIRST)
+    dialect = load("kep-2170")
+    assert moved(written, dialect.moves(written), dialect.GONE)["spec"] == new
+
+
+def test_the_newest_dialect_moves_nothing() -> None:
+    assert list(load("v2.3").moves(job({"runtimePatches": []}))) == []
+
+
 def manifest(spec: str, version: str = NOW) -> bytes:
     return f"apiVersion: {version}\nkind: TrainJob\nmetadata: {{name: j}}\nspec:\n{spec}".encode()
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from trainc.kubernetes.objectmeta import check, stored
+from trainc.kubernetes.objectmeta import check
+from trainc.kubernetes.structural.nodes import stored_metadata
 
 OWNER = {"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "u"}
 
@@ -25,12 +26,12 @@ def named(**fields: Any) -> dict[str, Any]:
     ],
 )
 def test_stored(metadata: Any, expected: Any) -> None:
-    assert stored(metadata) == expected
+    assert stored_metadata(metadata) == expected
 
 
 @pytest.mark.parametrize("metadata", [None, "text", {}, {"name": "j", "labels": {"a": ""}}])
 def test_stored_as_it_is(metadata: Any) -> None:
-    assert stored(metadata) is metadata
+    assert stored_metadata(metadata) is metadata
 
 
 @pytest.mark.parametrize(

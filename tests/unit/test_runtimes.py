@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import yaml
+from manifests import only_built_in
 from running import run
 from syrupy.assertion import SnapshotAssertion
 
@@ -95,7 +96,25 @@ def test_the_wide_list(snapshot: SnapshotAssertion, tmp_path: Path, monkeypatch:
     bare: dict[str, Any] = {"mlPolicy": {}, "template": {"spec": {}}}
     runtime = {"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainingRuntime", "spec": bare}
     (tmp_path / "bare.yaml").write_text(yaml.safe_dump(runtime | {"metadata": {"name": "bare", "namespace": "team"}}))
+    only_built_in(monkeypatch, "deepspeed-distributed", "plain", "tensorflow-ps", "torch-distributed")
     assert run("runtimes", "--wide", "-r", "bare.yaml").out == snapshot
+
+
+@pytest.mark.parametrize(
+    ("names", "known"),
+    [
+        pytest.param("ab", "there are a, b; ", id="a few"),
+        pytest.param("abcdefgh", "there are a, b, c, d, e, f, g, h; ", id="as many as are listed"),
+        pytest.param("abcdefghi", "there are a, b, c, d, e, f, g, h ...; ", id="more than are listed"),
+        pytest.param("", "", id="none"),
+    ],
+)
+def test_a_name_like_no_other(names: str, known: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    only_built_in(monkeypatch, *names)
+    (tmp_path / "job.yaml").write_text(SMALLEST % "no-such")
+    (found,) = trainc.compile([str(tmp_path)]).diagnostics
+    assert found.id == "runtime-not-found"
+    assert found.help.startswith(f"{known}searched: the given paths (0), the stock runtimes ({len(names)}); ")
 
 
 @pytest.mark.parametrize(

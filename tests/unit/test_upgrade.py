@@ -56,6 +56,20 @@ PATCH = """  runtimePatches:
             "x: &l {a: b}\nspec:\n  runtimeRef: {name: plain}\n" + PATCH + "        metadata:\n          labels: *l\n",
             id="an alias",
         ),
+        pytest.param(
+            "spec:\n  runtimeRef: {name: plain}\n  trainer: {numProcPerNode: auto, numNodes: 2}\n  labels: {a: b}\n",
+            "spec:\n  runtimeRef: {name: plain}\n  trainer: {numNodes: 2}\n"
+            + PATCH
+            + "        metadata:\n          labels: {a: b}\n",
+            id="the first between braces goes",
+        ),
+        pytest.param(
+            "spec:\n  runtimeRef: {name: plain}\n  trainer:\n    numProcPerNode: auto\n  labels: {a: b}\n",
+            "spec:\n  runtimeRef: {name: plain}\n  trainer: {}\n"
+            + PATCH
+            + "        metadata:\n          labels: {a: b}\n",
+            id="the only field goes",
+        ),
     ],
 )
 def test_the_lines_that_change(old: str, new: str) -> None:
@@ -185,6 +199,24 @@ def test_what_cannot_be_said_in_v2_3(spec: str, why: str) -> None:
     done = run("upgrade", "-", stdin=text)
     assert (done.code, done.out) == (1, "")
     assert why in done.err
+
+
+def test_a_runtime_of_the_first_group(tmp_path: Path) -> None:
+    (tmp_path / "runtime.yaml").write_text(
+        "apiVersion: kubeflow.org/v2alpha1\nkind: ClusterTrainingRuntime\nmetadata: {name: r}\n"
+        "spec:\n  mlPolicy:\n    torch:\n      numProcPerNode: auto\n  template:\n    spec: {}\n"
+    )
+    done = run("upgrade", str(tmp_path))
+    assert done.code == 0, done.err
+    assert done.out.startswith("apiVersion: trainer.kubeflow.org/v1alpha1\n")
+    assert "    torch: {}\n" in done.out
+
+
+def test_utf_16_stays_utf_16(tmp_path: Path) -> None:
+    file = tmp_path / "job.yaml"
+    file.write_bytes(OLD.encode("utf-16"))
+    assert run("upgrade", str(tmp_path), "--write").code == 0
+    assert "runtimePatches" in file.read_bytes().decode("utf-16")
 
 
 @pytest.mark.parametrize("args", [("--write", "--check"), ("--write", "--diff"), ("-", "--write"), ("-", "x.yaml")])

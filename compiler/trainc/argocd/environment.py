@@ -13,11 +13,16 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, Final
 
+from trainc.declarations import Declaration
 from trainc.diagnostics import Diagnostic
 from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+
+ARGOCD_PARAMETER: Final = Declaration(
+    "argocd-parameter", ("read",), "A parameter of an Argo CD Application cannot be followed", own=True
+)
 
 PARAMETERS: Final = "ARGOCD_APP_PARAMETERS"
 SOURCE_PATH: Final = "ARGOCD_APP_SOURCE_PATH"
@@ -99,7 +104,7 @@ def is_older(version: str) -> bool:
 
 def fault(message: str, help: str) -> Diagnostic:
     """A parameter that cannot be followed. It stands in the Application, which is no file that was read."""
-    return Diagnostic(id="argocd-parameter", severity="error", stage="read", message=message, help=help)
+    return Diagnostic.of(ARGOCD_PARAMETER, message, help)
 
 
 def _parameters(

@@ -13,12 +13,17 @@ import os
 from typing import TYPE_CHECKING, Final
 
 from trainc.confine import within
+from trainc.declarations import Declaration
 from trainc.inputs import DEEPEST, SUFFIXES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from trainc.diagnostics import Diagnostic
+
+APPLICATION_TOO_LARGE: Final = Declaration(
+    "application-too-large", ("read",), "An Argo CD Application has more than may be read"
+)
 
 MOST_BYTES: Final = 10 << 20
 """How much there may be in all files together."""
@@ -65,13 +70,11 @@ def _fault(what: str, file: str | None = None) -> Diagnostic:
     """The diagnostic; at the file that most of it is, where there is such a one."""
     from trainc.diagnostics import Diagnostic, Location
 
-    return Diagnostic(
-        id="application-too-large",
-        severity="error",
-        stage="read",
-        message=f"the Application has {what}",
+    return Diagnostic.of(
+        APPLICATION_TOO_LARGE,
+        f"the Application has {what}",
+        "make several Applications of it; what is no manifest has its place elsewhere, or in a hidden folder",
         place=None if file is None else Location(file=file),
-        help="make several Applications of it; what is no manifest has its place elsewhere, or in a hidden folder",
     )
 
 

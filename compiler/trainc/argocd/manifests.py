@@ -15,10 +15,11 @@ from trainc import settings
 from trainc.argocd.environment import CHECKED, is_older
 from trainc.argocd.files import too_many
 from trainc.argocd.parameters import wanted
-from trainc.compilation import Compilation, compile, duplicates
+from trainc.compilation import NO_TRAINJOB, Compilation, compile, duplicates
 from trainc.delivery import Delivery
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place
 from trainc.emit import yaml
+from trainc.frontends import NOT_AN_OBJECT
 from trainc.library import Spelled
 from trainc.records import NamedTuple
 
@@ -85,12 +86,10 @@ def _no_object(document: Document) -> Iterator[Diagnostic]:
     """What Argo CD would refuse of a document, or hand on to an API server that does."""
     for field in ("apiVersion", "kind"):
         if not document.value.get(field) or not isinstance(document.value[field], str):
-            yield Diagnostic(
-                id="not-an-object",
-                severity="error",
-                stage="read",
-                message=f"the document has no {field}, so it is no Kubernetes object",
-                help="what is no manifest has its place outside the application's folder, or in a hidden file",
+            yield Diagnostic.of(
+                NOT_AN_OBJECT,
+                f"the document has no {field}, so it is no Kubernetes object",
+                "what is no manifest has its place outside the application's folder, or in a hidden file",
                 object=ObjectId.of(document.value),
                 field=field,
                 place=Place(document=document, path=(field,)),
@@ -101,11 +100,9 @@ def _no_object(document: Document) -> Iterator[Diagnostic]:
 def _nothing(result: Compilation) -> Diagnostic:
     from trainc.plural import plural
 
-    return Diagnostic(
-        id="no-trainjob",
-        severity="error",
-        stage="read",
-        message=f"no TrainJob in the application's folder ({plural(result.files, 'file')} read)",
-        help="an empty answer would be an order to remove everything: delete the Application for that, "
+    return Diagnostic.of(
+        NO_TRAINJOB,
+        f"no TrainJob in the application's folder ({plural(result.files, 'file')} read)",
+        "an empty answer would be an order to remove everything: delete the Application for that, "
         "or see that spec.source.path is right",
     )

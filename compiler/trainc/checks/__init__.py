@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Generic, ParamSpec
 
+from trainc.declarations import Declaration
 from trainc.diagnostics import Diagnostic, Finding, ObjectId
 from trainc.records import NamedTuple
 
@@ -20,23 +21,18 @@ P = ParamSpec("P")
 
 
 class Check(NamedTuple, Generic[P]):
-    """A rule with its identity; calling it gives the rule's findings as diagnostics about `subject`."""
+    """A rule and its declaration; calling it gives the rule's findings as diagnostics about `subject`."""
 
-    id: str
-    stage: Phase
-    severity: Severity
-    title: str
+    declared: Declaration
     find: Callable[P, Iterable[Finding]]
 
     def __call__(self, subject: ObjectId, *args: P.args, **kwargs: P.kwargs) -> Iterator[Diagnostic]:
         """Yield a diagnostic for each finding."""
         for found in self.find(*args, **kwargs):
-            yield Diagnostic(
-                id=self.id,
-                severity=self.severity,
-                stage=self.stage,
-                message=found.message,
-                help=found.help,
+            yield Diagnostic.of(
+                self.declared,
+                found.message,
+                found.help,
                 object=subject,
                 field=found.field,
                 place=found.place,
@@ -45,11 +41,15 @@ class Check(NamedTuple, Generic[P]):
 
 
 def check(
-    id: str, *, stage: Phase, title: str, severity: Severity = "error"
+    id: str, *, stage: Phase, title: str, severity: Severity = "error", own: bool = False
 ) -> Callable[[Callable[P, Iterable[Finding]]], Check[P]]:
-    """Make a check of a generator function. Its docstring is a sentence on what it is about; its page is the rest."""
+    """Declare an id, and make a check of the generator function that finds it.
+
+    The function's docstring is a sentence on what the check is about; the page of the id has the details.
+    """
+    declared = Declaration(id, (stage,), title, severity, own)
 
     def wrap(find: Callable[P, Iterable[Finding]]) -> Check[P]:
-        return Check(id=id, stage=stage, severity=severity, title=title, find=find)
+        return Check(declared, find)
 
     return wrap

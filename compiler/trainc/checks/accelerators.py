@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trainc.kubernetes.validation.resources import kind_of
-from trainc.kubernetes.violations import Violation, field_of
+from trainc.kubernetes.validation.files import PATH_LEADS_OUT
+from trainc.kubernetes.validation.resources import RESOURCE_NAME, kind_of
+from trainc.kubernetes.violations import DUPLICATE_ITEM, PATTERN, Violation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,26 +46,26 @@ def violations(accelerators: Tree) -> Iterator[Violation]:
 def _resource(resource: str, path: Path) -> Violation:
     message = f'no container can ask for "{resource}"'
     help = "write it as a container's limits do, with the domain of who offers it: nvidia.com/gpu"
-    return Violation(path, field_of(path), "resource-name", message, help, key=True)
+    return Violation.at(path, RESOURCE_NAME, message, help, key=True)
 
 
 def _relative(key: str, value: str, path: Path) -> Violation:
     message = f'{key} is "{value}", which does not begin at the root'
-    return Violation(path, field_of(path), "pattern", message, f"write /{value}, or where else it is")
+    return Violation.at(path, PATTERN, message, f"write /{value}, or where else it is")
 
 
 def _leads_out(host_path: str, path: Path) -> Violation:
     message = f'hostPath is "{host_path}", which goes up by ..'
-    return Violation(path, field_of(path), "path-leads-out", message, "write where it leads")
+    return Violation.at(path, PATH_LEADS_OUT, message, "write where it leads")
 
 
 def _two_volumes(name: str, other: str, path: Path, first: Path) -> Violation:
     message = f'hostPath is another one than that of the first volume "{name}": "{other}"'
     help = "give one of them another name: a pod has one volume of a name"
-    return Violation(path, field_of(path), "duplicate-item", message, help, related=(("the first one", first),))
+    return Violation.at(path, DUPLICATE_ITEM, message, help, related=(("the first one", first),))
 
 
 def _twice(name: str, path: Path, first: Path) -> Violation:
     message = f'a second variable "{name}"'
     help = "keep one: envVars is the older spelling of env"
-    return Violation(path, field_of(path), "duplicate-item", message, help, related=(("the first one", first),))
+    return Violation.at(path, DUPLICATE_ITEM, message, help, related=(("the first one", first),))

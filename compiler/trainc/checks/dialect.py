@@ -46,7 +46,7 @@ REFUSES_WORDS: Final = "mpi"
 """The one framework that refuses them; the others do not look."""
 
 
-@check("mixed-dialects", stage="schema", title="A TrainJob has fields of two versions of Trainer")
+@check("mixed-dialects", stage="schema", title="A TrainJob has fields of two versions of Trainer", own=True)
 def mixed(document: Document, told: Told) -> Iterator[Finding]:
     """No release of Trainer reads both fields: each would drop one of them without a word."""
     mark, against = told.mark, told.against
@@ -63,7 +63,13 @@ def mixed(document: Document, told: Told) -> Iterator[Finding]:
     )
 
 
-@check("older-dialect", stage="schema", severity="note", title="A TrainJob is written for an older version of Trainer")
+@check(
+    "older-dialect",
+    stage="schema",
+    severity="note",
+    title="A TrainJob is written for an older version of Trainer",
+    own=True,
+)
 def older(document: Document, told: Told) -> Iterator[Finding]:
     """Trainer v2.3 drops the fields of its predecessors without a word; trainc reads them."""
     yield Finding(
@@ -78,7 +84,11 @@ def older(document: Document, told: Told) -> Iterator[Finding]:
 
 
 @check(
-    "no-counterpart", stage="schema", severity="warning", title="No release of Trainer has done what a field asks for"
+    "no-counterpart",
+    stage="schema",
+    severity="warning",
+    title="No release of Trainer has done what a field asks for",
+    own=True,
 )
 def no_counterpart(document: Document) -> Iterator[Finding]:
     """KEP-2170 had an exporter, and Secrets of other namespaces; neither was ever built."""
@@ -177,7 +187,13 @@ def runtime_processes(document: Document, said: object) -> Iterator[Finding]:
     )
 
 
-@check("older-runtime", stage="schema", severity="note", title="A runtime is written for an older version of Trainer")
+@check(
+    "older-runtime",
+    stage="schema",
+    severity="note",
+    title="A runtime is written for an older version of Trainer",
+    own=True,
+)
 def older_runtime(document: Document, said: object) -> Iterator[Finding]:
     """Trainer v2.3 drops torch.numProcPerNode without a word, and takes `auto`; trainc reads it."""
     if said is not None and said != "auto":

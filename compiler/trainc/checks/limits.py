@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.checks import Check, check
+from trainc.declarations import Declaration
 from trainc.diagnostics import Finding
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import Violation, field_of
@@ -22,6 +23,11 @@ if TYPE_CHECKING:
 
     from trainc.kubernetes.trees import Path, Tree
     from trainc.plan import Plan
+
+OBJECT_TOO_LARGE: Final = Declaration("object-too-large", ("jobset",), "An object is larger than etcd stores", own=True)
+ARGUMENT_TOO_LONG: Final = Declaration(
+    "argument-too-long", ("job",), "An argument or a variable is longer than Linux passes on", own=True
+)
 
 MOST_STORED: Final = 3 * 512 * 1024
 MOST_DATA: Final = 1024 * 1024
@@ -35,13 +41,12 @@ def stored(jobset: Tree) -> Iterator[Violation]:
     size = _json_size(jobset)
     if size > MOST_STORED:
         path, largest = _largest(jobset, size)
-        yield Violation(
-            path=path,
-            field=field_of(path),
-            rule="object-too-large",
-            message=f"the JobSet takes {size} bytes where it is stored, and may take {MOST_STORED}; "
+        yield Violation.at(
+            path,
+            OBJECT_TOO_LARGE,
+            f"the JobSet takes {size} bytes where it is stored, and may take {MOST_STORED}; "
             f"{field_of(path)} alone takes {largest}",
-            help="put what is large into a ConfigMap or a volume, and mount that",
+            "put what is large into a ConfigMap or a volume, and mount that",
         )
 
 
@@ -67,13 +72,13 @@ def strings(jobset: Tree) -> Iterator[Violation]:
             for c, container in enumerate(get(job, (*pod, key), ())):
                 for path, what, size in _strings(container):
                     there = (*pod, key, c, *path)
-                    yield Violation(
-                        path=("spec", "replicatedJobs", j, *there),
-                        field=field_of(there[1:]),
-                        rule="argument-too-long",
-                        message=f"{what} takes {size} bytes, and Linux starts no program with more than "
+                    yield Violation.at(
+                        ("spec", "replicatedJobs", j, *there),
+                        ARGUMENT_TOO_LONG,
+                        f"{what} takes {size} bytes, and Linux starts no program with more than "
                         f"{MOST_ARGUMENT} in one string",
-                        help="put the text into a file: a ConfigMap, a Secret or a volume that is mounted",
+                        "put the text into a file: a ConfigMap, a Secret or a volume that is mounted",
+                        field=field_of(there[1:]),
                     )
 
 

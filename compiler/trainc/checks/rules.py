@@ -16,6 +16,8 @@ import re
 from collections.abc import Callable, Collection, Iterator
 from typing import Any, Final
 
+from trainc.declarations import Declaration
+from trainc.kubernetes.names import LONGEST_LABEL
 from trainc.kubernetes.trees import Path, Tree
 from trainc.kubernetes.violations import Violation, field_of
 from trainc.records import NamedTuple
@@ -23,23 +25,29 @@ from trainc.records import NamedTuple
 ITEM: Final = "[]"
 """In the path of a rule: every item of a list."""
 
-TITLES: Final = {
-    "claim-namespace": "A volume claim template names a namespace",
-    "flux-processes": "A Flux policy asks for less than one process a node",
-    "managed-by": "A TrainJob is managed by a controller that Trainer does not know",
-    "node-container-injected": "The main container is a target of the injection that it gets anyway",
-    "one-ml-policy": "A runtime has more than one framework policy",
-    "startup-policy-with-depends-on": "A startup order and dependencies exclude each other",
-    "storage-uri": "A storage URI has no scheme or no path",
-    "trainjob-name": "The name of a TrainJob is not a DNS label",
-}
-"""The rules by their ids."""
+CLAIM_NAMESPACE: Final = Declaration(
+    "claim-namespace", ("schema", "jobset-schema"), "A volume claim template names a namespace"
+)
+FLUX_PROCESSES: Final = Declaration(
+    "flux-processes", ("schema",), "A Flux policy asks for less than one process a node"
+)
+MANAGED_BY: Final = Declaration(
+    "managed-by", ("schema",), "A TrainJob is managed by a controller that Trainer does not know"
+)
+NODE_CONTAINER_INJECTED: Final = Declaration(
+    "node-container-injected", ("schema",), "The main container is a target of the injection that it gets anyway"
+)
+ONE_ML_POLICY: Final = Declaration("one-ml-policy", ("schema",), "A runtime has more than one framework policy")
+STARTUP_POLICY_WITH_DEPENDS_ON: Final = Declaration(
+    "startup-policy-with-depends-on", ("schema", "jobset-schema"), "A startup order and dependencies exclude each other"
+)
+STORAGE_URI: Final = Declaration("storage-uri", ("schema",), "A storage URI has no scheme or no path")
+TRAINJOB_NAME: Final = Declaration("trainjob-name", ("schema",), "The name of a TrainJob is not a DNS label")
 
 MANAGERS: Final = ("trainer.kubeflow.org/trainjob-controller", "kueue.x-k8s.io/multikueue")
 
 _URI: Final = r"[A-Za-z][A-Za-z0-9+.-]*://.+\Z"
 _NAME: Final = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?\Z")
-_LONGEST_NAME: Final = 63
 
 Check = Callable[[Any, Path], Iterator[Violation]]
 
@@ -56,9 +64,9 @@ def trainjob_name(job: Any, path: Path) -> Iterator[Violation]:
     """The name becomes part of host names: a letter first, then letters, digits and dashes, without dots."""
     name = _name(job)
     if name and not _NAME.match(name):
-        yield _violation(
+        yield Violation.at(
             (*path, "metadata", "name"),
-            "trainjob-name",
+            TRAINJOB_NAME,
             f"the TrainJob's name is {_quoted(name)}, which {_misnamed(name)}",
             f"use a lower-case letter first, then lower-case letters, digits and `-`{_example(name)}",
         )
@@ -67,11 +75,11 @@ def trainjob_name(job: Any, path: Path) -> Iterator[Violation]:
 def trainjob_name_length(job: Any, path: Path) -> Iterator[Violation]:
     """A DNS label has at most 63 characters."""
     name = _name(job)
-    if len(name) > _LONGEST_NAME:
-        yield _violation(
+    if len(name) > LONGEST_LABEL:
+        yield Violation.at(
             (*path, "metadata", "name"),
-            "trainjob-name",
-            f"the TrainJob's name has {len(name)} characters, and may have {_LONGEST_NAME}",
+            TRAINJOB_NAME,
+            f"the TrainJob's name has {len(name)} characters, and may have {LONGEST_LABEL}",
             "shorten it; the jobs and pods that are named after it need room as well",
         )
 
@@ -79,9 +87,9 @@ def trainjob_name_length(job: Any, path: Path) -> Iterator[Violation]:
 def storage_uri(uri: Any, path: Path) -> Iterator[Violation]:
     """Empty, or scheme://something."""
     if isinstance(uri, str) and uri and not re.match(_URI, uri):
-        yield _violation(
+        yield Violation.at(
             path,
-            "storage-uri",
+            STORAGE_URI,
             # What stands before an @ may be a password.
             f"storageUri is {'no' if '@' in uri else _quoted(uri) + ', which is no'} URI",
             "write scheme://path, such as hf://org/name or s3://bucket/path",
@@ -91,9 +99,9 @@ def storage_uri(uri: Any, path: Path) -> Iterator[Violation]:
 def managed_by(manager: Any, path: Path) -> Iterator[Violation]:
     """One of the two controllers that know TrainJobs."""
     if isinstance(manager, str) and manager not in MANAGERS:
-        yield _violation(
+        yield Violation.at(
             path,
-            "managed-by",
+            MANAGED_BY,
             f"managedBy is {_quoted(manager)}, which no controller of TrainJobs is called",
             f"leave it out, or write {MANAGERS[1]} for a job that MultiKueue sends to another cluster",
         )
@@ -104,26 +112,26 @@ def one_ml_policy(policy: Any, path: Path) -> Iterator[Violation]:
     found = [name for name in policy if name != "numNodes"] if isinstance(policy, dict) else []
     if len(found) > 1:
         names = f"{', '.join(found[:-1])} and {found[-1]}"
-        yield _violation(path, "one-ml-policy", f"mlPolicy has {names}, and may have one framework", "keep one of them")
+        yield Violation.at(path, ONE_ML_POLICY, f"mlPolicy has {names}, and may have one framework", "keep one of them")
 
 
 def flux_processes(count: Any, path: Path) -> Iterator[Violation]:
     """Flux starts at least one process on a node."""
     if type(count) is int and count < 1:
-        yield _violation(
-            path, "flux-processes", f"numProcPerNode is {count}, and must be at least 1", "write 1, or leave it out"
+        yield Violation.at(
+            path, FLUX_PROCESSES, f"numProcPerNode is {count}, and must be at least 1", "write 1, or leave it out"
         )
 
 
 def node_container_injected(names: Any, path: Path) -> Iterator[Violation]:
     """The variables go to the container `node` without being asked for."""
     if isinstance(names, list) and "node" in names:
-        yield _violation(
+        yield Violation.at(
             (*path, names.index("node")),
-            "node-container-injected",
+            NODE_CONTAINER_INJECTED,
             "containerNames lists node, which gets the variables anyway",
             "remove node from the list; leave the target out when nothing is left",
-            at=path,
+            field=field_of(path),
         )
 
 
@@ -135,21 +143,21 @@ def startup_policy_with_depends_on(spec: Any, path: Path) -> Iterator[Violation]
     jobs = spec.get("replicatedJobs")
     if jobs is None:
         # The rule fails while it looks for the list.
-        yield _violation(
+        yield Violation.at(
             path,
-            "startup-policy-with-depends-on",
+            STARTUP_POLICY_WITH_DEPENDS_ON,
             "startupPolicyOrder is InOrder, but there are no replicatedJobs to put in order",
             "add the jobs, or remove startupPolicy",
         )
         return
     for index, job in enumerate(jobs if isinstance(jobs, list) else ()):
         if isinstance(job, dict) and "dependsOn" in job:
-            yield _violation(
+            yield Violation.at(
                 (*path, "replicatedJobs", index, "dependsOn"),
-                "startup-policy-with-depends-on",
+                STARTUP_POLICY_WITH_DEPENDS_ON,
                 f'replicated job "{job.get("name")}" has dependsOn, but startupPolicyOrder is InOrder',
                 "keep one of the two: with dependsOn, leave startupPolicy out",
-                at=path,
+                field=field_of(path),
             )
 
 
@@ -159,7 +167,7 @@ def claim_namespace(policy: Any, path: Path) -> Iterator[Violation]:
         return
     templates = policy.get("templates")
     if templates is None:
-        yield _violation(path, "claim-namespace", "the volume claim policy has no templates", "add templates")
+        yield Violation.at(path, CLAIM_NAMESPACE, "the volume claim policy has no templates", "add templates")
         return
     for index, template in enumerate(templates if isinstance(templates, list) else ()):
         if not isinstance(template, dict):
@@ -167,16 +175,20 @@ def claim_namespace(policy: Any, path: Path) -> Iterator[Violation]:
         at: Path = (*path, "templates", index)
         metadata = template.get("metadata")
         if metadata is None:
-            yield _violation(
-                at, "claim-namespace", "the volume claim template has no metadata", "add metadata: {name: ...}", at=path
+            yield Violation.at(
+                at,
+                CLAIM_NAMESPACE,
+                "the volume claim template has no metadata",
+                "add metadata: {name: ...}",
+                field=field_of(path),
             )
         elif isinstance(metadata, dict) and metadata.get("namespace"):
-            yield _violation(
+            yield Violation.at(
                 (*at, "metadata", "namespace"),
-                "claim-namespace",
+                CLAIM_NAMESPACE,
                 f"the volume claim template has namespace {_quoted(metadata['namespace'])}",
                 "remove the namespace: the claim is made beside the JobSet",
-                at=path,
+                field=field_of(path),
             )
 
 
@@ -251,15 +263,10 @@ def _quoted(text: str) -> str:
 def _misnamed(name: str) -> str:
     from trainc.kubernetes.misnamed import LABEL, fault
 
-    return "begins with a digit" if name[:1].isdigit() else fault(name, LABEL, _LONGEST_NAME)
+    return "begins with a digit" if name[:1].isdigit() else fault(name, LABEL, LONGEST_LABEL)
 
 
 def _example(name: str) -> str:
     from trainc.kubernetes.misnamed import example
 
     return example(name, letter_first=True)
-
-
-def _violation(path: Path, rule: str, message: str, help: str, *, at: Path | None = None) -> Violation:
-    """A violation at `path`, which the cluster reports at `at`."""
-    return Violation(path=path, field=field_of(path if at is None else at), rule=rule, message=message, help=help)

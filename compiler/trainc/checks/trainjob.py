@@ -107,7 +107,9 @@ def _such_as(plan: Plan, step: str) -> str:
     return ""
 
 
-@check("managed-by-other", stage="trainjob", severity="warning", title="Another controller manages the TrainJob")
+@check(
+    "managed-by-other", stage="trainjob", severity="warning", title="Another controller manages the TrainJob", own=True
+)
 def managed_by(plan: Plan) -> Iterator[Finding]:
     """In the cluster, MultiKueue runs such a TrainJob elsewhere, and no JobSet is made here. trainc compiles it."""
     if plan.job.spec.get("managedBy") == MULTIKUEUE:

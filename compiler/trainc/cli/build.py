@@ -117,15 +117,14 @@ command = Command(
 
 def nothing(result: Compilation) -> Diagnostic:
     """What to say where there is no TrainJob."""
+    from trainc.compilation import NO_TRAINJOB
     from trainc.diagnostics import Diagnostic
     from trainc.plural import plural
 
-    return Diagnostic(
-        id="no-trainjob",
-        severity="error",
-        stage="read",
-        message=f"no TrainJob in the given paths ({plural(result.files, 'file')} read)",
-        help="give the folder that holds them; `trainc validate` checks runtimes alone",
+    return Diagnostic.of(
+        NO_TRAINJOB,
+        f"no TrainJob in the given paths ({plural(result.files, 'file')} read)",
+        "give the folder that holds them; `trainc validate` checks runtimes alone",
     )
 
 

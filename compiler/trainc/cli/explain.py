@@ -11,6 +11,7 @@ import click
 
 from trainc.cli import options
 from trainc.cli.codes import OK, WRONG_INPUT
+from trainc.declarations import Declaration
 
 if TYPE_CHECKING:
     from trainc.compilation import Compilation
@@ -29,6 +30,10 @@ Examples:
   trainc explain spec.suspend                           of the TrainJobs in the current folder
   trainc explain job.yaml --patches                     what each stage did, as JSON Patch
 """
+FIELD_NOT_FOUND: Final = Declaration(
+    "field-not-found", ("read",), "No compiled object has the field asked for", own=True
+)
+
 ABOVE: Final = (".", "..", f".{os.sep}", f"..{os.sep}", os.sep)
 """How a path begins, or all of it, that cannot be a field."""
 
@@ -139,12 +144,10 @@ def _no_such_field(result: Compilation, selector: Selector) -> Diagnostic:
     one = result.jobs[0].name if len(result.jobs) == 1 else ""
     of = f'TrainJob "{one}"' if one else plural(len(result.jobs), "TrainJob")
     another = os.path.exists(selector.text)
-    return Diagnostic(
-        id="field-not-found",
-        severity="error",
-        stage="read",
-        message=f'no field "{selector.text}" in what is compiled of {of}',
-        help="explain takes one PATH: a file or a folder" if another else meant(selector, result.objects),
+    return Diagnostic.of(
+        FIELD_NOT_FOUND,
+        f'no field "{selector.text}" in what is compiled of {of}',
+        "explain takes one PATH: a file or a folder" if another else meant(selector, result.objects),
     )
 
 

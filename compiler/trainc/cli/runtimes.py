@@ -139,10 +139,11 @@ def _node(runtime: Runtime) -> tuple[str, ...]:
 def _missing(name: str, names: set[str]) -> Diagnostic:
     from trainc.diagnostics import Diagnostic
     from trainc.nearest import nearest
+    from trainc.passes import resolve
 
     near = nearest(name, sorted(names))
     help = f"did you mean {near}?" if near else f"there are {', '.join(sorted(names))}"
-    return Diagnostic(id="runtime-not-found", severity="error", stage="read", message=f'no runtime "{name}"', help=help)
+    return Diagnostic.of(resolve.missing.declared, f'no runtime "{name}"', help, phase="read")
 
 
 def _export(entries: Iterable[Entry], folder: str) -> int:

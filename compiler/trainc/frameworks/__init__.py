@@ -95,7 +95,13 @@ def reserved(plan: Plan) -> Iterator[Finding]:
             )
 
 
-@check("secret-expected", stage="build", severity="note", title="The pods need a Secret that is not in the output")
+@check(
+    "secret-expected",
+    stage="build",
+    severity="note",
+    title="The pods need a Secret that is not in the output",
+    own=True,
+)
 def secret(plan: Plan) -> Iterator[Finding]:
     """The controller makes new keys for every TrainJob; a manifest is no place for a private key."""
     for expected in expected_secrets(plan):

@@ -8,12 +8,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal
 
+from trainc.declarations import Declaration
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 Role = Literal["job", "runtime", "other"]
+
+NOT_AN_OBJECT: Final = Declaration("not-an-object", ("read",), "A document is no Kubernetes object")
+NO_API_VERSION: Final = Declaration("no-api-version", ("read",), "A TrainJob or runtime has no apiVersion")
+UNKNOWN_VERSION: Final = Declaration("unknown-version", ("read",), "The TrainJob API has no such version")
+UNKNOWN_KIND: Final = Declaration("unknown-kind", ("read",), "The TrainJob API has no such kind")
 
 GROUP: Final = "trainer.kubeflow.org"
 VERSION: Final = f"{GROUP}/v1alpha1"
@@ -22,8 +28,6 @@ OLD_VERSION: Final = f"{OLD_GROUP}/v2alpha1"
 """Where the kinds were before they had a group of their own; other kinds of that group are of no concern here."""
 CLUSTER: Final = "ClusterTrainingRuntime"
 NAMESPACED: Final = "TrainingRuntime"
-NO_OBJECT: Final = "not-an-object"
-"""The id of a document that is no mapping."""
 ROLES: Final[dict[str, Role]] = {"TrainJob": "job", NAMESPACED: "runtime", CLUSTER: "runtime"}
 
 
@@ -52,7 +56,7 @@ def _ours(document: Document, kind: object, version: str) -> Iterator[tuple[Role
     if version != VERSION:
         message = f'no version "{version}" of the TrainJob API is known'
         yield _diagnostic(
-            document, "unknown-version", message, f"the version of Trainer v2 is {VERSION}", ("apiVersion",)
+            document, UNKNOWN_VERSION, message, f"the version of Trainer v2 is {VERSION}", ("apiVersion",)
         )
     elif not isinstance(kind, str) or kind not in ROLES:
         from trainc.nearest import nearest
@@ -60,38 +64,36 @@ def _ours(document: Document, kind: object, version: str) -> Iterator[tuple[Role
         near = nearest(str(kind), ROLES)
         help = f"did you mean {near}?" if near else f"it has {', '.join(ROLES)}"
         message = f'{GROUP} has no kind "{kind}"' if kind else f"an object of {GROUP} without kind"
-        yield _diagnostic(document, "unknown-kind", message, help, ("kind",))
+        yield _diagnostic(document, UNKNOWN_KIND, message, help, ("kind",))
     else:
         yield ROLES[kind], document
 
 
 def _unversioned(document: Document, kind: str, version: object) -> Diagnostic:
     if version in (None, ""):
-        return _diagnostic(
-            document, "no-api-version", f"a {kind} without apiVersion", f"add `apiVersion: {VERSION}`", ()
-        )
+        return _diagnostic(document, NO_API_VERSION, f"a {kind} without apiVersion", f"add `apiVersion: {VERSION}`", ())
     message = f"the apiVersion of a {kind} must be a string"
-    return _diagnostic(document, "no-api-version", message, f"write `apiVersion: {VERSION}`", ("apiVersion",))
+    return _diagnostic(document, NO_API_VERSION, message, f"write `apiVersion: {VERSION}`", ("apiVersion",))
 
 
 def _no_object(document: Document) -> Diagnostic:
     what = {list: "a list", str: "a string", bool: "a boolean", int: "a number", float: "a number"}
     return _diagnostic(
         document,
-        NO_OBJECT,
+        NOT_AN_OBJECT,
         f"the document is {what.get(type(document.value), 'a scalar')}, not a Kubernetes object",
         "an object is a mapping with apiVersion, kind and metadata",
         (),
     )
 
 
-def _diagnostic(document: Document, id: str, message: str, help: str, path: tuple[str, ...]) -> Diagnostic:
-    return Diagnostic(
-        id=id,
-        severity="error",
-        stage="read",
-        message=message,
-        help=help,
+def _diagnostic(
+    document: Document, declared: Declaration, message: str, help: str, path: tuple[str, ...]
+) -> Diagnostic:
+    return Diagnostic.of(
+        declared,
+        message,
+        help,
         object=ObjectId.of(document.value),
         field=".".join(path),
         place=Place(document=document, path=path),

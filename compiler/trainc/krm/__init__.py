@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc import settings as projects
-from trainc.compilation import Compilation, Options, compile_documents, duplicates
+from trainc.compilation import NO_TRAINJOB, Compilation, Options, compile_documents, duplicates
 from trainc.diagnostics import Diagnostic
 from trainc.krm import items, request, results
 from trainc.krm.annotations import without
@@ -102,7 +102,7 @@ def _nothing(given: ResourceList, wanted: Request, compilation: Compilation) -> 
         help = "name the files or folders that hold them in paths, or use trainc as a transformer"
     else:
         return None
-    return Diagnostic(id="no-trainjob", severity="error", stage="read", message=message, help=help)
+    return Diagnostic.of(NO_TRAINJOB, message, help)
 
 
 def _answer(given: ResourceList, compilation: Compilation, made: list[object]) -> Answer:

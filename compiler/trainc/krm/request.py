@@ -13,6 +13,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.data import data_path
+from trainc.declarations import Declaration
 from trainc.delivery import PLAIN, Delivery
 from trainc.diagnostics import Diagnostic, ObjectId, Place, Related
 from trainc.kubernetes.structural import StructuralSchema
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
     from trainc.diagnostics import Document, Path
     from trainc.kubernetes.trees import Tree
     from trainc.kubernetes.violations import Violation
+
+FUNCTION_CONFIG: Final = Declaration(
+    "function-config", ("read",), "A functionConfig asks for what trainc krm cannot do", own=True
+)
 
 KIND: Final = "TrainJobCompiler"
 VERSION: Final = "trainc.dev/v1alpha1"
@@ -127,15 +132,8 @@ def _wrong_paths(config: Document, field: str, wanted: Tree) -> Iterator[Diagnos
 
 
 def _fault(config: Document, message: str, help: str, path: Path = ()) -> Diagnostic:
-    return Diagnostic(
-        id="function-config",
-        severity="error",
-        stage="read",
-        message=message,
-        help=help,
-        object=ObjectId.of(config.value),
-        place=Place(config, _there(config, path)),
-    )
+    object, place = ObjectId.of(config.value), Place(config, _there(config, path))
+    return Diagnostic.of(FUNCTION_CONFIG, message, help, object=object, place=place)
 
 
 def _of_schema(config: Document, violation: Violation) -> Diagnostic:

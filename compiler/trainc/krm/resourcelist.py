@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from trainc.declarations import Declaration
 from trainc.diagnostics import Diagnostic, Document, Place
 from trainc.emit.yaml import Writer
 from trainc.inputs import STDIN
@@ -19,6 +20,8 @@ from trainc.records import NamedTuple
 if TYPE_CHECKING:
     from trainc.inputs import File
     from trainc.kubernetes.trees import Tree
+
+RESOURCE_LIST: Final = Declaration("resource-list", ("read",), "Standard input is no ResourceList", own=True)
 
 KIND: Final = "ResourceList"
 VERSIONS: Final = ("config.kubernetes.io/v1", "config.kubernetes.io/v1beta1")
@@ -98,11 +101,9 @@ def read(file: File | Diagnostic) -> ResourceList | list[Diagnostic]:
 
 
 def _fault(message: str, document: Document | None = None, *path: str) -> Diagnostic:
-    return Diagnostic(
-        id="resource-list",
-        severity="error",
-        stage="read",
-        message=message,
-        help="let kustomize or kpt call `trainc krm`; by hand, compile with `trainc build`",
+    return Diagnostic.of(
+        RESOURCE_LIST,
+        message,
+        "let kustomize or kpt call `trainc krm`; by hand, compile with `trainc build`",
         place=Place(document, path) if document else None,
     )

@@ -21,6 +21,8 @@ _VARIABLE: Final = "[-._a-zA-Z][-._a-zA-Z0-9]*"
 _CONFIG_KEY: Final = "[-._a-zA-Z0-9]+"
 _PATH: Final = r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+"
 
+LONGEST_LABEL: Final = 63
+"""Characters of a DNS label, which the names of Jobs, pods and claims must be."""
 _MOST: Final = 1024
 """Names that are remembered with what there is to say, which nobody changes: those of labels repeat job by job."""
 
@@ -52,7 +54,7 @@ _ESCAPES: Final = {
 @lru_cache(maxsize=_MOST)
 def is_dns1123_label(value: str) -> list[str]:
     """The name of most parts of an object: containers, volumes, replicated jobs."""
-    reasons = _too_long(value, 63)
+    reasons = _too_long(value, LONGEST_LABEL)
     if not re.fullmatch(_LABEL, value):
         if re.fullmatch(_SUBDOMAIN, value):
             return [*reasons, "must not contain dots"]
@@ -65,7 +67,7 @@ def is_dns1123_label(value: str) -> list[str]:
 
 def is_dns1035_label(value: str) -> list[str]:
     """The name of a Service: a label that begins with a letter."""
-    reasons = _too_long(value, 63)
+    reasons = _too_long(value, LONGEST_LABEL)
     if not re.fullmatch(_LABEL_1035, value):
         reasons.append(
             "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic "
@@ -94,7 +96,7 @@ def is_qualified_name(value: str) -> list[str]:
         reasons += [f"prefix part {reason}" for reason in _subdomain(prefix, "bytes")]
     if not name:
         reasons.append("name part must be non-empty")
-    reasons += [f"name part {reason}" for reason in _too_long(name, 63, "bytes")]
+    reasons += [f"name part {reason}" for reason in _too_long(name, LONGEST_LABEL, "bytes")]
     if not re.fullmatch(_QUALIFIED, name):
         reasons.append(f"name part {_QUALIFIED_RULE}")
     return reasons
@@ -103,7 +105,7 @@ def is_qualified_name(value: str) -> list[str]:
 @lru_cache(maxsize=_MOST)
 def is_label_value(value: str) -> list[str]:
     """The value of a label, which may be empty."""
-    reasons = _too_long(value, 63, "bytes")
+    reasons = _too_long(value, LONGEST_LABEL, "bytes")
     if not re.fullmatch(_LABEL_VALUE, value):
         reasons.append(
             "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must "

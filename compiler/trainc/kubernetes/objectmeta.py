@@ -1,8 +1,8 @@
 """The metadata of an object, which no schema describes: names, labels, annotations, owners.
 
 Reads    the value under `metadata`.
-Returns  the metadata as it would be stored, and its violations. A namespace may be missing (difference
-         namespace-optional); what only the cluster sets is looked at for its type alone.
+Returns  its violations. A namespace may be missing (difference namespace-optional); what only the cluster sets is
+         looked at for its type alone. What is stored of it is said by the node of `structural`.
 Source   apimachinery v0.36.2: the Go type ObjectMeta, and the validation of it for custom resources.
 """
 
@@ -11,34 +11,27 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from trainc.kubernetes import formats, names
-from trainc.kubernetes.violations import Violation, field_of
+from trainc.kubernetes.structural.nodes import METADATA, METADATA_SCHEMA
+from trainc.kubernetes.violations import (
+    ANNOTATIONS_TOO_BIG,
+    INVALID_ANNOTATION,
+    INVALID_FINALIZER,
+    INVALID_LABEL,
+    INVALID_MANAGED_FIELDS,
+    INVALID_NAME,
+    INVALID_NAMESPACE,
+    INVALID_OWNER,
+    OUT_OF_RANGE,
+    REQUIRED,
+    Violation,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from trainc.declarations import Declaration
     from trainc.kubernetes.trees import Path, Tree
 
-_TYPES: Final = {
-    # The field, and its type. Those of the names are read without the Go type, so a wrong one is a fault of the schema.
-    "annotations": "object",
-    "creationTimestamp": "time",
-    "deletionGracePeriodSeconds": "integer",
-    "deletionTimestamp": "time",
-    "finalizers": "array",
-    "generateName": "name",
-    "generation": "integer",
-    "labels": "object",
-    "managedFields": "array",
-    "name": "name",
-    "namespace": "name",
-    "ownerReferences": "array",
-    "resourceVersion": "string",
-    "selfLink": "string",
-    "uid": "string",
-}
-FIELDS: Final = _TYPES.keys()
-SCHEMA: Final[Tree] = {"type": "object", "properties": {key: {} for key in FIELDS}}
-"""As much of a schema as it takes to speak of an unknown field."""
 MOST_ANNOTATION_BYTES: Final = 256 * 1024
 """Of all keys and values of an object's annotations."""
 
@@ -58,31 +51,18 @@ _NAME_FORM: Final = "use lower-case letters, digits, `-` and `.`"
 _NAMESPACE_FORM: Final = "use lower-case letters, digits and `-`"
 
 
-def stored(metadata: Any) -> Any:
-    """The metadata without nulls and without what ObjectMeta does not have; a label or annotation of null is ''."""
-    if not isinstance(metadata, dict):
-        return metadata
-    made = {key: value for key, value in metadata.items() if value is not None and key in FIELDS}
-    for key in ("labels", "annotations"):
-        values = made.get(key)
-        if isinstance(values, dict) and None in values.values():
-            made[key] = {name: "" if value is None else value for name, value in values.items()}
-            metadata = None  # changed, however many fields there are
-    return metadata if metadata is not None and len(made) == len(metadata) else made
-
-
 def check(metadata: Any, *, namespaced: bool) -> Iterator[Violation]:
     """Everything that is wrong with the metadata of an object on its creation; paths begin with `metadata`."""
     if metadata is not None and not isinstance(metadata, dict):
         from trainc.kubernetes.structural import complaints
 
-        yield complaints.wrong_type(("metadata",), metadata, SCHEMA)
+        yield complaints.wrong_type(("metadata",), metadata, METADATA_SCHEMA)
     found: Tree = metadata if isinstance(metadata, dict) else {}
     right = {}
     for key, value in found.items():
-        if value is None or key not in _TYPES:
+        if value is None or key not in METADATA:
             continue
-        fault = _type_fault(("metadata", key), value, _TYPES[key])
+        fault = _type_fault(("metadata", key), value, METADATA[key])
         if fault:
             yield fault
         else:
@@ -103,16 +83,16 @@ def _names(metadata: Tree, *, unnamed: bool, namespaced: bool) -> Iterator[Viola
         yield _invalid_name(("metadata", "name"), name, _NAME_FORM)
     if unnamed:
         way_out = "add metadata.name; generateName is for the cluster to complete" if prefix else "add metadata.name"
-        yield _violation(("metadata", "name"), "required", "the object has no name", way_out)
+        yield Violation.at(("metadata", "name"), REQUIRED, "the object has no name", way_out)
     if namespace and not namespaced:
-        yield _violation(
+        yield Violation.at(
             ("metadata", "namespace"),
-            "invalid-namespace",
+            INVALID_NAMESPACE,
             f'namespace is "{namespace}", but objects of this kind belong to the whole cluster',
             "remove the namespace",
         )
     elif namespace and names.is_dns1123_label(namespace):
-        yield _invalid_name(("metadata", "namespace"), namespace, _NAMESPACE_FORM)._replace(rule="invalid-namespace")
+        yield _invalid_name(("metadata", "namespace"), namespace, _NAMESPACE_FORM)._replace(rule=INVALID_NAMESPACE.id)
 
 
 def _invalid_name(path: Path, value: str, form: str) -> Violation:
@@ -120,14 +100,14 @@ def _invalid_name(path: Path, value: str, form: str) -> Violation:
 
     characters, most = (misnamed.LABEL, 63) if path[-1] == "namespace" else (misnamed.SUBDOMAIN, 253)
     message = f"{path[-1]} is {_shown(value)}, which {misnamed.fault(value, characters, most)}"
-    return _violation(path, "invalid-name", message, form + misnamed.example(value))
+    return Violation.at(path, INVALID_NAME, message, form + misnamed.example(value))
 
 
-def _invalid_key(path: Path, key: str, rule: str, what: str, *, at: str) -> Violation:
+def _invalid_key(path: Path, key: str, declared: Declaration, what: str, *, at: str) -> Violation:
     from trainc.kubernetes import misnamed
 
     message = f"the {what} {_shown(key)} {misnamed.fault_of_key(key)}"
-    return _violation(path, rule, message, _KEY_FORM, at=at, key=what.endswith("key"))
+    return Violation.at(path, declared, message, _KEY_FORM, field=at, key=what.endswith("key"))
 
 
 def _labels(labels: Tree) -> Iterator[Violation]:
@@ -137,13 +117,13 @@ def _labels(labels: Tree) -> Iterator[Violation]:
             yield _wrong_type(path, value, "string")
             continue
         if names.is_qualified_name(key):
-            yield _invalid_key(path, key, "invalid-label", "label's key", at="metadata.labels")
+            yield _invalid_key(path, key, INVALID_LABEL, "label's key", at="metadata.labels")
         if value and names.is_label_value(value):
             from trainc.kubernetes import misnamed
 
             why = misnamed.fault(value, misnamed.QUALIFIED, 63)
             message = f"label {_shown(key)} has the value {_shown(value)}, which {why}"
-            yield _violation(path, "invalid-label", message, _VALUE_FORM, at="metadata.labels")
+            yield Violation.at(path, INVALID_LABEL, message, _VALUE_FORM, field="metadata.labels")
 
 
 def _annotations(annotations: Tree) -> Iterator[Violation]:
@@ -154,23 +134,23 @@ def _annotations(annotations: Tree) -> Iterator[Violation]:
             yield _wrong_type(path, value, "string")
             continue
         if names.is_qualified_name(key.lower()):
-            yield _invalid_key(path, key, "invalid-annotation", "annotation's key", at="metadata.annotations")
+            yield _invalid_key(path, key, INVALID_ANNOTATION, "annotation's key", at="metadata.annotations")
         size += _bytes(key) + _bytes(value or "")
     if size > MOST_ANNOTATION_BYTES:
         message = f"the annotations take {size} bytes, and may take {MOST_ANNOTATION_BYTES}"
-        yield _violation(("metadata", "annotations"), "annotations-too-big", message, "put the data into a ConfigMap")
+        yield Violation.at(("metadata", "annotations"), ANNOTATIONS_TOO_BIG, message, "put the data into a ConfigMap")
 
 
 def _finalizers(finalizers: list[Any]) -> Iterator[Violation]:
     for index, value in enumerate(finalizers):
         path = ("metadata", "finalizers", index)
         if isinstance(value, str) and names.is_qualified_name(value):
-            yield _invalid_key(path, value, "invalid-finalizer", "finalizer", at="metadata.finalizers")
+            yield _invalid_key(path, value, INVALID_FINALIZER, "finalizer", at="metadata.finalizers")
         elif value is not None and not isinstance(value, str):
             yield _wrong_type(path, value, "string")
     if "orphan" in finalizers and "foregroundDeletion" in finalizers:
         message = "the finalizers orphan and foregroundDeletion exclude each other"
-        yield _violation(("metadata", "finalizers"), "invalid-finalizer", message, "keep one of them")
+        yield Violation.at(("metadata", "finalizers"), INVALID_FINALIZER, message, "keep one of them")
 
 
 def _owners(owners: list[Any]) -> Iterator[Violation]:
@@ -193,7 +173,7 @@ def _owners(owners: list[Any]) -> Iterator[Violation]:
             controllers += owner.get("controller") is True
     if controllers > 1:
         message = f"{controllers} owners are the controller; one may be"
-        yield _violation(("metadata", "ownerReferences"), "invalid-owner", message, "leave `controller: true` to one")
+        yield Violation.at(("metadata", "ownerReferences"), INVALID_OWNER, message, "leave `controller: true` to one")
 
 
 def _owner(path: Path, owner: Tree) -> Iterator[Violation]:
@@ -201,15 +181,15 @@ def _owner(path: Path, owner: Tree) -> Iterator[Violation]:
     if not version or "/" in group:
         at = "metadata.ownerReferences.apiVersion"
         message = "the owner's apiVersion is no version, or no group and version"
-        yield _violation((*path, "apiVersion"), "invalid-owner", message, "write one such as v1 or batch/v1", at=at)
+        yield Violation.at((*path, "apiVersion"), INVALID_OWNER, message, "write one such as v1 or batch/v1", field=at)
     for key in ("kind", "name", "uid"):
         if not owner.get(key):
             at = f"metadata.ownerReferences.{key}"
             way_out = "remove the owner: its uid is another one in each cluster" if key == "uid" else f"add its {key}"
-            yield _violation((*path, key), "invalid-owner", f"the owner has no {key}", way_out, at=at)
+            yield Violation.at((*path, key), INVALID_OWNER, f"the owner has no {key}", way_out, field=at)
     if (owner.get("apiVersion"), owner.get("kind")) == ("v1", "Event"):
-        yield _violation(
-            path, "invalid-owner", "an Event cannot own anything", "remove it", at="metadata.ownerReferences"
+        yield Violation.at(
+            path, INVALID_OWNER, "an Event cannot own anything", "remove it", field="metadata.ownerReferences"
         )
 
 
@@ -217,7 +197,7 @@ def _by_the_cluster(metadata: Tree) -> Iterator[Violation]:
     """What only the cluster sets, and people leave in when they copy an object from it."""
     if metadata.get("generation", 0) < 0:
         path: Path = ("metadata", "generation")
-        yield _violation(path, "out-of-range", "generation is negative", "remove it: the cluster counts")
+        yield Violation.at(path, OUT_OF_RANGE, "generation is negative", "remove it: the cluster counts")
     for index, entry in enumerate(metadata.get("managedFields", ())):
         path = ("metadata", "managedFields", index)
         if entry is None:
@@ -226,8 +206,8 @@ def _by_the_cluster(metadata: Tree) -> Iterator[Violation]:
             yield _wrong_type(path, entry, "object")
         elif entry.get("operation") not in ("Apply", "Update"):
             message = "operation is neither Apply nor Update"
-            yield _violation(
-                (*path, "operation"), "invalid-managed-fields", message, "remove managedFields: the cluster keeps them"
+            yield Violation.at(
+                (*path, "operation"), INVALID_MANAGED_FIELDS, message, "remove managedFields: the cluster keeps them"
             )
 
 
@@ -251,10 +231,6 @@ def _wrong_type(path: Path, value: Any, expected: str, stage: Literal["read", "s
     from trainc.kubernetes.structural import complaints
 
     return complaints.wrong_type(path, value, {"type": expected}, stage)
-
-
-def _violation(path: Path, rule: str, message: str, help: str, *, at: str = "", key: bool = False) -> Violation:
-    return Violation(path=path, field=at or field_of(path), rule=rule, message=message, help=help, key=key)
 
 
 def _shown(value: str) -> str:

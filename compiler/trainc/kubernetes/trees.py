@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 Tree = dict[str, Any]
 Path = tuple[str | int, ...]
+Step = tuple[Any, str | int]
+"""The way to a value, innermost step first: (the way to its parent or None, its key or index). Cheap to extend."""
+At = Step | None
 
 
 class Memory(dict[Any, Any]):
@@ -48,6 +51,15 @@ def forget() -> None:
     """Forget what earlier runs have made: whoever holds their objects may have changed them since."""
     for clear in _TO_CLEAR:
         clear()
+
+
+def path_of(at: At) -> Path:
+    """The path that a chain of steps stands for."""
+    steps = []
+    while at is not None:
+        at, step = at
+        steps.append(step)
+    return tuple(reversed(steps))
 
 
 def get(tree: Any, path: Path, default: Any = None) -> Any:

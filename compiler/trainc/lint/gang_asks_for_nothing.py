@@ -29,7 +29,7 @@ def find(plan: Plan) -> Iterator[Regret]:
             yield Regret("gang-asks-for-nothing", path, (plan.jobs[job]["name"],))
 
 
-@check("gang-asks-for-nothing", stage="lint", severity="warning", title="A member of a gang asks for nothing")
+@check("gang-asks-for-nothing", stage="lint", severity="warning", title="A member of a gang asks for nothing", own=True)
 def asks_for_nothing(plan: Plan, regret: Regret) -> Iterator[Finding]:
     """The scheduler reserves what the PodGroup says; pods that request nothing are not in that sum."""
     from trainc.kubernetes.pods import limits

@@ -30,7 +30,7 @@ def find(plan: Plan) -> Iterator[Regret]:
         yield Regret("gang-waits-for-itself", path, (plan.jobs[job]["name"], _before(plan, job)))
 
 
-@check("gang-waits-for-itself", stage="lint", severity="warning", title="A gang waits for itself")
+@check("gang-waits-for-itself", stage="lint", severity="warning", title="A gang waits for itself", own=True)
 def waits_for_itself(plan: Plan, regret: Regret) -> Iterator[Finding]:
     """No pod of a gang starts before all of them are there, and a job that waits for another has no pods yet."""
     name, before = regret.what

@@ -49,7 +49,13 @@ def spread(pod: Tree) -> bool:
     return bool(get(pod, ("affinity", "podAntiAffinity")) or pod.get("topologySpreadConstraints"))
 
 
-@check("host-network-port", stage="lint", severity="warning", title="Pods on the host's network want the same port")
+@check(
+    "host-network-port",
+    stage="lint",
+    severity="warning",
+    title="Pods on the host's network want the same port",
+    own=True,
+)
 def host_network_port(plan: Plan, regret: Regret) -> Iterator[Finding]:
     """No two of them are placed on one node, nor one beside another job's with that port, whatever room there is."""
     name, port = regret.what

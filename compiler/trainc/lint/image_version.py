@@ -30,7 +30,7 @@ def find(plan: Plan) -> Iterator[Regret]:
             yield Regret("image-version", (*path, "image"), (image,))
 
 
-@check("image-version", stage="lint", severity="warning", title="An image does not say which version it is")
+@check("image-version", stage="lint", severity="warning", title="An image does not say which version it is", own=True)
 def image_version(plan: Plan, regret: Regret) -> Iterator[Finding]:
     """The same manifest then starts another program some day, and two nodes of a job may run different ones."""
     (image,) = regret.what

@@ -114,7 +114,9 @@ def one_network(plan: Plan, job: int) -> bool:
     )
 
 
-@check("nccl-settings", stage="lint", severity="warning", title="Settings of NCCL or Gloo contradict each other")
+@check(
+    "nccl-settings", stage="lint", severity="warning", title="Settings of NCCL or Gloo contradict each other", own=True
+)
 def nccl_settings(plan: Plan, regret: Regret) -> Iterator[Finding]:
     """One of the settings is not read, or leaves no interface over which the nodes can reach one another."""
     fault = Fault(*regret.what)

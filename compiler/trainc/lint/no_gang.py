@@ -28,7 +28,13 @@ def find(plan: Plan) -> Iterator[Regret]:
         yield Regret("no-gang", (), shared=True)
 
 
-@check("no-gang", stage="lint", severity="warning", title="Several nodes start together, and nothing places them so")
+@check(
+    "no-gang",
+    stage="lint",
+    severity="warning",
+    title="Several nodes start together, and nothing places them so",
+    own=True,
+)
 def no_gang(plan: Plan, _: Regret) -> Iterator[Finding]:
     """Without a PodGroup or a queue, some nodes may hold their GPUs and wait for ever for the others."""
     yield Finding(

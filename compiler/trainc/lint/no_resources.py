@@ -32,7 +32,7 @@ def asks(pod: Tree) -> bool:
     return "resourceClaims" in pod or any(holder.get("resources") for holder in holders)
 
 
-@check("no-resources", stage="lint", severity="warning", title="A trainer asks for nothing")
+@check("no-resources", stage="lint", severity="warning", title="A trainer asks for nothing", own=True)
 def no_resources(plan: Plan, regret: Regret) -> Iterator[Finding]:
     """Such a pod has no GPU, is placed on any node however full, and is the first to be evicted from it."""
     (name,) = regret.what

@@ -45,7 +45,7 @@ def processes(container: Tree) -> int:
     return 0
 
 
-@check("no-shared-memory", stage="lint", severity="warning", title="Several GPUs, and no shared memory")
+@check("no-shared-memory", stage="lint", severity="warning", title="Several GPUs, and no shared memory", own=True)
 def no_shared_memory(plan: Plan, regret: Regret) -> Iterator[Finding]:
     """NCCL and data loaders pass data through /dev/shm, and fail late, or with `Bus error`, when it is full."""
     job, at = int(regret.path[1]), int(regret.path[-2])

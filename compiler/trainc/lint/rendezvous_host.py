@@ -74,7 +74,7 @@ def searches_the_cluster(pod: Tree) -> bool:
     return any("svc" in domain.split(".") for domain in get(pod, ("dnsConfig", "searches"), []))
 
 
-@check("rendezvous-host", stage="lint", severity="warning", title="The nodes cannot find one another by name")
+@check("rendezvous-host", stage="lint", severity="warning", title="The nodes cannot find one another by name", own=True)
 def rendezvous_host(plan: Plan, regret: Regret) -> Iterator[Finding]:
     """The policy tells every node the host name of the first one, and nobody can resolve it."""
     why, help = WORDS[regret.what[0]]

@@ -46,7 +46,11 @@ def requested(plan: Plan, slot: Slot) -> Tree:
 
 
 @check(
-    "runtime-request-stays", stage="lint", severity="warning", title="The runtime's request under the TrainJob's limit"
+    "runtime-request-stays",
+    stage="lint",
+    severity="warning",
+    title="The runtime's request under the TrainJob's limit",
+    own=True,
 )
 def request_stays(plan: Plan, regret: Regret) -> Iterator[Finding]:
     """The scheduler goes by requests: the pods are placed where the smaller amount is free, and use the larger one."""

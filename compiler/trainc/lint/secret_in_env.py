@@ -43,7 +43,7 @@ WORDS: Final = frozenset({"anonymous", "default", "disabled", "enabled", "offlin
 """Settings of what asks for a secret, in its place."""
 
 
-@check("secret-in-env", stage="lint", severity="warning", title="A secret stands in the manifest")
+@check("secret-in-env", stage="lint", severity="warning", title="A secret stands in the manifest", own=True)
 def secret_in_env(plan: Plan, regret: Regret) -> Iterator[Finding]:
     """Whoever can read the repository, the TrainJob, the JobSet or its pods can read it, and the history keeps it."""
     (name,) = regret.what

@@ -19,7 +19,9 @@ def find(_: Plan) -> Iterator[Regret]:
     yield from ()
 
 
-@check("unknown-rule", stage="lint", severity="warning", title="An annotation turns off a rule that is not there")
+@check(
+    "unknown-rule", stage="lint", severity="warning", title="An annotation turns off a rule that is not there", own=True
+)
 def unknown_rule(plan: Plan, regret: Regret) -> Iterator[Finding]:
     """What was to be silenced is said all the same."""
     from trainc.nearest import nearest

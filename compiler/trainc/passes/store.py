@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from trainc.checks.jobset import RELEASE
 from trainc.checks.rules import broken_rules
 from trainc.diagnostics import ObjectId
 from trainc.kubernetes import objectmeta
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree
     from trainc.plan import Plan
 
-RELEASE: Final = "jobset-0.12"
 VERSION: Final = "jobset.x-k8s.io/v1alpha2"
 
 

@@ -24,6 +24,7 @@ from trainc.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from trainc.declarations import Declaration
     from trainc.diagnostics import Checked, ObjectId
 
 SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -76,14 +77,14 @@ def _rules(ids: Iterable[str]) -> list[dict[str, Any]]:
     return [_rule(known[id], catalogue.page(id)) for id in ids]
 
 
-def _rule(entry: Any, page: str) -> dict[str, Any]:
+def _rule(declared: Declaration, page: str) -> dict[str, Any]:
     return {
-        "id": entry.id,
-        "shortDescription": {"text": entry.title},
+        "id": declared.id,
+        "shortDescription": {"text": declared.title},
         "fullDescription": {"text": " ".join(page.partition("\n\n")[0].split())},
         "help": {"text": page, "markdown": page},
-        "defaultConfiguration": {"level": entry.severity},
-        "properties": {"problem.severity": PROBLEMS[entry.severity], "tags": list(entry.stages)},
+        "defaultConfiguration": {"level": declared.severity},
+        "properties": {"problem.severity": PROBLEMS[declared.severity], "tags": list(declared.phases)},
     }
 
 

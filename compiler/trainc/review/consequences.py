@@ -11,13 +11,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
-from trainc.checks.jobset import update
+from trainc.checks.jobset import RELEASE, update
 from trainc.kubernetes.gotypes import WrongTypeError, compared
 from trainc.kubernetes.structural import load
 from trainc.kubernetes.trees import get
-from trainc.kubernetes.violations import Violation
+from trainc.kubernetes.violations import REQUIRED, Violation
 from trainc.passes.deliver import REPLACE, SYNC_OPTIONS
-from trainc.passes.store import RELEASE
 from trainc.review.masking import unsaid
 from trainc.tracing.counterparts import GONE, at
 
@@ -101,7 +100,7 @@ def _jobset(old: Tree, new: Tree, changes: Sequence[Change]) -> Judgement:
     if not _whole(old):
         return Judgement(tuple(Consequence("unknown", "the old JobSet is not valid") for _ in changes), known=False)
     if not isinstance(new.get("metadata"), dict):
-        fault = Violation(("metadata",), "metadata", "required", "a JobSet without metadata")
+        fault = Violation.at(("metadata",), REQUIRED, "a JobSet without metadata")
         return Judgement(tuple(Consequence("refused") for _ in changes), (fault,))
     stored = _stored(old)
     refused = tuple(unsaid(violation, old, new) for violation in update.refused(stored, new))

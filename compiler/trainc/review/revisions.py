@@ -9,17 +9,10 @@ from __future__ import annotations
 
 import os
 import subprocess
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from trainc import inputs
 from trainc.confine import within
-from trainc.inputs import LARGEST_FILE, SETTINGS, STDIN, File, fault
-from trainc.listings import MARK_BYTES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from trainc.diagnostics import Diagnostic
+from trainc.inputs import LARGEST_FILE, SETTINGS, STDIN, File
 
 SAFE: Final = {
     "GIT_ALLOW_PROTOCOL": "",
@@ -66,48 +59,6 @@ class Commit:
         self._entries: dict[str, Entry | None] = {"": Entry(FOLDER, commit, 0)}
         self._names: dict[str, set[str]] = {}
         self._listed: set[str] = set()
-
-    def read(
-        self,
-        paths: Iterable[str],
-        *,
-        skip: Iterable[str] = (),
-        settings: str = "",
-        root: str | None = None,
-        follow_links: bool = False,
-    ) -> Iterator[File | Diagnostic]:
-        """Every file of the paths, as `inputs.read` finds them in the working tree.
-
-        Paths are those of the working tree; what is not in the repository is read from the disk. A path that the
-        commit does not have holds nothing.
-        """
-        from trainc.review.walks import Found, Walk
-
-        paths = list(paths)
-        given = [inside for path in paths if (inside := self.inside(path)) is not None]
-        walk = Walk(self, skip=[os.path.realpath(path) for path in (*skip, settings) if path], given=given)
-        wanted: list[Found | Diagnostic] = []
-        elsewhere = []
-        for path in paths:
-            inside = self.inside(path)
-            if inside is None:
-                elsewhere.append(path)
-            else:
-                wanted += walk.path(inside)
-        small = [each.entry.object for each in wanted if isinstance(each, Found) and each.entry.size <= LARGEST_FILE]
-        contents = self.contents(small)
-        for each in wanted:
-            if not isinstance(each, Found):
-                yield each
-            elif each.listed and contents.get(each.entry.object, b"").startswith(MARK_BYTES):
-                continue
-            elif each.entry.object in contents:
-                yield File(self.named(each.path), contents[each.entry.object])
-            else:
-                size = f"{each.entry.size >> 20} MiB"
-                yield fault(self.named(each.path), f"has {size}; files of more than 256 MiB are not read", "split it")
-        if elsewhere:
-            yield from inputs.read(elsewhere, skip=skip, settings=settings, root=root, follow_links=follow_links)
 
     def settings(self, path: str) -> File | None:
         """The trainc.yaml nearest to a path: in its folder, or in one above it."""

@@ -7,16 +7,18 @@ Returns  the objects of each side: one with JobSets is taken as it is rendered, 
 from __future__ import annotations
 
 import os
+from functools import partial
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from trainc import compilation, inputs, settings
-from trainc.compilation import Compilation, Compiled, compile_documents
+from trainc.compilation import DUPLICATE_OBJECT, Compilation, Compiled, compile_documents
+from trainc.declarations import Declaration
 from trainc.delivery import PLAIN, Delivery
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, Related
 from trainc.inputs import STDIN
 from trainc.outputs import PASSED
 from trainc.reading import Reading
-from trainc.review import revisions
+from trainc.review import revisions, walks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -25,6 +27,11 @@ if TYPE_CHECKING:
     from trainc.settings import Settings
 
 Made = Literal["compiled", "rendered", "nothing"]
+
+MIXED_SIDE: Final = Declaration("mixed-side", ("read",), "One side of a review holds TrainJobs and JobSets", own=True)
+NOTHING_TO_COMPARE: Final = Declaration(
+    "nothing-to-compare", ("read",), "Neither side of a review holds anything to compare", own=True
+)
 
 MADE: Final = frozenset({"JobSet", "ConfigMap", "PodGroup"})
 """The kinds that trainc makes."""
@@ -165,7 +172,8 @@ def _absent(revision: str, path: str) -> bool:
 def read(where: Where, options: Options) -> Side:
     """Read one side, and compile it where it holds TrainJobs."""
     wanted = _settings(where, options)._replace(follow_links=options.follow_links)
-    found = Reading(inputs.read if where.commit is None else where.commit.read, namespace=options.namespace)
+    files_of = inputs.read if where.commit is None else partial(walks.read, where.commit)
+    found = Reading(files_of, namespace=options.namespace)
     found.gather(where.paths, settings=wanted.file, follow_links=options.follow_links)
     jobsets = [document for document in found.documents["other"] if document.value.get("kind") == "JobSet"]
     jobs = found.documents["job"]
@@ -240,12 +248,10 @@ def _made_by_trainc(side: Side) -> Side:
 
 
 def _mixed(job: Document, jobset: Document) -> Diagnostic:
-    return Diagnostic(
-        id="mixed-side",
-        severity="error",
-        stage="read",
-        message="one side holds TrainJobs and JobSets",
-        help="compare sources, or what was rendered of them: give the folder of the one kind",
+    return Diagnostic.of(
+        MIXED_SIDE,
+        "one side holds TrainJobs and JobSets",
+        "compare sources, or what was rendered of them: give the folder of the one kind",
         object=ObjectId.of(job.value),
         place=Place(document=job, path=("kind",)),
         related=(Related(message="a JobSet", place=Place(document=jobset, path=("kind",))),),
@@ -253,12 +259,10 @@ def _mixed(job: Document, jobset: Document) -> Diagnostic:
 
 
 def _twice(id: ObjectId, document: Document, first: Document) -> Diagnostic:
-    return Diagnostic(
-        id="duplicate-object",
-        severity="error",
-        stage="read",
-        message=f'a second {id.kind} "{id.name}"' + (f' in namespace "{id.namespace}"' if id.namespace else ""),
-        help="keep one of them: the cluster would hold the one that is applied last",
+    return Diagnostic.of(
+        DUPLICATE_OBJECT,
+        f'a second {id.kind} "{id.name}"' + (f' in namespace "{id.namespace}"' if id.namespace else ""),
+        "keep one of them: the cluster would hold the one that is applied last",
         object=id,
         field="metadata.name",
         place=Place(document=document, path=("metadata", "name")),
@@ -268,10 +272,8 @@ def _twice(id: ObjectId, document: Document, first: Document) -> Diagnostic:
 
 def nothing(old: Side, new: Side) -> Diagnostic:
     """What to say where neither side holds anything."""
-    return Diagnostic(
-        id="nothing-to-compare",
-        severity="error",
-        stage="read",
-        message=f"neither {old.where.name} nor {new.where.name} holds a TrainJob or a JobSet",
-        help="give the folder that holds them: `trainc diff main jobs/`",
+    return Diagnostic.of(
+        NOTHING_TO_COMPARE,
+        f"neither {old.where.name} nor {new.where.name} holds a TrainJob or a JobSet",
+        "give the folder that holds them: `trainc diff main jobs/`",
     )

@@ -9,12 +9,15 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
+from trainc import inputs
 from trainc.confine import within
-from trainc.inputs import DEEPEST, LARGEST_FILE, SETTINGS, SUFFIXES, fault
-from trainc.listings import LISTING, outputs_of
+from trainc.inputs import DEEPEST, LARGEST_FILE, LINK_OUT, SETTINGS, SUFFIXES, File, fault
+from trainc.listings import LISTING, MARK_BYTES, outputs_of
 from trainc.review.revisions import FOLDER, LINK, MODULE, Commit, Entry, LinkOutError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from trainc.diagnostics import Diagnostic
 
 
@@ -26,6 +29,47 @@ class Found(NamedTuple):
     entry: Entry
     listed: bool = False
     """Whether a listing names it as an output of trainc."""
+
+
+def read(
+    commit: Commit,
+    paths: Iterable[str],
+    *,
+    skip: Iterable[str] = (),
+    settings: str = "",
+    root: str | None = None,
+    follow_links: bool = False,
+) -> Iterator[File | Diagnostic]:
+    """Yield every file of the paths at a commit, as `inputs.read` finds them in the working tree.
+
+    Paths are those of the working tree; what is not in the repository is read from the disk. A path that the
+    commit does not have holds nothing.
+    """
+    paths = list(paths)
+    given = [inside for path in paths if (inside := commit.inside(path)) is not None]
+    walk = Walk(commit, skip=[os.path.realpath(path) for path in (*skip, settings) if path], given=given)
+    wanted: list[Found | Diagnostic] = []
+    elsewhere = []
+    for path in paths:
+        inside = commit.inside(path)
+        if inside is None:
+            elsewhere.append(path)
+        else:
+            wanted += walk.path(inside)
+    small = [each.entry.object for each in wanted if isinstance(each, Found) and each.entry.size <= LARGEST_FILE]
+    contents = commit.contents(small)
+    for each in wanted:
+        if not isinstance(each, Found):
+            yield each
+        elif each.listed and contents.get(each.entry.object, b"").startswith(MARK_BYTES):
+            continue
+        elif each.entry.object in contents:
+            yield File(commit.named(each.path), contents[each.entry.object])
+        else:
+            size = f"{each.entry.size >> 20} MiB"
+            yield fault(commit.named(each.path), f"has {size}; files of more than 256 MiB are not read", "split it")
+    if elsewhere:
+        yield from inputs.read(elsewhere, skip=skip, settings=settings, root=root, follow_links=follow_links)
 
 
 class Walk:
@@ -45,7 +89,7 @@ class Walk:
         try:
             real = self.commit.resolved(path)
         except LinkOutError:
-            return [fault(name, "is a link that leads out of the repository", "copy the file", id="link-out")]
+            return [fault(name, "is a link that leads out of the repository", "copy the file", declared=LINK_OUT)]
         if real is None:
             if self.commit.entry(path) is None:
                 return []

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from trainc import inputs
 from trainc.checks.dialect import WORDS
 from trainc.compilation import Compilation, Options, compile_documents
+from trainc.declarations import Declaration
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place
 from trainc.emit.yaml import render
 from trainc.frontends import OLD_VERSION, VERSION
@@ -26,11 +27,13 @@ from trainc.passes.conform import PROCESSES, without
 from trainc.reading import Reading
 from trainc.records import NamedTuple
 from trainc.settings import DEFAULT
-from trainc.upgrade.edits import NotRewritableError
-from trainc.upgrade.rewrite import rewrite, rewrite_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+
+NOT_UPGRADABLE: Final = Declaration(
+    "not-upgradable", ("read",), "A document of an older Trainer cannot be rewritten for v2.3", own=True
+)
 
 NUMBER: Final = ("spec", "trainer", "numProcPerNode")
 VARIABLE: Final = "PET_NPROC_PER_NODE"
@@ -180,6 +183,10 @@ def _where(document: Document) -> tuple[str, int, int]:
 
 
 def _rewritten(todo: Iterable[_Job]) -> tuple[Texts, list[Diagnostic]]:
+    # The catalogue imports this module for its declaration; ruamel.yaml, which these load, takes longer than the rest.
+    from trainc.upgrade.edits import NotRewritableError
+    from trainc.upgrade.rewrite import rewrite, rewrite_json
+
     texts: Texts = {}
     refused = []
     for job in todo:
@@ -232,14 +239,10 @@ def _renewed(document: Document, new: Texts) -> Document:
 
 def _refusal(document: Document, why: str) -> Diagnostic:
     words = get(document.value, NUMBER) in WORDS
-    return Diagnostic(
-        id="not-upgradable",
-        severity="error",
-        stage="read",
-        message=f"the {document.value['kind']} cannot be upgraded: {why}",
-        help="write numProcPerNode as a number first"
-        if words
-        else "rewrite it by hand; `trainc build` reads it as it is",
+    return Diagnostic.of(
+        NOT_UPGRADABLE,
+        f"the {document.value['kind']} cannot be upgraded: {why}",
+        "write numProcPerNode as a number first" if words else "rewrite it by hand; `trainc build` reads it as it is",
         object=ObjectId.of(document.value),
         field="spec.trainer.numProcPerNode" if words else "",
         place=Place(document=document, path=NUMBER if words else ()),

@@ -150,10 +150,6 @@ def _nodes(node: Node) -> Iterator[Node]:
                 waiting += node.value
 
 
-def _is_comment(line: str) -> bool:
-    return line.lstrip(" ").startswith("#")
-
-
 def indentation(line: str) -> int:
     """How many spaces a line begins with."""
     return len(line) - len(line.lstrip(" "))

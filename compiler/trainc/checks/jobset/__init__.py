@@ -11,9 +11,11 @@ Here is what concerns every JobSet; `policies` and `claims` are loaded for a Job
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
+from trainc.declarations import Declaration
 from trainc.kubernetes import names
+from trainc.kubernetes.names import LONGEST_LABEL
 from trainc.kubernetes.violations import Violation, field_of
 
 if TYPE_CHECKING:
@@ -21,28 +23,21 @@ if TYPE_CHECKING:
 
     from trainc.kubernetes.trees import Path, Tree
 
-TITLES: Final = {
-    "claim-name": "The name of a volume claim template is not valid, or not the only one",
-    "claim-not-mounted": "A volume claim is made that no container mounts",
-    "claim-volume-conflict": "A volume has the name of a volume claim template",
-    "coordinator": "The coordinator is no pod of the JobSet",
-    "depends-on-first": "The first replicated job depends on another",
-    "depends-on-unknown": "A replicated job depends on one that is not before it",
-    "failure-reason": "A failure policy waits for a reason that Jobs do not fail for",
-    "failure-rule-name": "The name of a failure policy's rule is not valid, or not the only one",
-    "feature-gate": "What a failure policy asks for is behind a feature gate of JobSet",
-    "generated-name-too-long": "A name that JobSet makes would be too long",
-    "group-name": "The group name of a replicated job is not valid",
-    "jobset-managed-by": "The name of the controller that manages a JobSet is not valid",
-    "policy-target-unknown": "A policy names a replicated job that is not there",
-    "replicated-job-name": "The name of a replicated job does not fit into the names of its Jobs",
-    "subdomain": "The subdomain of the pods is not valid",
-    "too-many-pods": "A replicated job would run more pods than can be counted",
-}
-"""The rules by their ids."""
 
-LONGEST: Final = 63
-"""Characters of a DNS label, which the names of Jobs, pods and claims must be."""
+GROUP_NAME: Final = Declaration("group-name", ("jobset",), "The group name of a replicated job is not valid")
+JOBSET_MANAGED_BY: Final = Declaration(
+    "jobset-managed-by", ("jobset",), "The name of the controller that manages a JobSet is not valid"
+)
+REPLICATED_JOB_NAME: Final = Declaration(
+    "replicated-job-name", ("jobset",), "The name of a replicated job does not fit into the names of its Jobs"
+)
+SUBDOMAIN: Final = Declaration("subdomain", ("jobset",), "The subdomain of the pods is not valid")
+TOO_MANY_PODS: Final = Declaration(
+    "too-many-pods", ("jobset",), "A replicated job would run more pods than can be counted"
+)
+
+RELEASE: Final = "jobset-0.12"
+"""The folder of the schemas of that release."""
 SUFFIX: Final = "-xxxxx"
 """What the Job controller adds to a pod's name, here with letters for its random ones."""
 MOST_PODS: Final = 2**31 - 1
@@ -83,13 +78,14 @@ def _network(spec: Tree) -> Iterator[Violation]:
     """The subdomain is the name of a Service: whatever is one is a domain, too."""
     subdomain = (spec.get("network") or {}).get("subdomain")
     if subdomain and names.is_dns1035_label(subdomain):
+        from trainc.checks.jobset.wordings import shown
+
         path = ("spec", "network", "subdomain")
-        yield Violation(
-            path=path,
-            field=field_of(path),
-            rule="subdomain",
-            message=f"the subdomain of the pods is {shown(subdomain)}, which {_label_fault(subdomain)}",
-            help=f"{LETTERS}, a letter first; or leave it out, and it is the TrainJob's name",
+        yield Violation.at(
+            path,
+            SUBDOMAIN,
+            f"the subdomain of the pods is {shown(subdomain)}, which {_label_fault(subdomain)}",
+            f"{LETTERS}, a letter first; or leave it out, and it is the TrainJob's name",
         )
 
 
@@ -97,16 +93,21 @@ def _manager(spec: Tree) -> Iterator[Violation]:
     manager = spec.get("managedBy")
     if manager is None:
         return
-    long = len(manager.encode("utf-8", "surrogatepass")) > LONGEST
+    long = len(manager.encode("utf-8", "surrogatepass")) > LONGEST_LABEL
     if long or names.is_domain_prefixed_path(manager):
+        from trainc.checks.jobset.wordings import shown
+
         path = ("spec", "managedBy")
-        why = f"has {len(manager)} characters, and may have {LONGEST}" if long else "is no domain with a path behind it"
-        yield Violation(
-            path=path,
-            field=field_of(path),
-            rule="jobset-managed-by",
-            message=f"the JobSet's managedBy is {shown(manager)}, which {why}",
-            help="leave it out, and JobSet's own controller manages it; or name another one, such as "
+        why = (
+            f"has {len(manager)} characters, and may have {LONGEST_LABEL}"
+            if long
+            else "is no domain with a path behind it"
+        )
+        yield Violation.at(
+            path,
+            JOBSET_MANAGED_BY,
+            f"the JobSet's managedBy is {shown(manager)}, which {why}",
+            "leave it out, and JobSet's own controller manages it; or name another one, such as "
             "kueue.x-k8s.io/multikueue",
         )
 
@@ -116,13 +117,11 @@ def _pods(job: Tree, path: Path) -> Iterator[Violation]:
     replicas, parallelism = job["replicas"], job["template"]["spec"].get("parallelism", 1)
     if replicas * parallelism > MOST_PODS:
         there = (*path, "template", "spec", "parallelism")
-        yield Violation(
-            path=there,
-            field=field_of(there),
-            rule="too-many-pods",
-            message=f'job "{job["name"]}" would run {replicas} x {parallelism} pods at once, '
-            f"and JobSet counts to {MOST_PODS}",
-            help="make fewer replicas, or lower the parallelism",
+        yield Violation.at(
+            there,
+            TOO_MANY_PODS,
+            f'job "{job["name"]}" would run {replicas} x {parallelism} pods at once, and JobSet counts to {MOST_PODS}',
+            "make fewer replicas, or lower the parallelism",
             related=(("the replicas", (*path, "replicas")),),
         )
 
@@ -131,13 +130,14 @@ def _group(job: Tree, path: Path) -> Iterator[Violation]:
     """The group's name becomes a label."""
     group = job["groupName"]
     if names.is_dns1035_label(group):
+        from trainc.checks.jobset.wordings import shown
+
         there = (*path, "groupName")
-        yield Violation(
-            path=there,
-            field=field_of(there),
-            rule="group-name",
-            message=f'the groupName of job "{job["name"]}" is {shown(group)}, which {_label_fault(group)}',
-            help=f"{LETTERS}, a letter first; or leave it out",
+        yield Violation.at(
+            there,
+            GROUP_NAME,
+            f'the groupName of job "{job["name"]}" is {shown(group)}, which {_label_fault(group)}',
+            f"{LETTERS}, a letter first; or leave it out",
         )
 
 
@@ -150,19 +150,20 @@ def _names(owner: str, job: Tree, path: Path) -> Iterator[Violation]:
         child, longest = "pod", f"{last}-{spec['completions'] - 1}{SUFFIX}"
     if not names.is_dns1035_label(longest):
         return
+    from trainc.checks.jobset.wordings import shortened, shown, too_long
+
     there = (*path, "name")
-    if names.is_dns1035_label(last[:LONGEST].rstrip("-")):
+    if names.is_dns1035_label(last[:LONGEST_LABEL].rstrip("-")):
         from trainc.kubernetes import misnamed
 
-        yield Violation(
-            path=there,
-            field=field_of(there),
-            rule="replicated-job-name",
-            message=f"a replicated job is named {shown(name)}, which {misnamed.fault(name, misnamed.LABEL, LONGEST)}; "
+        yield Violation.at(
+            there,
+            REPLICATED_JOB_NAME,
+            f"a replicated job is named {shown(name)}, which {misnamed.fault(name, misnamed.LABEL, LONGEST_LABEL)}; "
             "its Jobs and pods are named after it",
-            help=LETTERS + misnamed.example(name),
+            LETTERS + misnamed.example(name),
         )
-    if len(longest) > LONGEST:
+    if len(longest) > LONGEST_LABEL:
         yield too_long(
             owner,
             f'the {child} of job "{shortened(name)}" with the highest index would be named',
@@ -172,53 +173,8 @@ def _names(owner: str, job: Tree, path: Path) -> Iterator[Violation]:
         )
 
 
-def too_long(
-    owner: str, subject: str, made: str, field: str, *, part: tuple[str, Path, str], twice: bool = False
-) -> Violation:
-    """A name made of the TrainJob's (maybe twice) and another (what it is, where, its text) that does not fit.
-
-    To change the TrainJob's is easiest, so long as some of it is left.
-    """
-    from trainc.plural import plural
-
-    what, there, text = part
-    mine: Path = ("metadata", "name")
-    over = len(made) - LONGEST
-    enough = -(-over // 2) if twice else over
-    path, related = mine, (what, there)
-    if enough < len(owner):
-        way_out = f"shorten the TrainJob's name by {plural(enough, 'character')}"
-    elif over < len(text):
-        path, related = there, ("the name of the TrainJob", mine)
-        way_out = f"shorten {what} by {plural(over, 'character')}"
-    else:
-        way_out = f"shorten the TrainJob's name and {what}"
-    return Violation(
-        path=path,
-        field=field,
-        rule="generated-name-too-long",
-        message=f"{subject} {made}: {plural(len(made), 'character')}, and {LONGEST} fit",
-        help=way_out,
-        related=(related,),
-    )
-
-
 def _label_fault(text: str) -> str:
     """What is wrong with a label that begins with a letter, to follow `which`."""
     from trainc.kubernetes import misnamed
 
-    return "begins with a digit" if text[:1].isdigit() else misnamed.fault(text, misnamed.LABEL, LONGEST)
-
-
-def shown(value: Any) -> str:
-    """A value on one short line."""
-    from trainc.kubernetes.structural import remedies
-
-    return remedies.shown(value)
-
-
-def shortened(name: str) -> str:
-    """A name in a sentence, however long."""
-    from trainc.kubernetes.structural import remedies
-
-    return remedies.shortened(name)
+    return "begins with a digit" if text[:1].isdigit() else misnamed.fault(text, misnamed.LABEL, LONGEST_LABEL)

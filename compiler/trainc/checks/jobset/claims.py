@@ -7,17 +7,29 @@ Source   JobSet v0.12.0; see the package.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from trainc.checks.jobset import LONGEST, shortened, shown, too_long
+from trainc.checks.jobset.wordings import shortened, shown, too_long
+from trainc.declarations import Declaration
 from trainc.kubernetes import names
+from trainc.kubernetes.names import LONGEST_LABEL
 from trainc.kubernetes.trees import get
-from trainc.kubernetes.violations import Violation, field_of
+from trainc.kubernetes.violations import Violation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from trainc.kubernetes.trees import Path, Tree
+
+CLAIM_NAME: Final = Declaration(
+    "claim-name", ("jobset",), "The name of a volume claim template is not valid, or not the only one"
+)
+CLAIM_NOT_MOUNTED: Final = Declaration(
+    "claim-not-mounted", ("jobset",), "A volume claim is made that no container mounts"
+)
+CLAIM_VOLUME_CONFLICT: Final = Declaration(
+    "claim-volume-conflict", ("jobset",), "A volume has the name of a volume claim template"
+)
 
 POD = ("template", "spec", "template", "spec")
 
@@ -32,14 +44,14 @@ def violations(jobset: Tree) -> Iterator[Violation]:
             at = f"spec.volumeClaimPolicies[{p}].template[{t}].name"
             name = get(template, ("metadata", "name"), "")
             if name in first:
-                yield Violation(
-                    path=path,
-                    field=at,
-                    rule="claim-name",
-                    message=f'two volume claim templates are named "{shortened(name)}"'
+                yield Violation.at(
+                    path,
+                    CLAIM_NAME,
+                    f'two volume claim templates are named "{shortened(name)}"'
                     if name
                     else "two volume claim templates have no name",
-                    help="give each a name of its own",
+                    "give each a name of its own",
+                    field=at,
                     related=(("the first one", first[name]),),
                 )
                 continue
@@ -54,16 +66,20 @@ def _name(owner: str, name: str, path: Path, at: str) -> Iterator[Violation]:
     if names.is_dns1123_subdomain(name):
         from trainc.kubernetes import misnamed
 
-        fault = f"is {shown(name)}, which {misnamed.fault(name, misnamed.SUBDOMAIN, LONGEST)}" if name else "is missing"
-        yield Violation(
-            path=path,
+        fault = (
+            f"is {shown(name)}, which {misnamed.fault(name, misnamed.SUBDOMAIN, LONGEST_LABEL)}"
+            if name
+            else "is missing"
+        )
+        yield Violation.at(
+            path,
+            CLAIM_NAME,
+            f"the name of a volume claim template {fault}",
+            "use lower-case letters, digits and `-`" + misnamed.example(name),
             field=at,
-            rule="claim-name",
-            message=f"the name of a volume claim template {fault}",
-            help="use lower-case letters, digits and `-`" + misnamed.example(name),
         )
     made = f"{name}-{owner}"
-    if len(made) > LONGEST:
+    if len(made) > LONGEST_LABEL:
         part = (f'the name of the template "{shortened(name)}"', path, name)
         yield too_long(owner, "a volume claim would be named", made, at, part=part)
 
@@ -74,12 +90,11 @@ def _volumes(jobs: list[Tree], name: str, path: Path) -> Iterator[Violation]:
         for number, volume in enumerate(get(job, (*POD, "volumes"), ())):
             if volume.get("name") == name:
                 there = ("spec", "replicatedJobs", index, *POD, "volumes", number, "name")
-                yield Violation(
-                    path=there,
-                    field=field_of(there),
-                    rule="claim-volume-conflict",
-                    message=f'job "{job["name"]}" has a volume "{name}", and a volume claim template is named so, too',
-                    help="remove the volume: JobSet adds it to the pods that mount it",
+                yield Violation.at(
+                    there,
+                    CLAIM_VOLUME_CONFLICT,
+                    f'job "{job["name"]}" has a volume "{name}", and a volume claim template is named so, too',
+                    "remove the volume: JobSet adds it to the pods that mount it",
                     related=(("the template", path),),
                 )
 
@@ -90,10 +105,10 @@ def _mounts(jobs: list[Tree], name: str, path: Path) -> Iterator[Violation]:
     )
     what = f'volume claim template "{shortened(name)}"' if name else "a volume claim template without a name"
     if all(mount.get("name") != name for container in containers for mount in container.get("volumeMounts") or ()):
-        yield Violation(
-            path=path,
+        yield Violation.at(
+            path,
+            CLAIM_NOT_MOUNTED,
+            f"{what} is mounted by no container",
+            "add it by its name to the volumeMounts of a container, or remove the template",
             field="spec.replicatedJobs",
-            rule="claim-not-mounted",
-            message=f"{what} is mounted by no container",
-            help="add it by its name to the volumeMounts of a container, or remove the template",
         )

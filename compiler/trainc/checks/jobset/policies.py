@@ -10,7 +10,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from trainc.checks.jobset import LONGEST, shortened, shown, too_long
+from trainc.checks.jobset.wordings import shortened, shown, too_long
+from trainc.declarations import Declaration
+from trainc.kubernetes.names import LONGEST_LABEL
 from trainc.kubernetes.violations import Violation, field_of
 from trainc.plural import plural
 
@@ -18,6 +20,24 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from trainc.kubernetes.trees import Path, Tree
+
+COORDINATOR: Final = Declaration("coordinator", ("jobset",), "The coordinator is no pod of the JobSet")
+DEPENDS_ON_FIRST: Final = Declaration("depends-on-first", ("jobset",), "The first replicated job depends on another")
+DEPENDS_ON_UNKNOWN: Final = Declaration(
+    "depends-on-unknown", ("jobset",), "A replicated job depends on one that is not before it"
+)
+FAILURE_REASON: Final = Declaration(
+    "failure-reason", ("jobset",), "A failure policy waits for a reason that Jobs do not fail for"
+)
+FAILURE_RULE_NAME: Final = Declaration(
+    "failure-rule-name", ("jobset",), "The name of a failure policy's rule is not valid, or not the only one"
+)
+FEATURE_GATE: Final = Declaration(
+    "feature-gate", ("jobset",), "What a failure policy asks for is behind a feature gate of JobSet"
+)
+POLICY_TARGET_UNKNOWN: Final = Declaration(
+    "policy-target-unknown", ("jobset",), "A policy names a replicated job that is not there"
+)
 
 RULE_NAME: Final = re.compile(r"[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?")
 LONGEST_RULE_NAME: Final = 128
@@ -56,12 +76,11 @@ def _dependencies(jobs: list[Tree] | tuple[()], known: list[str]) -> Iterator[Vi
     for index, job in enumerate(jobs):
         path: Path = (*JOBS, index, "dependsOn")
         if not index and "dependsOn" in job:
-            yield Violation(
-                path=path,
-                field=field_of(path),
-                rule="depends-on-first",
-                message=f'job "{job["name"]}" is the first one, and depends on another',
-                help="put it behind the job that it waits for",
+            yield Violation.at(
+                path,
+                DEPENDS_ON_FIRST,
+                f'job "{job["name"]}" is the first one, and depends on another',
+                "put it behind the job that it waits for",
             )
             continue
         for number, entry in enumerate(job.get("dependsOn") or ()):
@@ -70,13 +89,12 @@ def _dependencies(jobs: list[Tree] | tuple[()], known: list[str]) -> Iterator[Vi
                 continue
             there = (*path, number, "name")
             later = name in known
-            yield Violation(
-                path=there,
-                field=field_of(there),
-                rule="depends-on-unknown",
-                message=f'job "{job["name"]}" depends on "{shortened(name)}", which '
+            yield Violation.at(
+                there,
+                DEPENDS_ON_UNKNOWN,
+                f'job "{job["name"]}" depends on "{shortened(name)}", which '
                 + ("comes after it" if later else "is no job of the JobSet"),
-                help=f'put job "{name}" before it' if later else _meant(name, known[:index]),
+                f'put job "{name}" before it' if later else _meant(name, known[:index]),
                 related=((f'job "{name}"', (*JOBS, known.index(name), "name")),) if later else (),
             )
 
@@ -86,12 +104,11 @@ def _targets(whose: str, policy: Tree, path: Path, known: list[str]) -> Iterator
     for number, name in enumerate(policy.get("targetReplicatedJobs") or ()):
         if name not in known:
             there = (*path, number)
-            yield Violation(
-                path=there,
-                field=field_of(there),
-                rule="policy-target-unknown",
-                message=f'{whose} is about job "{shortened(name)}", which the JobSet does not have',
-                help=_meant(name, known),
+            yield Violation.at(
+                there,
+                POLICY_TARGET_UNKNOWN,
+                f'{whose} is about job "{shortened(name)}", which the JobSet does not have',
+                _meant(name, known),
             )
 
 
@@ -111,22 +128,20 @@ def _failure(policy: Tree, known: list[str]) -> Iterator[Violation]:
         for number, reason in enumerate(rule.get("onJobFailureReasons") or ()):
             if reason not in REASONS:
                 at = (*there, "onJobFailureReasons", number)
-                yield Violation(
-                    path=at,
-                    field=field_of(at),
-                    rule="failure-reason",
-                    message=f"{whose} waits for {shown(reason)}, and no Job fails for that reason",
-                    help=_meant(reason, list(REASONS)),
+                yield Violation.at(
+                    at,
+                    FAILURE_REASON,
+                    f"{whose} waits for {shown(reason)}, and no Job fails for that reason",
+                    _meant(reason, list(REASONS)),
                 )
 
 
 def _gated(path: Path, what: str, value: str, gate: str, instead: str) -> Violation:
-    return Violation(
-        path=path,
-        field=field_of(path),
-        rule="feature-gate",
-        message=f"{what} {value} is behind JobSet's feature gate {gate}, which is off unless somebody turns it on",
-        help=f"write {instead}, which restarts all jobs",
+    return Violation.at(
+        path,
+        FEATURE_GATE,
+        f"{what} {value} is behind JobSet's feature gate {gate}, which is off unless somebody turns it on",
+        f"write {instead}, which restarts all jobs",
     )
 
 
@@ -138,20 +153,18 @@ def _rule_name(name: str, path: Path, first: int) -> Iterator[Violation]:
     elif not RULE_NAME.fullmatch(name):
         why = _fault(name)
     if why:
-        yield Violation(
-            path=there,
-            field=field_of(there),
-            rule="failure-rule-name",
-            message=f"a rule of failurePolicy is named {shown(name)}, which {why}",
-            help="use letters, digits, `_`, `,` and `:`, a letter first, and no `,` or `:` last",
+        yield Violation.at(
+            there,
+            FAILURE_RULE_NAME,
+            f"a rule of failurePolicy is named {shown(name)}, which {why}",
+            "use letters, digits, `_`, `,` and `:`, a letter first, and no `,` or `:` last",
         )
     if first != path[-1]:
-        yield Violation(
-            path=there,
-            field=field_of(there),
-            rule="failure-rule-name",
-            message=f'two rules of failurePolicy are named "{shortened(name)}"',
-            help="name one of them otherwise; a rule without a name is called failurePolicyRule and its index",
+        yield Violation.at(
+            there,
+            FAILURE_RULE_NAME,
+            f'two rules of failurePolicy are named "{shortened(name)}"',
+            "name one of them otherwise; a rule without a name is called failurePolicyRule and its index",
             related=(("the first one", (*path[:-1], first, "name")),),
         )
 
@@ -212,7 +225,7 @@ def _coordinator_name(owner: str, coordinator: Tree, spec: Tree) -> Iterator[Vio
     subdomain = (spec.get("network") or {}).get("subdomain") or owner
     indices = f"{coordinator.get('jobIndex', 0)}-{coordinator.get('podIndex', 0)}"
     made = f"{owner}-{name}-{indices}.{subdomain}"
-    if len(made) > LONGEST:
+    if len(made) > LONGEST_LABEL:
         path: Path = ("spec", "coordinator")
         yield too_long(
             owner,
@@ -228,7 +241,13 @@ def _coordinator_name(owner: str, coordinator: Tree, spec: Tree) -> Iterator[Vio
 
 def _of_coordinator(key: str, message: str, help: str, *related: tuple[str, Path]) -> Violation:
     path: Path = ("spec", "coordinator", key)
-    return Violation(path=path, field=field_of(path), rule="coordinator", message=message, help=help, related=related)
+    return Violation.at(
+        path,
+        COORDINATOR,
+        message,
+        help,
+        related=related,
+    )
 
 
 def _meant(name: str, known: list[str]) -> str:

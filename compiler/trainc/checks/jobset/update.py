@@ -12,14 +12,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from trainc.checks.jobset import shown
+from trainc.checks.jobset import RELEASE
 from trainc.checks.rules import broken_rules
 from trainc.kubernetes import objectmeta
 from trainc.kubernetes.gotypes import compared
 from trainc.kubernetes.structural import load
+from trainc.kubernetes.structural.remedies import shown
 from trainc.kubernetes.trees import get, put
 from trainc.kubernetes.violations import Violation, field_of
-from trainc.passes.store import RELEASE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -238,7 +238,7 @@ def where_named(plan: Plan) -> Place:
     return plan.job.at("spec", "runtimePatches")
 
 
-@check("flux-job-name", stage="build", severity="warning", title="Flux is installed in no pod of the trainer")
+@check("flux-job-name", stage="build", severity="warning", title="Flux is installed in no pod of the trainer", own=True)
 def job_name(plan: Plan) -> Iterator[Finding]:
     """The command is wrapped wherever the trainer is; what it is wrapped in comes to the job `node` alone."""
     if plan.trainer is not None and plan.jobs[plan.trainer].get("name") != NODE:

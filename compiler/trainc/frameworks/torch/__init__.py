@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.frameworks.torch import torchrun
-from trainc.frameworks.torch.torchrun import PORT, injected, master, ranks
+from trainc.frameworks.torch.torchrun import ELASTIC, PORT, injected, is_torchtune, master, ranks
 from trainc.plan import NODE, Plan, copied
 
 if TYPE_CHECKING:
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
 
     from trainc.diagnostics import Diagnostic, ObjectId
 
-ELASTIC: Final = "elasticPolicy"
-TUNE_RUN: Final = ["tune", "run"]
-"""The command, word for word, that makes a job one of torchtune: with another word behind it, it is one like any."""
 RESERVED: Final = frozenset({"PET_NNODES", "PET_NPROC_PER_NODE", "PET_NODE_RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT"})
 RESERVED_AT: Final = "spec.trainer.env"
 MEETS_AT: Final = (("PET_RDZV_ENDPOINT",), ("PET_MASTER_ADDR", "PET_MASTER_PORT"), ("--rdzv_endpoint",))
@@ -52,11 +49,6 @@ def apply(plan: Plan) -> Plan:
     for _, _, slot in injected(plan):
         plan = plan.on(slot, env=rendezvous)
     return plan
-
-
-def is_torchtune(plan: Plan) -> bool:
-    """Whether torchtune starts the processes."""
-    return plan.job.trainer.get("command") == TUNE_RUN
 
 
 def of_torchtune(subject: ObjectId, plan: Plan) -> Iterator[Diagnostic]:

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.checks import Check, check
 from trainc.diagnostics import Finding
-from trainc.frameworks.torch import ELASTIC, is_torchtune
-from trainc.frameworks.torch.torchrun import PORT, injected, processes
+from trainc.frameworks.torch.torchrun import ELASTIC, PORT, injected, is_torchtune, processes
 from trainc.plan import NODE, Plan, copied, value
 from trainc.records import NamedTuple
 

@@ -19,6 +19,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PORT: Final = 29500
+ELASTIC: Final = "elasticPolicy"
+TUNE_RUN: Final = ["tune", "run"]
+"""The command, word for word, that makes a job one of torchtune: with another word behind it, it is one like any."""
+
+
+def is_torchtune(plan: Plan) -> bool:
+    """Whether torchtune starts the processes."""
+    return plan.job.trainer.get("command") == TUNE_RUN
 
 
 def ranks(plan: Plan) -> tuple[Tree, ...]:

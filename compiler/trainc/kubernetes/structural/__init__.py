@@ -16,12 +16,12 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.data import data_path
-from trainc.kubernetes.structural.nodes import Findings, Integer, IntOrString, Metadata, Node, Step, String
+from trainc.kubernetes.structural.nodes import Findings, Integer, IntOrString, Metadata, Node, String
 from trainc.kubernetes.trees import Memory
 from trainc.kubernetes.violations import Admitted, Violation
 
 if TYPE_CHECKING:
-    from trainc.kubernetes.trees import Tree
+    from trainc.kubernetes.trees import At, Tree
 
 __all__ = ["Admitted", "StructuralSchema", "Violation", "field", "load"]
 
@@ -60,7 +60,7 @@ class Array(Node):
         self.unique = kind in ("map", "set")
         self.keys: tuple[str, ...] = tuple(schema.get("x-kubernetes-list-map-keys", ()))
 
-    def admit(self, value: Any, at: Step | None, found: Findings) -> Any:
+    def admit(self, value: Any, at: At, found: Findings) -> Any:
         """Admit the items; refuse too few, too many, or the same one twice."""
         if id(value) in self.known:
             return value
@@ -89,7 +89,7 @@ class Array(Node):
             self.known.keep(id(value), value)
         return result
 
-    def _check_unique(self, items: list[Any], at: Step | None, found: Findings) -> None:
+    def _check_unique(self, items: list[Any], at: At, found: Findings) -> None:
         keys = self.keys
         if len(keys) == 1:
             key = keys[0]
@@ -119,7 +119,7 @@ class Map(Node):
         self.known = Memory()
         self.value = compiler.node(schema["additionalProperties"])
 
-    def admit(self, value: Any, at: Step | None, found: Findings) -> Any:
+    def admit(self, value: Any, at: At, found: Findings) -> Any:
         """Admit the values; drop nulls."""
         if id(value) in self.known:
             return value
@@ -169,7 +169,7 @@ class Object(Node):
         if any(isinstance(default, dict | list) for _, default in self.defaults):
             raise ValueError("defaults that are mappings or lists are not implemented")
 
-    def admit(self, value: Any, at: Step | None, found: Findings) -> Any:
+    def admit(self, value: Any, at: At, found: Findings) -> Any:
         """Admit the fields; drop unknown ones and nulls, add defaults; refuse where a required one is missing then."""
         if id(value) in self.known:
             return value
@@ -208,7 +208,7 @@ class Object(Node):
             self.known.keep(id(value), value)
         return result
 
-    def _miss(self, value: Tree, result: Tree, at: Step | None, found: Findings) -> None:
+    def _miss(self, value: Tree, result: Tree, at: At, found: Findings) -> None:
         for name in sorted(self.required - result.keys()):
             child = self.compiler.resolve(self.properties.get(name, {}))
             found.complain("missing", (at, name), child, name in value)

@@ -18,7 +18,24 @@ from trainc.kubernetes.structural.remedies import (
     shown,
     subject,
 )
-from trainc.kubernetes.violations import Violation, field_of
+from trainc.kubernetes.violations import (
+    DATE_TIME,
+    DUPLICATE_ITEM,
+    ENUM,
+    OUT_OF_RANGE,
+    PATTERN,
+    QUANTITY,
+    REQUIRED,
+    TOO_FEW_ITEMS,
+    TOO_FEW_PROPERTIES,
+    TOO_LONG,
+    TOO_MANY_ITEMS,
+    TOO_SHORT,
+    UNKNOWN_FIELD,
+    WRONG_TYPE,
+    Violation,
+    field_of,
+)
 from trainc.nearest import nearest
 from trainc.plural import plural
 
@@ -34,13 +51,12 @@ _DEEP: Final = 4
 def wrong_type(path: Path, value: Any, schema: Tree, stage: Literal["read", "schema"] = "schema") -> Violation:
     """A value of another type than the schema's."""
     expected = _type(schema)
-    return Violation(
-        path=path,
-        field=field_of(path),
-        rule="wrong-type",
+    return Violation.at(
+        path,
+        WRONG_TYPE,
+        f"{subject(path)} is {_described(path, value)}, and must be {EXPECTED[expected]}",
+        remedy(path, value, expected, schema),
         stage=stage,
-        message=f"{subject(path)} is {_described(path, value)}, and must be {EXPECTED[expected]}",
-        help=remedy(path, value, expected, schema),
     )
 
 
@@ -50,70 +66,64 @@ def missing(path: Path, schema: Tree, was_null: bool) -> Violation:
     expected = EXPECTED[_type(schema)] if schema else "a value"
     if schema.get("required"):
         expected += f" with {listed(schema['required'])}"
-    return Violation(
-        path=path,
-        field=field_of(path),
-        rule="required",
-        message=f"{subject(path)} has no value" if was_null else f"{parent} has no {name}, which is required",
-        help=f"give {name} a value, {expected}" if was_null else f"add {name}, {expected}",
+    return Violation.at(
+        path,
+        REQUIRED,
+        f"{subject(path)} has no value" if was_null else f"{parent} has no {name}, which is required",
+        f"give {name} a value, {expected}" if was_null else f"add {name}, {expected}",
     )
 
 
 def too_short(path: Path, value: str, least: int) -> Violation:
     """A string with too few characters."""
-    return Violation(
-        path=path,
-        field=field_of(path),
-        rule="too-short",
-        message=f"{subject(path)} is empty"
+    return Violation.at(
+        path,
+        TOO_SHORT,
+        f"{subject(path)} is empty"
         if not value
         else f"{subject(path)} has {plural(len(value), 'character')}, and needs at least {least}",
-        help="give it a value, or leave out what it belongs to" if not value else "lengthen it",
+        "give it a value, or leave out what it belongs to" if not value else "lengthen it",
     )
 
 
 def too_long(path: Path, value: str, most: int) -> Violation:
     """A string with too many characters."""
-    return Violation(
-        path=path,
-        field=field_of(path),
-        rule="too-long",
-        message=f"{subject(path)} has {plural(len(value), 'character')}, and may have {most}",
-        help=f"shorten it by {plural(len(value) - most, 'character')}",
+    return Violation.at(
+        path,
+        TOO_LONG,
+        f"{subject(path)} has {plural(len(value), 'character')}, and may have {most}",
+        f"shorten it by {plural(len(value) - most, 'character')}",
     )
 
 
 def too_few_items(path: Path, count: int, least: int) -> Violation:
     """A list with too few items."""
     found = f"has {plural(count, 'item')}" if count else "is empty"
-    return Violation(
-        path=path,
-        field=field_of(path),
-        rule="too-few-items",
-        message=f"{subject(path)} {found}, and needs at least {least}",
-        help="add one, or leave out what the list belongs to",
+    return Violation.at(
+        path,
+        TOO_FEW_ITEMS,
+        f"{subject(path)} {found}, and needs at least {least}",
+        "add one, or leave out what the list belongs to",
     )
 
 
 def too_many_items(path: Path, count: int, most: int) -> Violation:
     """A list with too many items."""
-    return Violation(
-        path=path,
-        field=field_of(path),
-        rule="too-many-items",
-        message=f"{subject(path)} has {plural(count, 'item')}, and may have {most}",
-        help=f"remove {count - most} of them",
+    return Violation.at(
+        path,
+        TOO_MANY_ITEMS,
+        f"{subject(path)} has {plural(count, 'item')}, and may have {most}",
+        f"remove {count - most} of them",
     )
 
 
 def too_few_properties(path: Path, known: list[str]) -> Violation:
     """A mapping without any field that the kind knows."""
-    return Violation(
-        path=path,
-        field=field_of(path),
-        rule="too-few-properties",
-        message=f"{subject(path)} is empty",
-        help=f"give it one of its fields, or leave it out; {known_fields(subject(path), known)}",
+    return Violation.at(
+        path,
+        TOO_FEW_PROPERTIES,
+        f"{subject(path)} is empty",
+        f"give it one of its fields, or leave it out; {known_fields(subject(path), known)}",
     )
 
 
@@ -122,13 +132,12 @@ def out_of_range(
 ) -> Violation:
     """A whole number outside its limits."""
     limit, way_out = (f"at least {least}", "more") if value < least else (f"at most {greatest}", "less")
-    return Violation(
-        path=path,
-        field=field_of(path),
-        rule="out-of-range",
+    return Violation.at(
+        path,
+        OUT_OF_RANGE,
+        f"{subject(path)} is {shown(value)}, and must be {limit}",
+        f"write {least if value < least else greatest} or {way_out}",
         stage=stage,
-        message=f"{subject(path)} is {shown(value)}, and must be {limit}",
-        help=f"write {least if value < least else greatest} or {way_out}",
     )
 
 
@@ -136,47 +145,43 @@ def not_allowed(path: Path, value: str, allowed: list[str]) -> Violation:
     """A string that is none of the allowed ones."""
     meant = nearest(value, [a for a in allowed if a], likeness=_ALIKE) if value else None
     choices = listed([shown(a) for a in allowed], "or")
-    return Violation(
-        path=path,
-        field=field_of(path),
-        rule="enum",
-        message=f"{subject(path)} is {shown(value)}, which is not allowed",
-        help=f"did you mean {shown(meant)}? Allowed: {choices}" if meant else f"use {choices}",
+    return Violation.at(
+        path,
+        ENUM,
+        f"{subject(path)} is {shown(value)}, which is not allowed",
+        f"did you mean {shown(meant)}? Allowed: {choices}" if meant else f"use {choices}",
     )
 
 
 def no_match(path: Path, value: str, pattern: str) -> Violation:
     """A string that does not match its pattern."""
-    return Violation(
-        path=path,
-        field=field_of(path),
-        rule="pattern",
-        message=f"{subject(path)} is {shown(value)}, which does not have the right form",
-        help=f"it must match {pattern}",
+    return Violation.at(
+        path,
+        PATTERN,
+        f"{subject(path)} is {shown(value)}, which does not have the right form",
+        f"it must match {pattern}",
     )
 
 
 def no_time(path: Path, value: str, stage: Literal["read", "schema"]) -> Violation:
     """A string that should be a time."""
-    return Violation(
-        path=path,
-        field=field_of(path),
-        rule="date-time",
+    return Violation.at(
+        path,
+        DATE_TIME,
+        f"{subject(path)} is {shown(value)}, which is not a time",
+        "write it like 2026-01-31T23:59:00Z",
         stage=stage,
-        message=f"{subject(path)} is {shown(value)}, which is not a time",
-        help="write it like 2026-01-31T23:59:00Z",
     )
 
 
 def no_quantity(path: Path, value: str, stage: Literal["read", "schema"]) -> Violation:
     """A string that should be a quantity."""
-    return Violation(
-        path=path,
-        field=field_of(path),
-        rule="quantity",
+    return Violation.at(
+        path,
+        QUANTITY,
+        f"{subject(path)} is {shown(value)}, which is not a quantity",
+        quantity_meant(value.strip()),
         stage=stage,
-        message=f"{subject(path)} is {shown(value)}, which is not a quantity",
-        help=quantity_meant(value.strip()),
     )
 
 
@@ -189,12 +194,11 @@ def duplicate_item(path: Path, item: Any, keys: tuple[str, ...], others: list[in
     else:
         same = "has " + listed([f"{key} {shown(item[key])}" for key in keys if key in item])
     elsewhere = [subject((*path[:-1], index)) for index in others[:4]] + ["more"] * (len(others) > 4)
-    return Violation(
-        path=path,
-        field=field_of(path),
-        rule="duplicate-item",
-        message=f"{subject(path)} {same}, just as {listed(elsewhere)}",
-        help=f"keep one of them, or give them a different {listed(list(keys), 'or') or 'value'}",
+    return Violation.at(
+        path,
+        DUPLICATE_ITEM,
+        f"{subject(path)} {same}, just as {listed(elsewhere)}",
+        f"keep one of them, or give them a different {listed(list(keys), 'or') or 'value'}",
     )
 
 
@@ -211,12 +215,11 @@ def unknown_field(path: Path, schema: Tree, root: Tree, *, searched: bool) -> Vi
         help = f"did you mean {field_of(home)}?"
     else:
         help = f"remove it; {known_fields(subject(path[:-1]), known)}"
-    return Violation(
-        path=path,
-        field=field_of(path),
-        rule="unknown-field",
-        message=f"{kind} has no field {field_of((*path[:-1], shortened(name)))}; it is dropped",
-        help=help,
+    return Violation.at(
+        path,
+        UNKNOWN_FIELD,
+        f"{kind} has no field {field_of((*path[:-1], shortened(name)))}; it is dropped",
+        help,
         key=True,
     )
 

@@ -9,15 +9,34 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from trainc.kubernetes import formats, objectmeta
+from trainc.kubernetes import formats
+from trainc.kubernetes.trees import path_of
 
 if TYPE_CHECKING:
-    from trainc.kubernetes.trees import Path, Tree
+    from trainc.kubernetes.trees import At, Step, Tree
     from trainc.kubernetes.violations import Violation
 
-Step = tuple[Any, str | int]
-"""The way to a value, innermost step first: (the way to its parent or None, its key or index). Cheap to extend."""
-
+METADATA: Final = {
+    # The fields of ObjectMeta and their types. Those of the names are read without the Go type, so a wrong one is a
+    # fault of the schema.
+    "annotations": "object",
+    "creationTimestamp": "time",
+    "deletionGracePeriodSeconds": "integer",
+    "deletionTimestamp": "time",
+    "finalizers": "array",
+    "generateName": "name",
+    "generation": "integer",
+    "labels": "object",
+    "managedFields": "array",
+    "name": "name",
+    "namespace": "name",
+    "ownerReferences": "array",
+    "resourceVersion": "string",
+    "selfLink": "string",
+    "uid": "string",
+}
+METADATA_SCHEMA: Final[Tree] = {"type": "object", "properties": {key: {} for key in METADATA}}
+"""As much of a schema as it takes to speak of an unknown field."""
 _MANY: Final = 500
 """So many unknown fields of an object are no slips of the pen."""
 _INT32: Final = (-(2**31), 2**31 - 1)
@@ -37,7 +56,7 @@ class Findings:
         self.violations: list[Violation] = []
         self.unknown: list[Violation] = []
 
-    def complain(self, complaint: str, at: Step | None, *facts: Any) -> None:
+    def complain(self, complaint: str, at: At, *facts: Any) -> None:
         """Add the violation that `complaints.<complaint>` makes of the facts."""
         from trainc.kubernetes.structural import complaints
 
@@ -53,15 +72,6 @@ class Findings:
         self.unknown.append(complaints.unknown_field(path_of(at), schema, self.root, searched=searched))
 
 
-def path_of(at: Step | None) -> Path:
-    """The path that a chain of steps stands for."""
-    steps = []
-    while at is not None:
-        at, step = at
-        steps.append(step)
-    return tuple(reversed(steps))
-
-
 class Node:
     """A compiled subschema."""
 
@@ -72,24 +82,37 @@ class Node:
         self.plain = plain
         """A value of exactly this type is right, whatever it is, and its parent need not ask the node."""
 
-    def admit(self, value: Any, at: Step | None, found: Findings) -> Any:
+    def admit(self, value: Any, at: At, found: Findings) -> Any:
         """The value as it would be stored."""
         if type(value) is not self.plain:
             found.complain("wrong_type", at, value, self.schema)
         return value
 
 
+def stored_metadata(metadata: Any) -> Any:
+    """The metadata without nulls and without what ObjectMeta does not have; a label or annotation of null is ''."""
+    if not isinstance(metadata, dict):
+        return metadata
+    made = {key: value for key, value in metadata.items() if value is not None and key in METADATA}
+    for key in ("labels", "annotations"):
+        values = made.get(key)
+        if isinstance(values, dict) and None in values.values():
+            made[key] = {name: "" if value is None else value for name, value in values.items()}
+            metadata = None  # changed, however many fields there are
+    return metadata if metadata is not None and len(made) == len(metadata) else made
+
+
 class Metadata(Node):
-    """The metadata of the object itself: it goes through a Go type of its own, which `objectmeta` stands for."""
+    """The metadata of the object itself: it goes through a Go type of its own, ObjectMeta."""
 
     __slots__ = ()
 
-    def admit(self, value: Any, at: Step | None, found: Findings) -> Any:
-        """Drop what ObjectMeta does not have; `objectmeta.check` says what is wrong with the rest."""
-        admitted = objectmeta.stored(value)
+    def admit(self, value: Any, at: At, found: Findings) -> Any:
+        """Drop what the type does not have; `objectmeta.check` says what is wrong with the rest."""
+        admitted = stored_metadata(value)
         if admitted is not value:
-            for key in value.keys() - objectmeta.FIELDS:
-                found.drop((at, key), objectmeta.SCHEMA)
+            for key in value.keys() - METADATA.keys():
+                found.drop((at, key), METADATA_SCHEMA)
         return admitted
 
 
@@ -108,7 +131,7 @@ class String(Node):
         if schema.get("format", "date-time") != "date-time":
             raise ValueError(f"format {schema['format']} of a string is not implemented")
 
-    def admit(self, value: Any, at: Step | None, found: Findings) -> Any:
+    def admit(self, value: Any, at: At, found: Findings) -> Any:
         """Refuse what is too short or long, not allowed, or of another form: the first of these that applies."""
         if type(value) is not str:
             # The schema lets a list pass for a time; the decoder does not.
@@ -139,7 +162,7 @@ class Integer(Node):
         self.least: int = max(schema.get("minimum", low), low)
         self.greatest: int = min(schema.get("maximum", high), high)
 
-    def admit(self, value: Any, at: Step | None, found: Findings) -> Any:
+    def admit(self, value: Any, at: At, found: Findings) -> Any:
         """Refuse fractions, and numbers out of range."""
         if type(value) is float and value.is_integer() and abs(value) <= _GREATEST_WHOLE_FLOAT:
             value = int(value)
@@ -161,7 +184,7 @@ class IntOrString(Node):
         if schema.get("pattern", formats.QUANTITY) != formats.QUANTITY:
             raise ValueError(f"the pattern {schema['pattern']} of an int-or-string is not implemented")
 
-    def admit(self, value: Any, at: Step | None, found: Findings) -> Any:
+    def admit(self, value: Any, at: At, found: Findings) -> Any:
         """Refuse what cannot be read as a quantity (a port)."""
         if type(value) is str:
             if self.pattern is None:

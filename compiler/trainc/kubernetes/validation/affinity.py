@@ -8,13 +8,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.kubernetes.validation import metadata, selectors
-from trainc.kubernetes.validation.findings import At, Findings, Rule, each, field_of, fields
+from trainc.kubernetes.validation.findings import Findings, Rule, each, field_of, fields
+from trainc.kubernetes.violations import INVALID_LABEL, REQUIRED
 
 if TYPE_CHECKING:
-    from trainc.kubernetes.trees import Tree
+    from trainc.kubernetes.trees import At, Tree
 
-REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
-PREFERRED: Final = "preferredDuringSchedulingIgnoredDuringExecution"
+_REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
+_PREFERRED: Final = "preferredDuringSchedulingIgnoredDuringExecution"
 
 _term: Final = fields({"matchExpressions": each(selectors.node_requirement), "matchFields": each(selectors.node_field)})
 _preference: Final = fields(
@@ -26,7 +27,7 @@ def _terms(found: Findings, at: At, value: Tree) -> None:
     """The terms of a required node affinity, one of which must come true."""
     if not value.get("nodeSelectorTerms"):
         message = "a required node affinity without a term selects no node"
-        found.complain("required", (at, "nodeSelectorTerms"), message, "add a term, or remove the affinity")
+        found.complain(REQUIRED, (at, "nodeSelectorTerms"), message, "add a term, or remove the affinity")
     for index, term in enumerate(value.get("nodeSelectorTerms") or ()):
         _term(found, ((at, "nodeSelectorTerms"), index), term)
 
@@ -58,7 +59,7 @@ def pod_term(found: Findings, at: At, value: Tree) -> None:
         from trainc.kubernetes.validation import complaints
 
         if key:
-            complaints.bad_key(found, (at, "topologyKey"), key, rule="invalid-label")
+            complaints.bad_key(found, (at, "topologyKey"), key, declared=INVALID_LABEL)
         else:
             complaints.missing(found, (at, "topologyKey"), "add a node's label, such as kubernetes.io/hostname")
 
@@ -72,6 +73,6 @@ def _namespace(found: Findings, at: At, value: str, field: str) -> None:
         complaints.bad_name(found, at, value, "label", field=field)
 
 
-_pods: Final = fields({REQUIRED: each(pod_term), PREFERRED: each(_weighted("podAffinityTerm", pod_term))})
-_nodes: Final = fields({REQUIRED: _terms, PREFERRED: each(_weighted("preference", _preference))})
+_pods: Final = fields({_REQUIRED: each(pod_term), _PREFERRED: each(_weighted("podAffinityTerm", pod_term))})
+_nodes: Final = fields({_REQUIRED: _terms, _PREFERRED: each(_weighted("preference", _preference))})
 affinity: Final[Rule] = fields({"nodeAffinity": _nodes, "podAffinity": _pods, "podAntiAffinity": _pods})

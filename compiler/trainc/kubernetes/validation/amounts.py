@@ -8,12 +8,23 @@ from trainc.kubernetes import misnamed, names
 from trainc.kubernetes.quantity import Quantity, QuantityError
 from trainc.kubernetes.structural.remedies import shown
 from trainc.kubernetes.validation.findings import spelled
-from trainc.kubernetes.validation.resources import OF_PODS, PAGES, kind_of, thousandths
+from trainc.kubernetes.validation.resources import (
+    FRACTIONAL_RESOURCE,
+    LIMIT_MISSING,
+    OF_PODS,
+    PAGES,
+    REQUEST_ABOVE_LIMIT,
+    REQUEST_DIFFERS_FROM_LIMIT,
+    RESOURCE_NAME,
+    kind_of,
+    thousandths,
+)
+from trainc.kubernetes.violations import OUT_OF_RANGE
 from trainc.nearest import nearest
 
 if TYPE_CHECKING:
-    from trainc.kubernetes.trees import Tree
-    from trainc.kubernetes.validation.findings import At, Findings
+    from trainc.kubernetes.trees import At, Tree
+    from trainc.kubernetes.validation.findings import Findings
     from trainc.kubernetes.validation.resources import Fault
 
 MEANT: Final = {
@@ -40,50 +51,49 @@ def complain(found: Findings, at: At, value: Tree, faults: tuple[Fault, ...], *,
     for fault in faults:
         if not fault.kind:
             message = "huge pages are asked for without cpu or memory"
-            found.complain(fault.rule, at, message, "add a request or a limit of cpu or memory")
+            found.complain(fault.declared, at, message, "add a request or a limit of cpu or memory")
             continue
         amount = str(value[fault.kind][fault.resource])
         here = (at if whose == OVERHEAD else (at, fault.kind), fault.resource)
-        if fault.rule in _TOGETHER:
+        if fault.declared in _TOGETHER:
             _beside_limit(found, at, here, fault, amount, str((value.get("limits") or {}).get(fault.resource)))
             continue
         field = f"{spelled(at, fault.kind)}[{fault.resource}]"
         what = f"the {OVERHEAD if whose == OVERHEAD else _LISTS[fault.kind]} of {fault.resource}"
-        match fault.rule:
-            case "resource-name":
-                message, help = _name(fault.resource, whose)
-                found.complain(fault.rule, here, message, help, field=field, key=True)
-            case "out-of-range":
-                message = f"{what} is {amount}, and must be at least 0"
-                found.complain(fault.rule, here, message, "for example 0", field=field)
-            case "fractional-resource":
-                message = f"{what} is {amount}, and {fault.resource} comes in whole numbers"
-                help = f"for example {max(1, -(-thousandths(amount) // 1000))}"
-                found.complain(fault.rule, here, message, help, field=field)
-            case _:
-                message, help = _pages(fault.resource, what, amount)
-                found.complain(fault.rule, here, message, help, field=field)
+        if fault.declared is RESOURCE_NAME:
+            message, help = _name(fault.resource, whose)
+            found.complain(fault.declared, here, message, help, field=field, key=True)
+        elif fault.declared is OUT_OF_RANGE:
+            message = f"{what} is {amount}, and must be at least 0"
+            found.complain(fault.declared, here, message, "for example 0", field=field)
+        elif fault.declared is FRACTIONAL_RESOURCE:
+            message = f"{what} is {amount}, and {fault.resource} comes in whole numbers"
+            help = f"for example {max(1, -(-thousandths(amount) // 1000))}"
+            found.complain(fault.declared, here, message, help, field=field)
+        else:
+            message, help = _pages(fault.resource, what, amount)
+            found.complain(fault.declared, here, message, help, field=field)
 
 
-_TOGETHER: Final = ("limit-missing", "request-above-limit", "request-differs-from-limit")
+_TOGETHER: Final = (LIMIT_MISSING, REQUEST_ABOVE_LIMIT, REQUEST_DIFFERS_FROM_LIMIT)
 
 
 def _beside_limit(found: Findings, at: At, here: At, fault: Fault, amount: str, limit: str) -> None:
     """A request that its limit does not allow; the cluster's fields lack the resource."""
     name = fault.resource
-    if fault.rule == "limit-missing":
+    if fault.declared is LIMIT_MISSING:
         message = f"{name} is requested without a limit, and must have one"
         help = f"write it below limits; a request of the same amount follows by itself: {name}: {amount}"
-        found.complain(fault.rule, here, message, help, field=spelled(at, "limits"))
+        found.complain(fault.declared, here, message, help, field=spelled(at, "limits"))
         return
-    if fault.rule == "request-above-limit":
+    if fault.declared is REQUEST_ABOVE_LIMIT:
         message = f"the request of {name} is {amount}, which is above its limit of {limit}"
         help = f"lower the request to {limit}, or raise the limit to {amount}"
     else:
         message = f"the request of {name} is {amount} and its limit {limit}, and they must be the same"
         help = "write one amount twice, or the limit alone: the request follows by itself"
     related = (("the limit", ((at, "limits"), name)),)
-    found.complain(fault.rule, here, message, help, field=spelled(at, "requests"), related=related)
+    found.complain(fault.declared, here, message, help, field=spelled(at, "requests"), related=related)
 
 
 def _name(name: str, whose: str) -> tuple[str, str]:

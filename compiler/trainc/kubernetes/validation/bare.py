@@ -9,17 +9,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from trainc.declarations import Declaration
 from trainc.kubernetes.validation.findings import SPACES, every_container, field_of
 
 if TYPE_CHECKING:
-    from trainc.kubernetes.trees import Tree
-    from trainc.kubernetes.validation.findings import At, Findings
+    from trainc.kubernetes.trees import At, Tree
+    from trainc.kubernetes.validation.findings import Findings
 
-TITLES: Final[dict[str, str]] = {
-    "gated-node": "A pod is put on a node, and waits for scheduling gates",
-    "padded-image": "An image's name has blanks around it",
-    "pod-requests": "Requests that are filled in from limits do not fit into those of the whole pod",
-}
+GATED_NODE: Final = Declaration("gated-node", ("job",), "A pod is put on a node, and waits for scheduling gates")
+PADDED_IMAGE: Final = Declaration("padded-image", ("job",), "An image's name has blanks around it")
+POD_REQUESTS: Final = Declaration(
+    "pod-requests", ("job",), "Requests that are filled in from limits do not fit into those of the whole pod"
+)
 
 
 def pod(found: Findings, at: At, pod: Tree) -> None:
@@ -32,7 +33,7 @@ def pod(found: Findings, at: At, pod: Tree) -> None:
     if found.pod.get("nodeName") and found.pod.get("schedulingGates"):
         message = f"nodeName puts the pod on node {found.pod['nodeName']}, and it has scheduling gates to wait for"
         related = (("the gates", (spec, "schedulingGates")),)
-        found.complain("gated-node", (spec, "nodeName"), message, "remove one of them", related=related)
+        found.complain(GATED_NODE, (spec, "nodeName"), message, "remove one of them", related=related)
     if found.pod.get("hostNetwork"):
         _host_ports(found, spec)
     if found.pod.get("resources"):
@@ -44,7 +45,7 @@ def _padded(found: Findings, at: At, image: str) -> None:
 
     name = image.strip(SPACES)
     message = f"image is {shown(image)}, which has blanks around it" if name else "image has nothing but blanks"
-    found.complain("padded-image", at, message, f"write {name}" if name else "name an image")
+    found.complain(PADDED_IMAGE, at, message, f"write {name}" if name else "name an image")
 
 
 def _host_ports(found: Findings, spec: At) -> None:
@@ -67,9 +68,11 @@ def _take(found: Findings, at: At, container: Tree, taken: dict[tuple[str, str, 
         place = ((at, "ports"), index)
         first = taken.setdefault(key, place)
         if first is not place:
+            from trainc.kubernetes.validation.ports import HOST_PORT_TAKEN
+
             message = f"port {number} is asked for twice, and with hostNetwork it is one of the host"
             found.complain(
-                "host-port-taken", (place, "containerPort"), message,
+                HOST_PORT_TAKEN, (place, "containerPort"), message,
                 "give one of them another port, or remove hostNetwork",
                 field=f"{field or field_of(at)}.ports[{index}].hostPort", related=(("the first one", first),),
             )  # fmt: skip
@@ -89,11 +92,11 @@ def _resources(found: Findings, spec: At) -> None:
         if together is not None and together > amount:
             message = f"{sums}, and the pod {amount}"
             found.complain(
-                "pod-requests", (at, name), message, f"raise the pod's request to {together}, or lower the limits",
+                POD_REQUESTS, (at, name), message, f"raise the pod's request to {together}, or lower the limits",
                 field=f"{field_of(at)}[{name}]",
             )  # fmt: skip
         if name in most and amount > most[name]:
             message = f"{sums}, and the pod's limit is {most[name]}"
             related = (("the pod's limit", (((spec, "resources"), "limits"), name)),)
             way_out = f"raise the pod's limit to {amount}, or give the containers smaller requests"
-            found.complain("pod-requests", at, message, way_out, related=related)
+            found.complain(POD_REQUESTS, at, message, way_out, related=related)

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.kubernetes.validation.findings import At, Findings, label, required, spelled, subdomain
+from trainc.declarations import Declaration
+from trainc.kubernetes.validation.findings import Findings, label, required, spelled, subdomain
 
 if TYPE_CHECKING:
-    from trainc.kubernetes.trees import Tree
+    from trainc.kubernetes.trees import At, Tree
 
-TITLES: Final[dict[str, str]] = {
-    "resource-claim-missing": "A container uses a resource claim that the pod does not have",
-    "resource-claim-source": "A resource claim has no source, or two",
-}
+RESOURCE_CLAIM_MISSING: Final = Declaration(
+    "resource-claim-missing", ("job",), "A container uses a resource claim that the pod does not have"
+)
+RESOURCE_CLAIM_SOURCE: Final = Declaration("resource-claim-source", ("job",), "A resource claim has no source, or two")
 
 SOURCES: Final = ("resourceClaimName", "resourceClaimTemplateName")
 
@@ -36,7 +37,7 @@ def declared(found: Findings, at: At, claims: list[Tree]) -> None:
 
             has = f"{SOURCES[0]} and" if sources else f"neither {SOURCES[0]} nor"
             message = f"the claim {shown(name or '')} has {has} {SOURCES[1]}, and must have one of them"
-            found.complain("resource-claim-source", here, message, "write one of them")
+            found.complain(RESOURCE_CLAIM_SOURCE, here, message, "write one of them")
 
 
 def used(found: Findings, at: At, claims: list[Tree]) -> None:
@@ -68,4 +69,4 @@ def _missing(found: Findings, at: At, name: str, declared: list[str]) -> None:
     else:
         help = f"add {name} to the pod's resourceClaims"
     message = f"the container uses the claim {shown(name)}, which the pod does not have"
-    found.complain("resource-claim-missing", (at, "name"), message, help, field=spelled(at))
+    found.complain(RESOURCE_CLAIM_MISSING, (at, "name"), message, help, field=spelled(at))

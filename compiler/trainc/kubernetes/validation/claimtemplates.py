@@ -4,25 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from trainc.declarations import Declaration
 from trainc.kubernetes.quantity import Quantity
-from trainc.kubernetes.validation.findings import (
-    At,
-    Findings,
-    label,
-    late,
-    one_of,
-    path_of,
-    required,
-    spelled,
-    subdomain,
-)
+from trainc.kubernetes.trees import At, path_of
+from trainc.kubernetes.validation.findings import Findings, label, late, one_of, required, spelled, subdomain
+from trainc.kubernetes.violations import REQUIRED
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree
 
-TITLES: Final[dict[str, str]] = {
-    "claim-template": "A claim template contradicts itself, or has metadata that it cannot have",
-}
+CLAIM_TEMPLATE: Final = Declaration(
+    "claim-template", ("job",), "A claim template contradicts itself, or has metadata that it cannot have"
+)
 
 ALONE: Final = "ReadWriteOncePod"
 ACCESS_MODES: Final = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", ALONE)
@@ -56,7 +49,7 @@ def _metadata(found: Findings, at: At, metadata: Tree) -> None:
             found.violations.append(violation._replace(path=path, field=field))
     for key in metadata.keys() - kept.keys():
         found.complain(
-            "claim-template",
+            CLAIM_TEMPLATE,
             (at, key),
             f"the claim template has {key} in its metadata, and may have labels and annotations alone",
             "remove it" + ("; the claim is called after the pod and the volume" if key == "name" else ""),
@@ -99,7 +92,7 @@ def _access_modes(found: Findings, at: At, spec: Tree) -> None:
             complaints.not_allowed(found, (here, index), mode, ACCESS_MODES, field=spelled(here))
     if ALONE in modes and any(mode != ALONE and mode in ACCESS_MODES for mode in modes):
         message = f"accessModes has {ALONE} and another mode, and {ALONE} must be alone"
-        found.complain("claim-template", here, message, f"keep {ALONE} for one pod, or the other mode")
+        found.complain(CLAIM_TEMPLATE, here, message, f"keep {ALONE} for one pod, or the other mode")
 
 
 def _storage(found: Findings, at: At, spec: Tree) -> None:
@@ -110,7 +103,7 @@ def _storage(found: Findings, at: At, spec: Tree) -> None:
     if size is None:
         field = f"{spelled(at, 'resources')}[storage]"
         message, help = "the claim template does not say how much storage it asks for", "add resources.requests.storage"
-        found.complain("required", here, message, help, field=field)
+        found.complain(REQUIRED, here, message, help, field=field)
     elif Quantity.from_json(size).sign <= 0:
         from trainc.kubernetes.validation import complaints
 
@@ -130,7 +123,7 @@ def _source(found: Findings, at: At, source: Tree) -> None:
 
         kind = shown(source.get("kind", ""))
         message = f"{called(at)} has the kind {kind} and no apiGroup, without which it must be a {CLAIM}"
-        found.complain("claim-template", at, message, "add its group, for example snapshot.storage.k8s.io")
+        found.complain(CLAIM_TEMPLATE, at, message, "add its group, for example snapshot.storage.k8s.io")
 
 
 def _sources_together(found: Findings, at: At, source: Tree, ref: Tree) -> None:
@@ -142,7 +135,7 @@ def _sources_together(found: Findings, at: At, source: Tree, ref: Tree) -> None:
     else:
         return
     found.complain(
-        "claim-template",
+        CLAIM_TEMPLATE,
         (at, "dataSource"),
         f"the claim template has dataSource and dataSourceRef, and {why}",
         "remove dataSource",

@@ -8,21 +8,38 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.kubernetes.validation.findings import At, Findings, Rule, fields, label, late, one_of
+from trainc.declarations import Declaration
+from trainc.kubernetes.validation.findings import Findings, Rule, fields, label, late, one_of
+from trainc.kubernetes.violations import DUPLICATE_ITEM
 
 if TYPE_CHECKING:
-    from trainc.kubernetes.trees import Tree
+    from trainc.kubernetes.trees import At, Tree
 
-TITLES: Final[dict[str, str]] = {
-    "init-container-field": "An init container has a probe or a hook",
-}
+INIT_CONTAINER_FIELD: Final = Declaration("init-container-field", ("job",), "An init container has a probe or a hook")
+
+
+def _resources(found: Findings, at: At, value: Tree) -> None:
+    """A container's resources."""
+    from trainc.kubernetes.validation.resources import faults
+
+    limits, requests = value.get("limits") or {}, value.get("requests") or {}
+    if wrong := faults(tuple(limits.items()), tuple(requests.items())):
+        from trainc.kubernetes.validation import amounts
+
+        amounts.complain(found, at, value, wrong)
+    if "claims" in value:
+        from trainc.kubernetes.validation import claims
+
+        claims.used(found, (at, "claims"), value["claims"])
+
+
 FIELDS: Final[dict[str, Rule]] = {
     "env": late("env", "env"),
     "envFrom": late("env", "env_from"),
     "imagePullPolicy": one_of("Always", "IfNotPresent", "Never"),
     "ports": late("ports", "ports"),
     "resizePolicy": late("restarts", "resize_policy"),
-    "resources": late("resources", "of_container"),
+    "resources": _resources,
     "securityContext": late("security", "of_container"),
     "terminationMessagePolicy": one_of("File", "FallbackToLogsOnError"),
 }
@@ -45,7 +62,7 @@ def _not_in_init(found: Findings, at: At, value: Tree) -> None:
     from trainc.kubernetes.validation import complaints
 
     found.complain(
-        "init-container-field",
+        INIT_CONTAINER_FIELD,
         at,
         f"{complaints.called(at)} is for containers that keep running, and an init container ends",
         "remove it, or write restartPolicy: Always into the container, which makes it a sidecar",
@@ -60,7 +77,6 @@ _fields_of_init: Final = fields(
     | dict.fromkeys(_RUNNING, _not_in_init)
     | {"resizePolicy": late("restarts", "resize_policy_of_init")}
 )
-_ephemeral: Final = late("ephemeral", "ephemeral")
 _mounts: Final = late("mounts", "of_container")
 _on_the_host: Final = late("ports", "on_the_host")
 _restart_rules: Final = late("restarts", "rules")
@@ -85,8 +101,6 @@ def containers(found: Findings, at: At, pod: Tree) -> None:
         from trainc.kubernetes.validation import complaints
 
         complaints.missing(found, (at, "containers"), "add one: `- {name: node, image: ...}`")
-    if pod.get("ephemeralContainers"):
-        _ephemeral(found, at, pod)
 
 
 def of_any_kind(found: Findings, at: At, container: Tree, named: dict[str, At]) -> None:
@@ -120,7 +134,7 @@ def _incomplete(found: Findings, at: At, container: Tree) -> None:
 
 def _same_name(found: Findings, at: At, name: str, first: At) -> None:
     found.complain(
-        "duplicate-item",
+        DUPLICATE_ITEM,
         at,
         f'two containers of the pod are called "{name}"',
         "give one of them another name: containers and init containers share theirs",

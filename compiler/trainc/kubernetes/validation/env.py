@@ -7,19 +7,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from trainc.kubernetes.validation.findings import At, Findings, Rule, field_of
+from trainc.declarations import Declaration
+from trainc.kubernetes.validation.findings import Findings, Rule, field_of
+from trainc.kubernetes.violations import INVALID_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from trainc.kubernetes.trees import Tree
+    from trainc.kubernetes.trees import At, Tree
 
-TITLES: Final[dict[str, str]] = {
-    "env-field": "A variable reads a field of the pod that cannot be read",
-    "env-file": "A variable reads a file of a volume that is no emptyDir",
-    "env-resource": "A variable reads a resource that cannot be read",
-    "env-source": "A variable has no value, or two",
-}
+ENV_FIELD: Final = Declaration("env-field", ("job",), "A variable reads a field of the pod that cannot be read")
+ENV_FILE: Final = Declaration("env-file", ("job",), "A variable reads a file of a volume that is no emptyDir")
+ENV_RESOURCE: Final = Declaration("env-resource", ("job",), "A variable reads a resource that cannot be read")
+ENV_SOURCE: Final = Declaration("env-source", ("job",), "A variable has no value, or two")
 FIELDS: Final = frozenset(
     {
         "metadata.name",
@@ -85,7 +85,7 @@ def field_ref(found: Findings, at: At, ref: Tree, readable: Collection[str] = FI
         complaints.missing(found, (at, "fieldPath"), "name a field of the pod: fieldPath: metadata.name")
     elif version != "v1":
         found.complain(
-            "env-field",
+            ENV_FIELD,
             (at, "apiVersion"),
             f'apiVersion is "{version}", and a pod is read as v1',
             "remove apiVersion",
@@ -115,7 +115,7 @@ def _value_from(found: Findings, at: At, variable: Tree) -> None:
         return
     if given and variable.get("value"):
         found.complain(
-            "env-source",
+            ENV_SOURCE,
             here,
             f"{_called(at)} has a value and valueFrom, and can have one of them",
             "remove value, or valueFrom",
@@ -129,7 +129,7 @@ def _not_one(found: Findings, at: At, given: list[str], possible: tuple[str, ...
     from trainc.kubernetes.structural.remedies import listed
 
     found.complain(
-        "env-source",
+        ENV_SOURCE,
         at,
         f"{_called(at)} has {listed(given)}, and can have one source"
         if given
@@ -154,7 +154,7 @@ def _name(found: Findings, at: At, name: str) -> None:
         return
     strange = next(character for character in name if not " " <= character <= "~" or character == "=")
     found.complain(
-        "invalid-name",
+        INVALID_NAME,
         at,
         f"{complaints.called(at)} is {shown(name)}, which has {shown(strange)} in it",
         f"write the name alone: {name.partition('=')[0]}, and the rest as its value"
@@ -194,7 +194,7 @@ def _key_ref(found: Findings, at: At, ref: Tree) -> None:
         complaints.missing(found, (at, "key"), "name the key that has the value")
         return
     found.complain(
-        "invalid-name",
+        INVALID_NAME,
         (at, "key"),
         f"key is {shown(key)}, which no ConfigMap or Secret can have",
         "use at most 253 letters, digits, `-`, `_` and `.`, and no two dots at the beginning",
@@ -204,13 +204,13 @@ def _key_ref(found: Findings, at: At, ref: Tree) -> None:
 def _file_ref(found: Findings, at: At, ref: Tree) -> None:
     """A variable that an init container has written into a file of an emptyDir."""
     _file_volume(found, (at, "volumeName"), ref.get("volumeName", ""))
-    from trainc.kubernetes.validation import complaints
+    from trainc.kubernetes.validation import complaints, mounts
 
     if not ref.get("path"):
         complaints.missing(found, (at, "path"), "say which file of the volume has the variable")
     elif ".." in ref["path"].split("/"):
         found.complain(
-            "sub-path",
+            mounts.SUB_PATH,
             (at, "path"),
             f'path is {ref["path"]}, and ".." leads out of the volume',
             "write the path inside the volume, without ..",
@@ -235,7 +235,7 @@ def _file_volume(found: Findings, at: At, name: str) -> None:
         mounts.no_volume(found, at, name)
     elif "emptyDir" not in volume and volume.keys() != {"name"}:
         found.complain(
-            "env-file",
+            ENV_FILE,
             at,
             f'the volume "{name}" is no emptyDir, and variables are read from files in an emptyDir only',
             "let an init container write the file into an emptyDir volume; a ConfigMap or a Secret is read with "
@@ -257,7 +257,7 @@ def _subscript_or_nothing(found: Findings, at: At, path: str, readable: Collecti
 
         kind = base.removeprefix("metadata.")[:-1]
         found.complain(
-            "env-field",
+            ENV_FIELD,
             (at, "fieldPath"),
             f"fieldPath asks for the {kind} {shown(key)}, which {misnamed.fault_of_key(key)}",
             f"write the key of one, as in {base}['app.kubernetes.io/name']",
@@ -275,7 +275,7 @@ def _no_field(found: Findings, at: At, path: str, readable: Collection[str]) -> 
         help = f"did you mean {near}?"
     else:
         help = f"what can be read is {listed(sorted(readable))}, and one label or annotation: metadata.labels['KEY']"
-    found.complain("env-field", at, f"fieldPath is {shown(path)}, which cannot be read from a pod here", help)
+    found.complain(ENV_FIELD, at, f"fieldPath is {shown(path)}, which cannot be read from a pod here", help)
 
 
 def _no_resource(found: Findings, at: At, resource: str) -> None:
@@ -292,7 +292,7 @@ def _no_resource(found: Findings, at: At, resource: str) -> None:
         help = f"did you mean {near}?"
     else:
         help = f"what can be read is {listed(list(RESOURCES))}, and huge pages; write another number as the value"
-    found.complain("env-resource", at, f"resource is {shown(resource)}, which no variable can have", help)
+    found.complain(ENV_RESOURCE, at, f"resource is {shown(resource)}, which no variable can have", help)
 
 
 def _divisor(found: Findings, at: At, divisor: Any, allowed: tuple[str, ...]) -> None:
@@ -305,7 +305,7 @@ def _divisor(found: Findings, at: At, divisor: Any, allowed: tuple[str, ...]) ->
     from trainc.kubernetes.structural.remedies import listed
 
     found.complain(
-        "env-resource",
+        ENV_RESOURCE,
         at,
         f"divisor is {divisor}, and may be {listed(list(allowed), 'or')}",
         "write one of these, as it is spelled here",

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from trainc.declarations import Declaration
 from trainc.kubernetes.validation import container
 from trainc.kubernetes.validation.findings import SPACES
 
 if TYPE_CHECKING:
-    from trainc.kubernetes.trees import Tree
-    from trainc.kubernetes.validation.findings import At, Findings
+    from trainc.kubernetes.trees import At, Tree
+    from trainc.kubernetes.validation.findings import Findings
 
-TITLES: Final[dict[str, str]] = {
-    "ephemeral-container": "A pod template has ephemeral containers",
-}
+EPHEMERAL_CONTAINER: Final = Declaration("ephemeral-container", ("job",), "A pod template has ephemeral containers")
 NEVER: Final = (
     "lifecycle",
     "livenessProbe",
@@ -33,7 +32,7 @@ def ephemeral(found: Findings, at: At, pod: Tree) -> None:
     from trainc.kubernetes.structural.remedies import listed
 
     found.complain(
-        "ephemeral-container",
+        EPHEMERAL_CONTAINER,
         (at, "ephemeralContainers"),
         "a template cannot have ephemeral containers",
         "remove them: `kubectl debug` adds one to a pod that is running",
@@ -51,11 +50,11 @@ def ephemeral(found: Findings, at: At, pod: Tree) -> None:
         image, target = one.get("image", ""), one.get("targetContainerName")
         if image != image.strip(SPACES):
             found.complain(
-                "ephemeral-container", (here, "image"), f'image is "{image}", with space around it', "remove the space"
+                EPHEMERAL_CONTAINER, (here, "image"), f'image is "{image}", with space around it', "remove the space"
             )
         if target and target not in others:
             found.complain(
-                "ephemeral-container",
+                EPHEMERAL_CONTAINER,
                 (here, "targetContainerName"),
                 f'no container of the pod is called "{target}"',
                 f"its containers are {listed(sorted(others))}",
@@ -70,7 +69,7 @@ def ephemeral(found: Findings, at: At, pod: Tree) -> None:
 
 
 def _cannot(found: Findings, at: At, key: str) -> None:
-    found.complain("ephemeral-container", at, f"{key} cannot be set for an ephemeral container", "remove it")
+    found.complain(EPHEMERAL_CONTAINER, at, f"{key} cannot be set for an ephemeral container", "remove it")
 
 
 def _is_nothing(key: str, value: Tree) -> bool:

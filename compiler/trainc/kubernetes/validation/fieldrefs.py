@@ -8,12 +8,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from trainc.declarations import Declaration
 from trainc.kubernetes import names
 from trainc.kubernetes.quantity import Quantity
-from trainc.kubernetes.validation.findings import At, Findings, spelled
+from trainc.kubernetes.validation.findings import Findings, spelled
 
 if TYPE_CHECKING:
-    from trainc.kubernetes.trees import Tree
+    from trainc.kubernetes.trees import At, Tree
+
+POD_FILE: Final = Declaration(
+    "pod-file", ("job",), "A file about the pod has no source, two, or one that no file can have"
+)
 
 FIELDS: Final = (
     "metadata.annotations",
@@ -50,14 +55,14 @@ def pod_field(found: Findings, at: At, ref: Tree, named: At) -> None:
         from trainc.kubernetes.structural.remedies import shown
 
         message = f"apiVersion is {shown(ref['apiVersion'])}, and pods have v1 alone"
-        found.complain("pod-file", (at, "apiVersion"), message, "remove it", field=spelled(field))
+        found.complain(POD_FILE, (at, "apiVersion"), message, "remove it", field=spelled(field))
     elif subscript is not None and name in ("metadata.annotations", "metadata.labels"):
         if names.is_qualified_name(subscript.lower() if name == "metadata.annotations" else subscript):
             from trainc.kubernetes import misnamed
             from trainc.kubernetes.structural.remedies import shown
 
             message = f"fieldPath is {shown(path)}, and the key {misnamed.fault_of_key(subscript)}"
-            found.complain("pod-file", here, message, "write the key of a label or an annotation", field=spelled(named))
+            found.complain(POD_FILE, here, message, "write the key of a label or an annotation", field=spelled(named))
     elif path not in FIELDS:
         _unreadable(found, here, path, spelled(field))
 
@@ -75,7 +80,7 @@ def _unreadable(found: Findings, at: At, path: str, field: str) -> None:
     why = "which a file cannot have" if path in KNOWN else "which is no field that a pod lets its containers read"
     near = None if path in KNOWN else nearest(path, FIELDS)
     found.complain(
-        "pod-file",
+        POD_FILE,
         at,
         f"fieldPath is {shown(path)}, {why}",
         f"did you mean {near}?" if near else f"write {listed([*FIELDS], 'or')}",
@@ -108,7 +113,7 @@ def _divisor(found: Findings, at: At, resource: str, divisor: Quantity, named: A
         from trainc.kubernetes.structural.remedies import listed
 
         found.complain(
-            "pod-file",
+            POD_FILE,
             (at, "divisor"),
             f"divisor is {divisor}, which {resource} cannot be divided by",
             f"write {listed([*allowed], 'or')}",

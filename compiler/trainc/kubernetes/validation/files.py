@@ -7,15 +7,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.kubernetes.validation.findings import At, Findings, required, spelled
+from trainc.declarations import Declaration
+from trainc.kubernetes.validation.findings import Findings, required, spelled
+from trainc.kubernetes.violations import PATTERN
 
 if TYPE_CHECKING:
-    from trainc.kubernetes.trees import Tree
+    from trainc.kubernetes.trees import At, Tree
 
-TITLES: Final[dict[str, str]] = {
-    "file-mode": "A file mode is not from 0 to 0777",
-    "path-leads-out": "A path may lead out of its folder",
-}
+VOLUME_SOURCES: Final = Declaration("volume-sources", ("job",), "A volume has more than one source")
+FILE_MODE: Final = Declaration("file-mode", ("job",), "A file mode is not from 0 to 0777")
+PATH_LEADS_OUT: Final = Declaration("path-leads-out", ("job",), "A path may lead out of its folder")
 
 MOST: Final = 0o777
 
@@ -44,7 +45,7 @@ def mode(found: Findings, at: At, value: int, *, named: At = None) -> None:
     text = str(value)
     meant = int(text, 8) if text.isdigit() and set(text) <= set("01234567") else -1
     found.complain(
-        "file-mode",
+        FILE_MODE,
         at,
         f"{called(at)} is {value}, and must be from 0 to 511, which is 0777 in octal",
         f"write 0{text} with a zero before it, or {meant}, which is the same in decimal"
@@ -79,11 +80,11 @@ def not_absolute(found: Findings, at: At, value: str) -> None:
     from trainc.kubernetes.structural.remedies import shown
     from trainc.kubernetes.validation.complaints import called
 
-    found.complain("pattern", at, f"{called(at)} is {shown(value)}, and must be absolute", f"write /{value}")
+    found.complain(PATTERN, at, f"{called(at)} is {shown(value)}, and must be absolute", f"write /{value}")
 
 
 def _leads_out(found: Findings, at: At, value: str, why: str, help: str, named: At) -> None:
     from trainc.kubernetes.structural.remedies import shown
     from trainc.kubernetes.validation.complaints import called
 
-    found.complain("path-leads-out", at, f"{called(at)} is {shown(value)}, which {why}", help, field=spelled(named))
+    found.complain(PATH_LEADS_OUT, at, f"{called(at)} is {shown(value)}, which {why}", help, field=spelled(named))

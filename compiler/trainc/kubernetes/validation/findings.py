@@ -11,25 +11,25 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
+from trainc.kubernetes.trees import path_of
+from trainc.kubernetes.violations import Collector
+from trainc.kubernetes.violations import field_of as spelling
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from trainc.kubernetes.trees import Path, Tree
-    from trainc.kubernetes.violations import Violation
+    from trainc.kubernetes.trees import At, Tree
 
-Step = tuple[Any, str | int]
-"""The way to a value, innermost step first: (the way to its parent or None, its key or index). Cheap to extend."""
-At = Step | None
-Rule = Callable[["Findings", At, Any], None]
+Rule = Callable[["Findings", "At", Any], None]
 
 
-class Findings:
+class Findings(Collector):
     """What is found in one Job or Pod, and what rules need to know of the whole of it."""
 
-    __slots__ = ("claims", "job", "metadata", "of_job", "pod", "violations", "volumes")
+    __slots__ = ("claims", "job", "metadata", "of_job", "pod", "volumes")
 
     def __init__(self, template: Tree, *, of_job: bool = True) -> None:
-        self.violations: list[Violation] = []
+        super().__init__()
         self.claims: Sequence[Tree] = ()
         """Volumes that nobody has written, and that the pod will have."""
         self.job: Tree = {}
@@ -42,42 +42,6 @@ class Findings:
         """The pod's volumes by name: its source, or None for one that does not count because it is refused itself."""
         self.of_job = of_job
         """Whether the template of a Job is looked at, which is forgiven some of what a Pod is not."""
-
-    def complain(
-        self,
-        rule: str,
-        at: At,
-        message: str,
-        help: str = "",
-        *,
-        field: str = "",
-        related: tuple[tuple[str, At], ...] = (),
-        key: bool = False,
-    ) -> None:
-        """Add a violation: `at` is the precise place; `field` is given where the cluster spells it otherwise."""
-        from trainc.kubernetes import violations
-
-        path = path_of(at)
-        self.violations.append(
-            violations.Violation(
-                path=path,
-                field=field or violations.field_of(path),
-                rule=rule,
-                message=message,
-                help=help,
-                key=key,
-                related=tuple((words, path_of(there)) for words, there in related),
-            )
-        )
-
-
-def path_of(at: At) -> Path:
-    """The path that a chain of steps stands for."""
-    steps = []
-    while at is not None:
-        at, step = at
-        steps.append(step)
-    return tuple(reversed(steps))
 
 
 def fields(table: Mapping[str, Rule]) -> Rule:
@@ -194,9 +158,7 @@ SPACES: Final = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".j
 
 def field_of(at: At) -> str:
     """A place as the cluster's errors spell it: what a field of a coarser spelling begins with."""
-    from trainc.kubernetes import violations
-
-    return violations.field_of(path_of(at))
+    return spelling(path_of(at))
 
 
 def spelled(at: At, *steps: str | int) -> str:
@@ -206,9 +168,7 @@ def spelled(at: At, *steps: str | int) -> str:
     """
     if at is None:
         return ""
-    from trainc.kubernetes import violations
-
-    return violations.field_of((*path_of(at), *steps))
+    return spelling((*path_of(at), *steps))
 
 
 def every_container(spec: At, pod: Tree) -> Iterator[tuple[At, Tree]]:

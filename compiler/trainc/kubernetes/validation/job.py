@@ -7,16 +7,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.kubernetes.validation import pod
-from trainc.kubernetes.validation.findings import At, Findings, Rule, at_least, fields, late, one_of
+from trainc.declarations import Declaration
+from trainc.kubernetes.validation import metadata, pod
+from trainc.kubernetes.validation.findings import Findings, Rule, at_least, fields, late, one_of
+from trainc.kubernetes.violations import REQUIRED
 
 if TYPE_CHECKING:
-    from trainc.kubernetes.trees import Tree
+    from trainc.kubernetes.trees import At, Tree
 
-TITLES: Final = {
-    "backoff-limit-per-index": "A limit of failures per index does not fit the Job",
-    "indexed-only": "Only a Job of indexed pods can have this",
-}
+BACKOFF_LIMIT_PER_INDEX: Final = Declaration(
+    "backoff-limit-per-index", ("job",), "A limit of failures per index does not fit the Job"
+)
 
 MOST_PODS_AT_ONCE: Final = 100_000
 """Of an indexed Job."""
@@ -41,37 +42,35 @@ SPEC: Final[dict[str, Rule]] = {
 }
 """The fields that can be looked at one by one."""
 _spec: Final = fields(SPEC)
-GENERATED: Final = ("batch.kubernetes.io/controller-uid", "batch.kubernetes.io/job-name", "controller-uid", "job-name")
-"""The labels that the API server gives the pods of a Job, to find them again."""
 
 
 def job(found: Findings, at: At, job: Tree) -> None:
     """A whole Job."""
     spec, place = job["spec"], (at, "spec")
     found.job = spec
-    metadata = job.get("metadata") or {}
-    if "labels" in metadata or "annotations" in metadata:
-        from trainc.kubernetes.validation import metadata as rules
-
-        for key, rule in (("labels", rules.labels), ("annotations", rules.annotation_keys)):
-            rule(found, ((at, "metadata"), key), metadata.get(key) or {}, field=f"metadata.{key}")
+    own = job.get("metadata") or {}
+    if "labels" in own or "annotations" in own:
+        for key, rule in (("labels", metadata.labels), ("annotations", metadata.annotation_keys)):
+            rule(found, ((at, "metadata"), key), own.get(key) or {}, field=f"metadata.{key}")
     _spec(found, place, spec)
     if spec.get("completionMode") == "Indexed":
         indexed(found, place, spec)
     elif "backoffLimitPerIndex" in spec or "maxFailedIndexes" in spec:
+        from trainc.kubernetes.validation import policies
+
         for key in ("backoffLimitPerIndex", "maxFailedIndexes"):
             if key in spec:
-                only_indexed(found, (place, key))
+                policies.only_indexed(found, (place, key))
     if "maxFailedIndexes" in spec and "backoffLimitPerIndex" not in spec:
         found.complain(
-            "backoff-limit-per-index",
+            BACKOFF_LIMIT_PER_INDEX,
             (place, "backoffLimitPerIndex"),
             "maxFailedIndexes says how many indexes may fail, and no backoffLimitPerIndex when one has failed",
             "add backoffLimitPerIndex, or remove maxFailedIndexes",
             related=(("the limit of failed indexes", (place, "maxFailedIndexes")),),
         )
     labels = found.metadata.get("labels") or {}
-    if spec.get("manualSelector") or "selector" in spec or any(key in labels for key in GENERATED):
+    if spec.get("manualSelector") or "selector" in spec or any(key in labels for key in metadata.GENERATED):
         from trainc.kubernetes.validation import selector
 
         selector.selector(found, place, job)
@@ -84,7 +83,7 @@ def indexed(found: Findings, place: At, spec: Tree) -> None:
     if completions is None:
         if parallelism is not None:  # else both are 1
             found.complain(
-                "required",
+                REQUIRED,
                 (place, "completions"),
                 f"the Job has parallelism {parallelism} and no completions, which an indexed Job needs",
                 f"add `completions: {parallelism}`, or remove parallelism where one pod is meant",
@@ -111,12 +110,12 @@ def failed_indexes(found: Findings, at: At, spec: Tree, completions: int | None)
         ):
             if bound is not None and most > bound:
                 found.complain(
-                    "backoff-limit-per-index", place, f"maxFailedIndexes is {most}, above {why}, {bound}", "lower it"
+                    BACKOFF_LIMIT_PER_INDEX, place, f"maxFailedIndexes is {most}, above {why}, {bound}", "lower it"
                 )
                 break
     elif large:
         found.complain(
-            "backoff-limit-per-index",
+            BACKOFF_LIMIT_PER_INDEX,
             place,
             f"a Job of {completions} completions with a limit per index needs maxFailedIndexes",
             f"add maxFailedIndexes, at most {MOST_WITH_MANY}",
@@ -124,22 +123,10 @@ def failed_indexes(found: Findings, at: At, spec: Tree, completions: int | None)
         )
     if large and spec.get("parallelism", 1) > MOST_WITH_MANY:
         found.complain(
-            "backoff-limit-per-index",
+            BACKOFF_LIMIT_PER_INDEX,
             (at, "parallelism"),
             f"parallelism is {spec['parallelism']}, and a Job of more than {MANY} completions with a limit per index "
             f"may run {MOST_WITH_MANY} pods at once",
             f"lower it to {MOST_WITH_MANY}",
             related=(("its completions", (at, "completions")),),
         )
-
-
-def only_indexed(found: Findings, at: At) -> None:
-    """A field that a Job of pods without indexes cannot have."""
-    assert at is not None
-    found.complain(
-        "indexed-only",
-        at,
-        f"{at[1]} counts by index, and the pods of a NonIndexed Job have none",
-        f"remove {at[1]}, or set completionMode to Indexed",
-        related=(("the Job's completion mode", (at[0], "completionMode")),),
-    )

@@ -10,22 +10,16 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from trainc.kubernetes.validation.findings import At, Findings, field_of
+from trainc.kubernetes.validation.findings import Findings, field_of
+from trainc.kubernetes.violations import ANNOTATIONS_TOO_BIG, INVALID_ANNOTATION, INVALID_LABEL
 
 if TYPE_CHECKING:
-    from trainc.kubernetes.trees import Tree
+    from trainc.kubernetes.trees import At
 
 _MOST_BYTES: Final = 256 * 1024
-_SPECIAL: Final = frozenset(
-    {
-        "controller.kubernetes.io/pod-deletion-cost",
-        "kubernetes.io/config.mirror",
-        "scheduler.alpha.kubernetes.io/tolerations",
-        "seccomp.security.alpha.kubernetes.io/pod",
-    }
-)
-_SPECIAL_BEGINNINGS: Final = ("container.apparmor.security.", "container.seccomp.security.")
 _ENDS: Final = "use letters, digits, `-`, `_` and `.`, the first and the last a letter or a digit"
+GENERATED: Final = ("batch.kubernetes.io/controller-uid", "batch.kubernetes.io/job-name", "controller-uid", "job-name")
+"""The labels that the API server gives the pods of a Job, to find them again."""
 _NONE_SUCH: Final = (
     "no label can have this value, so nothing would be found by it; write it as those that are meant have it"
 )
@@ -47,30 +41,13 @@ def good_value(value: str) -> bool:
     return not names.is_label_value(value)
 
 
-@lru_cache(maxsize=1024)
-def _is_special(key: str) -> bool:
-    """Whether Kubernetes reads the annotation."""
-    return key in _SPECIAL or key.startswith(_SPECIAL_BEGINNINGS)
-
-
-def of_template(found: Findings, at: At, metadata: Tree) -> None:
-    """The metadata of the pod template at `at`; the cluster's errors leave out the word metadata."""
-    for key, rule in (("labels", labels), ("annotations", annotation_keys)):
-        if values := metadata.get(key):
-            rule(found, ((at, "metadata"), key), values, field=f"spec.template.{key}")
-    if any(map(_is_special, metadata.get("annotations") or ())):
-        from trainc.kubernetes.validation import podannotations
-
-        podannotations.of_template(found, at)
-
-
 def labels(found: Findings, at: At, values: dict[str, str], *, field: str = "", selected: str = _NONE_SUCH) -> None:
     """Keys and values of labels; without `field`, of those that a selector asks for, with its way out."""
     for key, value in values.items():
         if not good_key(key):
             from trainc.kubernetes.validation import complaints
 
-            complaints.bad_key(found, (at, key), key, rule="invalid-label", field=field or field_of(at), key=True)
+            complaints.bad_key(found, (at, key), key, declared=INVALID_LABEL, field=field or field_of(at), key=True)
         if not good_value(value):
             way_out = f"{_ENDS}; or make it an annotation" if field else selected
             bad_value(found, (at, key), value, key, field=field or field_of(at), help=way_out)
@@ -82,7 +59,7 @@ def bad_value(found: Findings, at: At, value: str, name: str, *, field: str = ""
     from trainc.kubernetes.structural.remedies import shortened, shown
 
     message = f"{shortened(name)} is {shown(value)}, which {misnamed.fault(value, misnamed.QUALIFIED, 63)}"
-    found.complain("invalid-label", at, message, help, field=field)
+    found.complain(INVALID_LABEL, at, message, help, field=field)
 
 
 def annotation_keys(found: Findings, at: At, values: dict[str, str], *, field: str = "") -> None:
@@ -91,10 +68,12 @@ def annotation_keys(found: Findings, at: At, values: dict[str, str], *, field: s
         if not good_key(key.lower()):
             from trainc.kubernetes.validation import complaints
 
-            complaints.bad_key(found, (at, key), key, rule="invalid-annotation", field=field or field_of(at), key=True)
+            complaints.bad_key(
+                found, (at, key), key, declared=INVALID_ANNOTATION, field=field or field_of(at), key=True
+            )
     # A character takes four bytes at most, so hardly any annotations have to be encoded.
     if 4 * sum(map(len, [*values, *values.values()])) > _MOST_BYTES:
         size = sum(len(text.encode("utf-8", "surrogatepass")) for text in [*values, *values.values()])
         if size > _MOST_BYTES:
             message = f"the annotations take {size} bytes, and may take {_MOST_BYTES}"
-            found.complain("annotations-too-big", at, message, "put the data into a ConfigMap", field=field)
+            found.complain(ANNOTATIONS_TOO_BIG, at, message, "put the data into a ConfigMap", field=field)

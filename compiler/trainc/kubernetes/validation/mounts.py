@@ -7,18 +7,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.kubernetes.validation.findings import At, Findings, field_of
+from trainc.declarations import Declaration
+from trainc.kubernetes.validation.findings import Findings, field_of
 
 if TYPE_CHECKING:
-    from trainc.kubernetes.trees import Tree
+    from trainc.kubernetes.trees import At, Tree
 
-TITLES: Final[dict[str, str]] = {
-    "block-device": "A volume cannot be used as a block device",
-    "mount-path-taken": "Two volumes are at the same path of a container",
-    "mount-mode": "A mount is shared or read-only in a way that it cannot be",
-    "sub-path": "A path leads out of its volume",
-    "volume-missing": "A container uses a volume that the pod does not have",
-}
+BLOCK_DEVICE: Final = Declaration("block-device", ("job",), "A volume cannot be used as a block device")
+MOUNT_PATH_TAKEN: Final = Declaration("mount-path-taken", ("job",), "Two volumes are at the same path of a container")
+MOUNT_MODE: Final = Declaration("mount-mode", ("job",), "A mount is shared or read-only in a way that it cannot be")
+SUB_PATH: Final = Declaration("sub-path", ("job",), "A path leads out of its volume")
+VOLUME_MISSING: Final = Declaration("volume-missing", ("job",), "A container uses a volume that the pod does not have")
 PROPAGATIONS: Final = ("None", "HostToContainer", "Bidirectional")
 RECURSIVE: Final = ("Disabled", "IfPossible", "Enabled")
 CLAIMS: Final = ("persistentVolumeClaim", "ephemeral")
@@ -46,7 +45,7 @@ def no_volume(found: Findings, at: At, name: str) -> None:
     if name in found.volumes:
         there = volume_at(found, at, name)
         found.complain(
-            "volume-missing",
+            VOLUME_MISSING,
             at,
             f"the volume {shown(name)} counts as missing, since it is refused itself",
             "put the volume right",
@@ -55,7 +54,7 @@ def no_volume(found: Findings, at: At, name: str) -> None:
         return
     near = nearest(name, [known for known, volume in found.volumes.items() if volume])
     found.complain(
-        "volume-missing",
+        VOLUME_MISSING,
         at,
         f"no volume of the pod is called {shown(name)}",
         f"did you mean {near}?"
@@ -105,7 +104,7 @@ def _taken(found: Findings, at: At, path: str, first: At) -> None:
     from trainc.kubernetes.structural.remedies import shown
 
     found.complain(
-        "mount-path-taken",
+        MOUNT_PATH_TAKEN,
         at,
         f"two volumes of the container are at {shown(path)}",
         "give one of them another path",
@@ -122,7 +121,7 @@ def _sub_paths(found: Findings, at: At, mount: Tree) -> None:
             continue
         if key == "subPathExpr" and mount.get("subPath"):
             found.complain(
-                "sub-path",
+                SUB_PATH,
                 (at, key),
                 "a mount has subPath or subPathExpr, and this one has both",
                 "keep the one that is meant: subPathExpr is the one with variables, as in $(POD_NAME)",
@@ -131,7 +130,7 @@ def _sub_paths(found: Findings, at: At, mount: Tree) -> None:
         if path.startswith("/") or ".." in path.split("/"):
             why = "it begins with a slash" if path.startswith("/") else '".." leads out of the volume'
             found.complain(
-                "sub-path",
+                SUB_PATH,
                 (at, key),
                 f"{key} is {path}, which is no path inside a volume: {why}",
                 "write the path as seen from the top of the volume: logs/run-1",
@@ -149,7 +148,7 @@ def _propagation(found: Findings, at: At, propagation: str, container: Tree) -> 
         complaints.not_allowed(found, (at, "mountPropagation"), propagation, PROPAGATIONS, field=field)
     elif propagation == "Bidirectional" and not (container.get("securityContext") or {}).get("privileged"):
         found.complain(
-            "mount-mode",
+            MOUNT_MODE,
             (at, "mountPropagation"),
             "mountPropagation is Bidirectional, and the container is not privileged",
             "write HostToContainer, which any container may; or securityContext: {privileged: true}",
@@ -168,7 +167,7 @@ def _recursive(found: Findings, at: At, mount: Tree) -> None:
         complaints.not_allowed(found, here, value, RECURSIVE, field=field)
     elif value != "Disabled" and not mount.get("readOnly"):
         found.complain(
-            "mount-mode",
+            MOUNT_MODE,
             here,
             f"recursiveReadOnly is {value}, and the mount is not read-only",
             "write readOnly: true as well",
@@ -176,7 +175,7 @@ def _recursive(found: Findings, at: At, mount: Tree) -> None:
         )
     if value in RECURSIVE[1:] and propagation not in (None, "None"):
         found.complain(
-            "mount-mode",
+            MOUNT_MODE,
             here,
             f"recursiveReadOnly is {value}, and mountPropagation lets mounts in",
             "remove one of the two",
@@ -201,7 +200,7 @@ def _devices(found: Findings, at: At, devices: list[Tree]) -> None:
             complaints.missing(found, (here, "devicePath"), "say which device it is: devicePath: /dev/xvda")
         elif ".." in path.split("/"):
             found.complain(
-                "block-device",
+                BLOCK_DEVICE,
                 (here, "devicePath"),
                 f'devicePath is {path}, and there may be no ".." in it',
                 "write the path without ..",
@@ -218,7 +217,7 @@ def _device(found: Findings, at: At, name: str, names: dict[str, At]) -> None:
 
     if name in names:
         found.complain(
-            "block-device",
+            BLOCK_DEVICE,
             at,
             f"the volume {shown(name)} is two devices of the container",
             "keep one of them",
@@ -230,7 +229,7 @@ def _device(found: Findings, at: At, name: str, names: dict[str, At]) -> None:
         no_volume(found, at, name)
     elif not any(source in volume for source in CLAIMS):
         found.complain(
-            "block-device",
+            BLOCK_DEVICE,
             at,
             f"the volume {shown(name)} is no claim, and only a claim can be a block device",
             "name a volume with persistentVolumeClaim or ephemeral, or mount this one: volumeMounts",
@@ -260,7 +259,7 @@ def _mount_and_device(found: Findings, at: At, name: str, other: At) -> None:
     from trainc.kubernetes.structural.remedies import shown
 
     found.complain(
-        "block-device",
+        BLOCK_DEVICE,
         at,
         f"the volume {shown(name)} is mounted, and a block device of the same container",
         "remove the mount or the device",

@@ -8,22 +8,18 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from trainc.kubernetes.validation.findings import (
-    At,
-    Findings,
-    every_container,
-    field_of,
-    subdomain,
-)
+from trainc.declarations import Declaration
+from trainc.kubernetes.validation.findings import Findings, every_container, field_of, subdomain
+from trainc.kubernetes.violations import INVALID_NAME, REQUIRED, TOO_LONG, TOO_MANY_ITEMS
 
 if TYPE_CHECKING:
-    from trainc.kubernetes.trees import Tree
+    from trainc.kubernetes.trees import At, Tree
 
-TITLES: Final[dict[str, str]] = {
-    "host-namespaces": "A field does not go with the host's namespaces, or with the pod's own",
-    "invalid-ip": "An IP address is not valid",
-    "no-name-server": "dnsPolicy is None, and there is no name server",
-}
+HOST_NAMESPACES: Final = Declaration(
+    "host-namespaces", ("job",), "A field does not go with the host's namespaces, or with the pod's own"
+)
+INVALID_IP: Final = Declaration("invalid-ip", ("job",), "An IP address is not valid")
+NO_NAME_SERVER: Final = Declaration("no-name-server", ("job",), "dnsPolicy is None, and there is no name server")
 
 _MOST_NAME_SERVERS: Final = 3
 _MOST_SEARCHES: Final = 32
@@ -58,7 +54,7 @@ def ip(found: Findings, at: At, value: str) -> None:
     from trainc.kubernetes.structural.remedies import shown
     from trainc.kubernetes.validation import complaints
 
-    found.complain("invalid-ip", at, f"{complaints.called(at)} is {shown(value)}, which {why}", way_out)
+    found.complain(INVALID_IP, at, f"{complaints.called(at)} is {shown(value)}, which {why}", way_out)
 
 
 def host_aliases(found: Findings, at: At, value: list[Tree]) -> None:
@@ -78,7 +74,7 @@ def dns_policy_none(found: Findings, at: At, value: str) -> None:
         place = (at[0], "dnsConfig") if config is None else ((at[0], "dnsConfig"), "nameservers")
         message = f"dnsPolicy is {value}, and dnsConfig names no name server"
         way_out = "add dnsConfig.nameservers, or remove dnsPolicy"
-        found.complain("no-name-server", place, message, way_out, related=(("dnsPolicy", at),))
+        found.complain(NO_NAME_SERVER, place, message, way_out, related=(("dnsPolicy", at),))
 
 
 def dns_config(found: Findings, at: At, value: Tree) -> None:
@@ -93,20 +89,20 @@ def dns_config(found: Findings, at: At, value: Tree) -> None:
     length = len(" ".join(searches).encode("utf-8", "surrogatepass"))
     if length > _MOST_SEARCH_CHARACTERS:
         message = f"the search domains have {length} characters together, and may have {_MOST_SEARCH_CHARACTERS}"
-        found.complain("too-long", (at, "searches"), message, "remove some of them")
+        found.complain(TOO_LONG, (at, "searches"), message, "remove some of them")
     for index, search in enumerate(searches):
         _search(found, ((at, "searches"), index), search)
     for index, option in enumerate(value.get("options") or ()):
         if not option.get("name"):
             place = ((at, "options"), index)
             message = f"options[{index}] has no name, which is required"
-            found.complain("required", (place, "name"), message, "add its name", field=field_of(place))
+            found.complain(REQUIRED, (place, "name"), message, "add its name", field=field_of(place))
 
 
 def _at_most(found: Findings, at: At, count: int, most: int, what: str) -> None:
     if count > most:
         message = f"there are {count} {what}, and there may be {most}"
-        found.complain("too-many-items", at, message, "remove some of them")
+        found.complain(TOO_MANY_ITEMS, at, message, "remove some of them")
 
 
 def _search(found: Findings, at: At, value: str) -> None:
@@ -118,7 +114,7 @@ def _search(found: Findings, at: At, value: str) -> None:
 
         why = misnamed.fault(name, misnamed.SUBDOMAIN + "_", 253)
         way_out = "use lower-case letters, digits, `-`, `_` and `.`"
-        found.complain("invalid-name", at, f"{complaints.called(at)} is {shown(value)}, which {why}", way_out)
+        found.complain(INVALID_NAME, at, f"{complaints.called(at)} is {shown(value)}, which {why}", way_out)
 
 
 def host_users(found: Findings, at: At, value: bool) -> None:
@@ -132,12 +128,12 @@ def host_users(found: Findings, at: At, value: bool) -> None:
         if found.pod.get(key):
             message = f"{key} does not go with hostUsers: false"
             field = f"{field_of(spec)}.{spelled}"
-            found.complain("host-namespaces", (spec, key), message, "remove one of them", field=field, related=related)
+            found.complain(HOST_NAMESPACES, (spec, key), message, "remove one of them", field=field, related=related)
     for place, container in every_container(spec, found.pod):
         if container.get("volumeDevices"):
             message = "volumeDevices do not go with hostUsers: false"
             way_out = "mount the volume as a file system, or remove hostUsers"
-            found.complain("host-namespaces", (place, "volumeDevices"), message, way_out, related=related)
+            found.complain(HOST_NAMESPACES, (place, "volumeDevices"), message, way_out, related=related)
 
 
 def share_process_namespace(found: Findings, at: At, value: bool) -> None:
@@ -148,7 +144,7 @@ def share_process_namespace(found: Findings, at: At, value: bool) -> None:
         field = f"{field_of(at[0])}.securityContext.shareProcessNamespace"
         related = (("hostPID", (at[0], "hostPID")),)
         found.complain(
-            "host-namespaces", at, message, "remove shareProcessNamespace: with hostPID the containers see one another",
+            HOST_NAMESPACES, at, message, "remove shareProcessNamespace: with hostPID the containers see one another",
             field=field, related=related,
         )  # fmt: skip
 
@@ -158,10 +154,10 @@ def hostname_override(found: Findings, at: At, value: str) -> None:
     assert at is not None
     if len(value.encode("utf-8", "surrogatepass")) > _MOST_OF_A_HOST_NAME:
         message = f"hostnameOverride has {len(value)} characters, and may have {_MOST_OF_A_HOST_NAME}"
-        found.complain("too-long", at, message, "shorten it")
+        found.complain(TOO_LONG, at, message, "shorten it")
     subdomain(found, at, value)
     for key in ("hostNetwork", "setHostnameAsFQDN"):
         if found.pod.get(key):
             message = f"hostnameOverride does not go with {key}: true"
             related = ((key, (at[0], key)),)
-            found.complain("host-namespaces", at, message, "remove one of them", related=related)
+            found.complain(HOST_NAMESPACES, at, message, "remove one of them", related=related)

@@ -5,11 +5,12 @@ Volumes come first: mounts, devices and variables refer to them.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from trainc.kubernetes.validation import container
+from trainc.declarations import Declaration
+from trainc.kubernetes.validation import container, metadata
 from trainc.kubernetes.validation.findings import (
-    At,
     Findings,
     Rule,
     between,
@@ -23,17 +24,25 @@ from trainc.kubernetes.validation.findings import (
 )
 
 if TYPE_CHECKING:
-    from trainc.kubernetes.trees import Tree
+    from trainc.kubernetes.trees import At, Tree
 
-TITLES: Final[dict[str, str]] = {"restart-policy": "The pods of a Job would be restarted for ever"}
+RESTART_POLICY: Final = Declaration("restart-policy", ("job",), "The pods of a Job would be restarted for ever")
 
 DNS_POLICIES: Final = ("ClusterFirst", "ClusterFirstWithHostNet", "Default", "None")
 RESTART_POLICIES: Final = ("OnFailure", "Never")
 """Those of Jobs: a pod that is always restarted never ends."""
 
+_SPECIAL: Final = frozenset(
+    {
+        "controller.kubernetes.io/pod-deletion-cost",
+        "kubernetes.io/config.mirror",
+        "scheduler.alpha.kubernetes.io/tolerations",
+        "seccomp.security.alpha.kubernetes.io/pod",
+    }
+)
+_SPECIAL_BEGINNINGS: Final = ("container.apparmor.security.", "container.seccomp.security.")
 _restart: Final = one_of(*RESTART_POLICIES)
 _dns: Final = one_of(*DNS_POLICIES)
-_metadata: Final = late("metadata", "of_template")
 _no_dns: Final = late("network", "dns_policy_none")
 
 
@@ -41,7 +50,7 @@ def _restart_policy(found: Findings, at: At, value: str) -> None:
     if value == "Always":
         message = "restartPolicy is Always, and the pods of a Job must come to an end"
         way_out = "write Never, so that each failure counts against the Job's backoffLimit, or OnFailure"
-        found.complain("restart-policy", at, message, way_out)
+        found.complain(RESTART_POLICY, at, message, way_out)
     else:
         _restart(found, at, value)
 
@@ -97,6 +106,10 @@ def template(found: Findings, at: At, template: Tree) -> None:
     for claim in found.claims:
         found.volumes.setdefault(claim["name"], claim)
     container.containers(found, spec, pod)
+    if pod.get("ephemeralContainers"):
+        from trainc.kubernetes.validation import ephemeral
+
+        ephemeral.ephemeral(found, spec, pod)
     _fields(found, spec, pod)
     if "serviceAccount" in pod and "serviceAccountName" not in pod:
         _old_service_account(found, (spec, "serviceAccount"), pod["serviceAccount"])
@@ -104,6 +117,23 @@ def template(found: Findings, at: At, template: Tree) -> None:
         from trainc.kubernetes.validation import windows
 
         windows.host_processes(found, spec)
+
+
+@lru_cache(maxsize=1024)
+def _is_read(key: str) -> bool:
+    """Whether Kubernetes reads the annotation."""
+    return key in _SPECIAL or key.startswith(_SPECIAL_BEGINNINGS)
+
+
+def _metadata(found: Findings, at: At, given: Tree) -> None:
+    """The metadata of the pod template at `at`; the cluster's errors leave out the word metadata."""
+    for key, rule in (("labels", metadata.labels), ("annotations", metadata.annotation_keys)):
+        if values := given.get(key):
+            rule(found, ((at, "metadata"), key), values, field=f"spec.template.{key}")
+    if any(map(_is_read, given.get("annotations") or ())):
+        from trainc.kubernetes.validation import podannotations
+
+        podannotations.of_template(found, at)
 
 
 def _old_service_account(found: Findings, at: At, value: str) -> None:

@@ -10,15 +10,19 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, Final
 
+from trainc.declarations import Declaration
+from trainc.kubernetes.trees import At, path_of
 from trainc.kubernetes.validation import scheduling, security
-from trainc.kubernetes.validation.findings import At, Findings, every_container, field_of
+from trainc.kubernetes.validation.findings import Findings, every_container, field_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from trainc.kubernetes.trees import Tree
 
-TITLES: Final[dict[str, str]] = {"pod-annotation": "Kubernetes reads an annotation, and cannot make sense of it"}
+POD_ANNOTATION: Final = Declaration(
+    "pod-annotation", ("job",), "Kubernetes reads an annotation, and cannot make sense of it"
+)
 
 _DELETION_COST: Final = "controller.kubernetes.io/pod-deletion-cost"
 _MIRROR: Final = "kubernetes.io/config.mirror"
@@ -50,7 +54,7 @@ def of_template(found: Findings, at: At) -> None:
 
 def _bad(found: Findings, at: At, message: str, help: str) -> None:
     assert at is not None
-    found.complain("pod-annotation", at, message, help, field=f"{_SPELLED}[{at[1]}]")
+    found.complain(POD_ANNOTATION, at, message, help, field=f"{_SPELLED}[{at[1]}]")
 
 
 def _deletion_cost(found: Findings, at: At, value: str) -> None:
@@ -75,13 +79,13 @@ def _tolerations(found: Findings, at: At, value: str) -> None:
     tolerations = _read(value)
     if tolerations is None:
         message = "the annotation is no list of tolerations, written as JSON"
-        found.complain("pod-annotation", at, message, "write spec.tolerations instead", field=_SPELLED)
+        found.complain(POD_ANNOTATION, at, message, "write spec.tolerations instead", field=_SPELLED)
         return
     inner = Findings({})
     scheduling.tolerations(inner, None, tolerations)
     for violation in inner.violations:
         field = f"{_SPELLED}.{_TOLERATIONS}{violation.field}"
-        found.complain(violation.rule, at, violation.message, violation.help, field=field)
+        found.violations.append(violation._replace(path=path_of(at), field=field, related=()))
 
 
 def _read(text: str) -> list[dict[str, Any]] | None:
@@ -116,7 +120,7 @@ def _seccomp(found: Findings, at: At, value: str) -> None:
 
         message = f"{shown(value)} is no seccomp profile"
         found.complain(
-            "pod-annotation", at, message, "write securityContext.seccompProfile.type: RuntimeDefault instead",
+            POD_ANNOTATION, at, message, "write securityContext.seccompProfile.type: RuntimeDefault instead",
             field=field,
         )  # fmt: skip
 
@@ -186,6 +190,6 @@ def _agrees(
 
         message = f"{key} is {shown(profile.get(key, ''))}, and the annotation {annotation[1]} is {shown(value)}"
         found.complain(
-            "security-profile", (at, key), message, "remove the annotation: the field has taken its place",
+            security.SECURITY_PROFILE, (at, key), message, "remove the annotation: the field has taken its place",
             field=f"{field or field_of(at)}.{key}", related=(("the annotation", annotation),),
         )  # fmt: skip

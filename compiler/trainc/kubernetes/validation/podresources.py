@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from trainc.declarations import Declaration
 from trainc.kubernetes import pods
 from trainc.kubernetes.quantity import Quantity
-from trainc.kubernetes.validation.findings import At, Findings, spelled
+from trainc.kubernetes.validation.findings import Findings, spelled
 from trainc.kubernetes.validation.resources import PAGES, faults, thousandths
 
 if TYPE_CHECKING:
-    from trainc.kubernetes.trees import Tree
+    from trainc.kubernetes.trees import At, Tree
 
-TITLES: Final[dict[str, str]] = {
-    "pod-resources": "A pod as a whole asks for less than its containers, or for what only they can have",
-}
+POD_RESOURCES: Final = Declaration(
+    "pod-resources", ("job",), "A pod as a whole asks for less than its containers, or for what only they can have"
+)
 
 
 def of_pod(found: Findings, at: At, value: Tree) -> None:
@@ -28,7 +29,7 @@ def of_pod(found: Findings, at: At, value: Tree) -> None:
         from trainc.kubernetes.validation import claims
 
         message = "the pod as a whole uses resource claims, which only containers can"
-        found.complain("pod-resources", (at, "claims"), message, "write them at the containers that use them")
+        found.complain(POD_RESOURCES, (at, "claims"), message, "write them at the containers that use them")
         claims.used(found, (at, "claims"), value["claims"])
     _together(found, at, value)
     _one_by_one(found, at, limits)
@@ -54,7 +55,7 @@ def _together(found: Findings, at: At, value: Tree) -> None:
             if together.milli_value() > thousandths(amount):
                 what = f"the pod's {kind.removesuffix('s')} of {name}"
                 found.complain(
-                    "pod-resources",
+                    POD_RESOURCES,
                     ((at, kind), name),
                     f"{what} is {amount}, and its containers together have {together}",
                     f"raise it to {together}, or lower theirs",
@@ -70,7 +71,7 @@ def _one_by_one(found: Findings, at: At, limits: Tree) -> None:
             if name in limits and thousandths(amount) > thousandths(limits[name]):
                 place = (((((at[0], "containers"), index), "resources"), "limits"), name)
                 found.complain(
-                    "pod-resources",
+                    POD_RESOURCES,
                     place,
                     f"the limit of {name} is {amount}, which is above that of the whole pod, {limits[name]}",
                     f"lower it to {limits[name]}, or raise the pod's limit to {amount}",

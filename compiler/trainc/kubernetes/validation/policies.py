@@ -6,19 +6,20 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
+from trainc.declarations import Declaration
 from trainc.kubernetes import names
 from trainc.kubernetes.structural.remedies import listed, shown
 from trainc.kubernetes.validation import complaints
 from trainc.kubernetes.validation.findings import one_of, qualified
+from trainc.kubernetes.violations import INVALID_NAME, REQUIRED, TOO_LONG, TOO_MANY_ITEMS
 
 if TYPE_CHECKING:
-    from trainc.kubernetes.trees import Tree
-    from trainc.kubernetes.validation.findings import At, Findings
+    from trainc.kubernetes.trees import At, Tree
+    from trainc.kubernetes.validation.findings import Findings
 
-TITLES: Final = {
-    "pod-failure-policy": "A policy of failing pods cannot work",
-    "success-policy": "A policy of success cannot be met",
-}
+INDEXED_ONLY: Final = Declaration("indexed-only", ("job",), "Only a Job of indexed pods can have this")
+POD_FAILURE_POLICY: Final = Declaration("pod-failure-policy", ("job",), "A policy of failing pods cannot work")
+SUCCESS_POLICY: Final = Declaration("success-policy", ("job",), "A policy of success cannot be met")
 
 ACTIONS: Final = ("Count", "FailIndex", "FailJob", "Ignore")
 OPERATORS: Final = ("In", "NotIn")
@@ -39,14 +40,14 @@ def managed_by(found: Findings, at: At, value: str) -> None:
         return
     if names.is_domain_prefixed_path(value):
         found.complain(
-            "invalid-name",
+            INVALID_NAME,
             at,
             f"managedBy is {shown(value)}, which is no domain, slash and path",
             "write the controller's name as it says, for example kueue.x-k8s.io/multikueue",
         )
     if len(value.encode()) > MOST_MANAGED_BY:
         found.complain(
-            "too-long",
+            TOO_LONG,
             at,
             f"managedBy has {len(value)} characters, and may have {MOST_MANAGED_BY}",
             f"shorten it by {len(value.encode()) - MOST_MANAGED_BY}",
@@ -61,7 +62,7 @@ def pod_replacement_policy(found: Findings, at: At, value: str) -> None:
         complaints.not_allowed(found, at, value, allowed)
     elif "podFailurePolicy" in found.job and value != "Failed":
         found.complain(
-            "pod-failure-policy",
+            POD_FAILURE_POLICY,
             at,
             f"podReplacementPolicy is {value}, and a Job with a podFailurePolicy waits until a pod has failed",
             "set it to Failed, or remove it",
@@ -84,7 +85,7 @@ def pod_failure_policy(found: Findings, at: At, policy: Tree) -> None:
     if restart == "OnFailure":
         place = (((at[0], "template"), "spec"), "restartPolicy")
         found.complain(
-            "pod-failure-policy",
+            POD_FAILURE_POLICY,
             place,
             "with a podFailurePolicy pods may not restart by themselves, and their restartPolicy is OnFailure",
             "set `restartPolicy: Never` on the pod (JobSet takes OnFailure where nothing is said)",
@@ -101,7 +102,7 @@ def failure_rule(found: Findings, at: At, rule: Tree, containers: list[str]) -> 
         complaints.not_allowed(found, (at, "action"), action, ACTIONS)
     elif action == "FailIndex" and "backoffLimitPerIndex" not in found.job:
         found.complain(
-            "pod-failure-policy",
+            POD_FAILURE_POLICY,
             (at, "action"),
             "FailIndex gives up one index, and without backoffLimitPerIndex the Job does not count them apart",
             "add backoffLimitPerIndex to the Job, or use FailJob",
@@ -110,7 +111,7 @@ def failure_rule(found: Findings, at: At, rule: Tree, containers: list[str]) -> 
     if (codes is None) == (not conditions):
         what = "neither onExitCodes nor onPodConditions" if codes is None else "both onExitCodes and onPodConditions"
         found.complain(
-            "pod-failure-policy",
+            POD_FAILURE_POLICY,
             at,
             f"the rule has {what}, and needs one of them",
             "add one" if codes is None else "make two rules of it",
@@ -139,26 +140,24 @@ def exit_codes(found: Findings, at: At, codes: Tree, containers: list[str]) -> N
 
         near = nearest(name, containers)
         found.complain(
-            "pod-failure-policy",
+            POD_FAILURE_POLICY,
             (at, "containerName"),
             f'the rule is about container "{name}", and the pod has no such container',
             f"did you mean {near}?" if near else f"name one of {listed(containers)}, or leave containerName out",
         )
     place = (at, "values")
     if not values:
-        found.complain("pod-failure-policy", place, "the rule has no exit codes", "list the codes that it is about")
+        found.complain(POD_FAILURE_POLICY, place, "the rule has no exit codes", "list the codes that it is about")
     elif len(values) > MOST_CODES:
         too_many(found, place, len(values), MOST_CODES)
     for index, value in enumerate(values):
         if operator == "In" and value == 0:
-            found.complain(
-                "pod-failure-policy", (place, index), "exit code 0 is no failure", "remove it from the values"
-            )
+            found.complain(POD_FAILURE_POLICY, (place, index), "exit code 0 is no failure", "remove it from the values")
         if value in values[:index]:
             complaints.twice(found, (place, index), value, (place, values.index(value)), "exit codes")
     if any(one > other for one, other in pairwise(values)):
         found.complain(
-            "pod-failure-policy",
+            POD_FAILURE_POLICY,
             place,
             f"the exit codes {shown(values)} are not in rising order",
             f"write {shown(sorted(set(values)))}",
@@ -169,8 +168,6 @@ def success_policy(found: Findings, at: At, policy: Tree) -> None:
     """When a Job has succeeded before all its pods have."""
     assert at is not None
     if found.job.get("completionMode") != "Indexed":
-        from trainc.kubernetes.validation.job import only_indexed
-
         only_indexed(found, at)
         return
     rules = policy.get("rules") or ()
@@ -188,7 +185,7 @@ def success_rule(found: Findings, at: At, rule: Tree, completions: int) -> None:
     count, indexes = rule.get("succeededCount"), rule.get("succeededIndexes")
     if count is None and indexes is None:
         found.complain(
-            "required",
+            REQUIRED,
             at,
             "the rule has neither succeededCount nor succeededIndexes, and needs one",
             "say which indexes must succeed, or how many",
@@ -196,7 +193,7 @@ def success_rule(found: Findings, at: At, rule: Tree, completions: int) -> None:
     listed_indexes, fault = (None, "") if indexes is None else count_of(indexes, completions)
     if fault:
         found.complain(
-            "success-policy",
+            SUCCESS_POLICY,
             (at, "succeededIndexes"),
             f"succeededIndexes is {shown(indexes)}: {fault}",
             f"list indexes from 0 to {completions - 1} in rising order, without blanks, such as 0,2-4",
@@ -208,17 +205,29 @@ def success_rule(found: Findings, at: At, rule: Tree, completions: int) -> None:
         complaints.out_of_range(found, place, count, 0, completions)
     elif count > completions:
         found.complain(
-            "success-policy", place, f"{count} pods must succeed, and the Job has {completions}", "lower the count"
+            SUCCESS_POLICY, place, f"{count} pods must succeed, and the Job has {completions}", "lower the count"
         )
     elif listed_indexes is not None and count > listed_indexes:
         follows = "; a list that cannot be read counts as none" if fault else ""
         found.complain(
-            "success-policy",
+            SUCCESS_POLICY,
             place,
             f"{count} of the listed indexes must succeed, and succeededIndexes lists {listed_indexes}{follows}",
             "correct the list" if fault else "lower the count, or list more indexes",
             related=(("the indexes", (at, "succeededIndexes")),),
         )
+
+
+def only_indexed(found: Findings, at: At) -> None:
+    """A field that a Job of pods without indexes cannot have."""
+    assert at is not None
+    found.complain(
+        INDEXED_ONLY,
+        at,
+        f"{at[1]} counts by index, and the pods of a NonIndexed Job have none",
+        f"remove {at[1]}, or set completionMode to Indexed",
+        related=(("the Job's completion mode", (at[0], "completionMode")),),
+    )
 
 
 def count_of(indexes: str, completions: int) -> tuple[int, str]:
@@ -245,5 +254,5 @@ def too_many(found: Findings, at: At, count: int, most: int) -> None:
     """A list with too many items."""
     assert at is not None
     found.complain(
-        "too-many-items", at, f"{at[1]} has {count} items, and may have {most}", f"remove {count - most} of them"
+        TOO_MANY_ITEMS, at, f"{at[1]} has {count} items, and may have {most}", f"remove {count - most} of them"
     )

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.kubernetes.validation.findings import At, Findings, between, field_of, one_of
+from trainc.declarations import Declaration
+from trainc.kubernetes.validation.findings import Findings, between, field_of, one_of
+from trainc.kubernetes.violations import DUPLICATE_ITEM, INVALID_NAME
 
 if TYPE_CHECKING:
-    from trainc.kubernetes.trees import Tree
+    from trainc.kubernetes.trees import At, Tree
 
-TITLES: Final[dict[str, str]] = {
-    "host-port-differs": "A port of a pod on the host's network has another number on the host",
-    "host-port-taken": "Two ports of a pod want the same port of its node",
-}
+HOST_PORT_DIFFERS: Final = Declaration(
+    "host-port-differs", ("job",), "A port of a pod on the host's network has another number on the host"
+)
+HOST_PORT_TAKEN: Final = Declaration("host-port-taken", ("job",), "Two ports of a pod want the same port of its node")
 _number: Final = between(1, 65535)
 _protocol: Final = one_of("TCP", "UDP", "SCTP")
 
@@ -86,7 +88,7 @@ def _take(found: Findings, at: At, port: Tree, taken: dict[tuple[str, str, int],
         return
     on = f" at {address}" if address else ""
     found.complain(
-        "host-port-taken",
+        HOST_PORT_TAKEN,
         (at, "hostPort"),
         f"two ports of the pod want port {number} ({protocol}) of the node{on}",
         "give one of them another hostPort, or none: pods reach each other without",
@@ -98,7 +100,7 @@ def _take(found: Findings, at: At, port: Tree, taken: dict[tuple[str, str, int],
 def _another_number(found: Findings, at: At, port: Tree, network: At) -> None:
     inside = port.get("containerPort", 0)
     found.complain(
-        "host-port-differs",
+        HOST_PORT_DIFFERS,
         (at, "hostPort"),
         f"hostPort is {port['hostPort']} and containerPort {inside}, and on the host's network they are the same",
         "remove hostPort, or write the number of containerPort",
@@ -108,7 +110,7 @@ def _another_number(found: Findings, at: At, port: Tree, network: At) -> None:
 
 def _same_name(found: Findings, at: At, name: str, first: At) -> None:
     found.complain(
-        "duplicate-item",
+        DUPLICATE_ITEM,
         at,
         f'two ports of the container are called "{name}"',
         "give one of them another name",
@@ -132,4 +134,4 @@ def _bad_name(found: Findings, at: At, name: str) -> None:
         why = "has no lower-case letter in it"
     else:
         why = misnamed.fault(name, misnamed.LABEL, 15)
-    found.complain("invalid-name", at, f"{complaints.called(at)} is {shown(name)}, which {why}", help)
+    found.complain(INVALID_NAME, at, f"{complaints.called(at)} is {shown(name)}, which {why}", help)

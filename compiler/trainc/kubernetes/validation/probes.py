@@ -7,17 +7,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from trainc.declarations import Declaration
 from trainc.kubernetes.validation import ports
-from trainc.kubernetes.validation.findings import At, Findings, Rule, at_least, field_of, fields, one_of
+from trainc.kubernetes.validation.findings import Findings, Rule, at_least, field_of, fields, one_of
+from trainc.kubernetes.violations import INVALID_NAME, OUT_OF_RANGE
 
 if TYPE_CHECKING:
-    from trainc.kubernetes.trees import Tree
+    from trainc.kubernetes.trees import At, Tree
 
-TITLES: Final[dict[str, str]] = {
-    "hook-sleep": "A hook sleeps longer than the pod is given to stop",
-    "one-handler": "A probe or a hook does nothing, or two things",
-    "probe-grace-period": "A readiness probe has a grace period",
-}
+HOOK_SLEEP: Final = Declaration("hook-sleep", ("job",), "A hook sleeps longer than the pod is given to stop")
+ONE_HANDLER: Final = Declaration("one-handler", ("job",), "A probe or a hook does nothing, or two things")
+PROBE_GRACE_PERIOD: Final = Declaration("probe-grace-period", ("job",), "A readiness probe has a grace period")
 GRACE_PERIOD: Final = 30
 """Seconds that a pod is given to stop, where it does not say."""
 PROBE: Final[dict[str, Rule]] = dict.fromkeys(
@@ -44,7 +44,7 @@ def readiness(found: Findings, at: At, probe: Tree) -> None:
     _probe(found, at, probe)
     if "terminationGracePeriodSeconds" in probe:
         found.complain(
-            "probe-grace-period",
+            PROBE_GRACE_PERIOD,
             (at, "terminationGracePeriodSeconds"),
             "terminationGracePeriodSeconds is for probes that stop a container, and a readiness probe stops none",
             "remove it",
@@ -67,7 +67,7 @@ def _once(found: Findings, at: At, probe: Tree) -> None:
     """Below zero, the number has been complained of already."""
     if probe.get("successThreshold", 1) > 1:
         found.complain(
-            "out-of-range",
+            OUT_OF_RANGE,
             (at, "successThreshold"),
             f"successThreshold is {probe['successThreshold']}, and must be 1 in any but a readiness probe",
             "remove it: 1 is its default",
@@ -90,14 +90,14 @@ def _not_one(found: Findings, at: At, given: list[str], kinds: dict[str, Rule]) 
 
     if not given:
         found.complain(
-            "one-handler",
+            ONE_HANDLER,
             at,
             f"{complaints.called(at)} does not say what to do",
             f"add one of {listed(list(kinds), 'or')}",
         )
     for another in given[1:]:
         found.complain(
-            "one-handler",
+            ONE_HANDLER,
             (at, another),
             f"{complaints.called(at)} has {listed(given)}, and can do one thing",
             "keep one of them",
@@ -129,7 +129,7 @@ def _bad_header(found: Findings, at: At, name: str, field: str) -> None:
 
     why = misnamed.fault(name, "A-Za-z0-9-", len(name))
     found.complain(
-        "invalid-name",
+        INVALID_NAME,
         (at, "name"),
         f"{complaints.called((at, 'name'))} is {shown(name)}, which {why}",
         "use letters, digits and `-`, as in X-Api-Key",
@@ -147,7 +147,7 @@ def _sleep(found: Findings, at: At, action: Tree) -> None:
     if 0 <= seconds <= most:
         return
     found.complain(
-        "hook-sleep",
+        HOOK_SLEEP,
         (at, "seconds"),
         f"seconds is {seconds}, and must be from 0 to {most}, the seconds that the pod is given to stop"
         if most > 0

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from trainc.declarations import Declaration
 from trainc.kubernetes.validation import fieldrefs, files
-from trainc.kubernetes.validation.findings import At, Findings, required, spelled
+from trainc.kubernetes.validation.fieldrefs import POD_FILE
+from trainc.kubernetes.validation.files import VOLUME_SOURCES
+from trainc.kubernetes.validation.findings import Findings, required, spelled
 
 if TYPE_CHECKING:
-    from trainc.kubernetes.trees import Tree
+    from trainc.kubernetes.trees import At, Tree
 
-TITLES: Final[dict[str, str]] = {
-    "pod-file": "A file about the pod has no source, two, or one that no file can have",
-    "projected-path-twice": "Two sources of a projected volume write the same file",
-}
+PROJECTED_PATH_TWICE: Final = Declaration(
+    "projected-path-twice", ("job",), "Two sources of a projected volume write the same file"
+)
 
 KINDS: Final = ("secret", "configMap", "downwardAPI", "serviceAccountToken")
 SHORTEST: Final = 600
@@ -48,7 +50,7 @@ def projected(found: Findings, at: At, value: Tree) -> None:
             from trainc.kubernetes.structural.remedies import listed
 
             message = f"an item of sources has {listed(kinds)}, and may have one of them"
-            found.complain("volume-sources", here, message, "write an item of `sources` for each")
+            found.complain(VOLUME_SOURCES, here, message, "write an item of `sources` for each")
 
 
 def _source(found: Findings, volume: At, at: At, value: Tree) -> None:
@@ -91,7 +93,7 @@ def _about_pod(found: Findings, at: At, value: Tree) -> None:
         if (ref is None) == (resource is None):
             has = "neither fieldRef nor" if ref is None else "fieldRef and"
             found.complain(
-                "pod-file",
+                POD_FILE,
                 here,
                 f"a file about the pod has {has} resourceFieldRef, and must have one of them",
                 "add one of them" if ref is None else "keep one of them, and write an item of its own for the other",
@@ -118,7 +120,7 @@ def _once(found: Findings, volume: At, at: At, path: str, paths: dict[str, At]) 
         from trainc.kubernetes.structural.remedies import shown
 
         found.complain(
-            "projected-path-twice",
+            PROJECTED_PATH_TWICE,
             (at, "path"),
             f"two items of the volume are the file {shown(path)}",
             "give one of them another path",

@@ -2,31 +2,35 @@
 
 Reads    limits and requests, as they are stored.
 Returns  `faults` the faults of both together, as values that are kept: thousands of containers ask for the same.
-         `amounts` has the words for them, and is imported with the first one.
+         `amounts` has the words for them.
 Source   Kubernetes 1.36: the validation of resource requirements. Amounts are rounded up to thousandths before.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from trainc.declarations import Declaration
 from trainc.kubernetes import names
 from trainc.kubernetes.quantity import Quantity, QuantityError
+from trainc.kubernetes.violations import OUT_OF_RANGE
 from trainc.records import NamedTuple
 
-if TYPE_CHECKING:
-    from trainc.kubernetes.trees import Tree
-    from trainc.kubernetes.validation.findings import At, Findings
-
-TITLES: Final[dict[str, str]] = {
-    "fractional-resource": "A resource that comes in whole numbers is asked for in parts",
-    "huge-pages": "Huge pages are asked for in parts of a page, or without cpu or memory",
-    "limit-missing": "A resource that must have a limit is requested without one",
-    "request-above-limit": "A request is above its limit",
-    "request-differs-from-limit": "A request is not its limit, and the resource asks for that",
-    "resource-name": "A resource has a name that cannot be asked for",
-}
+FRACTIONAL_RESOURCE: Final = Declaration(
+    "fractional-resource", ("job",), "A resource that comes in whole numbers is asked for in parts"
+)
+HUGE_PAGES: Final = Declaration(
+    "huge-pages", ("job",), "Huge pages are asked for in parts of a page, or without cpu or memory"
+)
+LIMIT_MISSING: Final = Declaration(
+    "limit-missing", ("job",), "A resource that must have a limit is requested without one"
+)
+REQUEST_ABOVE_LIMIT: Final = Declaration("request-above-limit", ("job",), "A request is above its limit")
+REQUEST_DIFFERS_FROM_LIMIT: Final = Declaration(
+    "request-differs-from-limit", ("job",), "A request is not its limit, and the resource asks for that"
+)
+RESOURCE_NAME: Final = Declaration("resource-name", ("job",), "A resource has a name that cannot be asked for")
 
 PAGES: Final = "hugepages-"
 OF_CONTAINERS: Final = frozenset({"cpu", "memory", "ephemeral-storage"})
@@ -58,7 +62,7 @@ class Kind(NamedTuple):
 class Fault(NamedTuple):
     """One thing that is wrong."""
 
-    rule: str
+    declared: Declaration
     kind: str
     """limits or requests; "" for what is wrong with both together."""
     resource: str
@@ -94,14 +98,14 @@ def faults(limits: Listed, requests: Listed, of_pod: bool = False) -> tuple[Faul
         kind = kind_of(name)
         if name not in most:
             if not kind.shared:
-                found.append(Fault("limit-missing", "requests", name))
+                found.append(Fault(LIMIT_MISSING, "requests", name))
         elif kind.shared and thousandths(amount) > thousandths(most[name]):
-            found.append(Fault("request-above-limit", "requests", name))
+            found.append(Fault(REQUEST_ABOVE_LIMIT, "requests", name))
         elif not kind.shared and thousandths(amount) != thousandths(most[name]):
-            found.append(Fault("request-differs-from-limit", "requests", name))
+            found.append(Fault(REQUEST_DIFFERS_FROM_LIMIT, "requests", name))
     asked = most.keys() | dict(requests).keys()
     if not asked & OF_PODS and any(name.startswith(PAGES) for name in asked):
-        found.append(Fault("huge-pages", "", ""))
+        found.append(Fault(HUGE_PAGES, "", ""))
     return tuple(found)
 
 
@@ -112,12 +116,12 @@ def _alone(kind: str, name: str, amount: Any, of_pod: bool) -> list[Fault]:
     asked, milli = kind_of(name), thousandths(amount)
     allowed = asked.allowed and (not of_pod or asked.pages or name in OF_PODS)
     wrong = {
-        "resource-name": not allowed,
-        "out-of-range": milli < 0,
-        "fractional-resource": asked.whole and milli % 1000,
-        "huge-pages": asked.pages and not _whole_pages(name, milli),
+        RESOURCE_NAME: not allowed,
+        OUT_OF_RANGE: milli < 0,
+        FRACTIONAL_RESOURCE: asked.whole and milli % 1000,
+        HUGE_PAGES: asked.pages and not _whole_pages(name, milli),
     }
-    return [Fault(rule, kind, name) for rule, is_wrong in wrong.items() if is_wrong]
+    return [Fault(declared, kind, name) for declared, is_wrong in wrong.items() if is_wrong]
 
 
 def _whole_pages(name: str, milli: int) -> bool:
@@ -127,16 +131,3 @@ def _whole_pages(name: str, milli: int) -> bool:
     except QuantityError:
         return False
     return size > 0 and size % 1000 == 0 and -(-milli // 1000) % (size // 1000) == 0
-
-
-def of_container(found: Findings, at: At, value: Tree) -> None:
-    """A container's resources."""
-    limits, requests = value.get("limits") or {}, value.get("requests") or {}
-    if wrong := faults(tuple(limits.items()), tuple(requests.items())):
-        from trainc.kubernetes.validation import amounts
-
-        amounts.complain(found, at, value, wrong)
-    if "claims" in value:
-        from trainc.kubernetes.validation import claims
-
-        claims.used(found, (at, "claims"), value["claims"])

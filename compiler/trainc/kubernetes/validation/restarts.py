@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.kubernetes.validation.findings import At, Findings, field_of
+from trainc.declarations import Declaration
+from trainc.kubernetes.trees import At
+from trainc.kubernetes.validation.findings import Findings, field_of
+from trainc.kubernetes.violations import DUPLICATE_ITEM, TOO_MANY_ITEMS
 
 if TYPE_CHECKING:
     from collections.abc import Sized
 
     from trainc.kubernetes.trees import Tree
 
-TITLES: Final[dict[str, str]] = {
-    "resize-restart": "A container that is resized cannot be restarted",
-    "restart-rules": "A container's rules of restarting are incomplete",
-}
+RESIZE_RESTART: Final = Declaration("resize-restart", ("job",), "A container that is resized cannot be restarted")
+RESTART_RULES: Final = Declaration("restart-rules", ("job",), "A container's rules of restarting are incomplete")
 ACTIONS: Final = ("Restart", "RestartAllContainers")
 OPERATORS: Final = ("In", "NotIn")
 MOST_RULES: Final = 20
@@ -31,7 +32,7 @@ def rules(found: Findings, at: At, container: Tree) -> None:
     here, given = (at, "restartPolicyRules"), container["restartPolicyRules"]
     if "restartPolicy" not in container:
         found.complain(
-            "restart-rules",
+            RESTART_RULES,
             here,
             "restartPolicyRules say when restartPolicy does not hold, and the container has none",
             "add the container's own restartPolicy, such as Never",
@@ -59,7 +60,7 @@ def resize_policy(found: Findings, at: At, policies: list[Tree]) -> None:
         here, resource, restart = (at, index), policy.get("resourceName", ""), policy.get("restartPolicy")
         if resource in named:
             found.complain(
-                "duplicate-item",
+                DUPLICATE_ITEM,
                 here,
                 f"resizePolicy says twice what a change of {resource or 'nothing'} does",
                 "keep one of the two",
@@ -70,7 +71,7 @@ def resize_policy(found: Findings, at: At, policies: list[Tree]) -> None:
         _word(found, (here, "restartPolicy"), restart, RESIZES, field)
         if restart == "RestartContainer" and found.pod.get("restartPolicy") == "Never":
             found.complain(
-                "resize-restart",
+                RESIZE_RESTART,
                 (here, "restartPolicy"),
                 "restartPolicy is RestartContainer, in a pod whose restartPolicy is Never",
                 "write NotRequired; or let the pod have restartPolicy: OnFailure",
@@ -84,7 +85,7 @@ def resize_policy_of_init(found: Findings, at: At, policies: list[Tree]) -> None
     for index, policy in enumerate(policies):
         if policy.get("restartPolicy") == "RestartContainer":
             found.complain(
-                "resize-restart",
+                RESIZE_RESTART,
                 ((at, index), "restartPolicy"),
                 "restartPolicy is RestartContainer, in an init container that is no sidecar",
                 "write NotRequired",
@@ -107,7 +108,7 @@ def _not_too_many(found: Findings, at: At, items: Sized, most: int) -> None:
 
     if len(items) > most:
         found.complain(
-            "too-many-items",
+            TOO_MANY_ITEMS,
             at,
             f"{complaints.called(at)} has {len(items)} items, and may have {most}",
             "keep those that are needed",

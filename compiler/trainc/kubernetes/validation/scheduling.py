@@ -7,16 +7,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from trainc.declarations import Declaration
 from trainc.kubernetes.validation import metadata, selectors
-from trainc.kubernetes.validation.findings import At, Findings, Rule, at_least, each, field_of, one_of
+from trainc.kubernetes.validation.findings import Findings, Rule, at_least, each, field_of, one_of
+from trainc.kubernetes.violations import INVALID_LABEL
 
 if TYPE_CHECKING:
-    from trainc.kubernetes.trees import Tree
+    from trainc.kubernetes.trees import At, Tree
 
-TITLES: Final[dict[str, str]] = {
-    "spread-domains": "A spread constraint asks for a number of domains, and is only a wish",
-    "toleration": "A toleration contradicts itself",
-}
+SPREAD_DOMAINS: Final = Declaration(
+    "spread-domains", ("job",), "A spread constraint asks for a number of domains, and is only a wish"
+)
+TOLERATION: Final = Declaration("toleration", ("job",), "A toleration contradicts itself")
 
 _OPERATORS: Final = ("Equal", "Exists")
 _EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
@@ -41,7 +43,7 @@ def toleration(found: Findings, at: At, value: Tree) -> None:
     if key and not metadata.good_key(key):
         from trainc.kubernetes.validation import complaints
 
-        complaints.bad_key(found, (at, "key"), key, rule="invalid-label")
+        complaints.bad_key(found, (at, "key"), key, declared=INVALID_LABEL)
     if not key and operator != "Exists":
         _contradiction(
             found, at, "operator", "operator",
@@ -80,7 +82,7 @@ def toleration(found: Findings, at: At, value: Tree) -> None:
 def _contradiction(
     found: Findings, at: At, place: str, field: str, message: str, help: str, *related: tuple[str, At]
 ) -> None:
-    found.complain("toleration", (at, place), message, help, field=field_of((at, field)), related=related)
+    found.complain(TOLERATION, (at, place), message, help, field=field_of((at, field)), related=related)
 
 
 tolerations: Final[Rule] = each(toleration)
@@ -101,7 +103,7 @@ def spread_constraint(found: Findings, at: At, value: Tree) -> None:
             message = f"minDomains goes with whenUnsatisfiable: DoNotSchedule alone, and that is {when}"
             related = (("whenUnsatisfiable", (at, "whenUnsatisfiable")),)
             found.complain(
-                "spread-domains", (at, "minDomains"), message, "write DoNotSchedule, or remove minDomains",
+                SPREAD_DOMAINS, (at, "minDomains"), message, "write DoNotSchedule, or remove minDomains",
                 related=related,
             )  # fmt: skip
     for policy in ("nodeAffinityPolicy", "nodeTaintsPolicy"):

@@ -8,26 +8,19 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from trainc.kubernetes.validation.findings import (
-    SPACES,
-    At,
-    Findings,
-    Rule,
-    between,
-    each,
-    field_of,
-    fields,
-    late,
-    one_of,
-)
+from trainc.declarations import Declaration
+from trainc.kubernetes.validation.findings import SPACES, Findings, Rule, between, each, field_of, fields, late, one_of
+from trainc.kubernetes.violations import PATTERN, TOO_LONG
 
 if TYPE_CHECKING:
-    from trainc.kubernetes.trees import Tree
+    from trainc.kubernetes.trees import At, Tree
 
-TITLES: Final[dict[str, str]] = {
-    "privilege-escalation": "A container both may and may not gain privileges",
-    "security-profile": "A seccomp or AppArmor profile is incomplete, or what is said of it does not agree",
-}
+PRIVILEGE_ESCALATION: Final = Declaration(
+    "privilege-escalation", ("job",), "A container both may and may not gain privileges"
+)
+SECURITY_PROFILE: Final = Declaration(
+    "security-profile", ("job",), "A seccomp or AppArmor profile is incomplete, or what is said of it does not agree"
+)
 
 PROFILES: Final = ("Localhost", "RuntimeDefault", "Unconfined")
 _MOST_OF_A_PATH: Final = 4095
@@ -67,7 +60,7 @@ def local_path(found: Findings, at: At, value: str, *, field: str = "") -> None:
 
         wrong = "begins with a slash" if value.startswith("/") else 'has a ".." in it'
         message = f"{complaints.called(at)} is {shown(value)}, which {wrong}"
-        found.complain("pattern", at, message, "write the path below the node's folder of profiles", field=field)
+        found.complain(PATTERN, at, message, "write the path below the node's folder of profiles", field=field)
 
 
 def app_armor(found: Findings, at: At, value: Tree) -> None:
@@ -86,16 +79,16 @@ def app_armor(found: Findings, at: At, value: Tree) -> None:
         _no_profile(found, at)
     elif name.strip(SPACES) != name:
         message = "localhostProfile has blanks around it"
-        found.complain("pattern", place, message, "remove them")
+        found.complain(PATTERN, place, message, "remove them")
     elif len(name.encode("utf-8", "surrogatepass")) > _MOST_OF_A_PATH:
         message = f"localhostProfile has {len(name)} characters, and may have {_MOST_OF_A_PATH}"
-        found.complain("too-long", place, message, "give the profile a shorter name")
+        found.complain(TOO_LONG, place, message, "give the profile a shorter name")
 
 
 def _no_profile(found: Findings, at: At) -> None:
     message = "the type is Localhost, and there is no localhostProfile"
     found.complain(
-        "security-profile", (at, "localhostProfile"), message,
+        SECURITY_PROFILE, (at, "localhostProfile"), message,
         "add the profile's name on the node, or write type: RuntimeDefault", related=(("the type", (at, "type")),),
     )  # fmt: skip
 
@@ -103,7 +96,7 @@ def _no_profile(found: Findings, at: At) -> None:
 def _superfluous_profile(found: Findings, at: At, kind: str) -> None:
     message = f"localhostProfile goes with the type Localhost alone, and the type is {kind or 'missing'}"
     found.complain(
-        "security-profile", (at, "localhostProfile"), message,
+        SECURITY_PROFILE, (at, "localhostProfile"), message,
         "write type: Localhost, or remove localhostProfile", related=(("the type", (at, "type")),) if kind else (),
     )  # fmt: skip
 
@@ -124,15 +117,17 @@ def sysctls(found: Findings, at: At, value: list[Tree]) -> None:
             from trainc.kubernetes.structural.remedies import shown
 
             message = f"the sysctl {shown(name)} has no valid name"
-            found.complain("pattern", place, message, "write it as sysctl does: net.core.somaxconn")
+            found.complain(PATTERN, place, message, "write it as sysctl does: net.core.somaxconn")
         elif name in first:
             from trainc.kubernetes.validation import complaints
 
             complaints.twice(found, place, name, ((at, first[name]), "name"), "sysctls")
         if found.pod.get(shared := _namespace(name)):
+            from trainc.kubernetes.validation.network import HOST_NAMESPACES
+
             message = f"the sysctl {name} is the host's, since the pod has {shared}"
             related = ((shared, (spec, shared)),)
-            found.complain("host-namespaces", place, message, f"remove it, or remove {shared}", related=related)
+            found.complain(HOST_NAMESPACES, place, message, f"remove it, or remove {shared}", related=related)
         first.setdefault(name, index)
 
 
@@ -149,8 +144,10 @@ def _namespace(name: str) -> str:
 def _proc_mount(found: Findings, at: At, value: str) -> None:
     _mounts(found, at, value)
     if value == "Unmasked" and found.pod.get("hostUsers") is not False:
+        from trainc.kubernetes.validation.network import HOST_NAMESPACES
+
         message = "procMount is Unmasked, and the pod has the host's users"
-        found.complain("host-namespaces", at, message, "write hostUsers: false in the pod, or remove procMount")
+        found.complain(HOST_NAMESPACES, at, message, "write hostUsers: false in the pod, or remove procMount")
 
 
 _mounts: Final = one_of("Default", "Unmasked")
@@ -191,12 +188,12 @@ def _gains(found: Findings, at: At, value: Tree) -> None:
     if value.get("privileged"):
         message = "allowPrivilegeEscalation is false, and privileged is true"
         found.complain(
-            "privilege-escalation", (at, "privileged"), message, "remove one of them", field=field_of(at), related=(no,)
+            PRIVILEGE_ESCALATION, (at, "privileged"), message, "remove one of them", field=field_of(at), related=(no,)
         )
     for index, name in enumerate((value.get("capabilities") or {}).get("add") or ()):
         if name == "CAP_SYS_ADMIN":
             message = f"allowPrivilegeEscalation is false, and the container gets {name}"
             place = (((at, "capabilities"), "add"), index)
             found.complain(
-                "privilege-escalation", place, message, "remove one of them", field=field_of(at), related=(no,)
+                PRIVILEGE_ESCALATION, place, message, "remove one of them", field=field_of(at), related=(no,)
             )

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from trainc.declarations import Declaration
 from trainc.kubernetes.structural.remedies import shown
-from trainc.kubernetes.validation.job import GENERATED
+from trainc.kubernetes.validation.metadata import GENERATED
 from trainc.kubernetes.validation.selectors import label_selector
 
 if TYPE_CHECKING:
-    from trainc.kubernetes.trees import Tree
-    from trainc.kubernetes.validation.findings import At, Findings
+    from trainc.kubernetes.trees import At, Tree
+    from trainc.kubernetes.validation.findings import Findings
 
-TITLES: Final = {"job-selector": "A Job would not find its own pods"}
+JOB_SELECTOR: Final = Declaration("job-selector", ("job",), "A Job would not find its own pods")
 
 NEW_UID: Final = "made by the API server"
 """Stands for the uid of a Job that is not there yet: nobody can have written it."""
@@ -33,14 +34,14 @@ def selector(found: Findings, at: At, job: Tree) -> None:
     if spec.get("manualSelector"):
         if "selector" not in spec:
             found.complain(
-                "job-selector", place, "manualSelector is true, and there is no selector", "remove manualSelector"
+                JOB_SELECTOR, place, "manualSelector is true, and there is no selector", "remove manualSelector"
             )
     else:
         generated = {key: job["metadata"]["name"] if key.endswith("job-name") else NEW_UID for key in GENERATED}
         for key in GENERATED:
             if labels.setdefault(key, generated[key]) != generated[key]:
                 found.complain(
-                    "job-selector",
+                    JOB_SELECTOR,
                     ((metadata, "labels"), key),
                     f"the pods are labelled {key}: {shown(labels[key])}, and the API server makes this label itself",
                     "remove it",
@@ -49,7 +50,7 @@ def selector(found: Findings, at: At, job: Tree) -> None:
         wanted["matchLabels"] = (wanted.get("matchLabels") or {}) | {GENERATED[0]: NEW_UID}
         if not matches(wanted, generated):
             found.complain(
-                "job-selector",
+                JOB_SELECTOR,
                 place,
                 "the Job has a selector of its own, and the API server makes one",
                 "remove the selector",
@@ -57,7 +58,7 @@ def selector(found: Findings, at: At, job: Tree) -> None:
     if ("selector" in spec or not spec.get("manualSelector")) and matches(wanted, labels):
         return
     found.complain(
-        "job-selector",
+        JOB_SELECTOR,
         (metadata, "labels"),
         "the Job's selector does not match the labels of its pods"
         if wanted

@@ -7,16 +7,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from trainc.declarations import Declaration
 from trainc.kubernetes.validation import metadata
-from trainc.kubernetes.validation.findings import At, Findings, each, field_of, fields, subdomain
+from trainc.kubernetes.validation.findings import Findings, each, field_of, fields, subdomain
+from trainc.kubernetes.violations import ENUM, INVALID_LABEL
 
 if TYPE_CHECKING:
-    from trainc.kubernetes.trees import Tree
+    from trainc.kubernetes.trees import At, Tree
 
-TITLES: Final[dict[str, str]] = {
-    "match-label-keys": "Keys of the pod's own labels do not go with the selector beside them",
-    "selector-values": "A selector's operator and its values do not go together",
-}
+MATCH_LABEL_KEYS: Final = Declaration(
+    "match-label-keys", ("job",), "Keys of the pod's own labels do not go with the selector beside them"
+)
+SELECTOR_VALUES: Final = Declaration(
+    "selector-values", ("job",), "A selector's operator and its values do not go together"
+)
 
 LISTED: Final = ("In", "NotIn")
 _BARE: Final = ("Exists", "DoesNotExist")
@@ -49,12 +53,12 @@ def node_field(found: Findings, at: At, value: Tree) -> None:
         complaints.not_allowed(found, (at, "operator"), operator, LISTED)
     elif len(values) != 1:
         message = f"the operator {operator} of a field takes exactly one value, and {len(values)} are given"
-        found.complain("selector-values", (at, "values"), message, "begin another term for each name of a node")
+        found.complain(SELECTOR_VALUES, (at, "values"), message, "begin another term for each name of a node")
     if value.get("key") != "metadata.name":
         from trainc.kubernetes.structural.remedies import shown
 
         message = f"key is {shown(value.get('key', ''))}; the only field of a node to select by is metadata.name"
-        found.complain("enum", (at, "key"), message, "write key: metadata.name, or ask for labels in matchExpressions")
+        found.complain(ENUM, (at, "key"), message, "write key: metadata.name, or ask for labels in matchExpressions")
         return
     for index, name in enumerate(values):
         subdomain(found, ((at, "values"), index), name)
@@ -79,11 +83,11 @@ def _expression(found: Findings, at: At, value: Tree, operators: tuple[str, ...]
         way_out = 'write one whole number, in quotes: ["8"]'
     if message:
         related = (("the operator", (at, "operator")),)
-        found.complain("selector-values", place, message, way_out, related=related)
+        found.complain(SELECTOR_VALUES, place, message, way_out, related=related)
     if not metadata.good_key(value.get("key", "")):
         from trainc.kubernetes.validation import complaints
 
-        complaints.bad_key(found, (at, "key"), value.get("key", ""), rule="invalid-label")
+        complaints.bad_key(found, (at, "key"), value.get("key", ""), declared=INVALID_LABEL)
 
 
 def _values(found: Findings, at: At, value: Tree) -> None:
@@ -104,13 +108,13 @@ def label_keys(found: Findings, at: At, term: Tree) -> None:
         if keys and "labelSelector" not in term:
             message = f"{name} narrows down the labelSelector, and there is none"
             way_out = "add the labelSelector, or remove these keys"
-            found.complain("match-label-keys", (at, name), message, way_out)
+            found.complain(MATCH_LABEL_KEYS, (at, name), message, way_out)
             continue
         for index, key in enumerate(keys):
             if not metadata.good_key(key):
                 from trainc.kubernetes.validation import complaints
 
-                complaints.bad_key(found, ((at, name), index), key, rule="invalid-label")
+                complaints.bad_key(found, ((at, name), index), key, declared=INVALID_LABEL)
     for index in _selected_again(term, {key: index for index, key in enumerate(same)}):
         _selected_twice(found, at, same[index], index)
     for index, key in enumerate(same):
@@ -118,7 +122,7 @@ def label_keys(found: Findings, at: At, term: Tree) -> None:
             message = f"{key} is both in matchLabelKeys and in mismatchLabelKeys"
             related = (("the other one", ((at, "mismatchLabelKeys"), other.index(key))),)
             found.complain(
-                "match-label-keys", ((at, "matchLabelKeys"), index), message, "keep one of them", related=related
+                MATCH_LABEL_KEYS, ((at, "matchLabelKeys"), index), message, "keep one of them", related=related
             )
 
 
@@ -140,5 +144,5 @@ def _selected_twice(found: Findings, at: At, key: str, index: int) -> None:
     related = (("the selector", (at, "labelSelector")),)
     place = ((at, "matchLabelKeys"), index)
     found.complain(
-        "match-label-keys", place, message, "keep one of them", field=f"{field_of(at)}[{index}]", related=related
+        MATCH_LABEL_KEYS, place, message, "keep one of them", field=f"{field_of(at)}[{index}]", related=related
     )

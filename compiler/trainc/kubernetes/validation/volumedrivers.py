@@ -9,16 +9,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from trainc.declarations import Declaration
 from trainc.kubernetes import names
 from trainc.kubernetes.validation import files
-from trainc.kubernetes.validation.findings import At, Findings, Rule, label, one_of, required, spelled, subdomain
+from trainc.kubernetes.validation.findings import Findings, Rule, label, one_of, required, spelled, subdomain
+from trainc.kubernetes.violations import TOO_LONG
 
 if TYPE_CHECKING:
-    from trainc.kubernetes.trees import Tree
+    from trainc.kubernetes.trees import At, Tree
 
-TITLES: Final[dict[str, str]] = {
-    "volume-driver": "What a volume's driver is told does not fit together",
-}
+VOLUME_DRIVER: Final = Declaration("volume-driver", ("job",), "What a volume's driver is told does not fit together")
 
 _QUALIFIED_NAME: Final = r"iqn\.[0-9]{4}-[0-9]{2}\.[A-Za-z0-9.-]+:[^,;*&$|\t\n\f\r ]+\Z"
 _NUMBERS: Final = {"eui": r"eui.[A-Za-z0-9]{16}\Z", "naa": r"naa.[A-Za-z0-9]{32}\Z"}
@@ -57,7 +57,7 @@ def _secret(found: Findings, at: At, value: Tree) -> None:
 
 
 def _fault(found: Findings, at: At, message: str, help: str, *, field: str = "") -> None:
-    found.complain("volume-driver", at, message, help, field=field)
+    found.complain(VOLUME_DRIVER, at, message, help, field=field)
 
 
 def _number(found: Findings, at: At, value: int, *, field: str = "") -> None:
@@ -71,7 +71,7 @@ def _too_long(found: Findings, at: At, value: str, most: int) -> None:
     from trainc.kubernetes.validation.complaints import called
 
     message = f"{called(at)} has {len(value.encode())} characters, and may have {most}"
-    found.complain("too-long", at, message, "write a shorter one")
+    found.complain(TOO_LONG, at, message, "write a shorter one")
 
 
 def _disk_with_partition(found: Findings, at: At, value: Tree) -> None:
@@ -117,7 +117,7 @@ def _iscsi_name(found: Findings, at: At, value: str, *, field: str = "") -> None
     from trainc.kubernetes.validation.complaints import called
 
     found.complain(
-        "volume-driver",
+        VOLUME_DRIVER,
         at,
         f"{called(at)} is {shown(value)}, which is no iSCSI name",
         "write one such as iqn.2001-04.com.example:storage, eui. with 16 digits, or naa. with 32",
@@ -186,7 +186,7 @@ def _flex(found: Findings, at: At, value: Tree) -> None:
             message = f"the option {key} has a domain that Kubernetes keeps for itself"
             help = "write the driver's own name of the option"
             found.complain(
-                "volume-driver",
+                VOLUME_DRIVER,
                 ((at, "options"), key),
                 message,
                 help,

@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from trainc.kubernetes import names
 from trainc.kubernetes.validation import files
-from trainc.kubernetes.validation.findings import At, Findings, Rule, label, late, one_of, required, spelled
+from trainc.kubernetes.validation.files import VOLUME_SOURCES
+from trainc.kubernetes.validation.findings import Findings, Rule, label, late, one_of, required, spelled
 from trainc.kubernetes.validation.resources import thousandths
 
 if TYPE_CHECKING:
-    from trainc.kubernetes.trees import Tree
+    from trainc.kubernetes.trees import At, Tree
 
-TITLES: Final[dict[str, str]] = {
-    "volume-sources": "A volume has more than one source",
-}
 
 HOST_PATHS: Final = (
     "BlockDevice",
@@ -85,7 +83,7 @@ def _one_too_many(found: Findings, at: At, volume: Tree, first: str, second: str
     from trainc.kubernetes.structural.remedies import shown
 
     found.complain(
-        "volume-sources",
+        VOLUME_SOURCES,
         (at, second),
         f"volume {shown(volume.get('name', ''))} has two sources, {first} and {second}, and may have one",
         "keep one of them; a volume of its own for the other one; several in one folder make a projected volume",

@@ -8,15 +8,17 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from trainc.kubernetes.validation.findings import At, Findings, every_container, field_of, fields, subdomain
+from trainc.declarations import Declaration
+from trainc.kubernetes.validation.findings import Findings, every_container, field_of, fields, subdomain
+from trainc.kubernetes.violations import PATTERN, TOO_LONG
 
 if TYPE_CHECKING:
-    from trainc.kubernetes.trees import Tree
+    from trainc.kubernetes.trees import At, Tree
 
-TITLES: Final[dict[str, str]] = {
-    "host-process": "Host processes of Windows, and something that does not go with them",
-    "other-os": "A field is not for the operating system that the pod names",
-}
+HOST_PROCESS: Final = Declaration(
+    "host-process", ("job",), "Host processes of Windows, and something that does not go with them"
+)
+OTHER_OS: Final = Declaration("other-os", ("job",), "A field is not for the operating system that the pod names")
 
 _SYSTEMS: Final = ("linux", "windows")
 _NOT_OF_PODS: Final = ("hostUsers", "hostPID", "hostIPC", "shareProcessNamespace")
@@ -64,16 +66,16 @@ def _forbid(found: Findings, at: At, value: Tree, keys: tuple[str, ...], os: At)
             only = "Linux" if key != "windowsOptions" else "Windows"
             message = f"{key} is for {only} alone, and the pod's os is {'windows' if only == 'Linux' else 'linux'}"
             related = (("the os", (os, "name")),)
-            found.complain("other-os", (at, key), message, f"remove {key}, or correct os.name", related=related)
+            found.complain(OTHER_OS, (at, key), message, f"remove {key}, or correct os.name", related=related)
 
 
 def _spec(found: Findings, at: At, value: str) -> None:
     size = len(value.encode("utf-8", "surrogatepass"))
     if not value:
-        found.complain("pattern", at, "gmsaCredentialSpec is empty", "give it its content, or remove the line")
+        found.complain(PATTERN, at, "gmsaCredentialSpec is empty", "give it its content, or remove the line")
     elif size > _MOST_OF_A_SPEC:
         message = f"gmsaCredentialSpec has {size} bytes, and may have {_MOST_OF_A_SPEC}"
-        found.complain("too-long", at, message, "name one of the cluster's with gmsaCredentialSpecName")
+        found.complain(TOO_LONG, at, message, "name one of the cluster's with gmsaCredentialSpecName")
 
 
 def _user(found: Findings, at: At, value: str) -> None:
@@ -82,7 +84,7 @@ def _user(found: Findings, at: At, value: str) -> None:
         from trainc.kubernetes.structural.remedies import shown
 
         message = f"runAsUserName is {shown(value)}, {why}"
-        found.complain("pattern", at, message, r"write a user, or a domain and a user: CONTOSO\trainer")
+        found.complain(PATTERN, at, message, r"write a user, or a domain and a user: CONTOSO\trainer")
 
 
 def _fault_of_user(value: str) -> str:
@@ -121,7 +123,7 @@ def host_processes(found: Findings, spec: At) -> None:
         at = (((place, "securityContext"), "windowsOptions"), "hostProcess")
         if of_pod is not None and of_container is not None and of_pod != of_container:
             message = f"hostProcess is {_word(of_container)} here, and {_word(of_pod)} for the pod"
-            found.complain("host-process", at, message, "remove it here", related=(("the pod's", in_pod),))
+            found.complain(HOST_PROCESS, at, message, "remove it here", related=(("the pod's", in_pod),))
         if of_container or (of_container is None and of_pod):
             some = True
         else:
@@ -129,10 +131,10 @@ def host_processes(found: Findings, spec: At) -> None:
     if some and others:
         message = "some containers are host processes, and some are not"
         way_out = "write hostProcess: true once, in the pod's securityContext.windowsOptions"
-        found.complain("host-process", spec, message, way_out, related=(("one that is not", others[0]),))
+        found.complain(HOST_PROCESS, spec, message, way_out, related=(("one that is not", others[0]),))
     if some and not found.pod.get("hostNetwork"):
         message = "a pod of host processes has the host's network, and hostNetwork is not true"
-        found.complain("host-process", (spec, "hostNetwork"), message, "write hostNetwork: true")
+        found.complain(HOST_PROCESS, (spec, "hostNetwork"), message, "write hostNetwork: true")
 
 
 def _is_one(pod_or_container: Tree) -> bool | None:

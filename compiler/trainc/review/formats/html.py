@@ -29,8 +29,8 @@ from trainc.review.formats import (
     value,
     within,
 )
+from trainc.review.formats.sheets import badge, mark, sheets
 from trainc.review.inert import path, text
-from trainc.review.sheets import badge, mark, sheets
 from trainc.tracing.counterparts import GONE
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from trainc.checks.jobset import RELEASE
 from trainc.data import data_path
 from trainc.kubernetes.validation import volumes
 from trainc.kubernetes.validation.findings import Findings
-from trainc.passes.store import RELEASE
 
 FIRST = {"name": "first", "emptyDir": {}}
 

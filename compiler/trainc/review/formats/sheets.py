@@ -1,7 +1,7 @@
 """Sheets: the objects of a review as HTML, each with both sides beside one another, folded.
 
 Reads    the objects; the groups, for what changes them.
-Returns  lines of HTML, which `formats/html.py` puts into its page. Lines that are the same and far from any difference
+Returns  lines of HTML, which `html.py` puts into its page. Lines that are the same and far from any difference
          are a fold of their own, which costs a browser next to nothing until it is opened.
 """
 
