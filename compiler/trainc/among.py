@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc import inputs
 from trainc.compilation import Compilation, Options, compile_documents
-from trainc.confine import within
+from trainc.confine import resolved, within
 from trainc.diagnostics import Diagnostic, ObjectId, Place
 from trainc.frontends import NOT_AN_OBJECT, sort
 from trainc.reading import Reading, documents_of
@@ -103,11 +103,11 @@ def _files(paths: Sequence[str], options: Options) -> Iterator[inputs.File | Dia
 
 def _given(paths: Iterable[str]) -> Given:
     """Return what says whether a file is one of `paths` or below one of them, however both are spelled."""
-    real_paths = frozenset(map(os.path.realpath, paths))
+    real_paths = frozenset(map(resolved, paths))
 
     @cache
     def given(file: str) -> bool:
-        real = os.path.realpath(file)
+        real = resolved(file)
         return real in real_paths or any(within(real, path) for path in real_paths)
 
     return given
@@ -122,7 +122,7 @@ def _concerns(diagnostic: Diagnostic, given: Given) -> bool:
 
 
 def _holds_settings(path: str, settings: Settings) -> bool:
-    return os.path.basename(path) == inputs.SETTINGS or os.path.realpath(path) == settings.file
+    return os.path.basename(path) == inputs.SETTINGS or resolved(path) == settings.file
 
 
 def _narrowed(read: Reading, given: Given) -> Reading:

@@ -52,7 +52,7 @@ class Root(NamedTuple):
     @classmethod
     def at(cls, path: str) -> Root:
         """Return the root of that path."""
-        return cls(os.path.abspath(path), os.path.realpath(path))
+        return cls(os.path.abspath(path), resolved(path))
 
 
 class Opened(NamedTuple):
@@ -68,6 +68,14 @@ class Opened(NamedTuple):
 def within(path: str, folder: str) -> bool:
     """Return whether a resolved path is the folder or below it."""
     return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
+
+
+def resolved(path: str) -> str:
+    """Return a path with all links resolved, as far as they are there and stay while they are read."""
+    for _ in range(_TRIES):
+        with suppress(OSError):  # a link that is replaced between two calls of `os.path.realpath`
+            return os.path.realpath(path)
+    return os.path.abspath(path)
 
 
 def root_of(path: str) -> Root:
@@ -126,7 +134,7 @@ def open_to_read(path: str, root: Root | None) -> Opened:
         opened = _descend(root.real, parts)
         if opened is not None:
             return opened
-        real = os.path.realpath(full)
+        real = resolved(full)
         if not within(real, root.real):
             os.stat(full)  # raises where the link leads nowhere
             raise LinkOutError
@@ -145,9 +153,9 @@ def _follow(full: str) -> Opened:
     """Open a path and follow its links."""
     status = os.stat(full)
     if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
-        return Opened(None, status, os.path.realpath(full))
+        return Opened(None, status, resolved(full))
     descriptor = os.open(full, os.O_RDONLY | os.O_NONBLOCK)
-    return Opened(descriptor, os.fstat(descriptor), os.path.realpath(full))
+    return Opened(descriptor, os.fstat(descriptor), resolved(full))
 
 
 def _descend(folder: str, parts: list[str]) -> Opened | None:
@@ -179,7 +187,7 @@ def _descend(folder: str, parts: list[str]) -> Opened | None:
     except OSError as error:
         import errno
 
-        if error.errno in {errno.ELOOP, errno.ENOTDIR} and os.path.realpath(path) != path:
+        if error.errno in {errno.ELOOP, errno.ENOTDIR} and resolved(path) != path:
             return None  # a link has taken its place
         raise
     finally:

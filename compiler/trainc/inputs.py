@@ -14,7 +14,7 @@ import stat
 import sys
 from typing import TYPE_CHECKING, Final
 
-from trainc.confine import LIST, READ, LinkOutError, Root, open_to_read, root_of, within
+from trainc.confine import LIST, READ, LinkOutError, Root, open_to_read, resolved, root_of, within
 from trainc.declarations import Declaration
 from trainc.diagnostics import Diagnostic, Location
 from trainc.listings import LISTING, MARK_BYTES, outputs_of
@@ -69,9 +69,9 @@ def read(
         follow_links: whether links may lead out of the root.
     """
     paths = list(paths)
-    written = [os.path.realpath(path) for path in skip]
+    written = [resolved(path) for path in skip]
     # What is asked for by name is read.
-    left_out = tuple(out for out in written if not any(within(os.path.realpath(path), out) for path in paths))
+    left_out = tuple(out for out in written if not any(within(resolved(path), out) for path in paths))
     walk = _Walk(paths, root=root, skip=left_out, settings=settings, follow_links=follow_links)
     for path in paths:
         if path == STDIN:
@@ -91,7 +91,7 @@ def settings(path: str, *, root: str | None = None, follow_links: bool = False) 
 def repository_of(path: str) -> str:
     """The git root above a path, else its folder (a folder's own), with all links resolved."""
     full = os.path.abspath(path)
-    folder = os.path.realpath(full if os.path.isdir(full) else os.path.dirname(full))
+    folder = resolved(full if os.path.isdir(full) else os.path.dirname(full))
     at = folder
     while True:
         if os.path.lexists(os.path.join(at, ".git")):
@@ -189,7 +189,7 @@ class _Walk:
         except OSError as error:
             yield fault(path, f"cannot be listed: {error.strerror}")
             return
-        called, resolved = "" if path == "." else os.path.join(path, ""), os.path.join(real, "")
+        called, folder = "" if path == "." else os.path.join(path, ""), os.path.join(real, "")
         room = LONGEST - len(os.fsencode(called))
         for name, is_file, is_folder in found:
             below = called + name
@@ -204,12 +204,12 @@ class _Walk:
                     "give its folder a shorter path",
                 )
             # A plain file is in the root as its folder is; where anything is to be said of it, `_path` says it.
-            elif is_file and self._is_wanted(name, resolved + name) and (data := _plain(name, at)) is not None:
-                if resolved + name not in self.outputs or not data.startswith(MARK_BYTES):
-                    self.seen.add(resolved + name)
+            elif is_file and self._is_wanted(name, folder + name) and (data := _plain(name, at)) is not None:
+                if folder + name not in self.outputs or not data.startswith(MARK_BYTES):
+                    self.seen.add(folder + name)
                     yield File(below, data)
             elif is_folder:
-                yield from self._below(name, below, resolved + name, at, root, depth)
+                yield from self._below(name, below, folder + name, at, root, depth)
             elif name.endswith(SUFFIXES):
                 yield from self._path(below, root, depth=depth)
             else:
@@ -248,7 +248,7 @@ class _Walk:
         data = _plain(LISTING, at)
         if data is None:
             return
-        self.outputs |= outputs_of(real, data, map(os.path.realpath, self.paths))
+        self.outputs |= outputs_of(real, data, map(resolved, self.paths))
 
     def _is_wanted(self, name: str, real: str) -> bool:
         """Whether a plain file of a folder is a manifest that has not been read."""

@@ -11,7 +11,7 @@ import os
 from typing import TYPE_CHECKING, Final
 
 from trainc import inputs
-from trainc.confine import repository_above, within
+from trainc.confine import repository_above, resolved, within
 from trainc.inputs import SETTINGS, STDIN, fault
 from trainc.library import FLAGS, Spelled
 from trainc.objects import NO_PROJECT, Project
@@ -88,7 +88,7 @@ def _above(path: str, root: str | None) -> Iterator[str]:
     """The files of that name in the folder of a path and in those above it, the nearest first, up to the root."""
     start = "." if path == STDIN else path
     folder = os.path.abspath(start if os.path.isdir(start) else os.path.dirname(start) or ".")
-    root = repository_above(folder) if root is None else os.path.realpath(root)
+    root = repository_above(folder) if root is None else resolved(root)
     at = folder
     while True:
         candidate = os.path.join(at, SETTINGS)
@@ -106,7 +106,7 @@ def read(path: str, *, root: str | None = None, follow_links: bool = False) -> S
     file = inputs.settings(path, root=root, follow_links=follow_links)
     if isinstance(file, Diagnostic):
         return Settings(diagnostics=(file,))
-    return of_file(file)._replace(file=os.path.realpath(path))
+    return of_file(file)._replace(file=resolved(path))
 
 
 def of_file(file: inputs.File) -> Settings:

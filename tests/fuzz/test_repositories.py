@@ -205,6 +205,8 @@ def test_golden_repositories(part: int, world: Path) -> None:
                 happen(repository, what, name, target)
             except OSError:
                 continue  # an earlier accident stands in the way
+        if line[0] == "init":  # it writes where it is told to
+            line = "init", [word for word in line[1] if word.startswith("-") or word in NAMES]
         before = outside(world)
         judge([*line[0].split(), *(word for option in line[1] for word in split(option))], repository, log)
         assert outside(world) == before

@@ -15,7 +15,7 @@ import click
 
 from trainc import reports
 from trainc.cli import options
-from trainc.confine import LinkError, is_confined, is_link, open_to_write
+from trainc.confine import LinkError, is_confined, is_link, open_to_write, resolved
 from trainc.inputs import STDIN, SUFFIXES
 
 if TYPE_CHECKING:
@@ -28,10 +28,10 @@ STDOUT: Final = "-"
 
 def check(wanted: Sequence[tuple[str, str]], *, inputs: Sequence[str], stdout: str) -> None:
     """Refuse files that cannot be written, or must not be. `stdout` is what standard output carries already."""
-    given = {os.path.realpath(path) for path in inputs if path != STDIN}
+    given = {resolved(path) for path in inputs if path != STDIN}
     seen: set[str] = set()
     for _, file in wanted:
-        real = file if file == STDOUT else os.path.realpath(file)
+        real = file if file == STDOUT else resolved(file)
         if real in seen:
             raise _refused(file, "is given twice: a file holds one report")
         seen.add(real)
@@ -87,7 +87,7 @@ def _unwritable(file: str) -> str:
         return "it is a folder"
     if _is_stream(file):
         return "" if os.access(file, os.W_OK) else "permission denied"
-    folder = os.path.dirname(os.path.realpath(file))
+    folder = os.path.dirname(resolved(file))
     while not os.path.lexists(folder):
         folder = os.path.dirname(folder)
     if not os.path.isdir(folder):
@@ -134,7 +134,7 @@ def _write(file: str, data: bytes) -> None:
         with open(file, "wb") as opened:
             opened.write(data)
         return
-    folder, name = os.path.split(os.path.abspath(file) if confined else os.path.realpath(file))
+    folder, name = os.path.split(os.path.abspath(file) if confined else resolved(file))
     at = open_to_write(folder, make=True)
     try:
         if confined and is_link(name, at):

@@ -10,7 +10,7 @@ import os
 import re
 from typing import TYPE_CHECKING, Final
 
-from trainc.confine import within
+from trainc.confine import resolved, within
 from trainc.diagnostics import Location
 from trainc.inputs import STDIN, repository_of
 
@@ -36,7 +36,7 @@ class Repository:
         """A file's path from the root, without links, for git has no lines of theirs; outside of it the whole path."""
         if file in _NO_FILES or file.startswith(_STOCK):
             return _NO_FILES.get(file, file)
-        full = os.path.realpath(file)
+        full = resolved(file)
         return os.path.relpath(full, self.root) if within(full, self.root) else full
 
     def fingerprints(self, diagnostics: Sequence[Diagnostic]) -> Iterator[str]:
