@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Make docs/gallery.md from the first line of every golden case.
+"""Generate docs/gallery.md from the first line of every golden case.
 
     make_gallery.py [--check]
 
-Reads    golden/<case>/input.yaml: its first line is the case's story.
-Writes   docs/gallery.md; with --check it writes nothing and exits 1 when the page is not what it would write.
+Reads    golden/<case>/input.yaml: its first line describes the case.
+Writes   docs/gallery.md. With --check it writes nothing and exits 1 if the page is out of date.
 """
 
 from __future__ import annotations
@@ -17,36 +17,36 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 PAGE: Final = ROOT / "docs" / "gallery.md"
 HEAD: Final = """# Gallery
 
-Each case is an input and what trainc makes of it, side by side: the documentation's examples, and the snapshot tests. A
-case written for an older Trainer also has `upgraded.yaml`, which `trainc upgrade` makes of it.
+Each case contains an input and trainc's output. The cases are the documentation's examples and the snapshot tests. A
+case for an older Trainer version also has `upgraded.yaml`, the output of `trainc upgrade`.
 """
-SECTIONS: Final = (("What compiles", False), ("What does not, and what trainc says", True))
+SECTIONS: Final = (("Valid inputs", False), ("Errors", True))
 
 
 def page() -> str:
-    """The text of the page."""
-    stories = {
+    """Return the page's text."""
+    descriptions = {
         path.parent.name: path.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
         for path in sorted(ROOT.glob("golden/*/input.yaml"))
     }
     parts = [HEAD]
     for title, wrong in SECTIONS:
         rows = [
-            f"| [{case}](../golden/{case}) | {story} |\n"
-            for case, story in stories.items()
+            f"| [{case}](../golden/{case}) | {description} |\n"
+            for case, description in descriptions.items()
             if case.startswith("wrong-") == wrong
         ]
-        parts.append(f"\n## {title}\n\n| case | story |\n|---|---|\n{''.join(rows)}")
+        parts.append(f"\n## {title}\n\n| case | description |\n|---|---|\n{''.join(rows)}")
     return "".join(parts)
 
 
 def main() -> int:
-    """Write the page, or say that it is old."""
+    """Write the page, or report that it is out of date."""
     text = page()
     if "--check" not in sys.argv:
         PAGE.write_text(text, encoding="utf-8", newline="\n")
     elif PAGE.read_text(encoding="utf-8") != text:
-        print("docs/gallery.md is not what scripts/make_gallery.py makes", file=sys.stderr)
+        print("docs/gallery.md is out of date; run scripts/make_gallery.py", file=sys.stderr)
         return 1
     return 0
 

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Make the consoles of docs/review.md: its commands run in a repository that is made of docs/review/.
+"""Generate the consoles of docs/review.md: run its commands in a repository built from docs/review/.
 
     make_review.py [--check]
 
 Reads    docs/review/before and docs/review/after, which become the branches `main` and `branch`; the page, whose
-         ```console blocks hold one command each, after `$ `. What stands between `<!-- $ COMMAND -->` and `<!-- $ -->`
-         is printed, too, for the page's reader to see as it is meant: Markdown, or a graph.
-Writes   the page with what the commands print. With --check it writes nothing and exits 1 when the page says anything
-         else. The commands run trainc as this interpreter's environment has it.
+         ```console blocks hold one command each, after `$ `. The output of COMMAND replaces the text between
+         `<!-- $ COMMAND -->` and `<!-- $ -->`, so that the page renders it: Markdown or a graph.
+Writes   the page with the commands' output. With --check it writes nothing and exits 1 if the page is out of date. The
+         commands run the trainc of this interpreter's environment.
 """
 
 from __future__ import annotations
@@ -29,13 +29,15 @@ SHOWN: Final = re.compile(r"^<!-- \$ (.*) -->\n(?:.*\n)*?<!-- \$ -->$", re.MULTI
 
 
 def repository(folder: Path) -> None:
-    """Make the repository: main holds the old files, branch, which is checked out, the new ones."""
+    """Create the repository: main holds the old files; branch, which is checked out, the new ones."""
     git(folder, "init", "--quiet", "--initial-branch=main")
     for branch, files in (("main", "before"), ("branch", "after")):
         for path in folder.iterdir():
-            if path.name != ".git":
+            if path.is_file():
+                path.unlink()
+            elif path.name != ".git":
                 shutil.rmtree(path)
-        # With the times of now: git takes files of one size and time for the same one.
+        # Copy with new times: git treats files of the same size and time as unchanged.
         shutil.copytree(SAMPLE / files, folder, dirs_exist_ok=True, copy_function=shutil.copyfile)
         git(folder, "add", "--all")
         git(folder, "checkout", "--quiet", "-B", branch)
@@ -43,13 +45,13 @@ def repository(folder: Path) -> None:
 
 
 def git(folder: Path, *arguments: str) -> None:
-    """Run git as nobody in particular."""
+    """Run git with a fixed identity."""
     identity = ("-c", "user.name=trainc", "-c", "user.email=trainc@example.com", "-c", "commit.gpgsign=false")
     subprocess.run(["git", *identity, *arguments], cwd=folder, check=True)
 
 
 def printed(command: str, folder: Path) -> str:
-    """What a command prints, on both streams."""
+    """Return the output of a command, of both streams."""
     bin = Path(sys.executable).parent
     variables = {**os.environ, "PATH": f"{bin}:{os.environ['PATH']}", "COLUMNS": "120", "NO_COLOR": "1"}
     done = subprocess.run(
@@ -67,7 +69,7 @@ def printed(command: str, folder: Path) -> str:
 
 
 def page(folder: Path) -> str:
-    """The page, with what its commands print now."""
+    """Return the page with the current output of its commands."""
 
     def console(found: re.Match[str]) -> str:
         return f"```console\n{found[1]}{printed(found[1].removeprefix('$ ').strip(), folder)}```"
@@ -79,14 +81,14 @@ def page(folder: Path) -> str:
 
 
 def main() -> int:
-    """Write the page, or say that it is old."""
+    """Write the page, or report that it is out of date."""
     with tempfile.TemporaryDirectory() as folder:
         repository(Path(folder))
         text = page(Path(folder))
     if "--check" not in sys.argv:
         PAGE.write_text(text, encoding="utf-8", newline="\n")
     elif PAGE.read_text(encoding="utf-8") != text:
-        print("docs/review.md is not what scripts/make_review.py makes", file=sys.stderr)
+        print("docs/review.md is out of date; run scripts/make_review.py", file=sys.stderr)
         return 1
     return 0
 

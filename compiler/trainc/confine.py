@@ -1,10 +1,10 @@
-"""Confined paths: the root of a path, and descriptors of what is below it.
+"""Confined paths: the root of a path, and descriptors of files and folders below it.
 
-Reads    a path as the user gave it. Its root is the git root of the current folder, without one the current folder.
-         A path elsewhere has a root of its own: the git root above it, without one its folder. Roots are lexical: links
-         above a root do not count.
-Returns  descriptors. A path is opened one part at a time, with no link followed. A link is resolved by name first, and
-         the name must lie below the root; so a link that replaces a folder in the meantime opens nothing.
+Reads    a path as the user gave it. Its root is the git root of the current folder, or else the current folder. A path
+         outside has its own root: the git root above it, or else its folder. Roots are lexical: links above a root are
+         allowed.
+Returns  descriptors. A path is opened one part at a time, and no link is followed. A link is first resolved by name,
+         and the result must be below the root, so a link that replaces a folder meanwhile opens nothing.
 """
 
 from __future__ import annotations
@@ -17,52 +17,52 @@ from typing import Final
 from trainc.records import NamedTuple
 
 READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
-"""Flags to open a file: no link is followed, and no pipe waited for."""
+"""Flags to open a file: links are not followed, and pipes do not block."""
 LIST: Final = READ | os.O_DIRECTORY
-"""Flags to open a folder that is listed."""
+"""Flags to open a folder and list it."""
 _STEP: Final = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW
-"""Flags to open a folder on the way; a folder that can be entered need not be readable."""
+"""Flags to open an intermediate folder, which needs no read permission."""
 _TRIES: Final = 3
-"""How often a path is resolved again that changes in the meantime."""
+"""How often a path that changes meanwhile is resolved."""
 
 
 class LinkOutError(Exception):
-    """A link leads out of the root."""
+    """A link has a target outside the root."""
 
 
 class LinkError(OSError):
-    """A link is in the way of an output."""
+    """The path of an output contains a link."""
 
     strerror: str
 
     def __init__(self) -> None:
         import errno
 
-        super().__init__(errno.ELOOP, "it is or lies behind a link, and trainc writes nothing through a link")
+        super().__init__(errno.ELOOP, "the path contains a link, and trainc does not write through links")
 
 
 class Root(NamedTuple):
     """A folder that no link may lead out of."""
 
     path: str
-    """Absolute, as it is spelled."""
+    """The absolute path, with links."""
     real: str
-    """The same with all links resolved."""
+    """The absolute path, with all links resolved."""
 
     @classmethod
     def at(cls, path: str) -> Root:
-        """Return the root of that path."""
+        """Return the root at a path."""
         return cls(os.path.abspath(path), resolved(path))
 
 
 class Opened(NamedTuple):
-    """A file or folder that has been opened."""
+    """An open file or folder."""
 
     descriptor: int | None
-    """None for what is neither a file nor a folder, which is not opened."""
+    """None if it is neither a regular file nor a folder; it is not opened."""
     status: os.stat_result
     path: str
-    """With all links resolved."""
+    """The path, with all links resolved."""
 
 
 def within(path: str, folder: str) -> bool:
@@ -71,22 +71,22 @@ def within(path: str, folder: str) -> bool:
 
 
 def resolved(path: str) -> str:
-    """Return a path with all links resolved, as far as they are there and stay while they are read."""
+    """Return a path with all links resolved; with its own links if they keep changing."""
     for _ in range(_TRIES):
-        with suppress(OSError):  # a link that is replaced between two calls of `os.path.realpath`
+        with suppress(OSError):  # a link is replaced while `os.path.realpath` runs
             return os.path.realpath(path)
     return os.path.abspath(path)
 
 
 def root_of(path: str) -> Root:
-    """Return the root of a path that is read."""
+    """Return the root of a path to read."""
     full = os.path.abspath(path)
     root = _root(full)
     return Root.at(root or (full if os.path.isdir(full) else os.path.dirname(full)))
 
 
 def _root(full: str) -> str | None:
-    """Return the git root of an absolute path, or the current folder above it; None where there is neither."""
+    """Return the git root of an absolute path, or the current folder above it; None without either."""
     here = os.getcwd()
     of_here = _git_root(here)
     if of_here is not None and within(full, of_here):
@@ -97,13 +97,13 @@ def _root(full: str) -> str | None:
 
 
 def repository_above(full: str) -> str | None:
-    """Return the git root at or above an absolute path, lexically; None where there is none."""
+    """Return the git root at or above an absolute path, lexically; None without one."""
     here = _git_root(os.getcwd())
     return here if here is not None and within(full, here) else _git_root(full)
 
 
 def _git_root(full: str, *, below: str = "") -> str | None:
-    """Return the nearest git root at or above a path, and below a folder; one behind a link of another root is none."""
+    """Return the nearest git root at or above a path, and below a folder; roots behind a link do not count."""
     above = [full]
     while (folder := os.path.dirname(above[-1])) != above[-1] and above[-1] != below:
         above.append(folder)
@@ -118,12 +118,12 @@ def _git_root(full: str, *, below: str = "") -> str | None:
 
 
 def open_to_read(path: str, root: Root | None) -> Opened:
-    """Open a file or folder below a root; links are followed inside it, and anywhere with None.
+    """Open a file or folder below a root; links are followed inside the root, and everywhere if it is None.
 
-    Raises OSError, and LinkOutError for a link that leads out of the root.
+    Raises OSError, and LinkOutError for a link to a target outside the root.
     """
     if not path:
-        os.lstat(path)  # raises: no file has this name
+        os.lstat(path)  # raises, because no file has an empty name
     full = os.path.abspath(path)
     if root is None:
         return _follow(full)
@@ -136,7 +136,7 @@ def open_to_read(path: str, root: Root | None) -> Opened:
             return opened
         real = resolved(full)
         if not within(real, root.real):
-            os.stat(full)  # raises where the link leads nowhere
+            os.stat(full)  # raises for a dangling link
             raise LinkOutError
         parts = _parts(real, root.real)
     import errno
@@ -150,7 +150,7 @@ def _parts(path: str, folder: str) -> list[str]:
 
 
 def _follow(full: str) -> Opened:
-    """Open a path and follow its links."""
+    """Open a path, following its links."""
     status = os.stat(full)
     if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
         return Opened(None, status, resolved(full))
@@ -159,7 +159,7 @@ def _follow(full: str) -> Opened:
 
 
 def _descend(folder: str, parts: list[str]) -> Opened | None:
-    """Open the path below a folder; None where one of its parts is a link."""
+    """Open a path below a folder; None if one of its parts is a link."""
     path = os.path.join(folder, *parts)
     here = os.getcwd()
     at: int | None = None
@@ -188,7 +188,7 @@ def _descend(folder: str, parts: list[str]) -> Opened | None:
         import errno
 
         if error.errno in {errno.ELOOP, errno.ENOTDIR} and resolved(path) != path:
-            return None  # a link has taken its place
+            return None  # it was replaced by a link
         raise
     finally:
         if at is not None:
@@ -196,9 +196,9 @@ def _descend(folder: str, parts: list[str]) -> Opened | None:
 
 
 def open_to_write(folder: str, *, make: bool) -> int:
-    """Return a descriptor of a folder that is written to, made where it is missing.
+    """Return a descriptor of a folder to write to; with `make`, create it if it is missing.
 
-    Raises LinkError for a link below the root, and OSError. Outside every root, links are followed.
+    Raises LinkError for a link below the root, and OSError. Outside of every root, links are followed.
     """
     full = os.path.abspath(folder)
     root = _root(full)
@@ -219,7 +219,7 @@ def open_to_write(folder: str, *, make: bool) -> int:
 
 
 def _enter(at: int, part: str, flags: int, *, make: bool) -> int:
-    """Open a folder in the folder of a descriptor; no link is followed."""
+    """Open a subfolder of a descriptor's folder; no link is followed."""
     if make:
         with suppress(FileExistsError):
             os.mkdir(part, dir_fd=at)
@@ -237,5 +237,5 @@ def is_link(name: str, at: int) -> bool:
 
 
 def is_confined(path: str) -> bool:
-    """Return whether a path that is written lies below a root, where no link is followed."""
+    """Return whether a path to write is below a root, where no link is followed."""
     return _root(os.path.abspath(path)) is not None

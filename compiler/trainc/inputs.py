@@ -1,10 +1,10 @@
-"""The given paths, read: files, folders, standard input.
+"""The files of the given paths: files, folders and standard input.
 
-Reads    each path that the user gave, and below a folder every .yaml, .yml and .json file. Hidden files and folders are
-         left out: they hold settings of git, editors and hooks. Outputs of trainc that a listing names are left out
-         below another folder.
-Returns  the files in a fixed order, and a diagnostic for each path that cannot be read. Folders are walked by
-         descriptors, and nothing outside the root is read: a link that leads out of it is an error.
+Reads    each given path, and in a folder every .yaml, .yml and .json file at any depth. Hidden files and folders are
+         skipped, because they are settings of git, editors and hooks. In a folder, outputs that a listing names are
+         skipped too.
+Returns  the files in a fixed order, and a diagnostic for each path that cannot be read. Folders are opened by
+         descriptor, and nothing outside the root is read: a link to a target outside is an error.
 """
 
 from __future__ import annotations
@@ -25,27 +25,27 @@ if TYPE_CHECKING:
 
     from trainc.confine import Opened
 
-UNREADABLE: Final = Declaration("unreadable", ("read",), "A path cannot be read", own=True)
-LINK_OUT: Final = Declaration("link-out", ("read",), "A link leads out of what may be read", own=True)
+UNREADABLE: Final = Declaration("unreadable", ("read",), "Unreadable path", own=True)
+LINK_OUT: Final = Declaration("link-out", ("read",), "Link to a target outside the root", own=True)
 
 SUFFIXES: Final = (".yaml", ".yml", ".json")
 LARGEST_FILE: Final = 256 * 1024 * 1024
-"""Bytes. A file above this is refused unread."""
+"""Bytes. A larger file is an error and is not read."""
 DEEPEST: Final = 100
-"""How deep folders may be nested below a given one."""
+"""The maximum nesting of folders below a given one."""
 STDIN: Final = "-"
 SETTINGS: Final = "trainc.yaml"
-"""The name of the settings, which are no manifest."""
-TOLD: Final = "the repository"
-"""What a root is called that somebody else chose: its path means nothing to the user."""
+"""The name of the settings file, which is not a manifest."""
+GIVEN_ROOT: Final = "the repository"
+"""The name of a root that the caller set: its path means nothing to the user."""
 
 LONGEST: Final = 4095
-"""Bytes of a path, as Linux takes them."""
+"""The maximum length of a path on Linux, in bytes."""
 _LONGEST_NAME: Final = 255
 
 
 class File(NamedTuple):
-    """A file's bytes, under the path by which the user knows it."""
+    """A file's bytes and the path that messages show."""
 
     path: str
     data: bytes
@@ -59,18 +59,18 @@ def read(
     root: str | None = None,
     follow_links: bool = False,
 ) -> Iterator[File | Diagnostic]:
-    """Yield every file of the paths, each once, and a diagnostic for each path that cannot be read.
+    """Yield each file of the paths once, and a diagnostic for each path that cannot be read.
 
     Args:
         paths: files, folders, and `-` for standard input.
-        skip: files and folders that are left out below one of the paths: outputs.
-        settings: a file with trainc's own settings, with all links resolved; left out as any trainc.yaml is.
-        root: the folder that nothing is read outside of; by default the root of each path (`confine.root_of`).
+        skip: output files and folders; they are not read below another path.
+        settings: a settings file, with all links resolved; like any trainc.yaml, it is not read.
+        root: the folder that links must not leave; the default is each path's root (`confine.root_of`).
         follow_links: whether links may lead out of the root.
     """
     paths = list(paths)
     written = [resolved(path) for path in skip]
-    # What is asked for by name is read.
+    # A path that the user gives is read even if it is an output.
     left_out = tuple(out for out in written if not any(within(resolved(path), out) for path in paths))
     walk = _Walk(paths, root=root, skip=left_out, settings=settings, follow_links=follow_links)
     for path in paths:
@@ -81,15 +81,15 @@ def read(
 
 
 def settings(path: str, *, root: str | None = None, follow_links: bool = False) -> File | Diagnostic:
-    """The one file of that path, which is no manifest."""
+    """Read a settings file."""
     if os.path.isdir(path):
-        return fault(path, "is a folder", "give the file that holds the settings")
+        return fault(path, "is a folder", "use a file with settings")
     walk = _Walk([path], root=root, settings=None, follow_links=follow_links)
     return next(walk.given(path))
 
 
 def repository_of(path: str) -> str:
-    """The git root above a path, else its folder (a folder's own), with all links resolved."""
+    """Return the git root above a path, or else the folder that contains it, with all links resolved."""
     full = os.path.abspath(path)
     folder = resolved(full if os.path.isdir(full) else os.path.dirname(full))
     at = folder
@@ -103,12 +103,12 @@ def repository_of(path: str) -> str:
 
 
 def fault(path: str, message: str, help: str = "", *, declared: Declaration = UNREADABLE) -> Diagnostic:
-    """A path that cannot be read."""
+    """Return the diagnostic for a path that cannot be read."""
     return Diagnostic.of(declared, message, help, place=Location(file=path))
 
 
 class _Walk:
-    """One walk over all given paths. It remembers what it has read, and reads nothing twice."""
+    """One walk over all given paths; it reads no file twice."""
 
     def __init__(
         self,
@@ -125,9 +125,9 @@ class _Walk:
         self.settings = settings
         self.follow_links = follow_links
         self.seen = set(skip)
-        """Resolved paths: all that has been read, and all that is left out."""
+        """Resolved paths of all files and folders that are read or skipped."""
         self.outputs: frozenset[str] = frozenset()
-        """Resolved paths of the files that listings name as outputs."""
+        """Resolved paths of the outputs in all listings."""
 
     def given(self, path: str) -> Iterator[File | Diagnostic]:
         """Yield the files of a path that the user gave."""
@@ -138,7 +138,7 @@ class _Walk:
         yield from self._path(path, root, depth=0)
 
     def _path(self, path: str, root: Root, *, depth: int) -> Iterator[File | Diagnostic]:
-        """Yield the files of a path, opened from its root: a given one, a link, or one that a listing got wrong."""
+        """Yield the files of a path, opened from its root: a given path, a link, or an entry that could not be read."""
         try:
             opened = open_to_read(path, None if self.follow_links else root)
         except LinkOutError:
@@ -166,16 +166,16 @@ class _Walk:
     def _file(self, path: str, opened: Opened, depth: int) -> Iterator[File | Diagnostic]:
         if self.settings is not None and (opened.path == self.settings or os.path.basename(path) == SETTINGS):
             if depth == 0:
-                yield fault(path, "holds trainc's own settings, and no manifest", "give the files of the jobs")
+                yield fault(path, "contains trainc settings, not manifests", "give the files of the jobs")
         elif opened.descriptor is not None and stat.S_ISREG(opened.status.st_mode):
             yield _file(path, opened.descriptor, opened.status.st_size)
         else:
             yield fault(path, "is not a regular file", "give a file, a folder, or - for standard input")
 
     def _folder(self, path: str, real: str, at: int, root: Root, depth: int) -> Iterator[File | Diagnostic]:
-        """Yield the files of a folder that is open."""
+        """Yield the files of an open folder."""
         if depth > DEEPEST:
-            yield fault(path, f"is a folder more than {DEEPEST} deep; it is not read", "give its path by itself")
+            yield fault(path, f"is a folder more than {DEEPEST} levels deep", "give its path as an argument")
             return
         try:
             with os.scandir(at) as entries:
@@ -198,12 +198,8 @@ class _Walk:
             elif is_file and not name.endswith(SUFFIXES):
                 continue
             elif room < _LONGEST_NAME and len(os.fsencode(name)) > room:
-                yield fault(
-                    below,
-                    f"has more than {LONGEST} bytes in its path; it is not read",
-                    "give its folder a shorter path",
-                )
-            # A plain file is in the root as its folder is; where anything is to be said of it, `_path` says it.
+                yield fault(below, f"has a path of more than {LONGEST} bytes", "shorten the path of its folder")
+            # A regular file is in the root because its folder is; `_path` reports any problem with it.
             elif is_file and self._is_wanted(name, folder + name) and (data := _plain(name, at)) is not None:
                 if folder + name not in self.outputs or not data.startswith(MARK_BYTES):
                     self.seen.add(folder + name)
@@ -216,7 +212,7 @@ class _Walk:
                 yield from self._odd(name, below, at, root, depth)
 
     def _below(self, name: str, path: str, real: str, at: int, root: Root, depth: int) -> Iterator[File | Diagnostic]:
-        """Yield the files of a folder in one that is open."""
+        """Yield the files of a subfolder of an open folder."""
         if real in self.seen:
             return
         try:
@@ -231,7 +227,7 @@ class _Walk:
             os.close(descriptor)
 
     def _odd(self, name: str, path: str, at: int, root: Root, depth: int) -> Iterator[File | Diagnostic]:
-        """Yield the files of a link to a folder; nothing where it is none, and no manifest by its name."""
+        """Yield the files of a link to a folder; nothing for any other entry without a manifest suffix."""
         try:
             is_folder = stat.S_ISDIR(os.stat(name, dir_fd=at).st_mode)
         except OSError as error:
@@ -244,34 +240,34 @@ class _Walk:
             yield from self._path(path, root, depth=depth)
 
     def _listed(self, at: int, real: str) -> None:
-        """Note the outputs that the listing of a folder names, unless they are given."""
+        """Add the outputs in a folder's listing to `outputs`, except given ones."""
         data = _plain(LISTING, at)
         if data is None:
             return
         self.outputs |= outputs_of(real, data, map(resolved, self.paths))
 
     def _is_wanted(self, name: str, real: str) -> bool:
-        """Whether a plain file of a folder is a manifest that has not been read."""
+        """Whether a regular file in a folder is a manifest that has not been read."""
         return name != SETTINGS and real != self.settings and real not in self.seen
 
     def _link_out(self, path: str, root: Root) -> Diagnostic:
         if self.root is not None:
             help = "copy the file into the repository"
         else:
-            help = "copy the file, or read through such links with --follow-links"
-        where = TOLD if self.root is not None else root.path
-        return fault(path, f"is a link that leads out of {where}", help, declared=LINK_OUT)
+            help = "copy the file, or use --follow-links"
+        where = GIVEN_ROOT if self.root is not None else root.path
+        return fault(path, f"is a link to a target outside {where}", help, declared=LINK_OUT)
 
     def _missing(self, path: str, error: OSError) -> Diagnostic:
         if os.path.islink(path):
-            return fault(path, "is a link that leads nowhere, or in a circle", "remove it, or mend its target")
-        return fault(path, f"cannot be read: {error.strerror}", "check the path's spelling, and who may read it")
+            return fault(path, "is a dangling or circular link", "remove it, or fix its target")
+        return fault(path, f"cannot be read: {error.strerror}", "check the path and its permissions")
 
 
 def _plain(name: str, at: int) -> bytes | None:
-    """The bytes of a plain file in an open folder; None for anything else, or where it changes while it is read.
+    """Return the bytes of a regular file in an open folder; None for anything else, or if it changes meanwhile.
 
-    Python's `open` alone would take longer than all of this.
+    This takes less time than Python's `open`.
     """
     try:
         opened = os.open(name, READ, dir_fd=at)
@@ -290,19 +286,19 @@ def _plain(name: str, at: int) -> bytes | None:
 
 
 def _is_output(descriptor: int | None) -> bool:
-    """Whether an open file begins with trainc's mark."""
+    """Whether an open file starts with trainc's marker."""
     return descriptor is not None and os.pread(descriptor, len(MARK_BYTES), 0) == MARK_BYTES
 
 
 def _file(path: str, descriptor: int, size: int) -> File | Diagnostic:
     if size > LARGEST_FILE:
-        return fault(path, f"has {size >> 20} MiB; files of more than 256 MiB are not read", "split it")
+        return fault(path, f"is {size >> 20} MiB, more than the limit of 256 MiB", "split it")
     try:
         with open(descriptor, "rb", closefd=False) as opened:
-            # A device has no size, and maybe no end; to ask a file for more than it has takes longer than to read it.
+            # A device has no size and may be endless. For a file, a read with a limit above its size is slower.
             data = opened.read() if size else opened.read(LARGEST_FILE + 1)
     except OSError as error:
-        return fault(path, f"cannot be read: {error.strerror}", "check who may read it")
+        return fault(path, f"cannot be read: {error.strerror}", "check its permissions")
     return _bounded(path, data)
 
 
@@ -317,7 +313,7 @@ def _device(path: str) -> File | Diagnostic:
         with open(path, "rb") as opened:
             return _bounded(path, opened.read(LARGEST_FILE + 1))
     except OSError as error:
-        return fault(path, f"cannot be read: {error.strerror}", "check the path's spelling, and who may read it")
+        return fault(path, f"cannot be read: {error.strerror}", "check the path and its permissions")
 
 
 def _standard_input() -> Iterator[File | Diagnostic]:
@@ -326,5 +322,5 @@ def _standard_input() -> Iterator[File | Diagnostic]:
 
 def _bounded(path: str, data: bytes) -> File | Diagnostic:
     if len(data) > LARGEST_FILE:
-        return fault(path, "has more than 256 MiB; such files are not read", "split it")
+        return fault(path, "exceeds the limit of 256 MiB", "split it")
     return File(path=path, data=data)

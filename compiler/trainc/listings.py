@@ -1,7 +1,7 @@
-"""Output listings: the file in an output folder that names the outputs of trainc and their sources.
+"""Output listings: the file in an output folder that names the outputs and their sources.
 
-Reads    the bytes of a listing, which anybody may have changed.
-Returns  the outputs that it names: the readers skip them, the writer prunes them.
+Reads    the bytes of a listing, which are untrusted.
+Returns  the outputs in the listing, which readers skip and the writer prunes.
 """
 
 from __future__ import annotations
@@ -19,29 +19,29 @@ MARK: Final = "# Compiled by trainc from the TrainJob of this name. Do not edit:
 """The first line of every output."""
 MARK_BYTES: Final = MARK.encode()
 LISTING: Final = ".trainc-outputs"
-"""No suffix: kubectl and Argo CD read every .json file of a folder as a manifest, hidden or not."""
+"""It has no suffix, because kubectl and Argo CD read every .json file in a folder as a manifest, even a hidden one."""
 BEGINS: Final = b'{\n  "outputs": '
-"""How trainc begins a listing."""
+"""The start of every listing."""
 STDIN: Final = "-"
 _NO_NAMES: Final = frozenset(("", ".", ".."))
-"""Parts of paths, of absolute ones too, that name nothing in a folder."""
+"""Path segments that do not name an entry of a folder."""
 
 
 Sources = dict[str, tuple[str, ...]]
-"""By output, the files that it was compiled from: relative to the output folder, `-` for a stream."""
+"""The source files of each output, relative to the output folder; `-` is a stream."""
 
 
 class Listing(NamedTuple):
     """The content of a listing."""
 
     outputs: tuple[object, ...] = ()
-    """Paths in the folder, `/` between their parts, as they were read; use `is_below` before you follow one."""
+    """Paths in the folder with `/` as the separator, unchecked; call `is_below` before you use one."""
     sources: Sources = {}  # noqa: RUF012 (never changed)
-    """An older trainc names none."""
+    """Empty for listings of older trainc versions."""
 
 
 def parse(data: bytes) -> Listing | None:
-    """Return a listing; None where the data is none."""
+    """Return the listing in some bytes; None if they are not a listing."""
     import json
 
     try:
@@ -57,7 +57,7 @@ def parse(data: bytes) -> Listing | None:
 
 
 def _sources(value: object) -> tuple[str, ...]:
-    """Return the sources of one output; none where the value has another form."""
+    """Return the sources of one output; empty if the value is invalid."""
     paths: list[object] = value if isinstance(value, list) else [value]
     valid = tuple(path for path in paths if isinstance(path, str) and path and "\0" not in path)
     return valid if len(valid) == len(paths) else ()
@@ -74,14 +74,14 @@ def render(outputs: Iterable[str], sources: Sources) -> bytes:
 
 
 def outputs_of(folder: str, data: bytes, given: Iterable[str]) -> frozenset[str]:
-    """Return the paths of the outputs that a folder's listing names.
+    """Return the paths of the outputs in a folder's listing.
 
-    A file is an output where it also begins with trainc's mark.
+    A file is an output only if it also starts with trainc's marker.
 
     Args:
-        folder: its absolute path, with all links resolved.
-        data: its listing.
-        given: the paths of the command line, likewise. What they name in the folder is left out, for it is read.
+        folder: the absolute path, with all links resolved.
+        data: the listing.
+        given: the paths of the command line, in the same form. Outputs at or below them are not returned.
     """
     listing = parse(data)
     named = [path for path in given if within(path, folder)]
@@ -91,7 +91,7 @@ def outputs_of(folder: str, data: bytes, given: Iterable[str]) -> frozenset[str]
 
 
 def is_below(path: object) -> bool:
-    """Return whether a value is a path that stays in the folder."""
+    """Return whether an untrusted value is a path that stays inside the folder."""
     if not isinstance(path, str):
         return False
     try:
@@ -102,14 +102,14 @@ def is_below(path: object) -> bool:
 
 
 def relative(folder: str, path: str) -> str:
-    """Return a path of the command line as a listing names it: relative to the output folder, a stream as `-`."""
+    """Return a path of the command line relative to the output folder, as in a listing; `-` for a stream."""
     return STDIN if _is_stream(path) else os.path.relpath(path, folder)
 
 
 def is_covered(folder: str, source: str, given: Iterable[str]) -> bool:
-    """Return whether a build of the given paths compiles a source, all relative to the output folder.
+    """Return whether a build of the given paths compiles a source; all paths are relative to the output folder.
 
-    A path covers itself and all that is below it. A source whose folder no longer exists is covered, too.
+    A path covers itself and everything below it. A source is also covered if its folder no longer exists.
     """
     given = tuple(given)
     if source in given:

@@ -1,15 +1,14 @@
-"""The output folder: one file per TrainJob, and a listing of what was written, so that stale outputs are pruned.
+"""The output folder: one file per TrainJob, and a listing of the outputs, so that stale ones are pruned.
 
-The listing also names the files that the outputs were compiled from. A build that does not cover them prunes nothing.
-A build plans and writes under a lock, so two builds into one folder take turns.
+The listing also names the source files of the outputs. A build that does not cover them prunes nothing. A build plans
+and writes under a lock, so two builds into one folder run one after the other.
 
-Nothing is half-written: a file is written beside its place and renamed into it, and only when its bytes changed.
-Nothing of anybody else is touched: a file is replaced or removed only where it begins with trainc's mark, and no link
-is followed below the folder.
+A file is written only if its bytes change, as a temporary file that is renamed, so no file is half-written. A file is
+replaced or removed only if it starts with trainc's marker, and no link is followed below the folder.
 
-A build may be killed at any moment. Whatever it has written is listed before it is written, and what it was writing
-has a hidden name, by which the next build finds and removes it. That needs no fsync: what a process has written
-outlives it; a machine that loses its power may lose outputs, which the next build makes anew.
+A build may be killed at any moment. It lists outputs before it writes them, and temporary files have hidden names by
+which the next build finds and removes them. No fsync is needed: written data outlives a process. After a power failure
+outputs may be lost, and the next build writes them again.
 """
 
 from __future__ import annotations
@@ -33,41 +32,41 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 OUTPUT_NOT_OURS: Final = Declaration(
-    "output-not-ours", ("build",), "An output would replace a file that is not trainc's", own=True
+    "output-not-ours", ("build",), "Output would replace a file that trainc did not write", own=True
 )
 OUTPUT_LEFT_ALONE: Final = Declaration(
-    "output-left-alone", ("build",), "A file that was to be removed is not trainc's", severity="warning", own=True
+    "output-left-alone", ("build",), "Stale output that trainc did not write", severity="warning", own=True
 )
-OUTPUT_UNWRITABLE: Final = Declaration("output-unwritable", ("build",), "An output cannot be written", own=True)
+OUTPUT_UNWRITABLE: Final = Declaration("output-unwritable", ("build",), "Unwritable output", own=True)
 PASSTHROUGH_PARTIAL: Final = Declaration(
-    "passthrough-partial", ("build",), "An output would lose the documents of other paths", own=True
+    "passthrough-partial", ("build",), "Output would lose the documents of other paths", own=True
 )
 
 PASSED: Final = "_passthrough.yaml"
-"""The output that holds the documents of other kinds; no object's name can begin with an underscore."""
+"""The output with the documents of other kinds; no object name can start with an underscore."""
 PATIENCE: Final = 60.0
-"""How many seconds a build waits for another one that writes to its folder."""
+"""How long a build waits for another build of its folder, in seconds."""
 _PAUSE: Final = 0.05
 MOST_SHOWN: Final = 3
-"""How many sources are named in a line."""
+"""The maximum number of sources that a line names."""
 
 
 class Output(NamedTuple):
-    """An output folder that is open, and that no other build writes to."""
+    """An open and locked output folder."""
 
     folder: str
     at: int | None
-    """Its descriptor; None where there is no such folder."""
+    """The descriptor; None if the folder does not exist."""
 
 
 @contextmanager
-def opened(folder: str, *, make: bool, tell: Callable[[str], object]) -> Iterator[Output]:
+def opened(folder: str, *, make: bool, notify: Callable[[str], object]) -> Iterator[Output]:
     """Open an output folder and lock it; no link below the root is followed.
 
     Args:
-        folder: its path.
-        make: whether it is made where it is missing, and written to.
-        tell: is called once with a line when another build holds the lock.
+        folder: the path.
+        make: whether to create a missing folder and to write to it.
+        notify: called once with a line of text if another build holds the lock.
 
     Raises:
         OSError: the folder cannot be opened, or another build holds the lock for a minute.
@@ -81,14 +80,14 @@ def opened(folder: str, *, make: bool, tell: Callable[[str], object]) -> Iterato
         return
     try:
         os.listdir(at)
-        _lock(folder, at, tell, shared=not make)
+        _lock(folder, at, notify, shared=not make)
         yield Output(folder, at)
     finally:
         os.close(at)
 
 
-def _lock(folder: str, at: int, tell: Callable[[str], object], *, shared: bool) -> None:
-    """Wait until no other build writes to the folder. The system releases the lock of a build that is killed."""
+def _lock(folder: str, at: int, notify: Callable[[str], object], *, shared: bool) -> None:
+    """Wait until no other build writes to the folder. The system releases the lock of a killed build."""
     import fcntl
 
     how = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
@@ -104,7 +103,7 @@ def _lock(folder: str, at: int, tell: Callable[[str], object], *, shared: bool) 
             return
         now = time.monotonic()
         if until is None:
-            tell(f"{folder}: another build writes to this folder; waiting for up to {PATIENCE:.0f} seconds\n")
+            notify(f"{folder}: another build writes to this folder; waiting up to {PATIENCE:.0f} seconds\n")
             until = now + PATIENCE
         elif now >= until:
             raise OSError(errno.ETIMEDOUT, f"another build has locked the folder for {PATIENCE:.0f} seconds")
@@ -113,18 +112,18 @@ def _lock(folder: str, at: int, tell: Callable[[str], object], *, shared: bool) 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changes:
-    """What a build would do to a folder: relative paths, `/` between their parts."""
+    """The changes of a build to a folder, by relative path with `/` as the separator."""
 
     write: Mapping[str, bytes] = field(default_factory=lambda: MappingProxyType({}), repr=False)
     remove: tuple[str, ...] = ()
     listed: bytes | None = field(default=None, repr=False)
-    """The list for as long as files are written: of the old ones and the new ones. None where the old one will do."""
+    """The listing of old and new outputs while files are written; None if the old listing has all of them."""
     folders: frozenset[str] = frozenset()
-    """All folders that hold outputs, old and new ones, also where none of these changes."""
+    """All folders with old or new outputs, changed or not."""
     kept: tuple[str, ...] = ()
-    """Outputs that this build does not make, and that are not pruned: it does not compile all that wrote the folder."""
+    """Outputs that this build does not write and does not prune, because its paths do not cover all sources."""
     missing: tuple[str, ...] = ()
-    """The sources of outputs that this build does not cover, relative to the folder; empty for an unknown one."""
+    """Sources that the paths do not cover, relative to the folder; an empty string is an unknown source."""
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
@@ -136,14 +135,14 @@ def plan(
     paths: Sequence[str],
     prune: bool,
 ) -> Changes:
-    """Return what changes for the folder to hold `files` (relative path -> text). Read only.
+    """Return the changes after which the folder has `files` (relative path -> text), and change nothing.
 
     Args:
         output: the folder.
-        files: what it is to hold.
-        sources: by output, the files that it is compiled from.
-        paths: the PATHs of the command line. Nothing is pruned where they do not cover the sources of all outputs.
-        prune: False where only some TrainJobs of the paths are compiled.
+        files: the outputs.
+        sources: the source files of each output.
+        paths: the PATHs of the command line. Nothing is pruned if they do not cover the sources of all outputs.
+        prune: False if only some TrainJobs of the paths are compiled.
     """
     folder, at = output
     listing, ignored = _listing(output)
@@ -174,9 +173,10 @@ def plan(
 
 
 def _missing(folder: str, listing: Listing, outputs: Iterable[str], paths: Sequence[str]) -> list[str]:
-    """Return the sources of some listed outputs that the paths do not cover.
+    """Return the sources of listed outputs that the paths do not cover.
 
-    An older trainc lists no sources. Its outputs are covered by folders and standard input, not by single files.
+    Listings of older trainc versions have no sources. Folders and standard input cover their outputs, single files do
+    not.
     """
     given = [relative(folder, path) for path in paths]
     found: dict[str, None] = {}
@@ -189,7 +189,7 @@ def _missing(folder: str, listing: Listing, outputs: Iterable[str], paths: Seque
 
 
 def _differing(output: Output, files: Mapping[str, str]) -> tuple[dict[str, bytes], list[Diagnostic]]:
-    """Return the bytes of the files that are to be written, and why others cannot be."""
+    """Return the files to write, and a diagnostic for each file that cannot be replaced."""
     write: dict[str, bytes] = {}
     refused: list[Diagnostic] = []
     folder, at = output
@@ -211,7 +211,7 @@ def _differing(output: Output, files: Mapping[str, str]) -> tuple[dict[str, byte
 
 
 def _removable(output: Output, listed: Sequence[str]) -> tuple[list[str], list[Diagnostic]]:
-    """Return the listed files that are there and may be removed, and why others are left alone."""
+    """Return the listed files that may be removed, and a diagnostic for each of the others."""
     removable: list[str] = []
     kept: list[Diagnostic] = []
     folder, at = output
@@ -220,14 +220,14 @@ def _removable(output: Output, listed: Sequence[str]) -> tuple[list[str], list[D
         if isinstance(there, str):
             kept.append(_left_alone(folder, path, there))
         elif there is not None and not there.startswith(MARK.encode()):
-            kept.append(_left_alone(folder, path, "it does not begin with trainc's mark"))
+            kept.append(_left_alone(folder, path, "it does not start with trainc's marker"))
         elif there is not None:
             removable.append(path)
     return removable, kept
 
 
 def apply(output: Output, changes: Changes) -> tuple[Diagnostic, ...]:
-    """Write and remove; stop at the first thing that the system refuses, and report it."""
+    """Write and remove files; stop at the first error and report it."""
     folder, at = output
     assert at is not None
     path = ""
@@ -254,11 +254,11 @@ def apply(output: Output, changes: Changes) -> tuple[Diagnostic, ...]:
 
 
 def _sweep(folder: int, below: str) -> None:
-    """Remove what killed builds were writing in a folder."""
+    """Remove the temporary files of killed builds from a folder."""
     try:
         at = open_below(folder, below)
     except OSError:
-        return  # it is not there yet, or no folder, which writing to it will tell
+        return  # it does not exist yet, or is not a folder, which the write reports
     try:
         for name in os.listdir(at):
             if name.startswith(".") and name.endswith(PART) and _is_part(content(at, name)):
@@ -268,14 +268,14 @@ def _sweep(folder: int, below: str) -> None:
 
 
 def _is_part(content: bytes | str | None) -> bool:
-    """Whether a file holds what trainc writes, as far as it came."""
+    """Whether a file is the start of an output or of a listing."""
     return isinstance(content, bytes) and any(
         content.startswith(start) or start.startswith(content) for start in (MARK.encode(), BEGINS)
     )
 
 
 def diff(output: Output, changes: Changes) -> Iterator[str]:
-    """A unified diff from what the folder holds to what a build would make."""
+    """Yield a unified diff from the folder's files to the output of a build."""
     import difflib
 
     folder, at = output
@@ -293,9 +293,9 @@ def diff(output: Output, changes: Changes) -> Iterator[str]:
 
 
 def _listing(output: Output) -> tuple[Listing, list[Diagnostic]]:
-    """Return the listing of an earlier build, and why some of its outputs are left alone.
+    """Return the listing of an earlier build, and a diagnostic for each path that cannot be an output.
 
-    Where git has merged two listings, one path may be there twice.
+    A listing that git merged may have a path twice.
     """
     folder, at = output
     data = current(at, LISTING)
@@ -303,20 +303,20 @@ def _listing(output: Output) -> tuple[Listing, list[Diagnostic]]:
         return Listing(), []
     listing = parse(data) if isinstance(data, bytes) else None
     if listing is None:
-        return Listing(), [_left_alone(folder, LISTING, "it is no list of trainc's; nothing is removed")]
+        return Listing(), [_left_alone(folder, LISTING, "it is not a listing of trainc, so nothing is removed")]
     return listing, [
-        _left_alone(folder, str(path), f"{LISTING} lists it, but it leads out of the folder")
+        _left_alone(folder, str(path), f"{LISTING} lists it, but it is outside the folder")
         for path in listing.outputs
         if not is_below(path)
     ]
 
 
 def unwritable(folder: str, path: str, error: OSError) -> Diagnostic:
-    """Return the diagnostic of an output, or of the folder itself, that the system refuses to write."""
+    """Return the diagnostic for an output, or for the folder itself, that cannot be written."""
     return Diagnostic.of(
         OUTPUT_UNWRITABLE,
         f"cannot be written: {error.strerror}",
-        "check who may write there; every file that was written is whole",
+        "check permissions and space; every written file is complete",
         place=Location(file=os.path.join(folder, path) if path else folder),
     )
 
@@ -324,14 +324,14 @@ def unwritable(folder: str, path: str, error: OSError) -> Diagnostic:
 def _partial(folder: str, missing: Sequence[str]) -> Diagnostic:
     return Diagnostic.of(
         PASSTHROUGH_PARTIAL,
-        f"also holds documents of {shown(folder, missing)}, which the given paths do not cover",
+        f"also contains documents of {shown(folder, missing)}, which the given paths do not cover",
         "give every path that the folder is built from",
         place=Location(file=os.path.join(folder, PASSED)),
     )
 
 
 def shown(folder: str, sources: Sequence[str]) -> str:
-    """Return sources of a listing as paths of the command line, and of many the first ones."""
+    """Return the first sources of a listing, relative to the current folder, for a message."""
     names = {"": "unknown files", STDIN: "standard input"}
     first = [names.get(path) or os.path.relpath(os.path.join(folder, path)) for path in sources[:MOST_SHOWN]]
     more = len(sources) - len(first)
@@ -341,8 +341,8 @@ def shown(folder: str, sources: Sequence[str]) -> str:
 def _refuse(folder: str, path: str, why: str) -> Diagnostic:
     return Diagnostic.of(
         OUTPUT_NOT_OURS,
-        f"is in the way of an output, and is left alone: {why}",
-        "move it away, or choose another --output",
+        f"cannot be replaced by an output: {why}",
+        "move it, or use another --output",
         place=Location(file=os.path.join(folder, path)),
     )
 
@@ -350,7 +350,7 @@ def _refuse(folder: str, path: str, why: str) -> Diagnostic:
 def _left_alone(folder: str, path: str, why: str) -> Diagnostic:
     return Diagnostic.of(
         OUTPUT_LEFT_ALONE,
-        f"is left alone: {why}",
-        "remove it by hand if nobody needs it",
+        f"is not removed: {why}",
+        "remove it if it is not needed",
         place=Location(file=os.path.join(folder, path)),
     )

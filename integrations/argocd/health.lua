@@ -1,6 +1,6 @@
--- The health of a JobSet (jobset.x-k8s.io/v1alpha2, as JobSet v0.12 writes its status) for Argo CD.
--- It goes into argocd-cm, as argocd-cm.yaml beside it shows. Lua 5.1 with `table` alone: Argo CD opens no other library
--- (no `string`) unless it is told to.
+-- The Argo CD health check for a JobSet (jobset.x-k8s.io/v1alpha2, with the status of JobSet v0.12).
+-- argocd-cm.yaml in this folder installs it. It uses only Lua 5.1 and `table`, because Argo CD by default opens no other
+-- library, not even `string`.
 
 local spec, status = obj.spec or {}, obj.status or {}
 
@@ -12,14 +12,14 @@ local function condition(type)
   end
 end
 
-local function told_by(found, otherwise)
+local function message_of(found, otherwise)
   if found and found.message and found.message ~= "" then
     return found.message
   end
   return otherwise
 end
 
--- The restarts of all Jobs together, and of single ones.
+-- The number of restarts, of the whole JobSet and of single Jobs.
 local function total(field, of_single_jobs)
   local sum = status[field] or 0
   for _, job in ipairs(status.replicatedJobsStatus or {}) do
@@ -30,7 +30,7 @@ local function total(field, of_single_jobs)
   return sum
 end
 
--- ", 2 restarts (1 of 3 that count)", where there were any.
+-- ", 2 restarts (1 of 3 that count)", or nothing without restarts.
 local function restarts()
   local count = total("restarts", "jobRestarts")
   if count == 0 then
@@ -45,7 +45,7 @@ local function restarts()
   return text
 end
 
--- "launcher 0/1 ready, node 1/2 ready": a Job that has succeeded needs no pods any more.
+-- "launcher 0/1 ready, node 1/2 ready". Succeeded Jobs count as ready.
 local function progress()
   local states = {}
   for _, found in ipairs(status.replicatedJobsStatus or {}) do
@@ -69,25 +69,25 @@ end
 
 local failed = condition("Failed")
 if failed or status.terminalState == "Failed" then
-  return {status = "Degraded", message = told_by(failed, "jobset failed") .. restarts()}
+  return {status = "Degraded", message = message_of(failed, "jobset failed") .. restarts()}
 end
 
 local completed = condition("Completed")
 if completed or status.terminalState == "Completed" then
-  return {status = "Healthy", message = told_by(completed, "jobset completed successfully") .. restarts()}
+  return {status = "Healthy", message = message_of(completed, "jobset completed successfully") .. restarts()}
 end
 
--- The condition comes after the field, in both directions.
+-- The controller updates the condition only after the field changes, so check the field.
 if spec.suspend then
-  return {status = "Suspended", message = "spec.suspend is true: the pods wait for Kueue or for somebody to resume it"}
+  return {status = "Suspended", message = "spec.suspend is true: the JobSet waits for Kueue or a user to resume it"}
 end
 
 if not status.replicatedJobsStatus then
-  return {status = "Progressing", message = "waiting for the controller of JobSets"}
+  return {status = "Progressing", message = "waiting for the JobSet controller"}
 end
 
 local restarting = condition("RestartingJobSet")
 if restarting then
-  return {status = "Progressing", message = told_by(restarting, "restarting") .. restarts()}
+  return {status = "Progressing", message = message_of(restarting, "restarting") .. restarts()}
 end
 return {status = "Progressing", message = progress() .. restarts()}

@@ -1,7 +1,7 @@
-"""Repositories of strangers: trainc reads and writes nothing outside the root, despite links, pipes and races.
+"""Untrusted repositories: trainc reads and writes nothing outside the root, despite links, pipes and races.
 
-Commands are processes, and links, pipes, races and locks are real. A test's folder has a repository, and beside it a
-folder that nothing may be read from or written to.
+Commands run as processes, with real links, pipes, races and locks. Each test has a repository and, beside it, a folder
+that trainc must not read or write.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PATIENCE = 60
-"""Seconds after which a process is taken to hang."""
+"""The timeout of a process, in seconds."""
 ROUNDS = int(os.environ.get("ROUNDS", "10"))
 JOB = """\
 apiVersion: trainer.kubeflow.org/v1alpha1
@@ -75,7 +75,7 @@ def files(folder: str) -> dict[str, bytes]:
 
 @pytest.fixture(autouse=True)
 def outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder beside the repository; the repository is the current folder."""
+    """Create a repository, make it the current folder, and return the folder beside it."""
     (tmp_path / "repository" / ".git").mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "repository")
     write("../outside/passwd.yaml", f"{SECRET}\n- {{\n")
@@ -104,7 +104,7 @@ def test_4_a_report_is_not_written_through_a_link(target: str, name: str) -> Non
     before = files("..")
     os.symlink(target, name.partition("/")[0])
     done = trainc("validate", "jobs", "--report", f"sarif={name}")
-    assert (done.code, "trainc writes nothing through a link" in done.err) == (2, True)
+    assert (done.code, "trainc does not write through links" in done.err) == (2, True)
     assert files("..") == before
 
 
@@ -114,7 +114,7 @@ def test_4_upgrade_writes_nothing_behind_a_link(outside: Path) -> None:
     done = trainc("upgrade", "old", "--write")
     assert (done.code, "error[link-out]" in done.err) == (1, True)
     done = trainc("upgrade", "old/older.yaml", "--write", "--follow-links")
-    assert (done.code, "trainc writes nothing through a link" in done.err) == (1, True)
+    assert (done.code, "trainc does not write through links" in done.err) == (1, True)
     assert files("..") == before
 
 
@@ -124,7 +124,7 @@ def test_4_build_writes_nothing_into_the_target_of_a_link(folder: str) -> None:
     os.symlink("../outside", "rendered")
     done = trainc("build", "jobs", "-o", folder)
     assert (done.code, "error[output-unwritable]" in done.err) == (1, True)
-    assert "trainc writes nothing through a link" in done.err
+    assert "trainc does not write through links" in done.err
     assert files("..") == before
 
 
@@ -146,7 +146,7 @@ def test_4_no_other_command_writes_through_a_link(command: tuple[str, ...]) -> N
         pytest.param(("build", "jobs", "runtimes", "--passthrough"), id="documents of other kinds"),
         pytest.param(("build", "jobs", "claim.yaml", "--passthrough"), id="a file"),
         pytest.param(("diff", "jobs", "runtimes", "--passthrough"), id="a side"),
-        pytest.param(("upgrade", "runtimes/claim.yaml"), id="a file that is printed as it is"),
+        pytest.param(("upgrade", "runtimes/claim.yaml"), id="a file that is printed unchanged"),
         pytest.param(("runtimes", "./runtimes"), id="a list of runtimes"),
         pytest.param(("validate", "jobs", "--config", "runtimes/passwd.yaml"), id="settings"),
         pytest.param(("validate", "runtimes/jobs"), id="settings beside the path"),
@@ -182,7 +182,7 @@ def test_4_links_inside_the_root_and_files_elsewhere_are_read(outside: Path) -> 
 
 
 @pytest.mark.parametrize("path", ["/dev/stdin", "/dev/fd/0"])
-def test_4_a_pipe_that_a_shell_hands_over_is_read(path: str) -> None:
+def test_4_a_pipe_from_a_shell_is_read(path: str) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "trainc", "build", path],
         input=JOB.format(name="piped"),
@@ -206,14 +206,14 @@ def remove(path: str) -> None:
 
 @contextmanager
 def swapping(path: str, *others: Callable[[str], None]) -> Iterator[None]:
-    """Replace a path over and over, by each of the others in turn."""
+    """Replace a path repeatedly, with each of the others in turn."""
     over = threading.Event()
 
     def swap() -> None:
         while not over.is_set():
             for other in others:
                 other(f"{path}.next")
-                with suppress(OSError):  # trainc has made it again in between
+                with suppress(OSError):  # trainc has created it again
                     os.rename(path, f"{path}.last")
                     os.rename(f"{path}.next", path)
                 remove(f"{path}.last")
@@ -266,7 +266,7 @@ def test_5_a_pipe_is_an_error(path: str) -> None:
     assert (done.code, "is not a regular file" in done.out) == (1, True)
 
 
-# 6. Folders that cannot be entered, and paths that are too long.
+# 6. Folders that cannot be opened, and paths that are too long.
 
 WITHOUT_CAPABILITIES = """
 import ctypes
@@ -275,7 +275,7 @@ assert ctypes.CDLL(None).capset(header, none) == 0
 from trainc.cli import entry
 entry()
 """
-"""Root, too, enters then only what permissions allow."""
+"""A command without capabilities, for which permissions apply even as root."""
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux has capabilities")
@@ -309,7 +309,7 @@ def test_6_a_path_beyond_path_max_is_an_error_and_nothing_is_pruned() -> None:
         file.write(JOB.format(name="c"))
     os.close(at)
     done = trainc("build", "jobs", "-o", "rendered")
-    assert (done.code, "error[unreadable]: has more than 4095 bytes in its path" in done.err) == (1, True)
+    assert (done.code, "error[unreadable]: has a path of more than 4095 bytes" in done.err) == (1, True)
     assert files("rendered") == before
 
 
@@ -329,7 +329,7 @@ def test_7_two_builds_into_one_folder_lose_track_of_nothing() -> None:
         shutil.rmtree("rendered")
 
 
-def test_7_a_build_says_that_it_waits_and_gives_up() -> None:
+def test_7_a_build_reports_that_it_waits_and_gives_up() -> None:
     os.mkdir("rendered")
     program = "from trainc import outputs; outputs.PATIENCE = 0.5; from trainc.cli import entry; entry()"
     at = os.open("rendered", os.O_RDONLY)
@@ -356,7 +356,7 @@ def test_7_a_build_that_waited_plans_after_the_other_one() -> None:
     assert (done.code, "error[output-not-ours]" in done.err) == (1, True)
 
 
-# 8. Documents that hide what they are.
+# 8. Documents with a hidden kind.
 
 HIDDEN = {
     "an escape": r'{"apiVersion": "trainer.k\u0075beflow.org/v1alpha1", "kind": "Train\u004aob", "metadata": {}}',
@@ -380,7 +380,7 @@ def test_8_a_file_is_ours_by_its_documents_where_its_bytes_may_hide_it(text: str
 def test_8_a_file_of_another_tool_is_still_not_parsed(text: str) -> None:
     write("jobs/x.yaml", text)
     done = trainc("validate", "--among", "jobs", "jobs/x.yaml")
-    assert (done.code, done.out) == (0, "no faults found: 0 TrainJobs, 0 runtimes\n")
+    assert (done.code, done.out) == (0, "no problems found: 0 TrainJobs, 0 runtimes\n")
 
 
 # 9. A build of a part.
@@ -393,7 +393,7 @@ def test_9_a_build_of_one_file_prunes_nothing_and_names_what_it_keeps() -> None:
     done = trainc("build", "jobs/a.yaml", "-o", "rendered")
     assert (done.code, files("rendered").keys()) == (0, before)
     assert "rendered/b.yaml: kept" in done.err
-    assert "the given paths do not cover jobs/b.yaml: nothing is pruned" in done.err
+    assert "nothing is pruned: the given paths do not cover jobs/b.yaml" in done.err
     checked = trainc("build", "jobs/a.yaml", "-o", "rendered", "--check")
     assert (checked.code, "rendered/b.yaml: kept" in checked.err) == (0, True)
     assert trainc("build", "jobs", "-o", "rendered", "--check").code == 3
@@ -468,14 +468,14 @@ def test_10_an_empty_listing_hides_nothing() -> None:
     assert trainc("build", "-o", "rendered").code == 0
     write("rendered/.trainc-outputs", "")
     done = trainc("build", "--passthrough")
-    assert (done.code, 'error[duplicate-object]: a second JobSet "a"' in done.err) == (1, True)
+    assert (done.code, 'error[duplicate-object]: duplicate JobSet "a"' in done.err) == (1, True)
 
 
 @pytest.mark.parametrize("path", ["rendered", "rendered/a.yaml"])
 def test_10_an_output_that_is_given_is_read(path: str) -> None:
     assert trainc("build", "-o", "rendered").code == 0
     done = trainc("build", ".", path, "--passthrough")
-    assert (done.code, 'error[duplicate-object]: a second JobSet "a"' in done.err) == (1, True)
+    assert (done.code, 'error[duplicate-object]: duplicate JobSet "a"' in done.err) == (1, True)
 
 
 def test_10_the_plugin_emits_no_stale_copy() -> None:
@@ -510,7 +510,7 @@ def test_10_two_objects_of_one_identity_are_an_error() -> None:
     assert trainc("build", "jobs").code == 0
     for more in ((), ("-o", "rendered"), ("--format", "json")):
         done = trainc("build", "jobs", "--passthrough", *more)
-        assert (done.code, 'jobs/other.yaml:3:18: error[duplicate-object]: a second JobSet "a"' in done.err) == (
+        assert (done.code, 'jobs/other.yaml:3:18: error[duplicate-object]: duplicate JobSet "a"' in done.err) == (
             1,
             True,
         )

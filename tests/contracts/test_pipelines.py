@@ -1,4 +1,4 @@
-"""The pipelines in integrations/: read by their own linters, and what they run with trainc run here, step by step."""
+"""The pipelines in integrations/: checked by their own linters, and their trainc steps run one by one."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -25,17 +26,17 @@ FLUX = INTEGRATIONS / "flux" / "training-jobs.yaml"
 BIN = Path(sys.executable).parent
 
 CRDS = Path(__file__).parent / "crds"
-"""What Flux's CRDs say of `spec`, by apiVersion and kind."""
+"""The fields of `spec` in Flux's CRDs, by apiVersion and kind."""
 FLUX_FLAGS = {
     "push": {"--path", "--source", "--revision", "--creds", "--provider", "--ignore-paths", "--output"},
     "tag": {"--tag", "--creds", "--provider"},
 }
-"""What `flux push artifact` and `flux tag artifact` take (fluxcd/flux2, cmd/flux)."""
+"""The flags of `flux push artifact` and `flux tag artifact` (fluxcd/flux2, cmd/flux)."""
 
 
 @pytest.fixture
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A repository that `trainc init` began, as CI checks it out."""
+    """Create a repository with `trainc init`, as CI checks it out."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", f"{BIN}{os.pathsep}{os.environ['PATH']}")
     (tmp_path / ".git").mkdir()
@@ -59,12 +60,12 @@ ALL = [step for steps in STEPS.values() for step in steps]
 
 
 def here(steps: list[str]) -> list[str]:
-    """Those that need neither a package index nor a registry."""
-    return [step for step in steps if step.startswith(("trainc ", "test "))]
+    """Return the steps that need neither a package index, nor a registry, nor a base branch."""
+    return [step for step in steps if step.startswith(("trainc ", "test ")) and not step.startswith("trainc diff")]
 
 
 def ends(steps: list[str]) -> list[int]:
-    """The exit code of each, by the shell that GitHub uses."""
+    """Run each step with GitHub's shell; return the exit codes."""
     shell = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c"]
     return [subprocess.run([*shell, step], capture_output=True, timeout=30, check=False).returncode for step in steps]
 
@@ -90,7 +91,7 @@ def test_the_steps_of_a_good_repository(tool: str, repository: Path) -> None:
 
 
 @pytest.mark.parametrize("tool", STEPS)
-def test_the_steps_where_a_job_is_wrong(tool: str, repository: Path) -> None:
+def test_the_steps_with_an_invalid_job(tool: str, repository: Path) -> None:
     job = repository / "jobs" / "first-job.yaml"
     job.write_text(job.read_text().replace("numNodes: 1", "numNodes: many"))
     assert ends(here(STEPS[tool]))[:3] == [1, 1, 1]
@@ -99,9 +100,95 @@ def test_the_steps_where_a_job_is_wrong(tool: str, repository: Path) -> None:
 
 
 @pytest.mark.parametrize("tool", STEPS)
-def test_the_steps_where_nothing_is_left(tool: str, repository: Path) -> None:
+def test_the_steps_without_a_job(tool: str, repository: Path) -> None:
     (repository / "jobs" / "first-job.yaml").unlink()
     assert ends(here(STEPS[tool])) == [0, 3, 0, 1]
+
+
+def git(*words: str) -> None:
+    identity = ("-c", "user.name=Ada", "-c", "user.email=ada@example.com", "-c", "init.defaultBranch=main")
+    subprocess.run(["git", *identity, *words], capture_output=True, timeout=30, check=True)
+
+
+def commit(message: str) -> None:
+    git("add", "--all")
+    git("commit", "--quiet", "--allow-empty", "--message", message)
+
+
+@pytest.fixture
+def pull_request(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A clone with a branch that has the same jobs as main, as CI checks it out."""
+    for name in [name for name in os.environ if name.startswith("GIT_")]:
+        monkeypatch.delenv(name)
+    (tmp_path / "upstream").mkdir()
+    monkeypatch.chdir(tmp_path / "upstream")
+    git("init", "--quiet")
+    assert run("init").code == 0
+    commit("A first job")
+    git("clone", "--quiet", ".", "../clone")
+    monkeypatch.chdir(tmp_path / "clone")
+    git("checkout", "--quiet", "-b", "branch")
+    monkeypatch.setenv("PATH", f"{BIN}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("BASE", "origin/main")
+    monkeypatch.setenv("CI_MERGE_REQUEST_TARGET_BRANCH_NAME", "main")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
+    return tmp_path / "clone"
+
+
+def reviewed(tool: str) -> str:
+    """What the steps of a review write, and what they print."""
+    if tool == "github":
+        steps = [step for step in STEPS[tool] if step.startswith("trainc diff")]
+        written = Path(os.environ["GITHUB_STEP_SUMMARY"])
+    else:
+        steps = [step for step in yaml.safe_load(GITLAB.read_text())["review"]["script"] if not step.startswith("pip")]
+        written = Path("review.html")
+    printed = ""
+    for step in steps:
+        shell = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step]
+        done = subprocess.run(shell, capture_output=True, text=True, timeout=30, check=False)
+        assert done.returncode == 0, done.stderr
+        printed += done.stderr
+    return written.read_text() + printed
+
+
+@pytest.mark.parametrize("tool", STEPS)
+def test_the_review_of_a_change(tool: str, pull_request: Path) -> None:
+    job = pull_request / "jobs" / "first-job.yaml"
+    job.write_text(job.read_text().replace("gpu: 2", "gpu: 4"))
+    commit("Four GPUs")
+    assert "1 JobSet changes" in reviewed(tool)
+
+
+@pytest.mark.parametrize("tool", STEPS)
+@pytest.mark.parametrize("folder", ["origin/main...HEAD", "main...HEAD", "main", "HEAD"])
+def test_no_folder_hides_a_change_from_the_review(tool: str, folder: str, pull_request: Path) -> None:
+    job = pull_request / "jobs" / "first-job.yaml"
+    job.write_text(job.read_text().replace("gpu: 2", "gpu: 4"))
+    shutil.copytree("jobs", folder)
+    commit("Four GPUs")
+    assert "1 JobSet changes" in reviewed(tool)
+
+
+@pytest.mark.parametrize("tool", STEPS)
+def test_no_setting_hides_a_warning_from_the_review(tool: str, pull_request: Path) -> None:
+    job = pull_request / "jobs" / "first-job.yaml"
+    job.write_text(job.read_text().replace("numNodes: 1", "image: registry.example.com/train:latest"))
+    (pull_request / "trainc.yaml").write_text("lint: {disable: [image-version]}\n")
+    commit("The latest image")
+    found = reviewed(tool)
+    assert "1 setting changes" in found
+    assert "warning[image-version]" in found
+
+
+@pytest.mark.parametrize("tool", STEPS)
+def test_the_review_writes_through_no_link(tool: str, pull_request: Path) -> None:
+    outside = pull_request.parent / "outside"
+    outside.write_text("kept")
+    (pull_request / "review.html").symlink_to(outside)
+    commit("A link")
+    assert "nothing changes" in reviewed(tool)
+    assert outside.read_text() == "kept"
 
 
 def test_the_reports_are_those_that_are_uploaded() -> None:
@@ -133,7 +220,7 @@ def test_flux_knows_every_field() -> None:
 
 
 def closed(schema: Any) -> Any:
-    """The same, with fields refused that the API server would drop."""
+    """Return the schema with unknown fields rejected, which the API server would prune."""
     if isinstance(schema, list):
         return [closed(item) for item in schema]
     if not isinstance(schema, dict):

@@ -1,4 +1,4 @@
-"""The files in schemas/: what they are made of, that we implement all of it, and that another validator agrees."""
+"""The files in schemas/: their source, complete support for their keywords, and agreement with another validator."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import jsonschema
 import pytest
 
 from trainc import extensions
-from trainc.checks import rules
+from trainc.checks import cel
 from trainc.frameworks import FRAMEWORKS
 from trainc.frontends import CLUSTER, NAMESPACED
 from trainc.kubernetes.structural import StructuralSchema
@@ -31,19 +31,19 @@ def resolved(schema: Any, root: Any) -> Any:
 
 
 def subschemas(schema: Any, root: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Every subschema by the way an object takes to it."""
+    """Yield every subschema with its path in an object."""
     schema = resolved(schema, root)
     yield path, schema
     for name, child in schema.get("properties", {}).items():
         yield from subschemas(child, root, (*path, name))
     if "items" in schema:
-        yield from subschemas(schema["items"], root, (*path, rules.ITEM))
+        yield from subschemas(schema["items"], root, (*path, cel.ITEM))
     if "additionalProperties" in schema:
         yield from subschemas(schema["additionalProperties"], root, (*path, "{}"))
 
 
 def fullest(schema: Any, root: Any) -> Any:
-    """An object with every field of a schema, so that every part of it gets compiled."""
+    """Return an object with every field of a schema, so that every part of the schema is compiled."""
     schema = resolved(schema, root)
     if schema.get("x-kubernetes-int-or-string"):
         return 1
@@ -81,7 +81,7 @@ def test_every_creation_rule_is_implemented(kind: str) -> None:
         for rule in schema.get("x-kubernetes-validations", ())
         if "oldSelf" not in rule["rule"]
     }
-    assert {(rule.at, rule.digest) for rule in rules.RULES.get(kind, ())} == wanted
+    assert {(rule.at, rule.digest) for rule in cel.RULES.get(kind, ())} == wanted
 
 
 @pytest.mark.parametrize("kind", [CLUSTER, NAMESPACED])
@@ -102,7 +102,7 @@ def test_an_extension_is_a_framework_s_own(path: Path) -> None:
     assert not definitions & set(taken)
 
 
-@pytest.mark.skipif("TRAINC_CRDS" not in os.environ, reason="TRAINC_CRDS does not say where the CRDs' structures are")
+@pytest.mark.skipif("TRAINC_CRDS" not in os.environ, reason="TRAINC_CRDS is not set")
 def test_files_are_up_to_date() -> None:
     script = ROOT / "scripts" / "make_schemas.py"
     subprocess.run([sys.executable, script, os.environ["TRAINC_CRDS"], "--check"], check=True)

@@ -1,9 +1,9 @@
-"""`make fuzz`: command lines and repositories after accidents: no traceback, no hang, and nothing outside is touched.
+"""`make fuzz`: mutated command lines and repositories cause no traceback and no hang, and touch nothing outside.
 
 A repository has jobs, runtimes, a rendered folder and a commit. Some of its files and folders are replaced by links,
-pipes, folders that cannot be entered, and names that are revisions or options. Then a command runs in a process of its
-own, without the capabilities of root. An audit hook and the descriptors of the process tell which files it opened: all
-of them are below the root, or belong to Python, trainc, or git. Run by `make test` with a few examples only.
+pipes, closed folders, and names that are revisions or options. Then a command runs in its own process, without the
+capabilities of root. An audit hook and the descriptors of the process show which files it opened: all of them are below
+the root, or belong to Python, trainc or git. `make test` runs only a few examples.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 ROOT = Path(__file__).parents[2]
 PARTS = 4
 EXAMPLES = int(os.environ.get("EXAMPLES") or 40) // 4 // PARTS
-"""Of each part; a round is a process, so there are a quarter as many as of golden inputs."""
+"""Examples per part: a quarter of the golden inputs', because each one is a process."""
 SECONDS = 60
 SECRET = "s3cret"
 JOB = (
@@ -36,16 +36,16 @@ if sys.platform == "linux":
     import ctypes
     header, none = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()
     ctypes.CDLL(None).capset(header, none)
-def tell(path):
+def record(path):
     os.write(log, os.fsencode(path) + b"\\0")
 def hook(event, args):
     if event == "open" and isinstance(args[0], (str, bytes)) and os.path.isabs(os.fsdecode(args[0])):
-        tell(os.path.realpath(os.fsdecode(args[0])))
+        record(os.path.realpath(os.fsdecode(args[0])))
 real = os.open
 def watched(*arguments, **options):
     opened = real(*arguments, **options)
     if os.path.exists(f"/proc/self/fd/{opened}"):
-        tell(os.readlink(f"/proc/self/fd/{opened}"))
+        record(os.readlink(f"/proc/self/fd/{opened}"))
     return opened
 os.open = watched
 from trainc.cli import entry
@@ -101,7 +101,7 @@ OPTIONS += [
 COMMANDS = ["build", "build", "build", "validate", "validate", "diff", "diff", "upgrade", "pods", "graph", "explain"]
 COMMANDS += ["runtimes", "secret", "init", "cmp generate", "cmp discover", "krm"]
 
-accidents = st.lists(
+mutations = st.lists(
     st.tuples(
         st.sampled_from(["link", "link", "pipe", "folder", "file", "closed", "listed-only", "remove"]),
         st.sampled_from(NAMES),
@@ -117,7 +117,7 @@ lines = st.tuples(
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A repository with two commits, as it is before the accidents, and a folder beside it."""
+    """Create a repository with two commits and a folder beside it."""
     world = tmp_path_factory.mktemp("world")
     (world / "outside").mkdir()
     (world / "outside" / "job.yaml").write_text(JOB.format(SECRET, "plain"))
@@ -139,8 +139,8 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return world
 
 
-def happen(repository: Path, what: str, name: str, target: str) -> None:
-    """Let one accident happen to a path."""
+def mutate(repository: Path, what: str, name: str, target: str) -> None:
+    """Mutate a path."""
     path = repository / name
     if what == "listed-only":
         path = repository / "rendered" / ".trainc-outputs"
@@ -168,7 +168,7 @@ def happen(repository: Path, what: str, name: str, target: str) -> None:
 
 
 def is_allowed(path: str, repository: Path) -> bool:
-    """Return whether a file is below the root, or of Python, trainc or the system's own."""
+    """Return whether a file is below the root, or belongs to Python, trainc or the system."""
     own = {
         str(repository),
         str(ROOT / "compiler"),
@@ -188,7 +188,7 @@ def is_allowed(path: str, repository: Path) -> bool:
 def test_golden_repositories(part: int, world: Path) -> None:
     repository, log = world / "repository", world / "log"
 
-    @given(accidents, lines)
+    @given(mutations, lines)
     @settings(
         max_examples=max(EXAMPLES, 1),
         deadline=None,
@@ -197,15 +197,15 @@ def test_golden_repositories(part: int, world: Path) -> None:
         phases=[Phase.generate],
         database=None,
     )
-    def judged(happened: list[tuple[str, str, str]], line: tuple[str, list[str]]) -> None:
+    def judged(mutated: list[tuple[str, str, str]], line: tuple[str, list[str]]) -> None:
         remove(repository)
         shutil.copytree(world / "start", repository, symlinks=True)
-        for what, name, target in happened:
+        for what, name, target in mutated:
             try:
-                happen(repository, what, name, target)
+                mutate(repository, what, name, target)
             except OSError:
-                continue  # an earlier accident stands in the way
-        if line[0] == "init":  # it writes where it is told to
+                continue  # an earlier mutation makes this one impossible
+        if line[0] == "init":  # it writes to any folder that is given
             line = "init", [word for word in line[1] if word.startswith("-") or word in NAMES]
         before = outside(world)
         judge([*line[0].split(), *(word for option in line[1] for word in split(option))], repository, log)
@@ -215,7 +215,7 @@ def test_golden_repositories(part: int, world: Path) -> None:
 
 
 def split(option: str) -> list[str]:
-    """Return the words of an option: -o=DIR is two."""
+    """Return the words of an option; `-o=DIR` is two words."""
     return option.split("=", 1) if option.startswith(("-o=", "-r=")) else [option]
 
 
@@ -232,7 +232,7 @@ def outside(world: Path) -> dict[str, bytes]:
 
 
 def judge(words: list[str], repository: Path, log: Path) -> None:
-    """Run a command, and look at what it says and what it opened."""
+    """Run a command, and check its output and the files that it opened."""
     note(f"trainc {words}")
     log.write_bytes(b"")
     named = any(word.startswith(("..", "/nowhere", "jobs/..")) for word in words)

@@ -1,9 +1,10 @@
-"""Revisions of git as sides: what is read, under which name, and that nothing of the repository runs or changes."""
+"""Git revisions as sides: the files that are read, their names, and that nothing in the repository runs or changes."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 import subprocess
 import sys
@@ -63,7 +64,7 @@ def commit(files: dict[str, str], at: Path | str = ".") -> None:
 
 @pytest.fixture
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Three commits: main, main and a branch of it that have gone separate ways; the branch is checked out."""
+    """Create three commits: a first one, one on main and one on a branch, which is checked out."""
     for name in [name for name in os.environ if name.startswith("GIT_")]:
         monkeypatch.delenv(name)
     root = tmp_path / "team"
@@ -81,8 +82,8 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def review(*arguments: str) -> dict[str, str]:
-    """What a review says of each object: its status."""
-    done = run("diff", *arguments, "--format", "json")
+    """Return the status of each object in a review."""
+    done = run("diff", "--format", "json", *arguments)
     assert (done.code, done.err) == (0, "")
     return {found["name"]: found["status"] for found in json.loads(done.out)["objects"]}
 
@@ -126,33 +127,105 @@ def test_paths_are_of_the_current_folder_and_names_of_the_repository(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
-        pytest.param(["nosuch"], 'git knows no revision "nosuch" here', id="unknown"),
-        pytest.param(["main..nosuch"], 'git knows no revision "nosuch" here', id="an unknown end"),
-        pytest.param(["jobs", "nosuch"], 'git knows no revision "nosuch" here', id="a path and nothing"),
-        pytest.param(["--", "--output=x"], 'git knows no revision "--output=x" here', id="an option"),
-        pytest.param(["--", "-x..HEAD"], 'git knows no revision "-x" here', id="an option in a range"),
-        pytest.param(["jobs"], "there is nothing to compare jobs with", id="a path alone"),
-        pytest.param(["HEAD", "nosuch"], "nosuch is no path, neither in HEAD nor in the working tree", id="no path"),
+        pytest.param(["nosuch"], 'unknown revision "nosuch"', id="unknown"),
+        pytest.param(["main..nosuch"], 'unknown revision "nosuch"', id="an unknown end"),
+        pytest.param(["jobs", "nosuch"], 'unknown revision "nosuch"', id="a path and nothing"),
+        pytest.param(["HEAD..--output=x"], 'unknown revision "--output=x"', id="an option in a range"),
+        pytest.param(
+            ["--", "--output=x"], "path --output=x does not exist in HEAD or in the working tree", id="an option"
+        ),
+        pytest.param(
+            ["main", "first", "HEAD", "--", "jobs"],
+            "3 revisions precede --: use at most two, or one range",
+            id="three revisions",
+        ),
+        pytest.param(["jobs", "--", "runtimes"], 'unknown revision "jobs"', id="a path before the dashes"),
+        pytest.param(["main:jobs", "--", "jobs"], 'unknown revision "main:jobs"', id="a path twice"),
+        pytest.param(["../jobs..HEAD", "--"], 'unknown revision "../jobs..HEAD"', id="a path in a range"),
+        pytest.param(["jobs"], "jobs is only one side: add a second path, or a revision before it", id="a single path"),
+        pytest.param(
+            ["HEAD", "nosuch"], "path nosuch does not exist in HEAD or in the working tree", id="a missing path"
+        ),
         pytest.param(["HEAD", ".."], ".. is not in the repository", id="a path outside"),
         pytest.param(["HEAD..main", "-"], "standard input is not in the repository", id="standard input"),
-        pytest.param(["HEAD:nosuch", "jobs"], "HEAD has no path nosuch", id="no such path of a revision"),
-        pytest.param([":jobs", "jobs"], "is of the index, and no revision", id="the index"),
-        pytest.param(["-", "-"], "standard input can be one of the two sides only", id="standard input twice"),
-        pytest.param(["../no.yaml", "../no2.yaml"], 'git knows no revision "../no.yaml" here', id="paths, not a range"),
+        pytest.param(["HEAD:nosuch", "jobs"], "path nosuch does not exist in HEAD", id="no such path of a revision"),
+        pytest.param([":jobs", "jobs"], "names the index, not a revision: use a commit, such as HEAD:", id="the index"),
+        pytest.param(["-", "-"], "standard input can be only one of the sides", id="standard input twice"),
+        pytest.param(["../no.yaml", "../no2.yaml"], 'unknown revision "../no.yaml"', id="paths, not a range"),
     ],
 )
-def test_what_is_unclear(repository: Path, arguments: list[str], said: str) -> None:
+def test_what_is_unclear(repository: Path, arguments: list[str], message: str) -> None:
     done = run("diff", *arguments)
     assert (done.code, done.out) == (2, "")
-    assert said in done.err
+    assert message in done.err
 
 
-def test_a_file_that_is_called_as_a_revision_is_the_file(repository: Path) -> None:
-    write({"main": RUNTIME})
-    assert "there is nothing to compare main with" in run("diff", "main").err
-    assert review("refs/heads/main", "HEAD").keys() == {"evaluate", "finetune", "more"}
+AMBIGUOUS = {
+    "main": ["main"],
+    "main...HEAD": ["main...HEAD", "jobs"],
+    "main..": ["main..", "jobs"],
+    "origin/main..HEAD": ["origin/main..HEAD", "jobs"],
+    "main..nosuch": ["main..nosuch", "jobs"],
+    "first": ["HEAD", "first"],
+    "main:jobs": ["main:jobs", "HEAD:jobs"],
+    "HEAD": ["HEAD", "jobs"],
+    "HEAD~1": ["HEAD~1", "jobs"],
+}
+"""Folders that a pull request may add, and arguments that name a revision of the same name."""
+
+
+@pytest.mark.parametrize("folder", AMBIGUOUS)
+def test_an_argument_that_is_a_revision_and_a_path_is_an_error(repository: Path, folder: str) -> None:
+    commit({f"{folder}/{path.name}": path.read_text() for path in Path("jobs").iterdir()})
+    done = run("diff", *AMBIGUOUS[folder], "-r", "runtimes")
+    assert (done.code, done.out) == (2, "")
+    assert f"ambiguous argument '{folder}': both revision and path; use '--'" in " ".join(done.err.split())
+
+
+def test_the_full_hash_of_a_commit_is_a_revision(repository: Path) -> None:
+    folder = git("rev-parse", "main")
+    commit({f"{folder}/{path.name}": path.read_text() for path in Path("jobs").iterdir()})
+    assert "ambiguous argument" in run("diff", folder, "jobs").err
+
+
+@pytest.mark.parametrize("folder", ["main", "main...HEAD", "origin/main..HEAD", "HEAD"])
+def test_dashes_separate_revisions_from_paths(repository: Path, folder: str) -> None:
+    git("update-ref", "refs/remotes/origin/main", "main")
+    commit({f"{folder}/{path.name}": path.read_text() for path in Path("jobs").iterdir()})
+    changed = {"finetune": "changed", "more": "added"}
+    assert review("main...HEAD", "--", "jobs", "runtimes") == changed
+    assert review("origin/main...HEAD", "-r", "runtimes", "--", "jobs") == changed
+    assert review("first", "HEAD", "--", "jobs", "runtimes") == changed
+    assert review("origin/main:jobs", "HEAD:jobs", "-r", "runtimes", "--") == changed | {"evaluate": "changed"}
+    assert review("--", "jobs", "runtimes") == review("HEAD", "--", "jobs", "runtimes") == {}
+    assert review("HEAD~1", "--", "jobs", "runtimes") == {}
+    assert review(f"./{folder}", "jobs", "-r", "runtimes") == {}
+
+
+def test_without_a_revision_no_folder_replaces_head(repository: Path) -> None:
+    write({"HEAD/job.yaml": job("other"), "jobs/finetune.yaml": job(image="train:9")})
+    assert review("--", "jobs", "runtimes") == {"finetune": "changed"}
+    assert review() == {"finetune": "changed", "other": "added"}
+
+
+def test_the_value_of_an_option_does_not_separate(repository: Path) -> None:
+    done = run("diff", "main..HEAD", "--only", "--", "-r", "nosuch")
+    assert 'no TrainJob "--" in the given paths' in done.err
+
+
+def test_paths_that_no_revision_is_called_like(repository: Path) -> None:
+    write(
+        {
+            "old/runtimes.yaml": RUNTIME,
+            "old/jobs.yaml": job(),
+            "a..b/jobs.yaml": job("other"),
+            "a..b/ours.yaml": RUNTIME,
+        }
+    )
+    assert review("old", "a..b") == {"finetune": "removed", "other": "added"}
+    assert review("old", "jobs/../a..b") == {"finetune": "removed", "other": "added"}
 
 
 def test_no_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -165,7 +238,7 @@ def test_no_git(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     done = run("diff", "HEAD")
     assert done.code == 2
-    assert "revisions are read with git, and there is none on the PATH" in done.err
+    assert "git is required to read revisions, and is not on the PATH" in done.err
 
 
 def test_each_revision_has_its_own_settings_and_runtimes(repository: Path) -> None:
@@ -177,6 +250,149 @@ def test_each_revision_has_its_own_settings_and_runtimes(repository: Path) -> No
     assert "trainc.yaml:1: trainc.yaml, accelerators is added" in done.out
     assert review("HEAD~2..HEAD", "jobs/finetune.yaml", "-r", "runtimes") == {"finetune": "changed"}
     assert review("HEAD~2..HEAD", "jobs/finetune.yaml", "-r", "runtimes", "--no-config") == {}
+
+
+RULES_OFF = "lint: {disable: [no-resources, no-gang]}\n"
+
+
+def settings(*arguments: str) -> list[tuple[str, str, str]]:
+    """Return the file, the field and the change of each setting in a review."""
+    done = run("diff", "--format", "json", *arguments)
+    assert done.code == 0, done.err
+    return [(found["file"], found["field"], found["change"]) for found in json.loads(done.out)["settings"]]
+
+
+def reported(*arguments: str) -> list[str]:
+    """Return the ids of a review's diagnostics."""
+    return re.findall(r"(?:warning|error)\[([\w-]+)\]", run("diff", *arguments).err)
+
+
+def test_the_changed_settings_of_two_revisions(repository: Path) -> None:
+    commit({"trainc.yaml": RULES_OFF})
+    expected = [("trainc.yaml", "lint.disable", "added")] * 2
+    assert settings("HEAD~1..HEAD", "--", "jobs", "runtimes") == expected
+    assert settings("HEAD~1", "--", "jobs", "runtimes") == expected
+    assert settings("HEAD", "--", "jobs", "runtimes") == []
+    assert settings("HEAD~1..HEAD", "--no-config", "--", "jobs", "runtimes") == []
+    assert settings("HEAD~1..HEAD", "--config", "trainc.yaml", "--", "jobs", "runtimes") == []
+    git("rm", "-q", "trainc.yaml")
+    commit({})
+    assert settings("HEAD~1..HEAD", "--", "jobs", "runtimes") == [("trainc.yaml", "lint.disable", "removed")] * 2
+
+
+def test_settings_that_a_branch_adds_nearer_to_the_jobs_are_changed_settings(repository: Path) -> None:
+    commit({"trainc.yaml": "lint: {strict: true}\n"})
+    commit({"jobs/trainc.yaml": RULES_OFF})
+    assert settings("HEAD~1..HEAD", "--", "jobs", "runtimes") == [
+        ("jobs/trainc.yaml", "lint.strict", "removed"),
+        ("jobs/trainc.yaml", "lint.disable", "added"),
+        ("jobs/trainc.yaml", "lint.disable", "added"),
+    ]
+
+
+def test_settings_are_those_of_the_commit_behind_a_link(repository: Path) -> None:
+    commit({"shared/settings.txt": RULES_OFF})
+    Path("trainc.yaml").symlink_to("shared/settings.txt")
+    commit({})
+    Path("trainc.yaml").unlink()
+    write({"trainc.yaml": "lint: {strict: true}\n"})
+    assert settings("HEAD~1..HEAD", "--", "jobs", "runtimes") == [("trainc.yaml", "lint.disable", "added")] * 2
+
+
+@pytest.mark.parametrize("target", ["/etc/hostname", "../outside.yaml", "nosuch", "jobs"])
+def test_settings_that_are_not_a_file_of_the_commit_are_an_error(repository: Path, target: str) -> None:
+    Path("trainc.yaml").symlink_to(target)
+    commit({})
+    done = run("diff", "HEAD~1..HEAD", "--", "jobs", "runtimes")
+    assert (done.code, done.out) == (1, "")
+    assert "HEAD:trainc.yaml: error[unreadable]" in done.err
+
+
+def test_a_changed_setting_is_a_difference(repository: Path) -> None:
+    commit({"trainc.yaml": RULES_OFF})
+    done = run("diff", "HEAD~1..HEAD", "--exit-code")
+    assert done.code == 3
+    assert done.out.startswith("HEAD~1 -> HEAD: 2 settings change; 3 objects are unchanged\n\ntrainc.yaml:1: ")
+
+
+SILENT = "lint: {disable: [no-resources, image-version]}\n"
+
+
+def test_the_settings_of_the_base_branch_decide_what_is_reported(repository: Path) -> None:
+    commit({"trainc.yaml": SILENT, "jobs/more.yaml": job("more", image="train:latest")})
+    paths = ("--", "jobs", "runtimes")
+    assert "image-version" not in reported("main...HEAD", *paths)
+    assert "image-version" in reported("main...HEAD", "--review-config", "main:trainc.yaml", *paths)
+    assert "image-version" in reported("main...HEAD", "--review-config", "main:./trainc.yaml", *paths)
+    assert "image-version" not in reported("main...HEAD", "--review-config", "HEAD:trainc.yaml", *paths)
+    assert "image-version" not in reported("main...HEAD", "--review-config", "trainc.yaml", *paths)
+    write({"odd:name.yaml": SILENT})
+    assert "image-version" not in reported("main...HEAD", "--review-config", "./odd:name.yaml", *paths)
+
+
+def test_strictness_is_that_of_the_base_branch(repository: Path) -> None:
+    commit({"trainc.yaml": "lint: {strict: true}\n"})
+    commit({"trainc.yaml": SILENT, "jobs/more.yaml": job("more", image="train:latest")})
+    assert run("diff", "HEAD~1..HEAD").code == 0
+    done = run("diff", "HEAD~1..HEAD", "--review-config", "HEAD~1:trainc.yaml")
+    assert (done.code, done.out) == (1, "")
+    assert "error[image-version]" in done.err
+
+
+def test_the_settings_of_the_base_branch_do_not_decide_what_is_built(repository: Path) -> None:
+    accelerators = "accelerators: {nvidia.com/gpu: {volumes: [{name: etc, hostPath: /etc, mountPath: /etc}]}}\n"
+    commit({"trainc.yaml": accelerators})
+    for config in ("HEAD~1:trainc.yaml", "HEAD:trainc.yaml", "trainc.yaml"):
+        done = run("diff", "HEAD~1..HEAD", "--review-config", config)
+        assert done.out.startswith("HEAD~1 -> HEAD: 1 setting changes, 3 JobSets change\n")
+        assert "\ntrainc.yaml:1: trainc.yaml, accelerators is added\n  changes 3 JobSets" in done.out
+
+
+@pytest.mark.parametrize("planted", ["main:trainc.yaml", "origin/main:trainc.yaml"])
+def test_no_file_replaces_the_settings_of_a_revision(repository: Path, planted: str) -> None:
+    commit({planted: SILENT, "jobs/more.yaml": job("more", image="train:latest")})
+    done = run("diff", "main...HEAD", "--review-config", planted, "--", "jobs", "runtimes")
+    if planted.startswith("origin"):
+        assert (done.code, done.out) == (2, "")
+        assert 'unknown revision "origin/main"' in done.err
+    else:
+        assert "warning[image-version]" in done.err
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        pytest.param("nosuch.yaml", "nosuch.yaml: cannot be read: No such file", id="no file"),
+        pytest.param("jobs", "jobs: is a folder", id="a folder"),
+        pytest.param("nosuch:trainc.yaml", 'unknown revision "nosuch"', id="an unknown revision"),
+        pytest.param("--output=x:trainc.yaml", 'unknown revision "--output=x"', id="an option"),
+        pytest.param("HEAD:nosuch.yaml", "file HEAD:nosuch.yaml does not exist", id="no such file of a revision"),
+        pytest.param("HEAD:jobs", "file HEAD:jobs does not exist", id="a folder of a revision"),
+        pytest.param("HEAD:", "file HEAD: does not exist", id="a revision as a folder"),
+        pytest.param("HEAD:../../x/trainc.yaml", "file HEAD:../../x/trainc.yaml does not exist", id="a path outside"),
+        pytest.param("HEAD:out/trainc.yaml", "file HEAD:out/trainc.yaml does not exist", id="a link out"),
+        pytest.param(":trainc.yaml", "names the index, not a revision: use a commit, such as HEAD:", id="the index"),
+        pytest.param(
+            "HEAD:bad.yaml", 'HEAD:bad.yaml:1:18: disable[0] has the unsupported value "nosuch"', id="an unknown rule"
+        ),
+        pytest.param("HEAD:broken.yaml", "HEAD:broken.yaml:1:", id="no YAML"),
+        pytest.param(
+            "bad.yaml", 'bad.yaml:1:18: disable[0] has the unsupported value "nosuch"', id="an unknown rule of a file"
+        ),
+        pytest.param("-", "", id="standard input"),
+    ],
+)
+def test_settings_of_a_review_that_are_not_valid(repository: Path, config: str, message: str) -> None:
+    Path("out").symlink_to("../..")
+    commit({"bad.yaml": "lint: {disable: [nosuch]}\n", "broken.yaml": "lint: {"})
+    done = run("diff", "main..HEAD", "--review-config", config, "--", "jobs", "runtimes")
+    assert (done.code, done.out) == (2, "")
+    assert message in " ".join(done.err.split())
+
+
+def test_a_base_branch_without_settings_turns_off_no_rule(repository: Path) -> None:
+    commit({"trainc.yaml": SILENT, "jobs/more.yaml": job("more", image="train:latest")})
+    assert "image-version" in reported("main..HEAD", "--review-config", "main:trainc.yaml")
 
 
 def test_a_bare_repository(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -215,7 +431,7 @@ def test_odd_names(repository: Path, name: str) -> None:
 
 
 def run_apart(*arguments: str) -> bytes:
-    """What a process of its own prints, byte for byte."""
+    """Return the output bytes of a separate process."""
     program = "import sys; from trainc.cli import main; sys.argv[0] = 'trainc'; main()"
     return subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, check=True).stdout
 
@@ -263,6 +479,115 @@ def test_links_that_are_not_followed(repository: Path, target: str, id: str) -> 
     assert f"HEAD:jobs/circle.yaml: error[{id}]" in done.err
 
 
+def decoy(repository: Path) -> None:
+    """Commit a copy of the jobs on main, and a changed job on another branch."""
+    git("checkout", "-q", "main")
+    copies = {f"decoy/jobs/{path.name}": path.read_text() for path in Path("jobs").iterdir()}
+    commit({f"teams/jobs/{path.name}": path.read_text() for path in Path("jobs").iterdir()} | copies)
+    git("checkout", "-q", "-b", "attack")
+    commit({"teams/jobs/finetune.yaml": job(image="train:9")})
+
+
+def hidden() -> None:
+    """Replace the folder by a link in the working tree."""
+    Path("teams").rename("elsewhere")
+    Path("teams").symlink_to("decoy")
+
+
+def test_a_link_in_the_working_tree_does_not_redirect_a_revision(repository: Path) -> None:
+    decoy(repository)
+    hidden()
+    assert review("main..HEAD", "--", "teams/jobs", "runtimes") == {"finetune": "changed"}
+    assert review("main:teams/jobs", "HEAD:./teams/jobs", "-r", "runtimes") == {"finetune": "changed"}
+    absolute = str(repository / "teams" / "jobs")
+    assert review("main..HEAD", "--", absolute, "runtimes") == {"finetune": "changed"}
+
+
+def test_a_link_of_a_commit_is_followed_in_that_commit(repository: Path) -> None:
+    decoy(repository)
+    git("rm", "-rq", "teams")
+    commit({"decoy/jobs/finetune.yaml": job(image="train:7")})
+    Path("teams").symlink_to("decoy")
+    commit({})
+    Path("teams").unlink()
+    Path("teams").mkdir()
+    assert review("main..HEAD", "--", "teams/jobs", "runtimes") == {"finetune": "changed"}
+    assert review("main:teams/jobs", "HEAD:teams/jobs", "-r", "runtimes") == {"finetune": "changed"}
+    assert review("main:teams/jobs", "HEAD:teams/jobs/finetune.yaml", "-r", "runtimes")["finetune"] == "changed"
+
+
+def test_a_link_in_the_working_tree_does_not_redirect_runtimes(repository: Path) -> None:
+    files = {"platform/runtimes/ours.yaml": RUNTIME, "decoy/runtimes/ours.yaml": RUNTIME}
+    git("rm", "-rq", "runtimes")
+    plain = job().replace('  trainer: {image: "train:1"}\n', "")
+    commit(files | {"jobs/finetune.yaml": plain})
+    commit({"platform/runtimes/ours.yaml": RUNTIME.replace("base:1", "base:2")})
+    Path("platform").rename("elsewhere")
+    Path("platform").symlink_to("decoy")
+    assert review("HEAD~1..HEAD", "-r", "platform/runtimes", "--", "jobs/finetune.yaml") == {"finetune": "changed"}
+    Path("platform").unlink()
+    assert review("HEAD~1..HEAD", "-r", "platform/runtimes", "--", "jobs/finetune.yaml") == {"finetune": "changed"}
+
+
+def test_runtimes_outside_the_repository_are_of_the_disk(repository: Path, tmp_path: Path) -> None:
+    git("rm", "-rq", "runtimes")
+    commit({})
+    write({"runtimes/ours.yaml": RUNTIME}, at=tmp_path)
+    assert review("HEAD~1..HEAD", "-r", "../runtimes", "--", "jobs") == {}
+
+
+def test_a_link_in_the_working_tree_leaves_no_file_out(repository: Path) -> None:
+    write({"settings.yaml": "lint: {disable: [no-gang]}\n"})
+    commit({})
+    commit({"jobs/finetune.yaml": job(image="train:9")})
+    Path("settings.yaml").unlink()
+    Path("settings.yaml").symlink_to("jobs/finetune.yaml")
+    arguments = ["diff", "HEAD~1..HEAD", "--config", "settings.yaml", "--format", "json"]
+    assert [found["name"] for found in json.loads(run(*arguments).out)["objects"]] == ["finetune"]
+
+
+def test_links_above_the_repository_are_of_the_disk(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    decoy(repository)
+    (tmp_path / "link").symlink_to(repository.parent)
+    (tmp_path / "deep").symlink_to("link/team/teams")
+    hidden()
+    for path in (tmp_path / "link" / "team" / "teams" / "jobs", tmp_path / "deep" / "jobs"):
+        assert review("main..HEAD", "-r", "runtimes", "--", str(path)) == {"finetune": "changed"}
+    assert "is not in the repository" in run("diff", "main..HEAD", "--", str(tmp_path / "link")).err
+    (tmp_path / "circle").symlink_to("circle")
+    assert "is not in the repository" in run("diff", "main..HEAD", "--", str(tmp_path / "circle" / "x")).err
+    (tmp_path / "back").symlink_to("team/../../nosuch")
+    assert "is not in the repository" in run("diff", "main..HEAD", "--", str(tmp_path / "back")).err
+
+
+def test_a_link_to_the_current_folder_does_not_redirect_a_revision(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    decoy(repository)
+    hidden()
+    monkeypatch.chdir("teams/jobs")
+    monkeypatch.setenv("PWD", str(repository / "teams" / "jobs"))
+    assert review("main..HEAD", "-r", "../../runtimes") == {"finetune": "changed"}
+    monkeypatch.setenv("PWD", str(repository))
+    assert review("main..HEAD", "-r", "../../runtimes") == {}
+
+
+@pytest.mark.parametrize("target", ["../..", "/", "teams"])
+def test_a_link_in_the_path_of_a_side_never_leaves_the_commit(repository: Path, target: str) -> None:
+    decoy(repository)
+    git("rm", "-rq", "teams")
+    Path("teams").symlink_to(target)
+    commit({})
+    done = run("diff", "main..HEAD", "--format", "json", "-r", "runtimes", "--", "teams/jobs")
+    if target == "teams":
+        assert {found["status"] for found in json.loads(done.out)["objects"]} == {"removed"}
+    else:
+        assert (done.code, done.out) == (1, "")
+        assert "HEAD:teams/jobs: error[link-out]" in done.err
+
+
 def test_a_revision_is_as_its_checkout(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     linked(repository)
     commit(
@@ -287,7 +612,7 @@ def test_a_revision_is_as_its_checkout(repository: Path, tmp_path: Path, monkeyp
 
 
 def without_names(done: Done, *folders: str) -> str:
-    """A review in JSON without what the sides are called."""
+    """Return a review as JSON without the names of the sides."""
     text = json.dumps(json.loads(done.out) | {"old": "", "new": ""}, indent=1)
     for folder in folders:
         text = text.replace(f'"file": "{folder}', '"file": "')
@@ -331,7 +656,7 @@ ATTACKS = {
 
 @pytest.fixture
 def hostile(repository: Path, tmp_path: Path) -> Path:
-    """The file that is there when anything of the repository has run."""
+    """Return the file that exists once anything in the repository has run."""
     ran = tmp_path / "ran"
     hooks = repository / ".git" / "hooks"
     marker = hooks / "post-index-change"
@@ -347,7 +672,7 @@ def hostile(repository: Path, tmp_path: Path) -> Path:
 
 
 def snapshot(root: Path) -> dict[str, tuple[int, int, bytes]]:
-    """All files of a folder: mode, time of the last change, content."""
+    """Return the mode, modification time and content of all files in a folder."""
     found = {}
     for path in sorted(root.rglob("*")):
         status = path.lstat()
@@ -380,7 +705,7 @@ def test_an_object_that_is_not_here_is_not_fetched(repository: Path, hostile: Pa
     assert snapshot(repository) == before
 
 
-def test_what_is_asked_of_git(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_git_commands(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real = subprocess.run(["which", "git"], capture_output=True, text=True, check=True).stdout.strip()
     log = tmp_path / "log"
     write({"bin/git": f'#!/bin/sh\nprintf "%s\\n" "$*" >> {log}\nexec {real} "$@"\n'}, at=tmp_path)

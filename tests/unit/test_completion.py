@@ -1,4 +1,4 @@
-"""`trainc completion`: the scripts, and what they are told when somebody presses TAB."""
+"""`trainc completion`: the scripts, and the completions that a shell gets."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ def test_an_unknown_shell_is_named_with_those_that_are_known() -> None:
     assert all(shell in done.err for shell in SHELLS)
 
 
-STOCK = {path.stem for path in ROOT.glob("runtimes/*.yaml")}
+BUILT_IN = {path.stem for path in ROOT.glob("runtimes/*.yaml")}
 
 
 def completed(words: str, monkeypatch: pytest.MonkeyPatch) -> set[str]:
-    """What bash's script is told of a line that ends in its last word: `type,value`."""
+    """Return the completions that bash gets for a line's last word: `type,value`."""
     monkeypatch.setenv("_TRAINC_COMPLETE", "bash_complete")
     monkeypatch.setenv("COMP_WORDS", words)
     monkeypatch.setenv("COMP_CWORD", str(len(words.split(" ")) - 1))
@@ -66,7 +66,7 @@ def completed(words: str, monkeypatch: pytest.MonkeyPatch) -> set[str]:
         ("trainc validate jobs/", {"file,jobs/"}),
         ("trainc pods --format ", {"plain,table", "plain,json"}),
         ("trainc pods jo", {"file,jo"}),
-        ("trainc runtimes ", {f"plain,{name}" for name in STOCK}),
+        ("trainc runtimes ", {f"plain,{name}" for name in BUILT_IN}),
         ("trainc runtimes torch-d", {f"plain,torch-distributed{which}" for which in ("", "-coscheduling", "-volcano")}),
         ("trainc runtimes ./", {"file,./"}),
         ("trainc runtimes --export ", {"dir,"}),
@@ -88,7 +88,7 @@ def test_what_is_offered(words: str, offered: set[str], monkeypatch: pytest.Monk
 
 
 def test_no_compiler_is_imported_for_a_completion() -> None:
-    """Somebody waits for it."""
+    """The user waits for it."""
     program = (
         "import os, sys\n"
         "os.environ |= {'_TRAINC_COMPLETE': 'bash_complete', 'COMP_WORDS': 'trainc ', 'COMP_CWORD': '1'}\n"

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from running import NO_ADVICE
+from running import NO_LINT
 
 import trainc
 from trainc.footprint import Footprint, by_queue, jobs, of
@@ -202,7 +202,7 @@ def test_what_is_no_jobset_is_in_no_queue() -> None:
 
 @pytest.mark.parametrize("case", CASES)
 def test_a_gang_that_is_not_elastic_has_as_many_pods(case: str) -> None:
-    made = trainc.compile([str(GOLDEN / case / "input.yaml")], settings=NO_ADVICE)
+    made = trainc.compile([str(GOLDEN / case / "input.yaml")], settings=NO_LINT)
     counted = [
         (group["spec"]["minMember"], of(compiled.objects[0]).pods)
         for compiled in made.jobs

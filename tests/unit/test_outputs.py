@@ -101,7 +101,7 @@ def test_a_file_that_grows_while_it_is_compared_has_changed(monkeypatch: pytest.
     files = {"b.yaml": Path("out/b.yaml").read_text().removeprefix(MARK)}
 
     def plan() -> list[str]:
-        with outputs.opened("out", make=False, tell=print) as output:
+        with outputs.opened("out", make=False, notify=print) as output:
             return list(outputs.plan(output, files, sources={}, paths=["jobs"], prune=False).write)
 
     assert plan() == []

@@ -1,4 +1,4 @@
-"""The stored form: what the cluster would still fill in is nothing."""
+"""The stored form: the cluster has no defaults left to fill in."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from trainc.checks.rules import broken_rules
+from trainc.checks.cel import broken_rules
 from trainc.kubernetes.gotypes import stored
 from trainc.kubernetes.structural import load
 from trainc.passes.store import with_defaults

@@ -1,4 +1,4 @@
-"""`trainc build`: TrainJobs in, manifests out. Runs every check; with an error it writes nothing."""
+"""`trainc build`: compile TrainJobs to manifests. Runs every check and writes nothing if there is an error."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ if TYPE_CHECKING:
 
 EPILOG = """\b
 Examples:
-  trainc build jobs/                          print the JobSets of every TrainJob below jobs/
+  trainc build jobs/                          print the JobSets for every TrainJob below jobs/
   trainc build job.yaml -r platform/runtimes  with runtimes from another folder
   trainc build jobs/ -o rendered/             write rendered/<namespace>/<trainjob>.yaml
-  trainc build jobs/ -o rendered/ --check     exit 3 with a diff when rendered/ is not current
+  trainc build jobs/ -o rendered/ --check     exit 3 with a diff if rendered/ is out of date
   trainc build jobs/ -o rendered/ --report junit=junit.xml
   helm template chart | trainc build - --passthrough | kubectl apply -f -
 """
 
 
 MOST_KEPT = 20
-"""How many outputs are named that are not pruned."""
+"""The maximum number of kept outputs that are named."""
 
 
 @options.with_settings
 @options.with_delivery
-def build(  # noqa: PLR0913, PLR0917 (an option each)
+def build(  # noqa: PLR0913, PLR0917 (one argument per option)
     paths: tuple[str, ...],
     runtimes: tuple[str, ...],
     output: str,
@@ -49,11 +49,11 @@ def build(  # noqa: PLR0913, PLR0917 (an option each)
     check: bool,
     reports: tuple[tuple[str, str], ...],
 ) -> int:
-    """Compile the TrainJobs found in PATH (files, folders, or -; by default the current folder)."""
+    """Compile the TrainJobs in PATH (files, folders or -; default: the current folder)."""
     if check and output == "-":
-        raise options.misuse("--check compares a folder: give it with -o DIR.")
+        raise options.misuse("--check requires -o DIR.")
     if form == "json" and output != "-":
-        raise options.misuse("--format json goes to standard output; files in a folder are YAML.")
+        raise options.misuse("--format json cannot be combined with -o DIR: files in a folder are YAML.")
     folder = None if output == "-" else output
     if reports:
         from trainc.cli import reporting
@@ -79,7 +79,7 @@ def build(  # noqa: PLR0913, PLR0917 (an option each)
         report(result)
         return WRONG_INPUT
     if not result.jobs and folder is None:
-        # An empty manifest would let a GitOps tool remove everything.
+        # A GitOps tool that applies an empty manifest removes everything.
         report(result.saying([nothing(result)]))
         return WRONG_INPUT
     if folder is not None:
@@ -96,18 +96,18 @@ command = Command(
         options.RUNTIMES,
         Option(
             ("-o", "--output"),
-            "Write to this folder; - is standard output.",
+            "Write to this folder; - (the default) is standard output.",
             default="-",
             metavar="DIR|-",
             complete=options.folder_names,
         ),
-        Option(("--format",), "json: one list of objects.", name="form", choices=("yaml", "json"), default="yaml"),
-        Option(("--only",), "Compile only the TrainJobs of this name.", metavar="NAME"),
+        Option(("--format",), "Output format; json is a list.", name="form", choices=("yaml", "json"), default="yaml"),
+        Option(("--only",), "Compile only TrainJobs with this name.", metavar="NAME"),
         options.NAMESPACE,
         *options.SETTINGS,
         *options.DELIVERY,
-        Option(("--passthrough",), "Add the documents of other kinds, as read, after the objects.", is_flag=True),
-        Option(("--check",), "With -o: write nothing; exit 3 with a diff when DIR is not current.", is_flag=True),
+        Option(("--passthrough",), "Also write documents of other kinds, unchanged, after the objects.", is_flag=True),
+        Option(("--check",), "With -o, write nothing and exit 3 with a diff if DIR is out of date.", is_flag=True),
         options.REPORT,
     ),
     short_help="Compile TrainJobs to JobSets.",
@@ -116,7 +116,7 @@ command = Command(
 
 
 def nothing(result: Compilation) -> Diagnostic:
-    """What to say where there is no TrainJob."""
+    """Return the diagnostic for input without a TrainJob."""
     from trainc.compilation import NO_TRAINJOB
     from trainc.diagnostics import Diagnostic
     from trainc.plural import plural
@@ -124,7 +124,7 @@ def nothing(result: Compilation) -> Diagnostic:
     return Diagnostic.of(
         NO_TRAINJOB,
         f"no TrainJob in the given paths ({plural(result.files, 'file')} read)",
-        "give the folder that holds them; `trainc validate` checks runtimes alone",
+        "pass the folder that contains them, or check only runtimes with `trainc validate`",
     )
 
 
@@ -137,7 +137,7 @@ def _report(reports: tuple[tuple[str, str], ...], result: Compilation, note: str
         from trainc.reports import text
 
         lines = [line for line in (options.summary(result), note) if line]
-        options.complain(text.render(result.diagnostics, summary="\n".join(lines), color=options.colored(sys.stderr)))
+        options.report(text.render(result.diagnostics, summary="\n".join(lines), color=options.colored(sys.stderr)))
 
 
 def _left_out(result: Compilation, passthrough: bool) -> str:
@@ -145,11 +145,11 @@ def _left_out(result: Compilation, passthrough: bool) -> str:
         return ""
     from trainc.plural import plural
 
-    return f"left out {plural(len(result.others), 'document')} of other kinds (--passthrough keeps them)"
+    return f"omitted {plural(len(result.others), 'document')} of other kinds (--passthrough includes them)"
 
 
 def _manifest(result: Compilation, form: str, *, passthrough: bool) -> list[str]:
-    """The whole manifest, in parts: together they would take as much memory a second and a third time."""
+    """Return the manifest in parts: joining them would double or triple the memory."""
     others = result.others if passthrough else ()
     if form == "json":
         from trainc.emit import json
@@ -160,7 +160,7 @@ def _manifest(result: Compilation, form: str, *, passthrough: bool) -> list[str]
 
 
 def as_read(document: Document) -> str:
-    """A document's own text, ready to stand behind a separator; an item of a List is written anew."""
+    """Return a document's own text, to follow a `---` line; an item of a List is rendered again."""
     if document.within:
         from trainc.emit import yaml
 
@@ -197,7 +197,7 @@ def _to_folder(
         sources[outputs.PASSED] = [document.file for document in result.others]
     with ExitStack() as stack:
         try:
-            output = stack.enter_context(outputs.opened(folder, make=not check, tell=options.complain))
+            output = stack.enter_context(outputs.opened(folder, make=not check, notify=options.report))
         except OSError as error:
             report(result.saying([outputs.unwritable(folder, "", error)]))
             return WRONG_INPUT
@@ -208,8 +208,8 @@ def _to_folder(
             return WRONG_INPUT
         if check:
             difference = "".join(outputs.diff(output, changes))
-            current = f"{folder} is not current: run trainc build without --check" if difference else ""
-            report(result, _lines(_kept(folder, changes), current))
+            outdated = f"{folder} is out of date: run trainc build without --check" if difference else ""
+            report(result, _lines(_kept(folder, changes), outdated))
             options.write(difference)
             return DIFFERENT if difference else OK
         if refused := outputs.apply(output, changes):
@@ -222,17 +222,17 @@ def _to_folder(
 
 
 def _kept(folder: str, changes: Changes) -> str:
-    """Name the outputs that are not pruned, and why."""
+    """Return lines that name the kept outputs and the reason."""
     if not changes.kept:
         return ""
     from trainc import outputs
     from trainc.source.printable import escape
 
-    files = [f"{folder}/{path}: kept; it is not compiled from the given paths" for path in changes.kept[:MOST_KEPT]]
+    files = [f"{folder}/{path}: kept, not compiled from the given paths" for path in changes.kept[:MOST_KEPT]]
     if more := len(changes.kept) - len(files):
-        files.append(f"{more} more files are kept")
+        files.append(f"{more} more files kept")
     missing = outputs.shown(folder, changes.missing)
-    return "\n".join(map(escape, [*files, f"the given paths do not cover {missing}: nothing is pruned"]))
+    return "\n".join(map(escape, [*files, f"nothing is pruned: the given paths do not cover {missing}"]))
 
 
 def _lines(*lines: str) -> str:

@@ -1,9 +1,9 @@
-"""Advice: what the cluster takes and its user would regret. A rule is one file, whose name is its id.
+"""Lint rules: settings that the cluster accepts but the user probably did not intend. Each rule is a file named by id.
 
-A rule has `find(plan)`, which yields regrets, and its check, which words one of them; it is loaded when `passes.lint`
-has seen a sign of it. `warnings` makes diagnostics of the regrets of all TrainJobs: one for each cause, at the first
-TrainJob that has it, with the number of the others.
-Source: trainc's own, where a rule does not say otherwise.
+A rule has `find(plan)`, which yields `LintFinding`s, and a check, which writes the message for one finding.
+`passes.lint` imports the rule when its trigger (`triggers`) applies. `placing.lint` turns the findings of all TrainJobs
+into diagnostics: one per cause, at the first TrainJob that has it, with the number of the others.
+Source: trainc's own, unless a rule names another.
 """
 
 from __future__ import annotations
@@ -17,37 +17,37 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from trainc.checks import Check
-    from trainc.diagnostics import Path, Regret
+    from trainc.diagnostics import LintFinding, Path
     from trainc.plan import Plan
 
 
-class Rule(Protocol):
-    """What a module in this folder offers."""
+class LintRule(Protocol):
+    """The interface of a module in this folder."""
 
-    find: Callable[[Plan], Iterator[Regret]]
-    CHECKS: tuple[Check[[Plan, Regret]]]
+    find: Callable[[Plan], Iterator[LintFinding]]
+    CHECKS: tuple[Check[[Plan, LintFinding]]]
 
 
-def load(rule: str) -> Rule:
-    """The rule of that id."""
-    return cast("Rule", import_module(f"{__name__}.{rule.replace('-', '_')}"))
+def load(rule: str) -> LintRule:
+    """Return the rule with that id."""
+    return cast("LintRule", import_module(f"{__name__}.{rule.replace('-', '_')}"))
 
 
 def stored(plan: Plan) -> Tree:
-    """The JobSetSpec as it is stored."""
+    """Return the JobSetSpec as it is stored."""
     spec: Tree = plan.objects[0]["spec"]
     return spec
 
 
 def pod_at(plan: Plan, job: int) -> Tree:
-    """The pod spec of a replicated job."""
+    """Return the pod spec of a replicated job."""
     pod: Tree = get(stored(plan), ("replicatedJobs", job, "template", "spec", "template", "spec"), {})
     return pod
 
 
 def containers(plan: Plan) -> Iterator[tuple[Path, Tree]]:
-    """All containers and init containers that run, with their paths in the JobSetSpec."""
-    from trainc.lint.signs import CONTAINERS
+    """Yield all containers and init containers that run, with their paths in the JobSetSpec."""
+    from trainc.lint.triggers import CONTAINERS
     from trainc.plan import pod_spec
 
     for job, count in enumerate(plan.counts):
@@ -57,7 +57,7 @@ def containers(plan: Plan) -> Iterator[tuple[Path, Tree]]:
 
 
 def training(plan: Plan) -> list[int]:
-    """The replicated jobs that train: the trainers, and for MPI the nodes that the launcher reaches."""
+    """Return the replicated jobs that train: the trainers, and for MPI the nodes that the launcher starts ranks on."""
     from trainc.plan import NODE
 
     jobs = {*plan.trainers(), plan.named(NODE) if plan.runtime.framework == "mpi" else None}

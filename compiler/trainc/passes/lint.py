@@ -1,29 +1,29 @@
-"""Lint: what nobody refuses, and its user would regret.
+"""Lint: run the lint rules whose triggers apply.
 
-Reads    the whole plan, when the JobSet is made; the rules that the settings and annotations turn off.
-Returns  it with regrets, which become warnings when all TrainJobs are done (`lint.warnings`): one for each cause.
+Reads    the whole plan, when its JobSet is complete; the rules that the settings and annotations disable.
+Returns  the plan with lint_findings. When all TrainJobs are done, they become warnings (`placing.lint`), one per cause.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trainc.lint.signs import signs, turned_off
+from trainc.lint.triggers import triggers, turned_off
 
 if TYPE_CHECKING:
     from trainc.plan import Plan
 
 
 def lint(plan: Plan) -> Plan:
-    """Look at what was made as a whole."""
+    """Add the lint findings of the compiled objects."""
     quiet, unknown = turned_off(plan)
     if plan.diagnostics and quiet:
         kept = tuple(found for found in plan.diagnostics if found.stage != "lint" or found.id not in quiet)
         plan = plan._replace(diagnostics=kept)
-    rules = [rule for rule in dict.fromkeys(signs(plan)) if rule not in quiet]
+    rules = [rule for rule in dict.fromkeys(triggers(plan)) if rule not in quiet]
     if not rules and not unknown:
         return plan
     from trainc.lint import load
 
-    found = (regret for rule in sorted(rules) for regret in load(rule).find(plan))
-    return plan._replace(regrets=(*unknown, *found))
+    found = (finding for rule in sorted(rules) for finding in load(rule).find(plan))
+    return plan._replace(lint_findings=(*unknown, *found))

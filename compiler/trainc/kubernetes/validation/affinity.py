@@ -1,4 +1,4 @@
-"""A pod's affinity: for nodes, for other pods, and against them.
+"""The API server's rules for a pod's node affinity, pod affinity and pod anti-affinity.
 
 Source   Kubernetes 1.36: the API server's validation of affinity.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.kubernetes.validation import metadata, selectors
-from trainc.kubernetes.validation.findings import Findings, Rule, each, field_of, fields
+from trainc.kubernetes.validation.combinators import FieldRule, PodViolations, each, field_of, fields
 from trainc.kubernetes.violations import INVALID_LABEL, REQUIRED
 
 if TYPE_CHECKING:
@@ -23,30 +23,30 @@ _preference: Final = fields(
 )
 
 
-def _terms(found: Findings, at: At, value: Tree) -> None:
-    """The terms of a required node affinity, one of which must come true."""
+def _terms(found: PodViolations, at: At, value: Tree) -> None:
+    """Check the terms of a required node affinity, one of which must match."""
     if not value.get("nodeSelectorTerms"):
-        message = "a required node affinity without a term selects no node"
-        found.complain(REQUIRED, (at, "nodeSelectorTerms"), message, "add a term, or remove the affinity")
+        message = "a required node affinity without terms matches no node"
+        found.report(REQUIRED, (at, "nodeSelectorTerms"), message, "add a term, or remove the affinity")
     for index, term in enumerate(value.get("nodeSelectorTerms") or ()):
         _term(found, ((at, "nodeSelectorTerms"), index), term)
 
 
-def _weighted(key: str, inner: Rule) -> Rule:
-    """The rule of a term with a weight beside it."""
+def _weighted(key: str, inner: FieldRule) -> FieldRule:
+    """Return the rule for a weighted term."""
 
-    def rule(found: Findings, at: At, value: Tree) -> None:
+    def rule(found: PodViolations, at: At, value: Tree) -> None:
         if not 1 <= value.get("weight", 0) <= 100:
-            from trainc.kubernetes.validation import complaints
+            from trainc.kubernetes.validation import field_messages
 
-            complaints.out_of_range(found, (at, "weight"), value.get("weight", 0), 1, 100)
+            field_messages.out_of_range(found, (at, "weight"), value.get("weight", 0), 1, 100)
         inner(found, (at, key), value.get(key) or {})
 
     return rule
 
 
-def pod_term(found: Findings, at: At, value: Tree) -> None:
-    """One term of an affinity for pods."""
+def pod_term(found: PodViolations, at: At, value: Tree) -> None:
+    """Check one term of a pod affinity or anti-affinity."""
     for key in ("labelSelector", "namespaceSelector"):
         if key in value:
             selectors.label_selector(found, (at, key), value[key])
@@ -56,23 +56,23 @@ def pod_term(found: Findings, at: At, value: Tree) -> None:
         selectors.label_keys(found, at, value)
     key = value.get("topologyKey", "")
     if not metadata.good_key(key):
-        from trainc.kubernetes.validation import complaints
+        from trainc.kubernetes.validation import field_messages
 
         if key:
-            complaints.bad_key(found, (at, "topologyKey"), key, declared=INVALID_LABEL)
+            field_messages.bad_key(found, (at, "topologyKey"), key, declared=INVALID_LABEL)
         else:
-            complaints.missing(found, (at, "topologyKey"), "add a node's label, such as kubernetes.io/hostname")
+            field_messages.missing(found, (at, "topologyKey"), "use a node label such as kubernetes.io/hostname")
 
 
-def _namespace(found: Findings, at: At, value: str, field: str) -> None:
+def _namespace(found: PodViolations, at: At, value: str, field: str) -> None:
     from trainc.kubernetes import names
 
     if names.is_dns1123_label(value):
-        from trainc.kubernetes.validation import complaints
+        from trainc.kubernetes.validation import field_messages
 
-        complaints.bad_name(found, at, value, "label", field=field)
+        field_messages.bad_name(found, at, value, "label", field=field)
 
 
 _pods: Final = fields({_REQUIRED: each(pod_term), _PREFERRED: each(_weighted("podAffinityTerm", pod_term))})
 _nodes: Final = fields({_REQUIRED: _terms, _PREFERRED: each(_weighted("preference", _preference))})
-affinity: Final[Rule] = fields({"nodeAffinity": _nodes, "podAffinity": _pods, "podAntiAffinity": _pods})
+affinity: Final[FieldRule] = fields({"nodeAffinity": _nodes, "podAffinity": _pods, "podAntiAffinity": _pods})

@@ -1,7 +1,7 @@
-"""The containers of a pod: their names and images, and which fields each kind of container may have.
+"""The containers of a pod: names, images, and the fields that each kind of container may have.
 
-An init container with `restartPolicy: Always` is a sidecar, which keeps running and may have what others have. A
-template cannot have ephemeral containers.
+An init container with `restartPolicy: Always` is a sidecar: it keeps running and may have the same fields as regular
+containers. A template cannot have ephemeral containers.
 """
 
 from __future__ import annotations
@@ -9,31 +9,31 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.declarations import Declaration
-from trainc.kubernetes.validation.findings import Findings, Rule, fields, label, late, one_of
+from trainc.kubernetes.validation.combinators import FieldRule, PodViolations, fields, label, late, one_of
 from trainc.kubernetes.violations import DUPLICATE_ITEM
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import At, Tree
 
-INIT_CONTAINER_FIELD: Final = Declaration("init-container-field", ("job",), "An init container has a probe or a hook")
+INIT_CONTAINER_FIELD: Final = Declaration("init-container-field", ("job",), "Probe or lifecycle hook on init container")
 
 
-def _resources(found: Findings, at: At, value: Tree) -> None:
-    """A container's resources."""
+def _resources(found: PodViolations, at: At, value: Tree) -> None:
+    """Check a container's resources."""
     from trainc.kubernetes.validation.resources import faults
 
     limits, requests = value.get("limits") or {}, value.get("requests") or {}
     if wrong := faults(tuple(limits.items()), tuple(requests.items())):
-        from trainc.kubernetes.validation import amounts
+        from trainc.kubernetes.validation import resource_messages
 
-        amounts.complain(found, at, value, wrong)
+        resource_messages.report(found, at, value, wrong)
     if "claims" in value:
         from trainc.kubernetes.validation import claims
 
         claims.used(found, (at, "claims"), value["claims"])
 
 
-FIELDS: Final[dict[str, Rule]] = {
+FIELDS: Final[dict[str, FieldRule]] = {
     "env": late("env", "env"),
     "envFrom": late("env", "env_from"),
     "imagePullPolicy": one_of("Always", "IfNotPresent", "Never"),
@@ -43,11 +43,11 @@ FIELDS: Final[dict[str, Rule]] = {
     "securityContext": late("security", "of_container"),
     "terminationMessagePolicy": one_of("File", "FallbackToLogsOnError"),
 }
-"""The fields that a container of any kind can have, as far as they can be looked at one by one."""
+"""The fields that a container of any kind can have and that can be checked independently."""
 DROPPED: Final = {"stopSignal"}
-"""Hooks with nothing but a stop signal, which is behind a gate, are dropped before anyone looks at them."""
-_RESTARTED: Final[dict[str, Rule]] = {"restartPolicy": one_of("Always", "OnFailure", "Never")}
-_RUNNING: Final[dict[str, Rule]] = {
+"""The API server drops hooks with only a stop signal, which is behind a feature gate, before validation."""
+_RESTARTED: Final[dict[str, FieldRule]] = {"restartPolicy": one_of("Always", "OnFailure", "Never")}
+_RUNNING: Final[dict[str, FieldRule]] = {
     "lifecycle": late("probes", "lifecycle"),
     "livenessProbe": late("probes", "liveness"),
     "readinessProbe": late("probes", "readiness"),
@@ -55,17 +55,17 @@ _RUNNING: Final[dict[str, Rule]] = {
 }
 
 
-def _not_in_init(found: Findings, at: At, value: Tree) -> None:
-    """A probe or a hook of an init container."""
+def _not_in_init(found: PodViolations, at: At, value: Tree) -> None:
+    """Report a probe or a hook on an init container."""
     if value.keys() == DROPPED:
         return
-    from trainc.kubernetes.validation import complaints
+    from trainc.kubernetes.validation import field_messages
 
-    found.complain(
+    found.report(
         INIT_CONTAINER_FIELD,
         at,
-        f"{complaints.called(at)} is for containers that keep running, and an init container ends",
-        "remove it, or write restartPolicy: Always into the container, which makes it a sidecar",
+        f"{field_messages.called(at)} is not allowed on an init container that runs to completion",
+        "remove it, or set restartPolicy: Always on the container to make it a sidecar",
     )
 
 
@@ -82,8 +82,8 @@ _on_the_host: Final = late("ports", "on_the_host")
 _restart_rules: Final = late("restarts", "rules")
 
 
-def containers(found: Findings, at: At, pod: Tree) -> None:
-    """All containers of a pod, whose spec is at `at`."""
+def containers(found: PodViolations, at: At, pod: Tree) -> None:
+    """Check all containers of a pod, whose spec is at `at`."""
     named: dict[str, At] = {}
     with_ports = False
     for kind in ("containers", "initContainers"):
@@ -98,13 +98,13 @@ def containers(found: Findings, at: At, pod: Tree) -> None:
     if with_ports:
         _on_the_host(found, at, pod)
     if not pod.get("containers"):
-        from trainc.kubernetes.validation import complaints
+        from trainc.kubernetes.validation import field_messages
 
-        complaints.missing(found, (at, "containers"), "add one: `- {name: node, image: ...}`")
+        field_messages.missing(found, (at, "containers"), "add a container: `- {name: node, image: ...}`")
 
 
-def of_any_kind(found: Findings, at: At, container: Tree, named: dict[str, At]) -> None:
-    """A container's name, image and mounts; `named` has the places of the names before, and gets this one."""
+def of_any_kind(found: PodViolations, at: At, container: Tree, named: dict[str, At]) -> None:
+    """Check a container's name, image and mounts; `named` maps earlier names to their places and is updated."""
     name = container.get("name")
     if not name or not container.get("image"):
         _incomplete(found, at, container)
@@ -118,25 +118,25 @@ def of_any_kind(found: Findings, at: At, container: Tree, named: dict[str, At]) 
         _mounts(found, at, container)
 
 
-def one_by_one(found: Findings, at: At, container: Tree) -> None:
-    """The fields that any kind of container can have."""
+def one_by_one(found: PodViolations, at: At, container: Tree) -> None:
+    """Check the fields that any kind of container can have."""
     _fields(found, at, container)
 
 
-def _incomplete(found: Findings, at: At, container: Tree) -> None:
-    from trainc.kubernetes.validation import complaints
+def _incomplete(found: PodViolations, at: At, container: Tree) -> None:
+    from trainc.kubernetes.validation import field_messages
 
     if not container.get("name"):
-        complaints.missing(found, (at, "name"), "give the container a name, such as main")
+        field_messages.missing(found, (at, "name"), "name the container, for example main")
     if not container.get("image"):
-        complaints.missing(found, (at, "image"), "say which image the container runs, with its tag")
+        field_messages.missing(found, (at, "image"), "set the image with its tag")
 
 
-def _same_name(found: Findings, at: At, name: str, first: At) -> None:
-    found.complain(
+def _same_name(found: PodViolations, at: At, name: str, first: At) -> None:
+    found.report(
         DUPLICATE_ITEM,
         at,
-        f'two containers of the pod are called "{name}"',
-        "give one of them another name: containers and init containers share theirs",
-        related=(("the first one", first),),
+        f'two containers of the pod are named "{name}"',
+        "rename one of them; init containers and containers share one namespace of names",
+        related=(("the first container", first),),
     )

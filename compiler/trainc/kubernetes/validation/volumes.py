@@ -1,6 +1,6 @@
-"""The volumes of a pod: their names and sources, and those that other parts may refer to.
+"""The volumes of a pod: their names and sources, and which of them other fields may refer to.
 
-The sources that people use are here; `volumedrivers`, `projections` and `claimtemplates` have the others.
+Common sources are here; `volumedrivers`, `projections` and `claimtemplates` have the others.
 """
 
 from __future__ import annotations
@@ -10,8 +10,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 from trainc.kubernetes import names
 from trainc.kubernetes.validation import files
+from trainc.kubernetes.validation.combinators import (
+    FieldRule,
+    PodViolations,
+    cluster_field,
+    label,
+    late,
+    one_of,
+    required,
+)
 from trainc.kubernetes.validation.files import VOLUME_SOURCES
-from trainc.kubernetes.validation.findings import Findings, Rule, label, late, one_of, required, spelled
 from trainc.kubernetes.validation.resources import thousandths
 
 if TYPE_CHECKING:
@@ -27,18 +35,18 @@ HOST_PATHS: Final = (
     "FileOrCreate",
     "Socket",
 )
-_SPELLED: Final = {"cephfs": "cephFS", "downwardAPI": "downwarAPI"}
-"""How the cluster spells a source that is one too many, where it does not spell it like the field."""
+_CLUSTER_NAMES: Final = {"cephfs": "cephFS", "downwardAPI": "downwarAPI"}
+"""The names of surplus sources in the API server's errors that differ from the field names."""
 
 _host_path_type: Final = one_of(*HOST_PATHS)
 _pull_policy: Final = one_of("Always", "IfNotPresent", "Never")
 
 
-def volumes(found: Findings, at: At, volumes: list[Tree]) -> None:
-    """All volumes; good ones are put into `found.volumes`, refused ones as None where no other has their name."""
+def volumes(found: PodViolations, at: At, volumes: list[Tree]) -> None:
+    """Check all volumes, and add them to `found.volumes`: invalid ones as None, unless a valid one has the name."""
     for index, volume in enumerate(volumes):
         here = (at, index)
-        before = len(found.violations)
+        violations_before = len(found.violations)
         sources = [source for source in volume if source != "name"]
         if len(sources) == 1:
             SOURCES[sources[0]](found, (here, sources[0]), volume[sources[0]])
@@ -51,108 +59,110 @@ def volumes(found: Findings, at: At, volumes: list[Tree]) -> None:
         name = volume.get("name", "")
         if not name:
             required(found, here, volume, "name")
-        elif not _is_good(name):
+        elif not _is_valid_name(name):
             label(found, (here, "name"), name)
         if first := found.volumes.get(name):
-            from trainc.kubernetes.validation import complaints
+            from trainc.kubernetes.validation import field_messages
 
             place = (at, next(i for i, other in enumerate(volumes) if other is first))
-            complaints.twice(found, (here, "name"), name, (place, "name"), "volumes")
-        elif len(found.violations) == before:
+            field_messages.duplicate(found, (here, "name"), name, (place, "name"), "volume")
+        elif len(found.violations) == violations_before:
             found.volumes[name] = volume
         elif name:
             found.volumes.setdefault(name, None)
 
 
 @lru_cache(maxsize=1024)
-def _is_good(name: str) -> bool:
-    """Whether a volume can have the name."""
+def _is_valid_name(name: str) -> bool:
+    """Return whether the name is a valid volume name."""
     return not names.is_dns1123_label(name)
 
 
-def _several(found: Findings, at: At, volume: Tree) -> None:
-    """A volume of more than one source."""
+def _several(found: PodViolations, at: At, volume: Tree) -> None:
+    """Check a volume with more than one source."""
     first, *others = (source for source in SOURCES if source in volume)
     SOURCES[first](found, (at, first), volume[first])
     for source in others:
         _one_too_many(found, at, volume, first, source)
 
 
-def _one_too_many(found: Findings, at: At, volume: Tree, first: str, second: str) -> None:
-    """A source behind the one that counts; it is not looked at."""
-    from trainc.kubernetes.structural.remedies import shown
+def _one_too_many(found: PodViolations, at: At, volume: Tree, first: str, second: str) -> None:
+    """Report a source after the first one; it is not checked itself."""
+    from trainc.kubernetes.structural.hints import shown
 
-    found.complain(
+    found.report(
         VOLUME_SOURCES,
         (at, second),
-        f"volume {shown(volume.get('name', ''))} has two sources, {first} and {second}, and may have one",
-        "keep one of them; a volume of its own for the other one; several in one folder make a projected volume",
-        field=spelled(at, _SPELLED.get(second, second)),
-        related=((f"the {first}", (at, first)),),
+        f"volume {shown(volume.get('name', ''))} sets two sources, {first} and {second}, but may set only one",
+        "move one of them to a separate volume, or use a projected volume to combine them in one directory",
+        field=cluster_field(at, _CLUSTER_NAMES.get(second, second)),
+        related=((first, (at, first)),),
     )
 
 
-def _empty_dir(found: Findings, at: At, value: Tree) -> None:
+def _empty_dir(found: PodViolations, at: At, value: Tree) -> None:
     size = value.get("sizeLimit")
     if size is not None and thousandths(size) < 0:
-        from trainc.kubernetes.validation import complaints
+        from trainc.kubernetes.validation import field_messages
 
-        complaints.amount_too_small(found, (at, "sizeLimit"), size, "must not be negative", "remove it for no limit")
+        field_messages.amount_too_small(
+            found, (at, "sizeLimit"), size, "must not be negative", "remove it for no limit"
+        )
 
 
-def _host_path(found: Findings, at: At, value: Tree) -> None:
+def _host_path(found: PodViolations, at: At, value: Tree) -> None:
     path = value.get("path")
     if not path:
         required(found, at, value, "path")
         return
-    files.no_way_up(found, (at, "path"), path)
+    files.no_parent(found, (at, "path"), path)
     if kind := value.get("type"):
         _host_path_type(found, (at, "type"), kind)
 
 
-def _secret(found: Findings, at: At, value: Tree) -> None:
+def _secret(found: PodViolations, at: At, value: Tree) -> None:
     if not value.get("secretName"):
-        from trainc.kubernetes.validation import complaints
+        from trainc.kubernetes.validation import field_messages
 
-        complaints.missing(found, (at, "secretName"), "add secretName; it is configMap that has `name` instead")
+        field_messages.missing(found, (at, "secretName"), "add secretName; only configMap uses `name`")
     _files(found, at, value)
 
 
-def _config_map(found: Findings, at: At, value: Tree) -> None:
+def _config_map(found: PodViolations, at: At, value: Tree) -> None:
     required(found, at, value, "name")
     _files(found, at, value)
 
 
-def _files(found: Findings, at: At, value: Tree) -> None:
+def _files(found: PodViolations, at: At, value: Tree) -> None:
     if "defaultMode" in value:
         files.mode(found, (at, "defaultMode"), value["defaultMode"])
     if "items" in value:
         files.items(found, (at, "items"), value["items"])
 
 
-def _claim(found: Findings, at: At, value: Tree) -> None:
+def _claim(found: PodViolations, at: At, value: Tree) -> None:
     required(found, at, value, "claimName")
 
 
-def _nfs(found: Findings, at: At, value: Tree) -> None:
+def _nfs(found: PodViolations, at: At, value: Tree) -> None:
     required(found, at, value, "server", "path")
     if (path := value.get("path")) and path[0] != "/":
         files.not_absolute(found, (at, "path"), path)
 
 
-def _image(found: Findings, at: At, value: Tree) -> None:
+def _image(found: PodViolations, at: At, value: Tree) -> None:
     if policy := value.get("pullPolicy"):
         _pull_policy(found, (at, "pullPolicy"), policy)
 
 
-def _driver(found: Findings, at: At, value: Any) -> None:
+def _driver(found: PodViolations, at: At, value: Any) -> None:
     from trainc.kubernetes.validation import volumedrivers
 
     assert at is not None
     volumedrivers.DRIVERS[str(at[1])](found, at, value)
 
 
-SOURCES: Final[dict[str, Rule]] = {
+SOURCES: Final[dict[str, FieldRule]] = {
     "emptyDir": _empty_dir,
     "hostPath": _host_path,
     "gitRepo": _driver,
@@ -184,4 +194,4 @@ SOURCES: Final[dict[str, Rule]] = {
     "ephemeral": late("claimtemplates", "ephemeral"),
     "image": _image,
 }
-"""In the cluster's order: of two sources of a volume the later one is blamed, and only the first one looked at."""
+"""In the API server's order: if a volume sets two sources, the later one is reported and only the first is checked."""

@@ -1,0 +1,183 @@
+"""Hints for violations of structural schemas, and the format of values and names in messages.
+
+Reads    the path, the value, and the expected type.
+Returns  parts of sentences. Imported only when there is a violation.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from trainc.kubernetes.violations import field_of
+
+if TYPE_CHECKING:
+    from trainc.kubernetes.trees import Path, Tree
+
+EXPECTED: Final = {
+    "object": "a mapping",
+    "array": "a list",
+    "string": "a string",
+    "integer": "an integer",
+    "boolean": "true or false",
+    "int-or-string": "an integer or a string",
+    "quantity": "a quantity",
+}
+"""The types as shown in messages."""
+_MANY: Final = 8
+"""The maximum number of names in a message."""
+_LONG: Final = 60
+"""The maximum number of characters shown of a value."""
+_LONGEST_COMMAND: Final = 10_000
+"""A longer line is not split into words: splitting takes long, and such a line is not typed by hand."""
+_SECONDS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+_DURATION: Final = re.compile(r"([0-9]{1,9})\s*([smhd])")
+_SHELL: Final = frozenset("|&;<>$`*?~\n")
+"""Characters that have a meaning only to a shell."""
+_BYTES: Final = re.compile(r"([0-9.]+)\s*([kmgtpe])(i?)b?(?:ytes?)?", re.IGNORECASE)
+_SPACED: Final = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s+([munkMGTPE]|[KMGTPE]i)")
+_COMMA: Final = re.compile(r"([0-9]+),([0-9]+)((?:[munkMGTPE]|[KMGTPE]i)?)")
+_A_QUANTITY: Final = 'use a number with or without a unit: 4, "500m", 16Gi'
+_CORES: Final = re.compile(r"([0-9.]+m?)\s*(?:v?cpus?|cores?|c)", re.IGNORECASE)
+
+
+def shown(value: Any) -> str:
+    """Return a value as one short line of JSON."""
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= _LONG else f"{text[:_LONG]}..."
+
+
+def shortened(name: str) -> str:
+    """Return a name, cut to a length that fits into a message."""
+    return name if len(name) <= _LONG else f"{name[:_LONG]}..."
+
+
+def subject(path: Path) -> str:
+    """Return the name of a field for a message: `numNodes`, `args[1]` for an item, `env[0].value` inside an item."""
+    names = [i for i, step in enumerate(path) if isinstance(step, str)]
+    if len(names) > 1 and names[-1] == len(path) - 1 and isinstance(path[-2], int):
+        return field_of(path[names[-2] :])
+    return field_of(path[names[-1] :]) if names else "the object"
+
+
+def known_fields(subject: str, names: list[str]) -> str:
+    """Return a clause that lists the fields of a mapping."""
+    if not names:
+        return f"{subject} has no fields"
+    return f"{subject} has the fields {', '.join(names[:_MANY])}{' ...' if len(names) > _MANY else ''}"
+
+
+def listed(words: list[str], last: str = "and") -> str:
+    """Return words joined as a list in a sentence."""
+    return f" {last} ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else "".join(words)
+
+
+def hint(path: Path, value: Any, expected: str, schema: Tree) -> str:
+    """Return the hint for a value of the wrong type."""
+    if value is None:
+        return "set a value, or remove the line"
+    match expected:
+        case "string" | "quantity" | "int-or-string":
+            return _string_meant(path, value, expected)
+        case "boolean":
+            return _boolean_meant(value)
+        case "integer":
+            return _number_meant(path, value)
+        case "array":
+            return _list_meant(path, value, schema)
+    return _mapping_meant(path, value, schema)
+
+
+def _string_meant(path: Path, value: Any, expected: str) -> str:
+    match value:
+        case bool() if expected != "string":
+            return _A_QUANTITY if expected == "quantity" else "use a number or a string"
+        case bool():
+            return "quote it: without quotes it is a boolean"
+        case float() if expected == "quantity" and "/" in str(path[-1]):
+            return f"use an integer: {path[-1]} is allocated in whole devices"
+        case int() | float():
+            return "quote it" if path[-1:] == ("value",) else f'quote it: "{shown(value)}"'
+        case [str(one)]:
+            return "use the string without a list" + ("" if path[-1:] == ("value",) else f": {shown(one)}")
+    return f"use {EXPECTED[expected]}"
+
+
+def _boolean_meant(value: Any) -> str:
+    if isinstance(value, str) and value.lower() in ("true", "yes", "on", "false", "no", "off"):
+        return f"remove the quotes: {'true' if value.lower() in ('true', 'yes', 'on') else 'false'}"
+    if isinstance(value, int) and value in (0, 1):
+        return f"use {'true' if value else 'false'}"
+    return "use true or false"
+
+
+def _number_meant(path: Path, value: Any) -> str:
+    if isinstance(value, str) and re.fullmatch(r"[+-]?[0-9]+", value):
+        return f"remove the quotes: {value}"
+    if isinstance(value, str) and str(path[-1]).endswith("Seconds") and (time := _DURATION.fullmatch(value)):
+        return f"use seconds: {int(time[1]) * _SECONDS[time[2]]}"
+    return "use an integer"
+
+
+def _list_meant(path: Path, value: Any, schema: Tree) -> str:
+    if isinstance(value, str) and path[-1:] in (("command",), ("args",)):
+        return _words_meant(value, script=path[-1] == "command")
+    if not isinstance(value, dict):
+        text = schema.get("items", {}).get("type") == "string" and not isinstance(value, str)
+        return f"use a list: [{shown(shown(value) if text else value)}]"
+    keys = schema.get("x-kubernetes-list-map-keys", ())
+    if len(keys) == 1 and keys[0] not in value and value:
+        return f"use a list whose items have a {keys[0]}: `- {keys[0]}: {next(iter(value))}`"
+    return "start each item with a dash"
+
+
+def _words_meant(line: str, *, script: bool) -> str:
+    """Return the hint for a command line, which a container needs as a list: it is not split and no shell reads it."""
+    import shlex
+
+    try:
+        words = shlex.split(line) if len(line) <= _LONGEST_COMMAND else []
+    except ValueError:
+        words = []
+    if not words or _SHELL & set(line):
+        return "use a list with one item per word; " + (
+            "to run a shell: [sh, -c, ...]" if script else "no shell expands them"
+        )
+    return f"use a list with one item per word: {shown(words)}"
+
+
+def _mapping_meant(path: Path, value: Any, schema: Tree) -> str:
+    properties = schema.get("properties")
+    match value:
+        case [dict()]:
+            return "remove the dash: this is a single mapping, not a list"
+        case str() if value and "name" in (properties or ()):
+            return f"set {subject(path)}.name to {value[:_LONG]}"
+    return (
+        f"use a mapping: {known_fields(subject(path), list(properties))}"
+        if properties is not None
+        else "use a mapping with one `key: value` per line"
+    )
+
+
+def quantity_meant(text: str) -> str:
+    """Return the hint for a string that looks like a quantity."""
+    if not text:
+        return "set a value, or remove the line"
+    if spaced := _SPACED.fullmatch(text):
+        return f"use {spaced[1]}{spaced[2]}"
+    if fraction := _COMMA.fullmatch(text):
+        return f"use a decimal point: {_unit_or_quotes(f'{fraction[1]}.{fraction[2]}', fraction[3])}"
+    if size := _BYTES.fullmatch(text):
+        number, prefix, binary = size[1], size[2].upper(), size[3]
+        decimal = "k" if prefix == "K" else prefix
+        return f"use {number}{prefix}i" if binary else f"use {number}{prefix}i, or {number}{decimal} for powers of ten"
+    if cores := _CORES.fullmatch(text):
+        return f"use {_unit_or_quotes(cores[1], '')}"
+    return _A_QUANTITY
+
+
+def _unit_or_quotes(number: str, unit: str) -> str:
+    """Return a number as it must be written in a manifest: a fraction without a unit must be a string."""
+    return f'"{number}"' if "." in number and not unit and not number.endswith("m") else number + unit

@@ -1,0 +1,147 @@
+"""Lint triggers: cheap tests, rarely true for a good job, that decide which lint rules to run.
+
+Reads    the whole plan, when its JobSet is complete; the annotation `trainc.dev/lint-ignore` of the TrainJob and of its
+         runtime; the rules that the settings disable.
+Returns  the ids of the rules to run, and those that are disabled. The rule itself (`lint/<rule>.py`) is imported only
+         if its trigger applies, and decides whether there is a finding.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+from trainc.diagnostics import LintFinding
+from trainc.kubernetes.trees import Tree, get
+from trainc.plan import NODE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trainc.plan import Plan
+
+IGNORE: Final = "trainc.dev/lint-ignore"
+"""The annotation that disables rules: their ids, separated by commas."""
+RULES: Final = (
+    "gang-asks-for-nothing",
+    "gang-waits-for-itself",
+    "host-network-port",
+    "image-version",
+    "nccl-settings",
+    "no-gang",
+    "no-resources",
+    "no-shared-memory",
+    "rendezvous-host",
+    "runtime-request-stays",
+    "secret-in-env",
+    "unknown-rule",
+)
+"""The rules, each a file in `lint`."""
+ELSEWHERE: Final = ("torchtune-config",)
+"""Lint rules in a framework's own checks."""
+VALIDATE_ONLY: Final = "no-gang"
+"""The rule that only `validate` reports: in a cluster with enough nodes, its finding is not a problem."""
+IDS: Final = frozenset({*RULES, *ELSEWHERE})
+"""The rules that can be disabled."""
+
+CONTAINERS: Final = ("containers", "initContainers")
+HINTS: Final = ("auth", "bearer", "cred", "jwt", "key", "pass", "pat", "pwd", "secret", "token")
+"""A variable whose name contains none of these holds no secret."""
+OF_NCCL: Final = frozenset(
+    {"GLOO_SOCKET_IFNAME", "NCCL_IB_DISABLE", "NCCL_P2P_DISABLE", "NCCL_SOCKET_IFNAME", "TP_SOCKET_IFNAME"}
+)
+"""Without one of these, NCCL settings cannot contradict one another."""
+FROM_THE_CLUSTER: Final = "ClusterFirst"
+"""The default of a pod's dnsPolicy, which resolves cluster names."""
+OVERCOMMITTED: Final = ("cpu", "memory", "ephemeral-storage")
+"""The resources of which a pod can use more than it requests."""
+
+
+def turned_off(plan: Plan) -> tuple[frozenset[str], tuple[LintFinding, ...]]:
+    """Return the disabled rules, and findings for unknown ids in the annotations that disable them."""
+    of_job = plan.job.metadata("annotations").get(IGNORE)
+    of_runtime = get(plan.runtime.value, ("metadata", "annotations", IGNORE))
+    if of_job is None and of_runtime is None:
+        return plan.quiet, ()
+    ignored = [(rule, shared) for text, shared in ((of_job, False), (of_runtime, True)) for rule in listed(text)]
+    unknown = (LintFinding("unknown-rule", (), (rule,), shared) for rule, shared in ignored if rule not in IDS)
+    return plan.quiet | {rule for rule, _ in ignored}, tuple(unknown)
+
+
+def listed(text: str | None) -> list[str]:
+    """Return the ids in an annotation.
+
+    >>> listed("no-gang, image-version,")
+    ['no-gang', 'image-version']
+    """
+    return [word.strip() for word in (text or "").split(",") if word.strip()]
+
+
+def triggers(plan: Plan) -> Iterator[str]:
+    """Yield the rules that the plan may break, some of them more than once."""
+    spec = plan.objects[0]["spec"]
+    runtime = plan.runtime
+    if runtime.gang:
+        yield from ("gang-asks-for-nothing", "gang-waits-for-itself")
+    elif runtime.framework != "plain" and sum(plan.counts) > 1:
+        yield "no-gang"
+    network = spec["network"]
+    if not (network.get("enableDNSHostnames", True) and network.get("publishNotReadyAddresses", True)):
+        yield "rendezvous-host"
+    per_node = plan.job.trainer.get("resourcesPerNode") or {}
+    limits, requests = per_node.get("limits") or {}, per_node.get("requests") or {}
+    if any(name in limits and name not in requests for name in OVERCOMMITTED):
+        yield "runtime-request-stays"
+    for job in spec.get("replicatedJobs") or ():
+        pod = job["template"]["spec"]["template"].get("spec") or {}
+        if "hostNetwork" in pod or pod.get("dnsPolicy", FROM_THE_CLUSTER) != FROM_THE_CLUSTER:
+            yield from ("host-network-port", "rendezvous-host")
+        for key in CONTAINERS:
+            for container in pod.get(key) or ():
+                yield from of_container(container)
+                if container.get("name") == NODE and key == "containers":
+                    yield from of_node(container, runtime.framework)
+
+
+def of_container(container: Tree) -> Iterator[str]:
+    """Yield the rules that any container may break."""
+    if not versioned(container.get("image", "")):
+        yield "image-version"
+    for variable in container.get("env") or ():
+        if variable.get("value") and (rule := about(variable["name"])):
+            yield rule
+
+
+def of_node(container: Tree, framework: str) -> Iterator[str]:
+    """Yield the rules that a training container may break."""
+    if "resources" not in container:
+        yield "no-resources"
+    elif framework == "torch" and not any(shared_memory(mount) for mount in container.get("volumeMounts") or ()):
+        yield "no-shared-memory"
+
+
+def shared_memory(mount: Tree) -> bool:
+    """Return whether a mount replaces the container's default shared memory."""
+    return mount["mountPath"].rstrip("/") in ("/dev/shm", "/dev")
+
+
+def versioned(image: str) -> bool:
+    """Return whether an image has a fixed version: a digest, or a tag other than `latest`.
+
+    >>> [versioned(image) for image in ("python", "localhost:5000/python", "python:latest", "python:3.13")]
+    [False, False, False, True]
+    """
+    name = image.rpartition("/")[2]
+    return "@" in name or (":" in name and not name.endswith(":latest"))
+
+
+@lru_cache(maxsize=4096)
+def about(name: str) -> str:
+    """Return the rule that applies to a variable with a literal value, or an empty string."""
+    if name in OF_NCCL:
+        return "nccl-settings"
+    if any(hint in name.lower() for hint in HINTS):
+        from trainc.source.names import is_secret
+
+        return "secret-in-env" if is_secret(name) else ""
+    return ""

@@ -1,0 +1,50 @@
+"""Repeated diagnostics: one cause can make five thousand fields of one mapping invalid.
+
+Reads    the diagnostics of a run.
+Returns  them with the first ones of each group, and one that counts the rest. The diagnostics of a group have the same
+         id and object, and their places differ only in the last step and in list indices.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from trainc.diagnostics import Place
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
+    from trainc.diagnostics import Diagnostic
+
+SHOWN: Final = 100
+"""The diagnostics of a group that are shown one by one."""
+
+
+def collapsed(diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
+    """Return the diagnostics in their order, with large groups cut to the first `SHOWN` and a count of the rest."""
+    counts: dict[Hashable, int] = {}
+    kept = []
+    for diagnostic in diagnostics:
+        group = _group_of(diagnostic)
+        counts[group] = counts.get(group, 0) + 1
+        if counts[group] <= SHOWN + 1:
+            kept.append(diagnostic)
+    shown: dict[Hashable, int] = {}
+    result = []
+    for diagnostic in kept:
+        group = _group_of(diagnostic)
+        shown[group] = shown.get(group, 0) + 1
+        more = counts[group] - SHOWN
+        if shown[group] > SHOWN and more > 1:
+            message = f"{diagnostic.message} (and {more - 1} more like this)"
+            diagnostic = diagnostic._replace(message=message)  # noqa: PLW2901
+        result.append(diagnostic)
+    return result
+
+
+def _group_of(diagnostic: Diagnostic) -> Hashable:
+    place = diagnostic.place
+    if not isinstance(place, Place):
+        return (diagnostic.id, place)
+    around = tuple("" if isinstance(step, int) else step for step in place.path[:-1])
+    return (diagnostic.id, diagnostic.object, id(place.document), around)

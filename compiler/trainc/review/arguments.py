@@ -1,0 +1,190 @@
+"""Arguments: the two sides that a command line names, and the settings that decide what a review reports.
+
+Reads    the command line's arguments, including `--`: revisions precede it, paths follow it.
+Returns  sides, or settings. As in git, an argument that is both a revision and a path is an error: the author of a
+         change chooses the names of its folders, and must not choose what a reviewer's command compares.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Final
+
+from trainc import settings
+from trainc.diagnostics import failed
+from trainc.inputs import SETTINGS, STDIN
+from trainc.review import revisions
+from trainc.review.sides import SideSpec
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from trainc.settings import Settings
+
+SEPARATOR: Final = "--"
+WORKING_TREE: Final = "the working tree"
+HERE: Final = (".",)
+PATHLIKE: Final = ("/", "./", "../")
+"""Prefixes that no revision has."""
+
+
+def of_arguments(arguments: Sequence[str]) -> tuple[SideSpec, SideSpec]:
+    """Return the old and the new side. Raises RevisionError, or ValueError with the reason.
+
+    OLD NEW              two paths that exist
+    A..B [PATH]...       two revisions; A...B takes the merge base of A and B as the old side
+    REV [PATH]...        a revision and the working tree
+    OLD NEW              one side is a revision, or a path of a revision (`main:jobs`)
+    [REV]... -- [PATH]...  revisions before `--`, paths after it; HEAD without a revision
+    """
+    if arguments.count(STDIN) > 1:
+        raise ValueError("standard input can be only one of the sides")
+    if not arguments:
+        return _separated((), ())
+    if SEPARATOR in arguments:
+        at = arguments.index(SEPARATOR)
+        return _separated(tuple(arguments[:at]), tuple(arguments[at + 1 :]))
+    return _unseparated(*arguments)
+
+
+def _separated(given: tuple[str, ...], paths: tuple[str, ...]) -> tuple[SideSpec, SideSpec]:
+    """Return the sides of given revisions, for paths that apply to both sides."""
+    if len(given) > 2:
+        raise ValueError(f"{len(given)} revisions precede {SEPARATOR}: use at most two, or one range")
+    first = given[0] if given else "HEAD"
+    if len(given) == 2:
+        if not paths:
+            return _of_revision(given[0]), _of_revision(given[1])
+        return _at(first, paths, revisions.commit(first)), _at(given[1], paths, revisions.commit(given[1]))
+    return _range(first, paths or HERE) if _is_range(first) else _with_working_tree(first, paths or HERE)
+
+
+def _unseparated(first: str, *rest: str) -> tuple[SideSpec, SideSpec]:
+    """Return the sides of arguments of which each is a path or a revision."""
+    exists = [argument == STDIN or os.path.lexists(argument) for argument in (first, *rest)]
+    for argument, found in zip((first, *rest), exists, strict=True):
+        if found and _names_revision(argument):
+            raise ValueError(
+                f"ambiguous argument '{argument}': both revision and path; "
+                f"use '{SEPARATOR}' to separate revisions from paths, or './{argument}' for the path"
+            )
+    if len(rest) == 1 and all(exists):
+        return SideSpec(first, (first,)), SideSpec(rest[0], (rest[0],))
+    if not exists[0] and _is_range(first):
+        return _range(first, rest or HERE)
+    if len(rest) == 1 and (exists[0] or ":" in first or (not exists[1] and _is_revision(rest[0]))):
+        return _side(first), _side(rest[0])
+    if exists[0]:
+        raise ValueError(f"{first} is only one side: add a second path, or a revision before it")
+    return _with_working_tree(first, rest or HERE)
+
+
+def _is_range(text: str) -> bool:
+    return ".." in text and ":" not in text and "../" not in text
+
+
+def _ends(text: str) -> tuple[str, str, str]:
+    """Return the two ends of a range, and the separating dots."""
+    dots = "..." if "..." in text else ".."
+    old, _, new = text.partition(dots)
+    return old, new, dots
+
+
+def _names_revision(path: str) -> bool:
+    """Whether git reads a path as a revision, a range with a known end, or a path of a revision."""
+    if path == STDIN or path.startswith(PATHLIKE) or os.pardir in path.split("/"):
+        return False
+    names = {path, path.partition(":")[0]}
+    if ".." in path:
+        names.update(_ends(path)[:2])
+    return any(name and revisions.known(name) for name in names)
+
+
+def _is_revision(text: str) -> bool:
+    return ":" in text or revisions.known(text)
+
+
+def _range(text: str, paths: tuple[str, ...]) -> tuple[SideSpec, SideSpec]:
+    old, new, dots = _ends(text)
+    old, new = old or "HEAD", new or "HEAD"
+    base = revisions.common(old, new) if dots == "..." else old
+    commit = revisions.commit(base)
+    commit.revision = old
+    return _at(old, paths, commit), _at(new, paths, revisions.commit(new))
+
+
+def _with_working_tree(revision: str, paths: tuple[str, ...]) -> tuple[SideSpec, SideSpec]:
+    commit = revisions.commit(revision)
+    for path in paths:
+        if path != STDIN and not os.path.lexists(path):
+            inside = commit.inside(path)
+            if inside is None or not commit.has(inside):
+                raise ValueError(f"path {path} does not exist in {revision} or in the working tree")
+    return _at(revision, paths, commit), SideSpec(WORKING_TREE, paths)
+
+
+def _at(name: str, paths: tuple[str, ...], commit: revisions.Commit) -> SideSpec:
+    """Return the side of working tree paths at a commit of the repository."""
+    if outside := [path for path in paths if commit.inside(path) is None]:
+        shown = "standard input" if outside[0] == STDIN else outside[0]
+        raise ValueError(f"{shown} is not in the repository")
+    return SideSpec(name, paths, commit)
+
+
+def _side(argument: str) -> SideSpec:
+    """Return the side of a path, of a revision, or of a path of a revision."""
+    if argument == STDIN or os.path.lexists(argument):
+        return SideSpec(argument, (argument,))
+    return _of_revision(argument)
+
+
+def _of_revision(argument: str) -> SideSpec:
+    """Return the side of a revision, or of a path of a revision."""
+    commit, path = _split(argument)
+    if path is None:
+        return SideSpec(argument, HERE, commit)
+    spec = _at(argument, (path,), commit)
+    if not commit.has(commit.inside(path) or ""):
+        raise ValueError(f"path {argument.partition(':')[2]} does not exist in {commit.revision}")
+    return spec
+
+
+def _split(argument: str) -> tuple[revisions.Commit, str | None]:
+    """Return the commit of `REV` or `REV:PATH`, and the path in the working tree.
+
+    PATH is relative to the repository root, or to the current folder if it starts with `./` or `../`.
+    """
+    revision, colon, path = argument.partition(":")
+    if not revision:
+        raise ValueError(f"{argument} names the index, not a revision: use a commit, such as HEAD{argument}")
+    commit = revisions.commit(revision)
+    if not colon:
+        return commit, None
+    return commit, path if path.startswith(("./", "../")) else os.path.join(commit.top, path)
+
+
+def reporting(argument: str, *, follow_links: bool = False) -> Settings:
+    """Return the settings that decide what a review reports. Raises RevisionError, or ValueError with the reason.
+
+    `argument` is a path, or `REV:PATH`. With a colon it is always the latter, so that no file of that name can replace
+    it; `./a:b` is a file. A revision without a trainc.yaml has the default settings.
+    """
+    if ":" in argument and not argument.startswith(PATHLIKE):
+        found = _of_commit(argument)
+    else:
+        found = settings.read(argument, follow_links=follow_links)
+    if failed(found.diagnostics):
+        error = next(diagnostic for diagnostic in found.diagnostics if diagnostic.severity == "error")
+        raise ValueError(f"invalid --review-config: {error.locate() or argument}: {error.message}")
+    return found
+
+
+def _of_commit(argument: str) -> Settings:
+    commit, path = _split(argument)
+    inside = commit.inside(path or "")
+    file = None if inside is None else commit.file(inside)
+    if file is not None:
+        return settings.of_file(file)
+    if inside is None or commit.has(inside) or os.path.basename(inside) != SETTINGS:
+        raise ValueError(f"invalid --review-config: file {argument} does not exist")
+    return settings.DEFAULT

@@ -1,0 +1,139 @@
+"""A subset of a folder, checked in the context of the folder: the files of a commit.
+
+Reads    the given files and the folder that contains them.
+Returns  the diagnostics about these files from a run on the whole folder. A TrainJob finds its runtime anywhere in the
+         folder. If the files include a runtime or the settings, any TrainJob may be affected, so all are checked.
+         Unreadable files elsewhere in the folder are ignored.
+"""
+
+from __future__ import annotations
+
+import os
+from copy import copy
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+from trainc import inputs
+from trainc.compilation import Compilation, Options, compile_documents
+from trainc.confine import resolved, within
+from trainc.diagnostics import Diagnostic, ObjectId, Place
+from trainc.frontends import NOT_AN_OBJECT, sort
+from trainc.reading import Reading, documents_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from trainc.diagnostics import Document
+    from trainc.frontends import Role
+    from trainc.settings import Settings
+
+    Given = Callable[[str], bool]
+    """Whether a file belongs to the subset."""
+
+MARKS: Final = (b"kubeflow.org", b"TrainJob", b"TrainingRuntime")
+"""A file without any of these contains no TrainJob or runtime; a repository has much other YAML, such as templates."""
+HIDING: Final = (b"\\", b"!", b"&", b"*", b"\0")
+"""A file with one of these may write a mark in other bytes: an escape, a tag, an anchor, UTF-16 or UTF-32."""
+BOMS: Final = (b"\xff\xfe", b"\xfe\xff")
+
+
+def compile_subset(
+    paths: Sequence[str],
+    folder: str,
+    options: Options,
+) -> Compilation:
+    """Compile the TrainJobs of `paths` and report the diagnostics about these files.
+
+    Args:
+        paths: files and folders, possibly including the settings.
+        folder: where the runtimes and the other TrainJobs are.
+        options: as for `compilation.compile`; `only` and `root` are not used.
+    """
+    settings = options.settings
+    given = _given(paths)
+    manifests = [path for path in paths if not _holds_settings(path, settings)]
+    read = Reading(namespace=options.namespace)
+    asked_for = 0
+    for file in _files((folder, *manifests), options):
+        if isinstance(file, Diagnostic):
+            read.diagnostics.append(file)
+        elif is_ours(file):
+            read.add(file)
+            asked_for += given(file.path)
+    everything = len(manifests) < len(paths) or any(given(d.file) for d in read.documents["runtime"])
+    # Who makes errors of warnings counts them, and that is done last.
+    lenient = options._replace(settings=settings._replace(strict=""))
+    result = compile_documents(read if everything else _narrowed(read, given), lenient)
+    kept = [d for d in result.diagnostics if d.stage != "read" or d in settings.diagnostics or _concerns(d, given)]
+    result = result._replace(diagnostics=(), strict=settings.strict).saying(kept)
+    if everything:
+        return result
+    return result._replace(
+        jobs=tuple(job for job in result.jobs if given(job.plan.job.document.file)),
+        runtimes=0,
+        files=asked_for,
+        checked=tuple(checked for checked in result.checked if given(checked.file)),
+    )
+
+
+def is_ours(file: inputs.File) -> bool:
+    """Return whether a file may contain a TrainJob or a runtime.
+
+    The file is parsed only if its bytes could hide a mark. A file that cannot be parsed counts only if its bytes
+    contain a mark.
+    """
+    data = file.data
+    if any(mark in data for mark in MARKS):
+        return True
+    if not (data.startswith(BOMS) or any(hiding in data for hiding in HIDING)):
+        return False
+    documents = (document for document in documents_of(file) if not isinstance(document, Diagnostic))
+    return any(_is_role(found) for document in documents for found in sort(document))
+
+
+def _is_role(found: tuple[Role, Document] | Diagnostic) -> bool:
+    """Return whether a sorted document is a TrainJob or a runtime, valid or not."""
+    return found.id != NOT_AN_OBJECT.id if isinstance(found, Diagnostic) else found[0] != "other"
+
+
+def _files(paths: Sequence[str], options: Options) -> Iterator[inputs.File | Diagnostic]:
+    settings = options.settings
+    return inputs.read(paths, skip=options.skip, settings=settings.file, follow_links=settings.follow_links)
+
+
+def _given(paths: Iterable[str]) -> Given:
+    """Return what says whether a file is one of `paths` or below one of them, however both are spelled."""
+    real_paths = frozenset(map(resolved, paths))
+
+    @cache
+    def given(file: str) -> bool:
+        real = resolved(file)
+        return real in real_paths or any(within(real, path) for path in real_paths)
+
+    return given
+
+
+def _concerns(diagnostic: Diagnostic, given: Given) -> bool:
+    """Whether one of its places is in the files."""
+    places = (diagnostic.place, *(related.place for related in diagnostic.related))
+    return any(
+        given(place.document.file if isinstance(place, Place) else place.file) for place in places if place is not None
+    )
+
+
+def _holds_settings(path: str, settings: Settings) -> bool:
+    return os.path.basename(path) == inputs.SETTINGS or resolved(path) == settings.file
+
+
+def _narrowed(read: Reading, given: Given) -> Reading:
+    """Return the same documents with only those TrainJobs that have a say about the files."""
+    narrowed = copy(read)
+    narrowed.documents = {**read.documents, "job": _with_namesakes(read.documents["job"], given)}
+    return narrowed
+
+
+def _with_namesakes(jobs: Sequence[Document], given: Given) -> list[Document]:
+    """The TrainJobs of the files, with those of the same name elsewhere: there may be only one."""
+    ids = [ObjectId.of(document.value) for document in jobs]
+    wanted = {(id.namespace, id.name) for document, id in zip(jobs, ids, strict=True) if given(document.file)}
+    return [document for document, id in zip(jobs, ids, strict=True) if (id.namespace, id.name) in wanted]

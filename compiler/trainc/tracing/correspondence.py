@@ -1,0 +1,88 @@
+"""The correspondence between two manifests: the path of a field in another manifest, whose lists may differ.
+
+Reads    two JSON trees and a path in the first.
+Returns  the path in the second. List items correspond by Kubernetes' merge key. Of several items with the same key, the
+         first corresponds to the first, the second to the second. In lists of equal length, an item whose key changed
+         corresponds to the item at the same index.
+Source   Kubernetes 1.36 and JobSet 0.12: the merge keys of the lists in a JobSet; Trainer v2.3: runtimePatches.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trainc.kubernetes.trees import Path
+
+PATCHES: Final = "manager"
+"""The key of a TrainJob's patches."""
+KEYS: Final = ("mountPath", "devicePath", "containerPort", "topologyKey", "ip", "uid", PATCHES, "name", "type")
+"""The merge keys. `name` comes late: mounts, ports and owners can have a name, but are not merged by it."""
+GONE: Final[Any] = object()
+"""The value of a path that does not exist."""
+
+
+def at(tree: Any, path: Path) -> Any:
+    """Return the value at a path, or GONE."""
+    for step in path:
+        there = step in tree if isinstance(tree, dict) else isinstance(tree, list) and step in range(len(tree))
+        if not there:
+            return GONE
+        tree = tree[step]
+    return tree
+
+
+def corresponding_path(tree: Any, path: Path, other: Any) -> Path | None:
+    """Return the path in `other` of the value at `path` in `tree`; None if it has no corresponding value.
+
+    >>> corresponding_path({"env": [{"name": "A", "value": "1"}]}, ("env", 0, "value"),
+    ...             {"env": [{"name": "B", "value": "2"}, {"name": "A", "value": "3"}]})
+    ('env', 1, 'value')
+    """
+    found: list[str | int] = []
+    for number, step in enumerate(path):
+        if tree is other:  # shared, as most subtrees of two runs of the stages
+            return None if at(tree, path[number:]) is GONE else (*found, *path[number:])
+        there: str | int | None = step
+        if isinstance(step, int):
+            there = same_item(tree, step, other) if isinstance(other, list) else None
+        if there is None or at(other, (there,)) is GONE:
+            return None
+        found.append(there)
+        tree, other = at(tree, (step,)), other[there]
+    return tuple(found)
+
+
+def same_item(items: list[Any], index: int, others: list[Any]) -> int | None:
+    """Return the index in `others` of an item of `items`."""
+    key = _key(items[index])
+    if key is None:
+        return index if index < len(others) else None
+    same = [there for there, other in enumerate(others) if _key(other) == key]
+    earlier = sum(_key(item) == key for item in items[:index])
+    if earlier < len(same):
+        return same[earlier]
+    renamed = len(items) == len(others) and _key(others[index]) not in map(_key, items)
+    return index if renamed else None
+
+
+def same_items(items: list[Any], others: list[Any]) -> list[int | None]:
+    """Return the index in `others` of each item of `items`."""
+    if list(map(_key, items)) == list(map(_key, others)):
+        return list(range(len(items)))
+    return [same_item(items, index, others) for index in range(len(items))]
+
+
+def leaves(tree: Any, path: Path = ()) -> Iterator[Path]:
+    """Yield the paths of all scalars and of all empty mappings and lists."""
+    if not tree or not isinstance(tree, dict | list):
+        yield path
+        return
+    for step, value in tree.items() if isinstance(tree, dict) else enumerate(tree):
+        yield from leaves(value, (*path, step))
+
+
+def _key(item: Any) -> tuple[str, Any] | None:
+    return next(((key, item[key]) for key in KEYS if key in item), None) if isinstance(item, dict) else None

@@ -1,0 +1,50 @@
+"""Field names with list items by name, for reports and as the FIELD argument of commands.
+
+Reads    a tree and a path in it.
+Returns  a text such as `replicatedJobs[node].volumeMounts[mountPath=/data]`. An item without a unique key is
+         shown by its index.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from trainc.tracing.correspondence import KEYS
+
+if TYPE_CHECKING:
+    from trainc.kubernetes.trees import Path
+
+_BARE: Final = re.compile(r"[^\[\]\"'*=\s]+")
+"""A name that needs no quotes in brackets."""
+
+
+def by_names(tree: Any, path: Path) -> str:
+    """Return a path with its list items by name, in the notation of FIELD.
+
+    >>> by_names({"jobs": [{"name": "node", "mounts": [{"name": "a", "mountPath": "/a"}]}]}, ("jobs", 0, "mounts", 0))
+    'jobs[node].mounts[mountPath=/a]'
+    """
+    text = ""
+    for step in path:
+        if isinstance(step, int):
+            text += f"[{item_of(tree, step)}]"
+        else:
+            text += f".{step}" if text else step
+        tree = tree[step]
+    return text
+
+
+def item_of(items: list[Any], index: int) -> str:
+    """Return an item's text in brackets: its name, `key=value`, or its index."""
+    key, name = name_of_item(items, index)
+    return name if key == "name" else f"{key}={name}" if key else str(index)
+
+
+def name_of_item(items: list[Any], index: int) -> tuple[str, str]:
+    """Return the merge key that identifies an item, and its value; empty strings if it is not unique."""
+    found = items[index]
+    key = next((key for key in KEYS if key in found), "") if isinstance(found, dict) else ""
+    name = str(found[key]) if key else ""
+    unique = sum(isinstance(other, dict) and str(other.get(key)) == name for other in items) == 1
+    return (key, name) if unique and _BARE.fullmatch(name) and not (key == "name" and name.isdigit()) else ("", "")
