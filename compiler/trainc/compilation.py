@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 DUPLICATE_TRAINJOB: Final = Declaration("duplicate-trainjob", ("read",), "Duplicate TrainJob name", own=True)
 ONLY_NOT_FOUND: Final = Declaration("only-not-found", ("read",), "No TrainJob has the requested name", own=True)
+DUPLICATE_OBJECT: Final = Declaration(
+    "duplicate-object", ("read",), "Duplicate object in an output or in one side of a review", own=True
+)
 NO_TRAINJOB: Final = Declaration("no-trainjob", ("read",), "No TrainJob to compile", own=True)
 
 MANY: Final = 100
@@ -145,7 +148,13 @@ def compile_paths(paths: Iterable[str], options: Options) -> Compilation:
 def read(paths: Iterable[str], options: Options, files_of: Reader = inputs.read) -> Reading:
     """Read the documents of some paths and sort them by role."""
     reading = Reading(files_of, namespace=options.namespace)
-    reading.gather(paths, skip=options.skip, settings=options.settings.file, root=options.root)
+    reading.gather(
+        paths,
+        skip=options.skip,
+        settings=options.settings.file,
+        root=options.root,
+        follow_links=options.settings.follow_links,
+    )
     return reading
 
 
@@ -183,6 +192,48 @@ def compile_documents(reading: Reading, options: Options) -> Compilation:
     ).saying(_collapsed(found))
 
 
+def duplicates(result: Compilation, others: Iterable[Document]) -> Iterator[Diagnostic]:
+    """Yield an error for each compiled object or other document that has the identity of an earlier one.
+
+    An identity is the API group, kind, namespace and name. Versions of a group share it.
+    """
+    first: dict[tuple[str, str, str, str], Place] = {}
+    for job in result.jobs:
+        place = Place(document=job.plan.job.document, path=("metadata", "name"))
+        for tree in job.objects:
+            key = _identity(tree)
+            if key in first:
+                yield _duplicate_object(tree, place, first[key])
+            first.setdefault(key, place)
+    for document in others:
+        key = _identity(document.value)
+        if not (key[1] and key[3]):
+            continue
+        place = Place(document=document, path=("metadata", "name"))
+        if key in first:
+            yield _duplicate_object(document.value, place, first[key])
+        first.setdefault(key, place)
+
+
+def _identity(tree: Tree) -> tuple[str, str, str, str]:
+    id = ObjectId.of(tree)
+    group, slash, _ = id.apiVersion.partition("/")
+    return group if slash else "", id.kind, id.namespace, id.name
+
+
+def _duplicate_object(tree: Tree, place: Place, first: Place) -> Diagnostic:
+    id = ObjectId.of(tree)
+    return Diagnostic.of(
+        DUPLICATE_OBJECT,
+        f'duplicate {id.kind} "{id.name}"' + (f' in namespace "{id.namespace}"' if id.namespace else ""),
+        "remove one of them: the cluster would keep the one that is applied last",
+        object=id,
+        field="metadata.name",
+        place=place,
+        related=(Related(message="the first one", place=first),),
+    )
+
+
 def _collapsed(found: list[Diagnostic]) -> list[Diagnostic]:
     """Return the diagnostics of a run with repeated ones collapsed."""
     if len(found) < MANY:
@@ -209,13 +260,14 @@ def library(
     levels: list[Level] = []
     found: list[Diagnostic] = []
     if given is not None:
-        level, duplicates = Level.of("the given paths", given, conform_runtime)
-        found += duplicates
+        level, duplicate_runtimes = Level.of("the given paths", given, conform_runtime)
+        found += duplicate_runtimes
         levels.append(level)
     for path in options.runtimes:
-        more = read([path], options._replace(settings=DEFAULT), files_of)
-        level, duplicates = Level.of(names.runtimes.format(path), more.documents["runtime"], conform_runtime)
-        found += [*more.diagnostics, *duplicates]
+        plain = DEFAULT._replace(follow_links=options.settings.follow_links)
+        more = read([path], options._replace(settings=plain), files_of)
+        level, duplicate_runtimes = Level.of(names.runtimes.format(path), more.documents["runtime"], conform_runtime)
+        found += [*more.diagnostics, *duplicate_runtimes]
         levels.append(level)
     return Library((*levels, BuiltIn(conform_runtime)), names), found
 

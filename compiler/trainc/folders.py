@@ -1,7 +1,6 @@
 """Files below a folder that other processes may change: no link is followed, and no file is half-written.
 
-A file is written beside its place and renamed into it. What a killed process was writing has a hidden name that ends
-in PART.
+A file is written as a temporary file and renamed. A killed process leaves a hidden file whose name ends in PART.
 """
 
 from __future__ import annotations
@@ -11,16 +10,19 @@ import stat
 from contextlib import closing, suppress
 from typing import Final
 
+from trainc.confine import READ
+
 PART: Final = ".trainc-part"
-"""How the name of a file ends, hidden by a `.` at its start, that is being written."""
+"""The suffix of a temporary file, whose name starts with a `.`."""
 _PIECE: Final = 2**20
-_PLAIN: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
-"""How a file is opened to be read: no link is followed, and no pipe waited for."""
 
 
-def open_below(folder: str, path: str, *, make: bool = False) -> int:
-    """A descriptor of the folder at `path`, which may be ""; no link below `folder` is followed. Raises OSError."""
-    at = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+def open_below(folder: int, path: str, *, make: bool = False) -> int:
+    """Return a descriptor of the folder at `path`, which may be ""; no link below `folder` is followed.
+
+    Raises OSError.
+    """
+    at = os.dup(folder)
     for part in path.split("/") if path else ():
         try:
             if make:
@@ -34,9 +36,10 @@ def open_below(folder: str, path: str, *, make: bool = False) -> int:
 
 
 class Folders:
-    """The folders of some files: each is opened, or missed, once for all of its files that come one after another."""
+    """Folders below a folder, opened once for consecutive files."""
 
-    def __init__(self, folder: str, *, make: bool = False) -> None:
+    def __init__(self, folder: int, *, make: bool = False) -> None:
+        """`folder` is a descriptor, which stays open."""
         self._folder = folder
         self._make = make
         self._path = ""
@@ -44,14 +47,14 @@ class Folders:
         self._missing: str | None = None
 
     def at(self, path: str) -> int:
-        """A descriptor of the folder at `path`, for as long as no other is asked for. Raises OSError."""
+        """Return a descriptor of the folder at `path`, valid until the next call. Raises OSError."""
         if self._at is None or path != self._path:
             self.close()
             self._at, self._path = open_below(self._folder, path, make=self._make), path
         return self._at
 
     def current(self, path: str) -> bytes | str | None:
-        """The bytes of a file; None where there is none; why it is not looked at, where it is no plain file."""
+        """Return a file's bytes, None if it does not exist, or the reason why it is not read."""
         parent, _, name = path.rpartition("/")
         if parent == self._missing:
             return None
@@ -61,36 +64,38 @@ class Folders:
             self._missing = parent
             return None
         except OSError:
-            return "its folder is a link or no folder"
+            return "its folder is a link or not a folder"
         return content(at, name)
 
     def close(self) -> None:
-        """Close what is open."""
+        """Close the open folder."""
         if self._at is not None:
             os.close(self._at)
             self._at = None
 
 
-def current(folder: str, path: str) -> bytes | str | None:
-    """As `Folders.current`, of one file."""
+def current(folder: int | None, path: str) -> bytes | str | None:
+    """Like `Folders.current`, for one file; None without a folder."""
+    if folder is None:
+        return None
     with closing(Folders(folder)) as folders:
         return folders.current(path)
 
 
 def content(at: int, name: str) -> bytes | str | None:
-    """As `Folders.current`, of a file in the folder of a descriptor."""
+    """Like `Folders.current`, for a file in the folder of a descriptor."""
     try:
-        opened = os.open(name, _PLAIN, dir_fd=at)
+        opened = os.open(name, READ, dir_fd=at)
     except FileNotFoundError:
         return None
     except OSError:
-        return "it is a link, or cannot be read"
+        return "it is a link or unreadable"
     try:
         status = os.fstat(opened)
         if not stat.S_ISREG(status.st_mode):
-            return "it is no plain file"
+            return "it is not a regular file"
         data = os.read(opened, status.st_size + 1)
-        if len(data) != status.st_size:  # it changes, or the system gives it piece by piece
+        if len(data) != status.st_size:  # it changes, or the system returns parts of it
             while more := os.read(opened, _PIECE):
                 data += more
         return data
@@ -98,21 +103,23 @@ def content(at: int, name: str) -> bytes | str | None:
         os.close(opened)
 
 
-def replace(folder: str, path: str, data: bytes) -> None:
-    """Write a file below a folder, whole or not at all. Raises OSError."""
+def replace(folder: int, path: str, data: bytes) -> None:
+    """Write a file below a folder atomically. Raises OSError."""
     parent, _, name = path.rpartition("/")
     with closing(Folders(folder, make=True)) as folders:
         replace_at(folders.at(parent), name, data)
 
 
-def replace_at(at: int, name: str, data: bytes) -> None:
-    """As `replace`, of a file in the folder of a descriptor."""
+def replace_at(at: int, name: str, data: bytes, *, mode: int | None = None) -> None:
+    """Like `replace`, for a file in the folder of a descriptor; `mode` is its permissions, by default a new file's."""
     part = f".{name}.{os.getpid()}{PART}"
     opened = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o666, dir_fd=at)
     try:
         try:
-            while data:  # a disk that is almost full takes a piece before it refuses
+            while data:  # an almost full disk may write a part
                 data = data[os.write(opened, data) :]
+            if mode is not None:
+                os.fchmod(opened, mode)
         finally:
             os.close(opened)
         os.rename(part, name, src_dir_fd=at, dst_dir_fd=at)
@@ -121,8 +128,19 @@ def replace_at(at: int, name: str, data: bytes) -> None:
         raise
 
 
-def remove(folder: str, path: str) -> None:
-    """Remove a file, and its folder when that is empty then."""
+def create_at(at: int, name: str, data: bytes) -> bool:
+    """Create a file in the folder of a descriptor; return False if it exists. Raises OSError."""
+    try:
+        opened = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o666, dir_fd=at)
+    except FileExistsError:
+        return False
+    with open(opened, "wb") as file:
+        file.write(data)
+    return True
+
+
+def remove(folder: int, path: str) -> None:
+    """Remove a file, and its folder if that is empty afterwards."""
     parent, _, name = path.rpartition("/")
     at = open_below(folder, parent)
     try:

@@ -1,9 +1,10 @@
-"""The given paths, read: files, folders, standard input.
+"""The files of the given paths: files, folders and standard input.
 
-Reads    each path that the user gave, and below a folder every .yaml, .yml and .json file; hidden files and folders are
-         left out: they hold settings of git, editors and hooks.
-Returns  the files in a fixed order, and a diagnostic for each path that cannot be read. Nothing outside the given
-         paths is read: a link that leads out of the root (the git root, else the folder of the path) is an error.
+Reads    each given path, and in a folder every .yaml, .yml and .json file at any depth. Hidden files and folders are
+         skipped, because they are settings of git, editors and hooks. In a folder, outputs that a listing names are
+         skipped too.
+Returns  the files in a fixed order, and a diagnostic for each path that cannot be read. Folders are opened by
+         descriptor, and nothing outside the root is read: a link to a target outside is an error.
 """
 
 from __future__ import annotations
@@ -13,78 +14,84 @@ import stat
 import sys
 from typing import TYPE_CHECKING, Final
 
+from trainc.confine import LIST, READ, LinkOutError, Root, open_to_read, resolved, root_of, within
 from trainc.declarations import Declaration
 from trainc.diagnostics import Diagnostic, Location
+from trainc.listings import LISTING, MARK_BYTES, outputs_of
 from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-UNREADABLE: Final = Declaration("unreadable", ("read",), "A path cannot be read", own=True)
-LINK_OUT: Final = Declaration("link-out", ("read",), "A link leads out of what may be read", own=True)
+    from trainc.confine import Opened
+
+UNREADABLE: Final = Declaration("unreadable", ("read",), "Unreadable path", own=True)
+LINK_OUT: Final = Declaration("link-out", ("read",), "Link to a target outside the root", own=True)
 
 SUFFIXES: Final = (".yaml", ".yml", ".json")
 LARGEST_FILE: Final = 256 * 1024 * 1024
-"""Bytes. A file above this is refused unread."""
+"""Bytes. A larger file is an error and is not read."""
 DEEPEST: Final = 100
-"""How deep folders may be nested below a given one."""
+"""The maximum nesting of folders below a given one."""
 STDIN: Final = "-"
 SETTINGS: Final = "trainc.yaml"
 """The name of the settings file, which is not a manifest."""
 GIVEN_ROOT: Final = "the repository"
 """The name of a root that the caller set: its path means nothing to the user."""
 
-_PLAIN: Final = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-"""The open flags for a regular file: links are not followed and pipes do not block, where the system supports it."""
+LONGEST: Final = 4095
+"""The maximum length of a path on Linux, in bytes."""
+_LONGEST_NAME: Final = 255
 
 
 class File(NamedTuple):
-    """A file's bytes, under the path by which the user knows it."""
+    """A file's bytes and the path that messages show."""
 
     path: str
     data: bytes
 
 
 def read(
-    paths: Iterable[str], *, skip: Iterable[str] = (), settings: str = "", root: str | None = None
+    paths: Iterable[str],
+    *,
+    skip: Iterable[str] = (),
+    settings: str = "",
+    root: str | None = None,
+    follow_links: bool = False,
 ) -> Iterator[File | Diagnostic]:
-    """Yield every file of the paths once; `root` is the folder that links must not leave, if the caller knows it.
+    """Yield each file of the paths once, and a diagnostic for each path that cannot be read.
 
-    Left out below another one are `skip`, folders and files (outputs), and what holds trainc's own settings: any
-    trainc.yaml, and the file `settings`, with all links resolved.
+    Args:
+        paths: files, folders, and `-` for standard input.
+        skip: output files and folders; they are not read below another path.
+        settings: a settings file, with all links resolved; like any trainc.yaml, it is not read.
+        root: the folder that links must not leave; the default is each path's root (`confine.root_of`).
+        follow_links: whether links may lead out of the root.
     """
     paths = list(paths)
-    roots = _roots(paths, root)
-    written = [os.path.realpath(path) for path in skip]
-    # What is asked for by name is read.
-    left_out = tuple(out for out in written if not any(within(os.path.realpath(path), out) for path in paths))
-    walk = _Walk(roots=roots, skip=left_out, settings=settings, called=GIVEN_ROOT if root else "")
+    written = [resolved(path) for path in skip]
+    # A path that the user gives is read even if it is an output.
+    left_out = tuple(out for out in written if not any(within(resolved(path), out) for path in paths))
+    walk = _Walk(paths, root=root, skip=left_out, settings=settings, follow_links=follow_links)
     for path in paths:
         if path == STDIN:
             yield from _standard_input()
         else:
-            yield from walk.path(path)
+            yield from walk.given(path)
 
 
-def settings(path: str, *, root: str | None = None) -> File | Diagnostic:
-    """The one file of that path, which is no manifest."""
+def settings(path: str, *, root: str | None = None, follow_links: bool = False) -> File | Diagnostic:
+    """Read a settings file."""
     if os.path.isdir(path):
-        return fault(path, "is a folder", "give the file that holds the settings")
-    walk = _Walk(roots=_roots([path], root), skip=(), settings=None, called=GIVEN_ROOT if root else "")
-    return next(walk.path(path))
+        return fault(path, "is a folder", "use a file with settings")
+    walk = _Walk([path], root=root, settings=None, follow_links=follow_links)
+    return next(walk.given(path))
 
 
-def _roots(paths: Iterable[str], root: str | None) -> tuple[str, ...]:
-    """The roots of some paths, with all links resolved: the one that is known, else what each path is in."""
-    if root is not None:
-        return (os.path.realpath(root),)
-    return tuple(dict.fromkeys(root_of(path) for path in paths if path != STDIN))
-
-
-def root_of(path: str) -> str:
-    """The git root above a path, else its folder (a folder's own), with all links resolved."""
+def repository_of(path: str) -> str:
+    """Return the git root above a path, or else the folder that contains it, with all links resolved."""
     full = os.path.abspath(path)
-    folder = os.path.realpath(full if os.path.isdir(full) else os.path.dirname(full))
+    folder = resolved(full if os.path.isdir(full) else os.path.dirname(full))
     at = folder
     while True:
         if os.path.lexists(os.path.join(at, ".git")):
@@ -95,102 +102,175 @@ def root_of(path: str) -> str:
         at = above
 
 
-def within(path: str, folder: str) -> bool:
-    """Whether a resolved path is the folder or below it."""
-    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
-
-
 def fault(path: str, message: str, help: str = "", *, declared: Declaration = UNREADABLE) -> Diagnostic:
-    """A path that cannot be read."""
+    """Return the diagnostic for a path that cannot be read."""
     return Diagnostic.of(declared, message, help, place=Location(file=path))
 
 
 class _Walk:
-    """One walk over all given paths; remembers what it has read, so that nothing is read twice."""
+    """One walk over all given paths; it reads no file twice."""
 
-    def __init__(self, *, roots: tuple[str, ...], skip: tuple[str, ...], settings: str | None, called: str) -> None:
-        self.roots = roots
-        self.called = called
+    def __init__(
+        self,
+        paths: Iterable[str],
+        *,
+        root: str | None,
+        skip: tuple[str, ...] = (),
+        settings: str | None,
+        follow_links: bool = False,
+    ) -> None:
+        self.paths = tuple(paths)
+        self.root = None if root is None else Root.at(root)
         self.skip = skip
         self.settings = settings
+        self.follow_links = follow_links
         self.seen = set(skip)
-        """Resolved paths: all that has been read, and, as if it had been, what is to be left out."""
+        """Resolved paths of all files and folders that are read or skipped."""
+        self.outputs: frozenset[str] = frozenset()
+        """Resolved paths of the outputs in all listings."""
 
-    def path(self, path: str, *, depth: int = 0, real: str = "") -> Iterator[File | Diagnostic]:
-        """What is at a path; `real` is the same with all links resolved, where that is known."""
+    def given(self, path: str) -> Iterator[File | Diagnostic]:
+        """Yield the files of a path that the user gave."""
+        if self.root is None and _is_device(path):
+            yield _device(path)
+            return
+        root = self.root or root_of(path)
+        yield from self._path(path, root, depth=0)
+
+    def _path(self, path: str, root: Root, *, depth: int) -> Iterator[File | Diagnostic]:
+        """Yield the files of a path, opened from its root: a given path, a link, or an entry that could not be read."""
         try:
-            status = os.stat(path)
+            opened = open_to_read(path, None if self.follow_links else root)
+        except LinkOutError:
+            yield self._link_out(path, root)
+            return
         except OSError as error:
             yield self._missing(path, error)
             return
-        real = real or os.path.realpath(path)
-        if not any(within(real, root) for root in self.roots):
-            yield fault(
-                path,
-                f"is a link that leads out of {self.called or self.roots[0]}",
-                "trainc reads nothing outside the given paths: copy the file, or give its folder as a path of its own",
-                declared=LINK_OUT,
-            )
-            return
-        if real in self.seen or any(within(real, path) for path in self.skip):
-            return
-        self.seen.add(real)
-        if stat.S_ISDIR(status.st_mode):
-            yield from self._folder(path, real, depth + 1)
-        elif self.settings is not None and (real == self.settings or os.path.basename(path) == SETTINGS):
+        descriptor, status, real = opened
+        try:
+            if real in self.seen or any(within(real, path) for path in self.skip):
+                return
+            if descriptor is not None and stat.S_ISDIR(status.st_mode):
+                self.seen.add(real)
+                yield from self._folder(path, real, descriptor, root, depth + 1)
+            elif depth and real in self.outputs and _is_output(descriptor):
+                return
+            else:
+                self.seen.add(real)
+                yield from self._file(path, opened, depth)
+        finally:
+            if descriptor is not None:
+                os.close(descriptor)
+
+    def _file(self, path: str, opened: Opened, depth: int) -> Iterator[File | Diagnostic]:
+        if self.settings is not None and (opened.path == self.settings or os.path.basename(path) == SETTINGS):
             if depth == 0:
-                yield fault(path, "holds trainc's own settings, and no manifest", "give the files of the jobs")
-        elif stat.S_ISREG(status.st_mode) or (depth == 0 and path.startswith("/dev/")):
-            yield _file(path, status.st_size)
+                yield fault(path, "contains trainc settings, not manifests", "give the files of the jobs")
+        elif opened.descriptor is not None and stat.S_ISREG(opened.status.st_mode):
+            yield _file(path, opened.descriptor, opened.status.st_size)
         else:
             yield fault(path, "is not a regular file", "give a file, a folder, or - for standard input")
 
-    def _folder(self, path: str, real: str, depth: int) -> Iterator[File | Diagnostic]:
+    def _folder(self, path: str, real: str, at: int, root: Root, depth: int) -> Iterator[File | Diagnostic]:
+        """Yield the files of an open folder."""
         if depth > DEEPEST:
-            yield fault(path, f"is a folder more than {DEEPEST} deep; it is not read", "give its path by itself")
+            yield fault(path, f"is a folder more than {DEEPEST} levels deep", "give its path as an argument")
             return
         try:
-            with os.scandir(path) as entries:
+            with os.scandir(at) as entries:
                 found = sorted(
                     [
                         (entry.name, entry.is_file(follow_symlinks=False), entry.is_dir(follow_symlinks=False))
                         for entry in entries
-                        if not entry.name.startswith(".")
+                        if not entry.name.startswith(".") or entry.name == LISTING
                     ]
                 )
         except OSError as error:
             yield fault(path, f"cannot be listed: {error.strerror}")
             return
-        called, resolved = "" if path == "." else os.path.join(path, ""), os.path.join(real, "")
+        called, folder = "" if path == "." else os.path.join(path, ""), os.path.join(real, "")
+        room = LONGEST - len(os.fsencode(called))
         for name, is_file, is_folder in found:
             below = called + name
-            if not name.endswith(SUFFIXES) and (is_file or not os.path.isdir(below)):
+            if name == LISTING:
+                self._listed(at, real)
+            elif is_file and not name.endswith(SUFFIXES):
                 continue
-            # A plain file is in the root because its folder is; `path` reports any problem with it.
-            if is_file and self._is_wanted(name, resolved + name) and (data := _plain(below)) is not None:
-                self.seen.add(resolved + name)
-                yield File(below, data)
+            elif room < _LONGEST_NAME and len(os.fsencode(name)) > room:
+                yield fault(below, f"has a path of more than {LONGEST} bytes", "shorten the path of its folder")
+            # A regular file is in the root because its folder is; `_path` reports any problem with it.
+            elif is_file and self._is_wanted(name, folder + name) and (data := _plain(name, at)) is not None:
+                if folder + name not in self.outputs or not data.startswith(MARK_BYTES):
+                    self.seen.add(folder + name)
+                    yield File(below, data)
+            elif is_folder:
+                yield from self._below(name, below, folder + name, at, root, depth)
+            elif name.endswith(SUFFIXES):
+                yield from self._path(below, root, depth=depth)
             else:
-                # To resolve the path of each folder takes as long as to list it.
-                yield from self.path(below, depth=depth, real=resolved + name if is_folder else "")
+                yield from self._odd(name, below, at, root, depth)
+
+    def _below(self, name: str, path: str, real: str, at: int, root: Root, depth: int) -> Iterator[File | Diagnostic]:
+        """Yield the files of a subfolder of an open folder."""
+        if real in self.seen:
+            return
+        try:
+            descriptor = os.open(name, LIST, dir_fd=at)
+        except OSError:
+            yield from self._path(path, root, depth=depth)
+            return
+        self.seen.add(real)
+        try:
+            yield from self._folder(path, real, descriptor, root, depth + 1)
+        finally:
+            os.close(descriptor)
+
+    def _odd(self, name: str, path: str, at: int, root: Root, depth: int) -> Iterator[File | Diagnostic]:
+        """Yield the files of a link to a folder; nothing for any other entry without a manifest suffix."""
+        try:
+            is_folder = stat.S_ISDIR(os.stat(name, dir_fd=at).st_mode)
+        except OSError as error:
+            import errno
+
+            if error.errno not in {errno.ENOENT, errno.ELOOP, errno.ENOTDIR}:
+                yield self._missing(path, error)
+            return
+        if is_folder:
+            yield from self._path(path, root, depth=depth)
+
+    def _listed(self, at: int, real: str) -> None:
+        """Add the outputs in a folder's listing to `outputs`, except given ones."""
+        data = _plain(LISTING, at)
+        if data is None:
+            return
+        self.outputs |= outputs_of(real, data, map(resolved, self.paths))
 
     def _is_wanted(self, name: str, real: str) -> bool:
-        """Whether a plain file of a folder is a manifest that has not been read."""
+        """Whether a regular file in a folder is a manifest that has not been read."""
         return name != SETTINGS and real != self.settings and real not in self.seen
+
+    def _link_out(self, path: str, root: Root) -> Diagnostic:
+        if self.root is not None:
+            help = "copy the file into the repository"
+        else:
+            help = "copy the file, or use --follow-links"
+        where = GIVEN_ROOT if self.root is not None else root.path
+        return fault(path, f"is a link to a target outside {where}", help, declared=LINK_OUT)
 
     def _missing(self, path: str, error: OSError) -> Diagnostic:
         if os.path.islink(path):
-            return fault(path, "is a link that leads nowhere, or in a circle", "remove it, or mend its target")
-        return fault(path, f"cannot be read: {error.strerror}", "check the path's spelling, and who may read it")
+            return fault(path, "is a dangling or circular link", "remove it, or fix its target")
+        return fault(path, f"cannot be read: {error.strerror}", "check the path and its permissions")
 
 
-def _plain(path: str) -> bytes | None:
-    """The bytes of a plain file that is no link; None where something is the matter, or it changes while it is read.
+def _plain(name: str, at: int) -> bytes | None:
+    """Return the bytes of a regular file in an open folder; None for anything else, or if it changes meanwhile.
 
-    Python's `open` alone would take longer than all of this.
+    This takes less time than Python's `open`.
     """
     try:
-        opened = os.open(path, _PLAIN)
+        opened = os.open(name, READ, dir_fd=at)
     except OSError:
         return None
     try:
@@ -205,16 +285,35 @@ def _plain(path: str) -> bytes | None:
     return data if len(data) == status.st_size else None
 
 
-def _file(path: str, size: int) -> File | Diagnostic:
+def _is_output(descriptor: int | None) -> bool:
+    """Whether an open file starts with trainc's marker."""
+    return descriptor is not None and os.pread(descriptor, len(MARK_BYTES), 0) == MARK_BYTES
+
+
+def _file(path: str, descriptor: int, size: int) -> File | Diagnostic:
     if size > LARGEST_FILE:
-        return fault(path, f"has {size >> 20} MiB; files of more than 256 MiB are not read", "split it")
+        return fault(path, f"is {size >> 20} MiB, more than the limit of 256 MiB", "split it")
     try:
-        with open(path, "rb") as opened:
-            # A device has no size, and maybe no end; to ask a file for more than it has takes longer than to read it.
+        with open(descriptor, "rb", closefd=False) as opened:
+            # A device has no size and may be endless. For a file, a read with a limit above its size is slower.
             data = opened.read() if size else opened.read(LARGEST_FILE + 1)
     except OSError as error:
-        return fault(path, f"cannot be read: {error.strerror}", "check who may read it")
+        return fault(path, f"cannot be read: {error.strerror}", "check its permissions")
     return _bounded(path, data)
+
+
+def _is_device(path: str) -> bool:
+    """Whether a path is a device or a descriptor of this process: /dev/stdin, or /dev/fd/63 for a shell's <(...)."""
+    full = os.path.abspath(path)
+    return os.path.dirname(full) in {"/dev", "/dev/fd"} and not os.path.isdir(full)
+
+
+def _device(path: str) -> File | Diagnostic:
+    try:
+        with open(path, "rb") as opened:
+            return _bounded(path, opened.read(LARGEST_FILE + 1))
+    except OSError as error:
+        return fault(path, f"cannot be read: {error.strerror}", "check the path and its permissions")
 
 
 def _standard_input() -> Iterator[File | Diagnostic]:
@@ -223,5 +322,5 @@ def _standard_input() -> Iterator[File | Diagnostic]:
 
 def _bounded(path: str, data: bytes) -> File | Diagnostic:
     if len(data) > LARGEST_FILE:
-        return fault(path, "has more than 256 MiB; such files are not read", "split it")
+        return fault(path, "exceeds the limit of 256 MiB", "split it")
     return File(path=path, data=data)

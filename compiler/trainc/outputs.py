@@ -1,81 +1,201 @@
-"""The output folder: one file a TrainJob, and a list of what was written, so that what is no longer made is removed.
+"""The output folder: one file per TrainJob, and a listing of the outputs, so that stale ones are pruned.
 
-Nothing is half-written: a file is written beside its place and renamed into it, and only when its bytes changed.
-Nothing of anybody else is touched: a file is replaced or removed only where it begins with trainc's mark, and no link
-is followed below the folder.
+The listing also names the source files of the outputs. A build that does not cover them prunes nothing. A build plans
+and writes under a lock, so two builds into one folder run one after the other.
 
-A build may be killed at any moment. Whatever it has written is listed before it is written, and what it was writing
-has a hidden name, by which the next build finds and removes it. That needs no fsync: what a process has written
-outlives it; a machine that loses its power may lose outputs, which the next build writes again.
+A file is written only if its bytes change, as a temporary file that is renamed, so no file is half-written. A file is
+replaced or removed only if it starts with trainc's marker, and no link is followed below the folder.
+
+A build may be killed at any moment. It lists outputs before it writes them, and temporary files have hidden names by
+which the next build finds and removes them. No fsync is needed: written data outlives a process. After a power failure
+outputs may be lost, and the next build writes them again.
 """
 
 from __future__ import annotations
 
+import errno
 import os
-from contextlib import closing, contextmanager, suppress
+import time
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
+from trainc.confine import open_to_write
 from trainc.declarations import Declaration
 from trainc.diagnostics import Diagnostic, Location
 from trainc.folders import PART, Folders, content, current, open_below, remove, replace, replace_at
+from trainc.listings import BEGINS, LISTING, MARK, STDIN, Listing, is_below, is_covered, parse, relative, render
+from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 OUTPUT_NOT_OURS: Final = Declaration(
-    "output-not-ours", ("build",), "An output would replace a file that is not trainc's", own=True
+    "output-not-ours", ("build",), "Output would replace a file that trainc did not write", own=True
 )
 OUTPUT_LEFT_ALONE: Final = Declaration(
-    "output-left-alone", ("build",), "A file that was to be removed is not trainc's", severity="warning", own=True
+    "output-left-alone", ("build",), "Stale output that trainc did not write", severity="warning", own=True
 )
-OUTPUT_UNWRITABLE: Final = Declaration("output-unwritable", ("build",), "An output cannot be written", own=True)
+OUTPUT_UNWRITABLE: Final = Declaration("output-unwritable", ("build",), "Unwritable output", own=True)
+PASSTHROUGH_PARTIAL: Final = Declaration(
+    "passthrough-partial", ("build",), "Output would lose the documents of other paths", own=True
+)
 
-MARK: Final = "# Compiled by trainc from the TrainJob of this name. Do not edit: it is written anew.\n"
-"""The first line of every file that trainc writes into a folder."""
-LISTING: Final = ".trainc-outputs"
-"""Without a suffix: kubectl and Argo CD take every .json of a folder, hidden or not, for a manifest."""
+PASSED: Final = "_passthrough.yaml"
+"""The output with the documents of other kinds; no object name can start with an underscore."""
+PATIENCE: Final = 60.0
+"""How long a build waits for another build of its folder, in seconds."""
+_PAUSE: Final = 0.05
+MOST_SHOWN: Final = 3
+"""The maximum number of sources that a line names."""
+
+
+class Output(NamedTuple):
+    """An open and locked output folder."""
+
+    folder: str
+    at: int | None
+    """The descriptor; None if the folder does not exist."""
+
+
+@contextmanager
+def opened(folder: str, *, make: bool, notify: Callable[[str], object]) -> Iterator[Output]:
+    """Open an output folder and lock it; no link below the root is followed.
+
+    Args:
+        folder: the path.
+        make: whether to create a missing folder and to write to it.
+        notify: called once with a line of text if another build holds the lock.
+
+    Raises:
+        OSError: the folder cannot be opened, or another build holds the lock for a minute.
+    """
+    try:
+        at = open_to_write(folder, make=make)
+    except FileNotFoundError:
+        if make:
+            raise
+        yield Output(folder, None)
+        return
+    try:
+        os.listdir(at)
+        _lock(folder, at, notify, shared=not make)
+        yield Output(folder, at)
+    finally:
+        os.close(at)
+
+
+def _lock(folder: str, at: int, notify: Callable[[str], object], *, shared: bool) -> None:
+    """Wait until no other build writes to the folder. The system releases the lock of a killed build."""
+    import fcntl
+
+    how = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
+    until: float | None = None
+    while True:
+        try:
+            fcntl.flock(at, how | fcntl.LOCK_NB)
+        except BlockingIOError:
+            pass
+        except OSError:
+            return  # a file system without locks
+        else:
+            return
+        now = time.monotonic()
+        if until is None:
+            notify(f"{folder}: another build writes to this folder; waiting up to {PATIENCE:.0f} seconds\n")
+            until = now + PATIENCE
+        elif now >= until:
+            raise OSError(errno.ETIMEDOUT, f"another build has locked the folder for {PATIENCE:.0f} seconds")
+        time.sleep(_PAUSE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changes:
-    """What a build would do to a folder: relative paths, `/` between their parts."""
+    """The changes of a build to a folder, by relative path with `/` as the separator."""
 
     write: Mapping[str, bytes] = field(default_factory=lambda: MappingProxyType({}), repr=False)
     remove: tuple[str, ...] = ()
     listed: bytes | None = field(default=None, repr=False)
-    """The list for as long as files are written: of the old ones and the new ones. None where the old one will do."""
+    """The listing of old and new outputs while files are written; None if the old listing has all of them."""
     folders: frozenset[str] = frozenset()
-    """All folders that hold outputs, old and new ones, also where none of these changes."""
+    """All folders with old or new outputs, changed or not."""
+    kept: tuple[str, ...] = ()
+    """Outputs that this build does not write and does not prune, because its paths do not cover all sources."""
+    missing: tuple[str, ...] = ()
+    """Sources that the paths do not cover, relative to the folder; an empty string is an unknown source."""
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
-def plan(folder: str, files: Mapping[str, str], *, prune: bool) -> Changes:
-    """What has to change for `folder` to hold `files` (relative path -> text). Reads only."""
-    if fault := _no_folder(folder):
-        return Changes(diagnostics=(fault,))
-    listed, ignored = _listed(folder) if os.path.isdir(folder) else ({}, [])
-    write, refused = _differing(folder, files)
+def plan(
+    output: Output,
+    files: Mapping[str, str],
+    *,
+    sources: Mapping[str, Iterable[str]],
+    paths: Sequence[str],
+    prune: bool,
+) -> Changes:
+    """Return the changes after which the folder has `files` (relative path -> text), and change nothing.
+
+    Args:
+        output: the folder.
+        files: the outputs.
+        sources: the source files of each output.
+        paths: the PATHs of the command line. Nothing is pruned if they do not cover the sources of all outputs.
+        prune: False if only some TrainJobs of the paths are compiled.
+    """
+    folder, at = output
+    listing, ignored = _listing(output)
+    listed = dict.fromkeys(path for path in listing.outputs if isinstance(path, str) and is_below(path))
+    write, refused = _differing(output, files)
     others = [path for path in listed if path not in files]
-    removed, kept = _removable(folder, others) if prune else ([], [])
-    listing = _listing([*files, *([] if prune else others)])
-    if current(folder, LISTING) != listing and (files or listed):
-        write[LISTING] = listing
+    missing = _missing(folder, listing, others, paths)
+    stale, kept = _removable(output, others)
+    if PASSED in write and PASSED in listed and (lost := _missing(folder, listing, [PASSED], paths)):
+        refused.append(_partial(folder, lost))
+    pruned = prune and not missing
+    still = [] if pruned else [path for path in others if current(at, path) is not None]
+    known = dict(listing.sources) | {
+        path: tuple(sorted({relative(folder, file) for file in found})) for path, found in sources.items()
+    }
+    written = render([*files, *still], known)
+    if current(at, LISTING) != written and (files or listed):
+        write[LISTING] = written
     return Changes(
         write=MappingProxyType(write),
-        remove=tuple(removed),
-        listed=None if files.keys() <= listed.keys() else _listing([*files, *others]),
+        remove=tuple(stale) if pruned else (),
+        listed=None if files.keys() <= listed.keys() else render([*files, *others], known),
         folders=frozenset(path.rpartition("/")[0] for path in ("", *files, *others)),
-        diagnostics=(*ignored, *refused, *kept),
+        kept=tuple(stale) if prune and missing else (),
+        missing=tuple(missing),
+        diagnostics=(*ignored, *refused, *(kept if pruned else ())),
     )
 
 
-def _differing(folder: str, files: Mapping[str, str]) -> tuple[dict[str, bytes], list[Diagnostic]]:
-    """Return the bytes of the files that are to be written, and why others cannot be."""
+def _missing(folder: str, listing: Listing, outputs: Iterable[str], paths: Sequence[str]) -> list[str]:
+    """Return the sources of listed outputs that the paths do not cover.
+
+    Listings of older trainc versions have no sources. Folders and standard input cover their outputs, single files do
+    not.
+    """
+    given = [relative(folder, path) for path in paths]
+    found: dict[str, None] = {}
+    for output in outputs:
+        if sources := listing.sources.get(output):
+            found |= dict.fromkeys(source for source in sources if not is_covered(folder, source, given))
+        elif any(os.path.isfile(path) for path in paths):
+            found[""] = None
+    return list(found)
+
+
+def _differing(output: Output, files: Mapping[str, str]) -> tuple[dict[str, bytes], list[Diagnostic]]:
+    """Return the files to write, and a diagnostic for each file that cannot be replaced."""
     write: dict[str, bytes] = {}
     refused: list[Diagnostic] = []
-    with closing(Folders(folder)) as folders:
+    folder, at = output
+    if at is None:
+        return {path: (MARK + text).encode() for path, text in files.items()}, []
+    with closing(Folders(at)) as folders:
         for path, text in files.items():
             wanted = (MARK + text).encode()
             there = folders.current(path)
@@ -90,71 +210,55 @@ def _differing(folder: str, files: Mapping[str, str]) -> tuple[dict[str, bytes],
     return write, refused
 
 
-def _removable(folder: str, listed: Sequence[str]) -> tuple[list[str], list[Diagnostic]]:
-    """Return the listed files that are there and may be removed, and why others are left alone."""
+def _removable(output: Output, listed: Sequence[str]) -> tuple[list[str], list[Diagnostic]]:
+    """Return the listed files that may be removed, and a diagnostic for each of the others."""
     removable: list[str] = []
     kept: list[Diagnostic] = []
+    folder, at = output
     for path in listed:
-        there = current(folder, path)
+        there = current(at, path)
         if isinstance(there, str):
             kept.append(_left_alone(folder, path, there))
         elif there is not None and not there.startswith(MARK.encode()):
-            kept.append(_left_alone(folder, path, "it does not start with trainc's mark"))
+            kept.append(_left_alone(folder, path, "it does not start with trainc's marker"))
         elif there is not None:
             removable.append(path)
     return removable, kept
 
 
-def apply(folder: str, changes: Changes) -> tuple[Diagnostic, ...]:
-    """Write and remove; stop at the first thing that the system refuses, and say what it was.
-
-    Builds of one folder wait for one another.
-    """
+def apply(output: Output, changes: Changes) -> tuple[Diagnostic, ...]:
+    """Write and remove files; stop at the first error and report it."""
+    folder, at = output
+    assert at is not None
     path = ""
     try:
-        os.makedirs(folder, exist_ok=True)
-        with _alone_in(folder):
-            for below in sorted(changes.folders):
-                _sweep(folder, below)
-            listing = changes.write.get(LISTING)
-            if changes.listed is not None:
-                path = LISTING
-                replace(folder, path, changes.listed)
-            with closing(Folders(folder, make=True)) as folders:
-                for path, data in changes.write.items():
-                    if path != LISTING:
-                        parent, _, name = path.rpartition("/")
-                        replace_at(folders.at(parent), name, data)
-            for path in changes.remove:
-                remove(folder, path)
-            if listing is not None and listing != changes.listed:
-                path = LISTING
-                replace(folder, path, listing)
+        for below in sorted(changes.folders):
+            _sweep(at, below)
+        listing = changes.write.get(LISTING)
+        if changes.listed is not None:
+            path = LISTING
+            replace(at, path, changes.listed)
+        with closing(Folders(at, make=True)) as folders:
+            for path, data in changes.write.items():
+                if path != LISTING:
+                    parent, _, name = path.rpartition("/")
+                    replace_at(folders.at(parent), name, data)
+        for path in changes.remove:
+            remove(at, path)
+        if listing is not None and listing != changes.listed:
+            path = LISTING
+            replace(at, path, listing)
     except OSError as error:
-        return (_unwritable(folder, path, error),)
+        return (unwritable(folder, path, error),)
     return ()
 
 
-@contextmanager
-def _alone_in(folder: str) -> Iterator[None]:
-    """Wait until no other build writes to the folder. The system ends the wait when that one is killed."""
-    import fcntl
-
-    at = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        with suppress(OSError):  # a file system without locks
-            fcntl.flock(at, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(at)
-
-
-def _sweep(folder: str, below: str) -> None:
-    """Remove what killed builds were writing in a folder."""
+def _sweep(folder: int, below: str) -> None:
+    """Remove the temporary files of killed builds from a folder."""
     try:
         at = open_below(folder, below)
     except OSError:
-        return  # it is not there yet, or no folder, which writing to it will tell
+        return  # it does not exist yet, or is not a folder, which the write reports
     try:
         for name in os.listdir(at):
             if name.startswith(".") and name.endswith(PART) and _is_part(content(at, name)):
@@ -164,19 +268,20 @@ def _sweep(folder: str, below: str) -> None:
 
 
 def _is_part(content: bytes | str | None) -> bool:
-    """Whether a file holds what trainc writes, as far as it came."""
+    """Whether a file is the start of an output or of a listing."""
     return isinstance(content, bytes) and any(
-        content.startswith(start) or start.startswith(content) for start in (MARK.encode(), _LISTING_BEGINS)
+        content.startswith(start) or start.startswith(content) for start in (MARK.encode(), BEGINS)
     )
 
 
-def diff(folder: str, changes: Changes) -> Iterator[str]:
-    """A unified diff from what the folder holds to what a build would make."""
+def diff(output: Output, changes: Changes) -> Iterator[str]:
+    """Yield a unified diff from the folder's files to the output of a build."""
     import difflib
 
+    folder, at = output
     wanted: dict[str, bytes] = {path: data for path, data in changes.write.items() if path != LISTING}
     for path in sorted([*wanted, *changes.remove]):
-        there = current(folder, path)
+        there = current(at, path)
         old = there.decode(errors="replace") if isinstance(there, bytes) else ""
         new = wanted.get(path, b"").decode()
         yield from difflib.unified_diff(
@@ -187,76 +292,57 @@ def diff(folder: str, changes: Changes) -> Iterator[str]:
         )
 
 
-def _no_folder(folder: str) -> Diagnostic | None:
-    """Why a path cannot be the output folder; None where it is one, or where one can be made."""
-    try:
-        os.listdir(folder)
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        return _unwritable(folder, "", error)
-    return None
+def _listing(output: Output) -> tuple[Listing, list[Diagnostic]]:
+    """Return the listing of an earlier build, and a diagnostic for each path that cannot be an output.
 
-
-_LISTING_BEGINS: Final = b'{\n  "outputs": '
-_NO_NAMES: Final = frozenset(("", ".", ".."))
-"""Parts of paths, of absolute ones too, that name nothing in a folder."""
-
-
-def _listing(paths: list[str]) -> bytes:
-    import json
-
-    return (json.dumps({"outputs": sorted(paths)}, indent=2, ensure_ascii=False) + "\n").encode()
-
-
-def _listed(folder: str) -> tuple[dict[str, None], list[Diagnostic]]:
-    """Return the paths that an earlier build listed and that may be looked at, and why others may not.
-
-    Of two lists that git has merged, one path may be there twice; it is returned once.
+    A listing that git merged may have a path twice.
     """
-    import json
-
-    data = current(folder, LISTING)
+    folder, at = output
+    data = current(at, LISTING)
     if data is None:
-        return {}, []
-    try:
-        paths = json.loads(data)["outputs"] if isinstance(data, bytes) else None
-    except (ValueError, KeyError, TypeError, RecursionError):
-        paths = None
-    if not isinstance(paths, list):
-        return {}, [_left_alone(folder, LISTING, "it is no list of trainc's; nothing is removed")]
-    return dict.fromkeys(path for path in paths if _is_below(path)), [
-        _left_alone(folder, str(path), f"{LISTING} lists it, but it leads out of the folder")
-        for path in paths
-        if not _is_below(path)
+        return Listing(), []
+    listing = parse(data) if isinstance(data, bytes) else None
+    if listing is None:
+        return Listing(), [_left_alone(folder, LISTING, "it is not a listing of trainc, so nothing is removed")]
+    return listing, [
+        _left_alone(folder, str(path), f"{LISTING} lists it, but it is outside the folder")
+        for path in listing.outputs
+        if not is_below(path)
     ]
 
 
-def _is_below(path: object) -> bool:
-    """Whether an untrusted value is a path that stays inside the folder."""
-    if not isinstance(path, str):
-        return False
-    try:
-        path.encode()
-    except UnicodeEncodeError:  # JSON has escapes for half a character
-        return False
-    return "\0" not in path and _NO_NAMES.isdisjoint(path.split("/"))
-
-
-def _unwritable(folder: str, path: str, error: OSError) -> Diagnostic:
+def unwritable(folder: str, path: str, error: OSError) -> Diagnostic:
+    """Return the diagnostic for an output, or for the folder itself, that cannot be written."""
     return Diagnostic.of(
         OUTPUT_UNWRITABLE,
         f"cannot be written: {error.strerror}",
-        "check who may write there; every file that was written is whole",
+        "check permissions and space; every written file is complete",
         place=Location(file=os.path.join(folder, path) if path else folder),
     )
+
+
+def _partial(folder: str, missing: Sequence[str]) -> Diagnostic:
+    return Diagnostic.of(
+        PASSTHROUGH_PARTIAL,
+        f"also contains documents of {shown(folder, missing)}, which the given paths do not cover",
+        "give every path that the folder is built from",
+        place=Location(file=os.path.join(folder, PASSED)),
+    )
+
+
+def shown(folder: str, sources: Sequence[str]) -> str:
+    """Return the first sources of a listing, relative to the current folder, for a message."""
+    names = {"": "unknown files", STDIN: "standard input"}
+    first = [names.get(path) or os.path.relpath(os.path.join(folder, path)) for path in sources[:MOST_SHOWN]]
+    more = len(sources) - len(first)
+    return ", ".join(first) + (f" and {more} more" if more else "")
 
 
 def _refuse(folder: str, path: str, why: str) -> Diagnostic:
     return Diagnostic.of(
         OUTPUT_NOT_OURS,
-        f"is in the way of an output, and is left alone: {why}",
-        "move it away, or choose another --output",
+        f"cannot be replaced by an output: {why}",
+        "move it, or use another --output",
         place=Location(file=os.path.join(folder, path)),
     )
 
@@ -264,7 +350,7 @@ def _refuse(folder: str, path: str, why: str) -> Diagnostic:
 def _left_alone(folder: str, path: str, why: str) -> Diagnostic:
     return Diagnostic.of(
         OUTPUT_LEFT_ALONE,
-        f"is left alone: {why}",
-        "remove it by hand if it is not needed",
+        f"is not removed: {why}",
+        "remove it if it is not needed",
         place=Location(file=os.path.join(folder, path)),
     )

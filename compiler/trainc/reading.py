@@ -39,10 +39,16 @@ class Reading:
         self.files = 0
 
     def gather(
-        self, paths: Iterable[str], *, skip: Sequence[str] = (), settings: str = "", root: str | None = None
+        self,
+        paths: Iterable[str],
+        *,
+        skip: Sequence[str] = (),
+        settings: str = "",
+        root: str | None = None,
+        follow_links: bool = False,
     ) -> None:
         """Read and sort the documents of some paths; the arguments are those of `inputs.read`."""
-        for file in self.files_of(paths, skip=skip, settings=settings, root=root):
+        for file in self.files_of(paths, skip=skip, settings=settings, root=root, follow_links=follow_links):
             if isinstance(file, Diagnostic):
                 self.diagnostics.append(file)
             else:

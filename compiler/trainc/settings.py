@@ -11,7 +11,8 @@ import os
 from typing import TYPE_CHECKING, Final
 
 from trainc import inputs
-from trainc.inputs import SETTINGS, STDIN, fault, root_of, within
+from trainc.confine import repository_above, resolved, within
+from trainc.inputs import SETTINGS, STDIN, fault
 from trainc.library import FLAGS, OptionNames
 from trainc.objects import NO_PROJECT, Project
 from trainc.records import NamedTuple
@@ -46,6 +47,8 @@ class Settings(NamedTuple):
     """The document of that file, valid or not."""
     diagnostics: tuple[Diagnostic, ...] = ()
     """The faults of the file."""
+    follow_links: bool = False
+    """Whether links may lead out of the root; only the command line sets it."""
 
     @property
     def quiet(self) -> frozenset[str]:
@@ -58,7 +61,14 @@ class Settings(NamedTuple):
 DEFAULT: Final = Settings()
 
 
-def of(paths: Sequence[str], *, file: str | None = None, search: bool = True, root: str | None = None) -> Settings:
+def of(
+    paths: Sequence[str],
+    *,
+    file: str | None = None,
+    search: bool = True,
+    root: str | None = None,
+    follow_links: bool = False,
+) -> Settings:
     """Return the settings for these paths.
 
     Args:
@@ -66,36 +76,39 @@ def of(paths: Sequence[str], *, file: str | None = None, search: bool = True, ro
         file: the settings file to read, without a search.
         search: whether to search for a file if none is given.
         root: the folder where the search ends, instead of the git root.
+        follow_links: whether links may lead out of the root; also a field of the result.
     """
-    if file is not None:
-        return read(file)
-    found = next(_above(paths[0] if paths else ".", root), None) if search else None
-    return DEFAULT if found is None else read(found, root=root)
+    if file is None and search:
+        file = next(_above(paths[0] if paths else ".", root), None)
+    else:
+        root = None
+    found = DEFAULT if file is None else read(file, root=root, follow_links=follow_links)
+    return found._replace(follow_links=True) if follow_links else found
 
 
 def _above(path: str, root: str | None) -> Iterator[str]:
     """Yield the settings files in a path's folder and its parent folders, the nearest first, up to the root."""
     start = "." if path == STDIN else path
     folder = os.path.abspath(start if os.path.isdir(start) else os.path.dirname(start) or ".")
-    root = root_of(start) if root is None else os.path.realpath(root)
-    at = os.path.realpath(folder)
+    root = repository_above(folder) if root is None else resolved(root)
+    at = folder
     while True:
         candidate = os.path.join(at, SETTINGS)
         if os.path.lexists(candidate):
             yield candidate if os.path.isabs(start) else os.path.relpath(candidate)
-        if at == root or not within(at, root):
+        if root is None or at == root or not within(at, root):
             return
         at = os.path.dirname(at)
 
 
-def read(path: str, *, root: str | None = None) -> Settings:
+def read(path: str, *, root: str | None = None, follow_links: bool = False) -> Settings:
     """Return the settings of a file; the defaults with a diagnostic if it cannot be read."""
     from trainc.diagnostics import Diagnostic
 
-    file = inputs.settings(path, root=root)
+    file = inputs.settings(path, root=root, follow_links=follow_links)
     if isinstance(file, Diagnostic):
         return Settings(diagnostics=(file,))
-    return of_file(file)._replace(file=os.path.realpath(path))
+    return of_file(file)._replace(file=resolved(path))
 
 
 def of_file(file: inputs.File) -> Settings:

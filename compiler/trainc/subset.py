@@ -15,13 +15,16 @@ from typing import TYPE_CHECKING, Final
 
 from trainc import inputs
 from trainc.compilation import Compilation, Options, compile_documents
+from trainc.confine import resolved, within
 from trainc.diagnostics import Diagnostic, ObjectId, Place
-from trainc.reading import Reading
+from trainc.frontends import NOT_AN_OBJECT, sort
+from trainc.reading import Reading, documents_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from trainc.diagnostics import Document
+    from trainc.frontends import Role
     from trainc.settings import Settings
 
     Given = Callable[[str], bool]
@@ -29,6 +32,9 @@ if TYPE_CHECKING:
 
 MARKS: Final = (b"kubeflow.org", b"TrainJob", b"TrainingRuntime")
 """A file without any of these contains no TrainJob or runtime; a repository has much other YAML, such as templates."""
+HIDING: Final = (b"\\", b"!", b"&", b"*", b"\0")
+"""A file with one of these may write a mark in other bytes: an escape, a tag, an anchor, UTF-16 or UTF-32."""
+BOMS: Final = (b"\xff\xfe", b"\xfe\xff")
 
 
 def compile_subset(
@@ -48,10 +54,10 @@ def compile_subset(
     manifests = [path for path in paths if not _holds_settings(path, settings)]
     read = Reading(namespace=options.namespace)
     asked_for = 0
-    for file in inputs.read((folder, *manifests), skip=options.skip, settings=settings.file):
+    for file in _files((folder, *manifests), options):
         if isinstance(file, Diagnostic):
             read.diagnostics.append(file)
-        elif any(mark in file.data for mark in MARKS):
+        elif is_ours(file):
             read.add(file)
             asked_for += given(file.path)
     everything = len(manifests) < len(paths) or any(given(d.file) for d in read.documents["runtime"])
@@ -70,14 +76,39 @@ def compile_subset(
     )
 
 
+def is_ours(file: inputs.File) -> bool:
+    """Return whether a file may contain a TrainJob or a runtime.
+
+    The file is parsed only if its bytes could hide a mark. A file that cannot be parsed counts only if its bytes
+    contain a mark.
+    """
+    data = file.data
+    if any(mark in data for mark in MARKS):
+        return True
+    if not (data.startswith(BOMS) or any(hiding in data for hiding in HIDING)):
+        return False
+    documents = (document for document in documents_of(file) if not isinstance(document, Diagnostic))
+    return any(_is_role(found) for document in documents for found in sort(document))
+
+
+def _is_role(found: tuple[Role, Document] | Diagnostic) -> bool:
+    """Return whether a sorted document is a TrainJob or a runtime, valid or not."""
+    return found.id != NOT_AN_OBJECT.id if isinstance(found, Diagnostic) else found[0] != "other"
+
+
+def _files(paths: Sequence[str], options: Options) -> Iterator[inputs.File | Diagnostic]:
+    settings = options.settings
+    return inputs.read(paths, skip=options.skip, settings=settings.file, follow_links=settings.follow_links)
+
+
 def _given(paths: Iterable[str]) -> Given:
     """Return what says whether a file is one of `paths` or below one of them, however both are spelled."""
-    real_paths = frozenset(map(os.path.realpath, paths))
+    real_paths = frozenset(map(resolved, paths))
 
     @cache
     def given(file: str) -> bool:
-        real = os.path.realpath(file)
-        return real in real_paths or any(inputs.within(real, path) for path in real_paths)
+        real = resolved(file)
+        return real in real_paths or any(within(real, path) for path in real_paths)
 
     return given
 
@@ -91,7 +122,7 @@ def _concerns(diagnostic: Diagnostic, given: Given) -> bool:
 
 
 def _holds_settings(path: str, settings: Settings) -> bool:
-    return os.path.basename(path) == inputs.SETTINGS or os.path.realpath(path) == settings.file
+    return os.path.basename(path) == inputs.SETTINGS or resolved(path) == settings.file
 
 
 def _narrowed(read: Reading, given: Given) -> Reading:

@@ -55,10 +55,13 @@ def test_other_documents_pass_through(repository: Path) -> None:
     assert objects(done) == [("JobSet", "finetune", None), ("PersistentVolumeClaim", "data", None)]
 
 
-def test_the_items_of_a_list_pass_one_by_one_and_twice_is_twice(repository: Path) -> None:
+def test_the_items_of_a_list_pass_one_by_one_and_one_object_twice_is_an_error(repository: Path) -> None:
     listed = json.dumps({"apiVersion": "v1", "kind": "List", "items": [yaml.safe_load(CLAIM), yaml.safe_load(JOB)]})
+    done = generate(repository, {"list.json": listed})
+    assert [name for _, name, _ in objects(done)] == ["finetune", "data"]
     done = generate(repository, {"list.json": listed, "again.yaml": CLAIM})
-    assert [name for _, name, _ in objects(done)] == ["finetune", "data", "data"]
+    assert (done.code, done.out) == (1, "")
+    assert 'error[duplicate-object]: duplicate PersistentVolumeClaim "data"' in done.err
 
 
 def test_the_destination_is_the_namespace_of_trainjobs_that_name_none(
@@ -236,6 +239,7 @@ def test_by_hand_without_any_variable(repository: Path, monkeypatch: pytest.Monk
 
 def test_ten_thousand_passing_objects_take_less_than_argocd_has(repository: Path) -> None:
     before = time.process_time()
-    done = generate(repository, {"job.yaml": JOB, "many.yaml": "---\n".join([CLAIM] * 10_000)})
+    claims = [CLAIM.replace("name: data", f"name: data-{number}") for number in range(10_000)]
+    done = generate(repository, {"job.yaml": JOB, "many.yaml": "---\n".join(claims)})
     assert done.out.count("\nkind: PersistentVolumeClaim\n") == 10_000
     assert time.process_time() - before < 20

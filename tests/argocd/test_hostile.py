@@ -142,7 +142,7 @@ def deep(app: Path) -> None:
 DENSE = f"# No TrainJob.\nx: [{'1,' * 2**19}]\n"
 """1 MiB of YAML that is slow to parse."""
 BOMB = "a0: &a0 [x]\n" + "".join(f"a{i}: &a{i} [{','.join([f'*a{i - 1}'] * 9)}]\n" for i in range(1, 50))
-OUT = "is a link that leads out of the repository"
+OUT = "is a link to a target outside the repository"
 OUTSIDE = "../../../outside"
 """Return the folder beside the repository, with a TrainJob, a folder of runtimes and a trainc.yaml."""
 NO_OBJECT = "error[not-an-object]"
@@ -164,8 +164,8 @@ HOSTILE: dict[str, tuple[Callable[[Path], None], str]] = {
         both(link(OUTSIDE, ".hidden"), link(".hidden/job.yaml")),
         f"x.yaml: error[link-out]: {OUT}",
     ),
-    "a link in a circle": (link("x.yaml"), "is a link that leads nowhere, or in a circle"),
-    "a link to nothing outside": (link("/nowhere/x.yaml"), "is a link that leads nowhere, or in a circle"),
+    "a link in a circle": (link("x.yaml"), "is a dangling or circular link"),
+    "a link to nothing outside": (link("/nowhere/x.yaml"), "is a dangling or circular link"),
     "settings that are a link out": (
         link(f"{OUTSIDE}/trainc.yaml", "trainc.yaml"),
         f"trainc.yaml: error[link-out]: {OUT}",
@@ -184,7 +184,7 @@ HOSTILE: dict[str, tuple[Callable[[Path], None], str]] = {
     "a pipe": (lambda app: os.mkfifo(app / "x.yaml"), "x.yaml: error[unreadable]: is not a regular file"),
     "a socket": (listening, "x.yaml: error[unreadable]: is not a regular file"),
     "a device": (device, "x.yaml: error[unreadable]: is not a regular file"),
-    "deep folders": (deep, "is a folder more than 100 deep"),
+    "deep folders": (deep, "is a folder more than 100 levels deep"),
     "a name with a line break": (text("a", "a\nerror: b.yaml"), rf"a\nerror: b.yaml:1:1: {NO_OBJECT}"),
     "a name that is no text": (text("a", b"\xff.yaml"), rf"\udcff.yaml:1:1: {NO_OBJECT}"),
     "a name with an escape": (text("a", "\x1b[2J.yaml"), rf"\x1b[2J.yaml:1:1: {NO_OBJECT}"),

@@ -121,9 +121,7 @@ def seal(path: Path) -> None:
             "../../platform/ours.yaml: error[unreadable]: cannot be read: Permission denied",
             id="a runtime",
         ),
-        pytest.param(
-            "../../platform", "../../platform: error[unreadable]: cannot be listed", id="a folder of runtimes"
-        ),
+        pytest.param("../../platform", "../../platform: error[unreadable]: cannot be read", id="a folder of runtimes"),
     ],
 )
 def test_what_the_user_may_not_read(sealed: str, said: str, sidecar: Sidecar, application: Path) -> None:
@@ -145,4 +143,4 @@ def test_a_folder_that_the_user_may_not_enter(sidecar: Sidecar, application: Pat
     application.chmod(0o555)
     done = sidecar.run(GENERATE, application, variables=OF_EVERY_REQUEST | OF_MANIFESTS)
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.startswith("more: error[unreadable]: cannot be listed: Permission denied")
+    assert done.stderr.startswith("more: error[unreadable]: cannot be read: Permission denied")

@@ -32,6 +32,7 @@ PLAIN = {
         "a --format=yaml",
         "--only x --namespace=y -n z",
         "--strict --no-config",
+        "--follow-links",
         "--config trainc.yaml",
         "--config=-",
         "--name-suffix-hash --argocd-replace --suspend --passthrough",

@@ -45,6 +45,7 @@ metadata:
   namespace: ml
 spec: {replicatedJobs: [{name: node, template: {spec: {template: {spec: {containers: [{name: node, image: a}]}}}}}]}
 """
+CLAIM = "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {{name: {name}}}\n"
 CONFIG = "functionConfig:\n  apiVersion: trainc.dev/v1alpha1\n  kind: TrainJobCompiler\n  metadata: {name: compile}\n"
 CONSOLES: dict[str, dict[str, str]] = {
     "annotations-too-big": {
@@ -92,6 +93,11 @@ CONSOLES: dict[str, dict[str, str]] = {
     },
     "output-not-ours": {"jobs/finetune.yaml": JOB, "rendered/finetune.yaml": "# Written by hand.\n"},
     "output-unwritable": {"jobs/finetune.yaml": JOB, "rendered": "A file.\n"},
+    "passthrough-partial": {
+        "jobs/finetune.yaml": JOB,
+        "jobs/claim.yaml": CLAIM.format(name="data"),
+        "claims/claim.yaml": CLAIM.format(name="more"),
+    },
     "resource-list": {"job.yaml": JOB, "list.yaml": LIST},
     "unreadable": {"jobs/finetune.yaml": JOB},
 }

@@ -239,8 +239,8 @@ def test_a_text_that_is_strange(text: str | bytes, said: str, tmp_path: Path) ->
 
 
 LINKS: dict[str, tuple[str, str]] = {
-    "in a circle": ("x.yaml", "is a link that leads nowhere, or in a circle"),
-    "nowhere": ("gone.yaml", "is a link that leads nowhere, or in a circle"),
+    "in a circle": ("x.yaml", "is a dangling or circular link"),
+    "nowhere": ("gone.yaml", "is a dangling or circular link"),
     "to endless zeros": ("/dev/zero", "error[link-out]"),
     "out of the root": ("/etc/hostname", "error[link-out]"),
 }
@@ -277,7 +277,7 @@ def test_pipes_and_sockets_are_not_waited_for(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("path", "said"),
     [
-        pytest.param("/dev/zero", "has more than 256 MiB", id="endless"),
+        pytest.param("/dev/zero", "exceeds the limit of 256 MiB", id="endless"),
         pytest.param("/proc/self/mem", "cannot be read: Input/output error", id="a file that cannot be read"),
         pytest.param("x" * 300, "cannot be read: File name too long", id="a long name"),
         pytest.param("", "cannot be read: No such file or directory", id="no name"),
@@ -310,7 +310,7 @@ def test_folders_that_are_too_deep(tmp_path: Path) -> None:
     path = tmp_path.joinpath(*"d" * 150)
     path.mkdir(parents=True)
     (path / "x.yaml").write_text("a")
-    judge(validate(tmp_path), "is a folder more than 100 deep")
+    judge(validate(tmp_path), "is a folder more than 100 levels deep")
 
 
 def test_a_file_that_grows(tmp_path: Path) -> None:

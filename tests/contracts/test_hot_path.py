@@ -44,9 +44,8 @@ OF_YAML = {
 """The modules of PyYAML; those in the last two lines are replacements."""
 OURS = {
     "trainc": (
-        "compilation data declarations delivery diagnostics extensions inputs library objects pipeline plan reading "
-        "records "
-        "settings version"
+        "compilation confine data declarations delivery diagnostics extensions inputs library listings objects "
+        "pipeline plan reading records settings version"
     ),
     "trainc.checks": "cel job jobset runtime trainjob",
     "trainc.cli": "arguments build codes options",

@@ -16,7 +16,7 @@ from running import run
 
 from trainc import outputs
 from trainc.folders import PART
-from trainc.outputs import LISTING, MARK
+from trainc.listings import LISTING, MARK
 
 ROOT = Path(__file__).parents[2]
 KEPT, GONE, ADDED = 160, 20, 20
@@ -53,6 +53,7 @@ def rehearse(folder, changes):
     return []
 
 outputs.apply = rehearse
+outputs._lock = lambda *arguments, **options: None
 main()
 """
 
@@ -82,10 +83,9 @@ def restore(folder: Path, wanted: Files) -> None:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Create the old and new inputs and their outputs `old` and `new`."""
     folder = tmp_path_factory.mktemp("builds")
-    (folder / "old.yaml").write_text(jobs(range(ADDED, ADDED + KEPT + GONE), "old"))
-    (folder / "new.yaml").write_text(jobs(range(ADDED + KEPT), "new"))
-    for version in ("old", "new"):
-        assert run("build", str(folder / f"{version}.yaml"), "-o", str(folder / version)).code == 0
+    for version, numbers in (("old", range(ADDED, ADDED + KEPT + GONE)), ("new", range(ADDED + KEPT))):
+        (folder / "jobs.yaml").write_text(jobs(numbers, version))
+        assert run("build", str(folder / "jobs.yaml"), "-o", str(folder / version)).code == 0
     return folder
 
 
@@ -97,7 +97,7 @@ class Rehearsal:
         self.old = files(folder / "old")
         restore(folder / "out", self.old)
         self.process = subprocess.Popen(
-            [sys.executable, "-c", PROGRAM, "build", "new.yaml", "-o", "out"],
+            [sys.executable, "-c", PROGRAM, "build", "jobs.yaml", "-o", "out"],
             cwd=folder,
             env={**os.environ, "PYTHONPATH": str(ROOT / "compiler")},
             stdin=subprocess.PIPE,
@@ -128,6 +128,7 @@ def test_a_build_that_is_killed_leaves_whole_files_which_the_next_one_completes(
 ) -> None:
     old, new = files(folder / "old"), files(folder / "new")
     wanted = {path: data.decode().removeprefix(MARK) for path, data in new.items() if path != LISTING}
+    sources = {path: [str(folder / "jobs.yaml")] for path in wanted}
     done = [rehearsal.once("never") for _ in range(3)]
     assert [code for code, _ in done] == [0, 0, 0]
     assert files(folder / "out") == new
@@ -143,9 +144,10 @@ def test_a_build_that_is_killed_leaves_whole_files_which_the_next_one_completes(
         assert [path for path in made if left[path] not in (old.get(path), new.get(path))] == []
         assert made <= set(json.loads(left[LISTING])["outputs"])  # every output stays listed
         killed += code == -signal.SIGKILL
-        changes = outputs.plan(str(folder / "out"), wanted, prune=True)
-        assert changes.diagnostics == ()
-        assert outputs.apply(str(folder / "out"), changes) == ()
+        with outputs.opened(str(folder / "out"), make=True, notify=print) as output:
+            changes = outputs.plan(output, wanted, sources=sources, paths=[str(folder / "jobs.yaml")], prune=True)
+            assert changes.diagnostics == ()
+            assert outputs.apply(output, changes) == ()
         assert files(folder / "out") == new
     assert killed > MOMENTS // 5
 
@@ -154,7 +156,8 @@ def test_the_next_build_may_be_another_one(folder: Path, rehearsal: Rehearsal) -
     """Outputs of jobs that were new in the killed build and no longer exist are pruned."""
     chance = random.Random(2)
     _, whole = rehearsal.once("never")
+    (folder / "jobs.yaml").write_text(jobs(range(ADDED, ADDED + KEPT + GONE), "old"))
     for _ in range(5):
         rehearsal.once(str(chance.uniform(0, whole)))
-        assert run("build", str(folder / "old.yaml"), "-o", str(folder / "out")).code == 0
+        assert run("build", str(folder / "jobs.yaml"), "-o", str(folder / "out")).code == 0
         assert files(folder / "out") == files(folder / "old")

@@ -78,9 +78,9 @@ def test_the_settings_are_left_out_by_whatever_name() -> None:
 
 
 def test_below_a_folder_names_tell_manifests_and_kinds_tell_folders() -> None:
-    make("a/x.yaml/b.yaml", "a/x.yaml/c", "notes.txt")
+    make("a/x.yaml/b.yaml", "a/x.yaml/c", "notes.txt", "../notes.txt")
     os.symlink("../notes.txt", "a/notes")
-    os.symlink("../notes.txt", "a/notes.yaml")
+    os.symlink("../../notes.txt", "a/notes.yaml")
     os.symlink("circle", "a/circle")
     os.mkfifo("a/pipe")
     assert read("a/") == ["link-out a/notes.yaml", "a/x.yaml/b.yaml"]
@@ -96,18 +96,24 @@ def test_links_inside_the_root_are_followed_once() -> None:
 @pytest.mark.parametrize(
     ("link", "expected"),
     [
-        pytest.param("../outside/secret.yaml", "link-out in/x.yaml", id="a file outside"),
-        pytest.param("../outside", "link-out in/x.yaml", id="a folder outside"),
+        pytest.param("../../outside/secret.yaml", "link-out in/x.yaml", id="a file outside"),
+        pytest.param("../../outside", "link-out in/x.yaml", id="a folder outside"),
         pytest.param("/etc/hostname", "link-out in/x.yaml", id="absolute"),
         pytest.param("nowhere.yaml", "unreadable in/x.yaml", id="nowhere"),
         pytest.param("x.yaml", "unreadable in/x.yaml", id="a circle"),
     ],
 )
 def test_links_that_lead_out_are_errors(link: str, expected: str) -> None:
-    make("outside/secret.yaml")
+    make("../outside/secret.yaml")
     os.mkdir("in")
     os.symlink(link, "in/x.yaml")
     assert read("in") == [expected]
+
+
+def test_without_a_git_repository_links_may_lead_anywhere_in_the_current_folder() -> None:
+    make("shared/r.yaml", "team/job.yaml")
+    os.symlink("../shared/r.yaml", "team/r.yaml")
+    assert read("team") == ["team/job.yaml", "team/r.yaml"]
 
 
 def test_in_a_git_repository_links_may_lead_anywhere_in_it() -> None:

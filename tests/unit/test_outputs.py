@@ -6,7 +6,6 @@ import errno
 import json
 import os
 import shutil
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,7 @@ from running import run
 
 from trainc import outputs
 from trainc.folders import PART
-from trainc.outputs import LISTING, MARK
+from trainc.listings import LISTING, MARK
 
 JOB = """\
 apiVersion: trainer.kubeflow.org/v1alpha1
@@ -49,7 +48,9 @@ def tree() -> set[str]:
 def test_a_file_each_and_the_listing() -> None:
     assert build() == 0
     assert tree() == {"team/a.yaml", "b.yaml", LISTING}
-    assert json.loads(Path("out", LISTING).read_text()) == {"outputs": ["b.yaml", "team/a.yaml"]}
+    sources = {"b.yaml": "../jobs/b.yaml", "team/a.yaml": "../jobs/a.yaml"}
+    listing = {"outputs": ["b.yaml", "team/a.yaml"], "sources": sources}
+    assert json.loads(Path("out", LISTING).read_text()) == listing
     assert Path("out/b.yaml").read_text().startswith(MARK + "apiVersion: jobset.x-k8s.io/v1alpha2\n")
 
 
@@ -85,7 +86,7 @@ def test_only_removes_nothing() -> None:
     build()
     assert build("--only", "a") == 0
     assert tree() == {"team/a.yaml", "b.yaml", LISTING}
-    assert json.loads(Path("out", LISTING).read_text()) == {"outputs": ["b.yaml", "team/a.yaml"]}
+    assert json.loads(Path("out", LISTING).read_text())["outputs"] == ["b.yaml", "team/a.yaml"]
 
 
 def test_unchanged_files_are_not_rewritten() -> None:
@@ -97,8 +98,13 @@ def test_unchanged_files_are_not_rewritten() -> None:
 
 def test_a_file_that_grows_while_it_is_compared_has_changed(monkeypatch: pytest.MonkeyPatch) -> None:
     build()
-    plan = partial(outputs.plan, "out", {"b.yaml": Path("out/b.yaml").read_text().removeprefix(MARK)}, prune=False)
-    assert list(plan().write) == []
+    files = {"b.yaml": Path("out/b.yaml").read_text().removeprefix(MARK)}
+
+    def plan() -> list[str]:
+        with outputs.opened("out", make=False, notify=print) as output:
+            return list(outputs.plan(output, files, sources={}, paths=["jobs"], prune=False).write)
+
+    assert plan() == []
     real = os.fstat
 
     def fstat(opened: int) -> os.stat_result:
@@ -108,7 +114,7 @@ def test_a_file_that_grows_while_it_is_compared_has_changed(monkeypatch: pytest.
         return status
 
     monkeypatch.setattr(os, "fstat", fstat)
-    assert list(plan().write) == ["b.yaml"]
+    assert plan() == ["b.yaml"]
 
 
 def test_a_disk_that_takes_a_piece_at_a_time_gets_all_of_them(monkeypatch: pytest.MonkeyPatch) -> None:

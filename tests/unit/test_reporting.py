@@ -79,12 +79,15 @@ def test_a_report_of_an_earlier_run_is_no_input() -> None:
         os.unlink(f"{form}.json")
 
 
-def test_what_is_there_is_replaced_and_a_link_kept() -> None:
+def test_a_report_replaces_a_file_but_not_a_link() -> None:
     Path("real.xml").write_text("an older one")
     os.symlink("real.xml", "link.xml")
-    assert run("validate", "job.yaml", "--report", "junit=link.xml").code == 0
-    assert Path("link.xml").is_symlink()
+    assert run("validate", "job.yaml", "--report", "junit=real.xml").code == 0
     assert Path("real.xml").read_text().startswith("<?xml")
+    Path("real.xml").write_text("an older one")
+    done = run("validate", "job.yaml", "--report", "junit=link.xml")
+    assert (done.code, "trainc does not write through links" in done.err) == (2, True)
+    assert Path("real.xml").read_text() == "an older one"
 
 
 def test_a_pipe_is_written_to() -> None:

@@ -124,7 +124,7 @@ def test_it_is_no_manifest() -> None:
     done = run("build", "jobs", "--config", "jobs/ci.yaml", "--passthrough")
     assert (done.code, done.err) == (0, "")
     assert "lint" not in done.out
-    assert "holds trainc's own settings, and no manifest" in run("build", "jobs/trainc.yaml").err
+    assert "contains trainc settings, not manifests" in run("build", "jobs/trainc.yaml").err
 
 
 @pytest.mark.parametrize(

@@ -155,7 +155,7 @@ def test_files_are_rewritten_on_request_only(tmp_path: Path, monkeypatch: pytest
 
 def test_a_rewriting_that_fails_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "job.yaml").write_text(OLD)
-    monkeypatch.setattr(os, "replace", mock.Mock(side_effect=OSError(28, "No space left on device")))
+    monkeypatch.setattr(os, "rename", mock.Mock(side_effect=OSError(28, "No space left on device")))
     done = run("upgrade", "--write", str(tmp_path))
     assert (done.code, "cannot be written: No space left on device" in done.err) == (1, True)
     assert os.listdir(tmp_path) == ["job.yaml"]

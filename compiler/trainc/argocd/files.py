@@ -13,8 +13,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Final
 
+from trainc.confine import within
 from trainc.declarations import Declaration
-from trainc.inputs import DEEPEST, SUFFIXES, within
+from trainc.inputs import DEEPEST, SUFFIXES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -15,7 +15,7 @@ from trainc import settings
 from trainc.argocd.environment import CHECKED, is_older
 from trainc.argocd.files import too_many
 from trainc.argocd.parameters import wanted
-from trainc.compilation import NO_TRAINJOB, Compilation, compile
+from trainc.compilation import NO_TRAINJOB, Compilation, compile, duplicates
 from trainc.delivery import Delivery
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place
 from trainc.emit import yaml
@@ -70,6 +70,7 @@ def generate(environment: Environment) -> Answer:
     )
     others = tuple(other for other in result.others if os.path.basename(other.file) not in OF_KUSTOMIZE)
     result = result.saying(diagnostic for document in others for diagnostic in _no_object(document))
+    result = result.saying(duplicates(result, others))
     if not (result.jobs or result.failed):
         result = result.saying([_nothing(result)])
     if len(others) < len(result.others):

@@ -12,7 +12,7 @@ import os
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from trainc.argocd.environment import fault
-from trainc.inputs import within
+from trainc.confine import within
 from trainc.records import NamedTuple
 
 if TYPE_CHECKING:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from trainc.compilation import Compilation
     from trainc.delivery import Delivery
     from trainc.diagnostics import Diagnostic, Document
+    from trainc.outputs import Changes
     from trainc.settings import Settings
 
 EPILOG = """\b
@@ -27,6 +28,10 @@ Examples:
   trainc build jobs/ -o rendered/ --report junit=junit.xml
   helm template chart | trainc build - --passthrough | kubectl apply -f -
 """
+
+
+MOST_KEPT = 20
+"""The maximum number of kept outputs that are named."""
 
 
 @options.with_settings
@@ -55,7 +60,7 @@ def build(  # noqa: PLR0913, PLR0917 (one argument per option)
 
         carries = "the diff" if check else "the manifests" if folder is None else ""
         reporting.check(reports, inputs=(*paths, *runtimes), stdout=carries)
-    from trainc.compilation import compile
+    from trainc.compilation import compile, duplicates
 
     paths = paths or (".",)
     written = (*(file for _, file in reports), *([folder] if folder else []))
@@ -68,6 +73,7 @@ def build(  # noqa: PLR0913, PLR0917 (one argument per option)
         settings=settings,
         delivery=delivery,
     )
+    result = result.saying(duplicates(result, result.others if passthrough else ()))
     report = partial(_report, reports)
     if result.failed:
         report(result)
@@ -77,7 +83,7 @@ def build(  # noqa: PLR0913, PLR0917 (one argument per option)
         report(result.saying([nothing(result)]))
         return WRONG_INPUT
     if folder is not None:
-        return _to_folder(result, folder, report, passthrough=passthrough, prune=only is None, check=check)
+        return _to_folder(result, paths, folder, report, passthrough=passthrough, prune=only is None, check=check)
     report(result, _left_out(result, passthrough))
     options.write(*_manifest(result, form, passthrough=passthrough))
     return OK
@@ -167,32 +173,67 @@ def as_read(document: Document) -> str:
 
 
 def _to_folder(
-    result: Compilation, folder: str, report: Callable[..., None], *, passthrough: bool, prune: bool, check: bool
+    result: Compilation,
+    paths: tuple[str, ...],
+    folder: str,
+    report: Callable[..., None],
+    *,
+    passthrough: bool,
+    prune: bool,
+    check: bool,
 ) -> int:
+    from contextlib import ExitStack
+
     from trainc import outputs
+    from trainc.listings import LISTING
 
     files = {
         f"{namespace}/{name}.yaml" if namespace else f"{name}.yaml": text
         for namespace, name, text in result.manifests()
     }
+    sources = dict(zip(files, ([job.plan.job.document.file] for job in result.jobs), strict=True))
     if passthrough and result.others:
-        # No object name can start with an underscore.
-        files["_passthrough.yaml"] = "---\n".join(as_read(document) for document in result.others)
-    changes = outputs.plan(folder, files, prune=prune)
-    result = result.saying(changes.diagnostics)
-    if result.failed:
-        report(result)
-        return WRONG_INPUT
-    if check:
-        difference = "".join(outputs.diff(folder, changes))
-        report(result, f"{folder} is out of date: run trainc build without --check" if difference else "")
-        options.write(difference)
-        return DIFFERENT if difference else OK
-    if refused := outputs.apply(folder, changes):
-        report(result.saying(refused))
-        return WRONG_INPUT
-    written = [path for path in changes.write if path != outputs.LISTING]
+        files[outputs.PASSED] = "---\n".join(as_read(document) for document in result.others)
+        sources[outputs.PASSED] = [document.file for document in result.others]
+    with ExitStack() as stack:
+        try:
+            output = stack.enter_context(outputs.opened(folder, make=not check, notify=options.report))
+        except OSError as error:
+            report(result.saying([outputs.unwritable(folder, "", error)]))
+            return WRONG_INPUT
+        changes = outputs.plan(output, files, sources=sources, paths=paths, prune=prune)
+        result = result.saying(changes.diagnostics)
+        if result.failed:
+            report(result)
+            return WRONG_INPUT
+        if check:
+            difference = "".join(outputs.diff(output, changes))
+            outdated = f"{folder} is out of date: run trainc build without --check" if difference else ""
+            report(result, _lines(_kept(folder, changes), outdated))
+            options.write(difference)
+            return DIFFERENT if difference else OK
+        if refused := outputs.apply(output, changes):
+            report(result.saying(refused))
+            return WRONG_INPUT
+    written = [path for path in changes.write if path != LISTING]
     done = f"{folder}: {len(written)} written, {len(changes.remove)} removed, {len(files) - len(written)} unchanged"
-    left = _left_out(result, passthrough)
-    report(result, "\n".join(line for line in (done, left) if line))
+    report(result, _lines(_kept(folder, changes), done, _left_out(result, passthrough)))
     return OK
+
+
+def _kept(folder: str, changes: Changes) -> str:
+    """Return lines that name the kept outputs and the reason."""
+    if not changes.kept:
+        return ""
+    from trainc import outputs
+    from trainc.source.printable import escape
+
+    files = [f"{folder}/{path}: kept, not compiled from the given paths" for path in changes.kept[:MOST_KEPT]]
+    if more := len(changes.kept) - len(files):
+        files.append(f"{more} more files kept")
+    missing = outputs.shown(folder, changes.missing)
+    return "\n".join(map(escape, [*files, f"nothing is pruned: the given paths do not cover {missing}"]))
+
+
+def _lines(*lines: str) -> str:
+    return "\n".join(line for line in lines if line)

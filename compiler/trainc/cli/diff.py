@@ -60,6 +60,7 @@ class Separated(click.Command):
 )
 @options.delivery
 @click.option("--passthrough", is_flag=True, help="Also compare documents of other kinds.")
+@options.follow_links
 def command(  # noqa: PLR0913, PLR0917 (one argument per option)
     sides: tuple[str, ...],
     runtimes: tuple[str, ...],
@@ -72,6 +73,7 @@ def command(  # noqa: PLR0913, PLR0917 (one argument per option)
     review_config: str | None,
     delivery: Delivery,
     passthrough: bool,
+    follow_links: bool,
 ) -> int:
     """Compare two files, folders or git revisions. TrainJobs are compiled first; manifests are compared unchanged.
 
@@ -87,8 +89,10 @@ def command(  # noqa: PLR0913, PLR0917 (one argument per option)
         raise click.UsageError("--config and --no-config cannot be combined.")
     try:
         old, new = of_arguments(sides)
-        reported = None if review_config is None else reporting(review_config)
-        given = DiffOptions(runtimes, only, namespace, config, no_config, delivery, passthrough, reported)
+        reported = None if review_config is None else reporting(review_config, follow_links=follow_links)
+        given = DiffOptions(
+            runtimes, only, namespace, config, no_config, delivery, passthrough, reported, follow_links=follow_links
+        )
         review = compare(old, new, given)
     except (RevisionError, ValueError) as error:
         raise click.UsageError(f"{error}.") from None

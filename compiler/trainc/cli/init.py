@@ -43,22 +43,24 @@ def command(folder: str) -> int:
 
 def _write(path: str, template: str) -> bool:
     """Write a file; return False if it already exists."""
+    from trainc.confine import open_to_write
     from trainc.data import data_path
+    from trainc.folders import create_at
     from trainc.reports.text import escape
 
     with open(data_path("templates", "init", template), "rb") as file:
         data = file.read()
+    folder, name = os.path.split(path)
     try:
-        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-        with open(path, "xb") as file:
-            file.write(data)
-    except FileExistsError as error:
-        if error.filename == path:
-            return False
-        raise click.ClickException(f"{escape(str(error.filename))} is not a folder") from None
+        at = open_to_write(folder or os.curdir, make=True)
+        try:
+            return create_at(at, name, data)
+        finally:
+            os.close(at)
     except OSError as error:
+        if os.path.lexists(folder) and not os.path.isdir(folder):
+            raise click.ClickException(f"{escape(folder)} is not a folder") from None
         raise click.ClickException(f"{escape(path)} cannot be written: {error.strerror}") from None
-    return True
 
 
 def _change_to(folder: str) -> str:

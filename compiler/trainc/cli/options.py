@@ -97,6 +97,11 @@ REPORT: Final = Option(
     complete=report_names,
     metavar="FORMAT=FILE",
 )
+FOLLOW_LINKS: Final = Option(
+    ("--follow-links",),
+    "Read through links that lead out of the root (the git root, or else the current folder).",
+    is_flag=True,
+)
 SETTINGS: Final = (
     Option(("--strict",), "Turn every warning into an error.", is_flag=True),
     Option(
@@ -106,6 +111,7 @@ SETTINGS: Final = (
         complete=file_names,
     ),
     Option(("--no-config",), "Ignore every trainc.yaml.", is_flag=True),
+    FOLLOW_LINKS,
 )
 SUFFIX: Final = (
     Option(
@@ -123,6 +129,7 @@ DELIVERY: Final = (
 paths: Final = PATHS.decorate
 runtimes: Final = RUNTIMES.decorate
 namespace: Final = NAMESPACE.decorate
+follow_links: Final = FOLLOW_LINKS.decorate
 
 
 def settings(function: Decorated) -> Decorated:
@@ -150,7 +157,13 @@ def with_settings(function: Decorated) -> Decorated:
     """Return the function with one argument for SETTINGS and the trainc.yaml that they select."""
 
     def with_settings(
-        *, paths: tuple[str, ...], strict: bool, config: str | None, no_config: bool, **others: Any
+        *,
+        paths: tuple[str, ...],
+        strict: bool,
+        config: str | None,
+        no_config: bool,
+        follow_links: bool,
+        **others: Any,
     ) -> Any:
         from trainc.settings import of
 
@@ -158,7 +171,7 @@ def with_settings(function: Decorated) -> Decorated:
             raise misuse("--config and --no-config cannot be combined.")
         # Files that are checked as a subset of a folder use that folder's settings.
         among = others.get("among")
-        found = of(paths if among is None else (among,), file=config, search=not no_config)
+        found = of(paths if among is None else (among,), file=config, search=not no_config, follow_links=follow_links)
         return function(paths=paths, settings=found._replace(strict="--strict") if strict else found, **others)
 
     return _instead(with_settings, function)

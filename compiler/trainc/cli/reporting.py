@@ -15,6 +15,7 @@ import click
 
 from trainc import reports
 from trainc.cli import options
+from trainc.confine import LinkError, is_confined, is_link, open_to_write, resolved
 from trainc.inputs import STDIN, SUFFIXES
 
 if TYPE_CHECKING:
@@ -33,15 +34,17 @@ def check(wanted: Sequence[tuple[str, str]], *, inputs: Sequence[str], stdout: s
         inputs: the input paths.
         stdout: what standard output already carries, for the message; empty if nothing.
     """
-    given = {os.path.realpath(path) for path in inputs if path != STDIN}
+    given = {resolved(path) for path in inputs if path != STDIN}
     seen: set[str] = set()
     for _, file in wanted:
-        real = file if file == STDOUT else os.path.realpath(file)
+        real = file if file == STDOUT else resolved(file)
         if real in seen:
             raise _rejected(file, "is given twice: use one file per report")
         seen.add(real)
         if stdout and (file == STDOUT or _holds_standard_output(file)):
             raise _rejected(file, f"is standard output, which already carries {stdout}; use ./- for a file named -")
+        if file != STDOUT and (reason := _behind_a_link(file)):
+            raise _rejected(file, f"cannot be written: {reason}")
         if real in given or (file != STDOUT and _may_be_input(real)):
             raise _rejected(file, "is not a report and may be an input: use another file")
         if file != STDOUT and (reason := _unwritable(file)):
@@ -90,12 +93,29 @@ def _unwritable(file: str) -> str:
         return "it is a folder"
     if _is_stream(file):
         return "" if os.access(file, os.W_OK) else "permission denied"
-    folder = os.path.dirname(os.path.realpath(file))
+    folder = os.path.dirname(resolved(file))
     while not os.path.lexists(folder):
         folder = os.path.dirname(folder)
     if not os.path.isdir(folder):
         return f"{folder} is not a folder"
     return "" if os.access(folder, os.W_OK | os.X_OK) else "permission denied"
+
+
+def _behind_a_link(file: str) -> str:
+    """Return why a file below the root cannot be written because of a link; empty if its path has no link."""
+    folder, name = os.path.split(os.path.abspath(file))
+    if not is_confined(file):
+        return ""
+    try:
+        at = open_to_write(folder, make=False)
+    except LinkError as error:
+        return error.strerror
+    except OSError:
+        return ""  # it does not exist, or `_unwritable` reports the reason
+    try:
+        return LinkError().strerror if is_link(name, at) else ""
+    finally:
+        os.close(at)
 
 
 def _is_stream(file: str) -> bool:
@@ -113,12 +133,22 @@ def _holds_standard_output(file: str) -> bool:
 
 def _write(file: str, data: bytes) -> None:
     """Write a file and create missing folders."""
-    if _is_stream(file):
+    from trainc import folders
+
+    confined = is_confined(file)
+    if _is_stream(file) and not confined:
         with open(file, "wb") as opened:
             opened.write(data)
         return
-    from trainc import folders
-
-    folder, name = os.path.split(os.path.realpath(file))
-    os.makedirs(folder, exist_ok=True)
-    folders.replace(folder, name, data)
+    folder, name = os.path.split(os.path.abspath(file) if confined else resolved(file))
+    at = open_to_write(folder, make=True)
+    try:
+        if confined and is_link(name, at):
+            raise LinkError
+        if _is_stream(file):
+            with open(os.open(name, os.O_WRONLY | os.O_NOFOLLOW, dir_fd=at), "wb") as opened:
+                opened.write(data)
+        else:
+            folders.replace_at(at, name, data)
+    finally:
+        os.close(at)

@@ -51,7 +51,10 @@ def names_or_files(ctx: click.Context, param: click.Parameter, incomplete: str) 
     help="Write each built-in runtime to DIR/<name>.yaml; existing files are kept.",
     shell_complete=options.folder_names,
 )
-def command(arguments: tuple[str, ...], runtimes: tuple[str, ...], wide: bool, export: str | None) -> int:
+@options.follow_links
+def command(
+    arguments: tuple[str, ...], runtimes: tuple[str, ...], wide: bool, export: str | None, follow_links: bool
+) -> int:
     """List the runtimes in PATH and the built-in ones, or print the runtime NAME."""
     paths = tuple(argument for argument in arguments if _is_path(argument))
     name, *more = [argument for argument in arguments if argument not in paths] or [""]
@@ -62,8 +65,10 @@ def command(arguments: tuple[str, ...], runtimes: tuple[str, ...], wide: bool, e
     if wide and (name or export):
         raise click.UsageError("--wide cannot be combined with NAME or --export.")
     from trainc.compilation import Options, library
+    from trainc.settings import DEFAULT
 
-    found, diagnostics = library(Options(runtimes=(*paths, *runtimes)))
+    settings = DEFAULT._replace(follow_links=follow_links)
+    found, diagnostics = library(Options(runtimes=(*paths, *runtimes), settings=settings))
     entries = [entry for level in found.levels for key in level.known() if (entry := level.find(key))]
     if export:
         return _export(entries, export)
@@ -146,20 +151,20 @@ def _export(entries: Iterable[Entry], folder: str) -> int:
     """Write the built-in runtimes. An existing file belongs to the repository and is kept."""
     import os
 
+    from trainc.confine import open_to_write
+    from trainc.folders import create_at
     from trainc.library import BUILT_IN
 
     built_in = [entry for entry in entries if entry.level == BUILT_IN]
     try:
-        os.makedirs(folder, exist_ok=True)
-        for entry in built_in:
-            path = os.path.join(folder, f"{entry.id.name}.yaml")
-            try:
-                with open(path, "x", encoding="utf-8") as file:
-                    file.write(entry.document.text)
-            except FileExistsError:
-                options.report(f"{path}: exists, kept\n")
-            else:
-                options.report(f"{path}: written\n")
+        at = open_to_write(folder, make=True)
+        try:
+            for entry in built_in:
+                name = f"{entry.id.name}.yaml"
+                created = create_at(at, name, entry.document.text.encode())
+                options.report(f"{os.path.join(folder, name)}: {'written' if created else 'exists, kept'}\n")
+        finally:
+            os.close(at)
     except OSError as error:
         raise click.ClickException(f"{folder} cannot be written: {error.strerror}") from None
     return OK

@@ -29,14 +29,19 @@ Examples:
 @options.paths
 @options.runtimes
 @options.namespace
-def command(job: str, paths: tuple[str, ...], runtimes: tuple[str, ...], namespace: str | None) -> int:
+@options.follow_links
+def command(
+    job: str, paths: tuple[str, ...], runtimes: tuple[str, ...], namespace: str | None, follow_links: bool
+) -> int:
     """Print every Secret that the pods of TrainJob JOB wait for, with new random keys.
 
     JOB is the name of a TrainJob in PATH (files, folders or -; default: the current folder).
     """
     from trainc.compilation import compile
+    from trainc.settings import DEFAULT
 
-    result = compile(paths or (".",), runtimes=runtimes, only=job, namespace=namespace)
+    settings = DEFAULT._replace(follow_links=follow_links)
+    result = compile(paths or (".",), runtimes=runtimes, only=job, namespace=namespace, settings=settings)
     # The note secret-expected recommends this very command.
     result = result._replace(diagnostics=tuple(d for d in result.diagnostics if d.id != "secret-expected"))
     _report(result)
@@ -84,7 +89,7 @@ def _work_tree() -> str:
 
     If standard output is a file, the file's work tree; if the destination is unknown, the current folder's.
     """
-    from trainc.inputs import root_of
+    from trainc.inputs import repository_of
 
     try:
         descriptor = sys.stdout.fileno()
@@ -97,5 +102,5 @@ def _work_tree() -> str:
     if stat.S_ISREG(mode):
         with suppress(OSError):  # only Linux has /proc
             folder = os.path.dirname(os.readlink(f"/proc/self/fd/{descriptor}"))
-    root = root_of(folder)
+    root = repository_of(folder)
     return root if os.path.lexists(os.path.join(root, ".git")) else ""

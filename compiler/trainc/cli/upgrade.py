@@ -31,7 +31,10 @@ Examples:
 @click.option("--write", is_flag=True, help="Rewrite the files in place.")
 @click.option("--diff", is_flag=True, help="Show the changes and write nothing.")
 @click.option("--check", is_flag=True, help="Like --diff, and exit 3 if there are changes.")
-def command(paths: tuple[str, ...], runtimes: tuple[str, ...], write: bool, diff: bool, check: bool) -> int:
+@options.follow_links
+def command(
+    paths: tuple[str, ...], runtimes: tuple[str, ...], write: bool, diff: bool, check: bool, follow_links: bool
+) -> int:
     """Rewrite the TrainJobs and runtimes in PATH in the v2.3 dialect, and print the result.
 
     Comments, order and quoting are kept. Each upgrade is verified: the new document compiles to the same bytes.
@@ -45,7 +48,7 @@ def command(paths: tuple[str, ...], runtimes: tuple[str, ...], write: bool, diff
     from trainc.upgrade import upgrade
 
     stdin = sys.stdin.buffer.read() if "-" in paths else b""
-    upgraded, diagnostics = upgrade(paths or (".",), runtimes=runtimes, stdin=stdin)
+    upgraded, diagnostics = upgrade(paths or (".",), runtimes=runtimes, stdin=stdin, follow_links=follow_links)
     if write:
         for file in upgraded:
             _replace(file)
@@ -54,7 +57,7 @@ def command(paths: tuple[str, ...], runtimes: tuple[str, ...], write: bool, diff
     if check or diff:
         options.write("".join(line for file in upgraded for line in _diff(file)))
     elif not write and not failed(diagnostics):
-        _print(upgraded, paths, stdin)
+        _print(upgraded, paths, stdin, follow_links=follow_links)
     if not changes and not diagnostics:
         options.report("nothing to upgrade\n")
     if failed(diagnostics):
@@ -62,15 +65,17 @@ def command(paths: tuple[str, ...], runtimes: tuple[str, ...], write: bool, diff
     return DIFFERENT if check and upgraded else OK
 
 
-def _print(upgraded: list[Upgraded], paths: tuple[str, ...], stdin: bytes) -> None:
+def _print(upgraded: list[Upgraded], paths: tuple[str, ...], stdin: bytes, *, follow_links: bool) -> None:
     """Print the new texts as one stream. A single file or `-` is printed even if it is unchanged."""
     if upgraded:
         options.write("---\n".join(file.new if file.new.endswith("\n") else f"{file.new}\n" for file in upgraded))
     elif paths == ("-",):
         options.write_bytes(stdin)
     elif len(paths) == 1 and os.path.isfile(paths[0]):
-        with open(paths[0], "rb") as file:
-            options.write_bytes(file.read())
+        from trainc import inputs
+
+        files = inputs.read(paths, follow_links=follow_links)
+        options.write_bytes(*(file.data for file in files if isinstance(file, inputs.File)))
 
 
 def _changes(file: Upgraded, *, done: bool) -> Iterator[str]:
@@ -99,19 +104,20 @@ def _diff(file: Upgraded) -> Iterator[str]:
 
 
 def _replace(file: Upgraded) -> None:
-    """Replace a file atomically: write a temporary file beside it, then rename it."""
-    import tempfile
-    from contextlib import ExitStack
+    """Replace a file atomically; a link below the root is an error."""
+    from trainc import folders
+    from trainc.confine import LinkError, is_confined, is_link, open_to_write
 
-    path = os.path.realpath(file.path)
     data = file.new.encode(file.encoding, "surrogateescape")
+    path = os.path.abspath(file.path) if is_confined(file.path) else os.path.realpath(file.path)
+    folder, name = os.path.split(path)
     try:
-        with ExitStack() as on_failure:
-            with tempfile.NamedTemporaryFile(dir=os.path.dirname(path), prefix=".trainc-", delete=False) as written:
-                on_failure.callback(os.unlink, written.name)
-                written.write(data)
-            os.chmod(written.name, os.stat(path).st_mode & 0o7777)
-            os.replace(written.name, path)
-            on_failure.pop_all()
+        at = open_to_write(folder, make=False)
+        try:
+            if is_link(name, at):
+                raise LinkError
+            folders.replace_at(at, name, data, mode=os.lstat(name, dir_fd=at).st_mode & 0o7777)
+        finally:
+            os.close(at)
     except OSError as error:
         raise click.ClickException(f"{file.path} cannot be written: {error.strerror}") from None

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc import settings as settings_files
-from trainc.compilation import NO_TRAINJOB, Compilation, Options, compile_documents
+from trainc.compilation import NO_TRAINJOB, Compilation, Options, compile_documents, duplicates
 from trainc.diagnostics import Diagnostic
 from trainc.krm import items, results
 from trainc.krm.annotations import without
@@ -58,6 +58,7 @@ def run(file: File | Diagnostic, *, root: str) -> Answer:
         return _answer(given, Compilation(diagnostics=tuple(request)), given.items)
     read = _read(given, request, root)
     compilation = _compiled(read, request, root)
+    compilation = compilation.saying(duplicates(compilation, items.beside(given, read, compilation)))
     if not compilation.failed and (no_trainjob := _no_trainjob(given, request, compilation)):
         compilation = compilation.saying([no_trainjob])
     answer = given.items if compilation.failed else items.replaced(given, read, compilation)

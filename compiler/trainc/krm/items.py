@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from trainc.compilation import Compilation
+    from trainc.diagnostics import Document
     from trainc.krm.resourcelist import ResourceList
     from trainc.kubernetes.trees import Tree
     from trainc.reading import Reading
@@ -30,6 +31,18 @@ if TYPE_CHECKING:
 def is_config(item: object, given: ResourceList) -> bool:
     """Return whether an item is the functionConfig itself, the only item that kustomize passes to a generator."""
     return ObjectId.of(item) == ObjectId.of(given.config.value)
+
+
+def beside(given: ResourceList, read: Reading, compilation: Compilation) -> list[Document]:
+    """Return the items of the answer that have the identity of a compiled object.
+
+    Not included: objects that an earlier run compiled from a TrainJob that stays in the list; they are replaced.
+    """
+    compiled = _compiled(given, compilation)
+    kept = (number for number, item in enumerate(given.items) if is_local(item))
+    replaced_ids = {ObjectId.of(tree) for number in kept for tree in compiled.get(number, ())}
+    ids = {ObjectId.of(tree) for trees in compiled.values() for tree in trees} - replaced_ids
+    return [document for document in read.documents["other"] if ObjectId.of(document.value) in ids]
 
 
 def replaced(given: ResourceList, read: Reading, compilation: Compilation) -> list[Any]:

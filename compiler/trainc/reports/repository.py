@@ -10,8 +10,9 @@ import os
 import re
 from typing import TYPE_CHECKING, Final
 
+from trainc.confine import resolved, within
 from trainc.diagnostics import Location
-from trainc.inputs import STDIN, root_of, within
+from trainc.inputs import STDIN, repository_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -29,13 +30,13 @@ class Repository:
     """The repository of the current folder."""
 
     def __init__(self) -> None:
-        self.root = root_of(".")
+        self.root = repository_of(".")
 
     def path(self, file: str) -> str:
         """Return a file's path from the root, with links resolved; outside the root, its absolute path."""
         if file in _NO_FILES or file.startswith(_BUILT_IN):
             return _NO_FILES.get(file, file)
-        full = os.path.realpath(file)
+        full = resolved(file)
         return os.path.relpath(full, self.root) if within(full, self.root) else full
 
     def fingerprints(self, diagnostics: Sequence[Diagnostic]) -> Iterator[str]:

@@ -163,7 +163,7 @@ def _split(argument: str) -> tuple[revisions.Commit, str | None]:
     return commit, path if path.startswith(("./", "../")) else os.path.join(commit.top, path)
 
 
-def reporting(argument: str) -> Settings:
+def reporting(argument: str, *, follow_links: bool = False) -> Settings:
     """Return the settings that decide what a review reports. Raises RevisionError, or ValueError with the reason.
 
     `argument` is a path, or `REV:PATH`. With a colon it is always the latter, so that no file of that name can replace
@@ -172,7 +172,7 @@ def reporting(argument: str) -> Settings:
     if ":" in argument and not argument.startswith(PATHLIKE):
         found = _of_commit(argument)
     else:
-        found = settings.read(argument)
+        found = settings.read(argument, follow_links=follow_links)
     if failed(found.diagnostics):
         error = next(diagnostic for diagnostic in found.diagnostics if diagnostic.severity == "error")
         raise ValueError(f"invalid --review-config: {error.locate() or argument}: {error.message}")

@@ -10,8 +10,10 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from trainc import inputs
-from trainc.inputs import DEEPEST, LARGEST_FILE, LINK_OUT, SETTINGS, SUFFIXES, File, fault, within
-from trainc.review.revisions import FOLDER, MODULE, Commit, Entry, LinkOutError
+from trainc.confine import within
+from trainc.inputs import DEEPEST, LARGEST_FILE, LINK_OUT, SETTINGS, SUFFIXES, File, fault
+from trainc.listings import LISTING, MARK_BYTES, outputs_of
+from trainc.review.revisions import FOLDER, LINK, MODULE, Commit, Entry, LinkOutError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -25,17 +27,28 @@ class Found(NamedTuple):
     path: str
     """The path at which it was found; for a link, the link's path."""
     entry: Entry
+    listed: bool = False
+    """Whether a listing names it as an output."""
 
 
 def read(
-    commit: Commit, paths: Iterable[str], *, skip: Iterable[str] = (), settings: str = "", root: str | None = None
+    commit: Commit,
+    paths: Iterable[str],
+    *,
+    skip: Iterable[str] = (),
+    settings: str = "",
+    root: str | None = None,
+    follow_links: bool = False,
 ) -> Iterator[File | Diagnostic]:
     """Yield every file below the paths at a commit, as `inputs.read` does for the working tree.
 
     Paths are those of the working tree; a path outside the repository is read from disk. A path that does not exist in
     the commit has no files.
     """
-    walk = Walk(commit, skip=[inside for path in (*skip, settings) if path and (inside := commit.inside(path))])
+    paths = list(paths)
+    given = [inside for path in paths if (inside := commit.inside(path)) is not None]
+    skipped = [inside for path in (*skip, settings) if path and (inside := commit.inside(path))]
+    walk = Walk(commit, skip=skipped, given=given)
     wanted: list[Found | Diagnostic] = []
     elsewhere = []
     for path in paths:
@@ -49,21 +62,25 @@ def read(
     for each in wanted:
         if not isinstance(each, Found):
             yield each
+        elif each.listed and contents.get(each.entry.object, b"").startswith(MARK_BYTES):
+            continue
         elif each.entry.object in contents:
             yield File(commit.named(each.path), contents[each.entry.object])
         else:
             size = f"{each.entry.size >> 20} MiB"
             yield fault(commit.named(each.path), f"is {size}, more than the limit of 256 MiB", "split it")
     if elsewhere:
-        yield from inputs.read(elsewhere, skip=skip, settings=settings, root=root)
+        yield from inputs.read(elsewhere, skip=skip, settings=settings, root=root, follow_links=follow_links)
 
 
 class Walk:
     """One walk over all given paths; it yields no file twice."""
 
-    def __init__(self, commit: Commit, *, skip: list[str]) -> None:
-        """Leave out the paths `skip` of the commit."""
+    def __init__(self, commit: Commit, *, skip: list[str], given: list[str]) -> None:
+        """Leave out the paths `skip` of the commit; `given` are all paths of the walk."""
         self.commit = commit
+        self.given = given
+        self.outputs: frozenset[str] = frozenset()
         self.skip = skip
         self.seen: set[str] = set()
 
@@ -73,7 +90,14 @@ class Walk:
         try:
             real = self.commit.resolved(path)
         except LinkOutError:
-            return [fault(name, "is a link to a target outside the repository", "copy the file", declared=LINK_OUT)]
+            return [
+                fault(
+                    name,
+                    "is a link to a target outside the repository",
+                    "copy the file into the repository",
+                    declared=LINK_OUT,
+                )
+            ]
         if real is None:
             if self.commit.entry(path) is None:
                 return []
@@ -87,7 +111,7 @@ class Walk:
         if os.path.basename(path) == SETTINGS:
             message = "contains trainc settings, not manifests"
             return [] if depth else [fault(name, message, "give the files of the jobs")]
-        return [Found(path, entry)]
+        return [Found(path, entry, listed=depth > 0 and f"/{real}" in self.outputs)]
 
     def _skipped(self, real: str) -> bool:
         return any(within(real, out) for out in self.skip)
@@ -97,11 +121,22 @@ class Walk:
             message = f"is a folder more than {DEEPEST} levels deep"
             return [fault(self.commit.named(path), message, "give its path as an argument")]
         found: list[Found | Diagnostic] = []
-        for name in self.commit.names(real):
+        names = self.commit.names(real)
+        if LISTING in names:
+            self._note_outputs(real)
+        for name in names:
             below = f"{path}/{name}" if path else name
             if not name.startswith(".") and (name.endswith(SUFFIXES) or self._is_folder(below)):
                 found += self.path(below, depth=depth)
         return found
+
+    def _note_outputs(self, folder: str) -> None:
+        """Add the outputs in a folder's listing to `outputs`, except given ones."""
+        entry = self.commit.entry(f"{folder}/{LISTING}" if folder else LISTING)
+        if entry is None or entry.mode in {FOLDER, LINK, MODULE} or entry.size > LARGEST_FILE:
+            return
+        data = self.commit.contents([entry.object])[entry.object]
+        self.outputs |= outputs_of(f"/{folder}", data, (f"/{path}" for path in self.given))
 
     def _is_folder(self, path: str) -> bool:
         """Whether a path is a folder, or a link to one."""

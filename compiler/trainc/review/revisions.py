@@ -11,7 +11,7 @@ import os
 import subprocess
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from trainc import inputs
+from trainc.confine import within
 from trainc.inputs import LARGEST_FILE, SETTINGS, STDIN, File, fault
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ class Commit:
                 return None
             target = os.fsdecode(self.contents([entry.object])[entry.object])
             if os.path.isabs(target):
-                if not inputs.within(target, self.top):
+                if not within(target, self.top):
                     raise LinkOutError(path)
                 target, done = os.path.relpath(target, self.top), []
             rest += target.split("/")[::-1]

@@ -11,11 +11,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from trainc import compilation, inputs, settings
-from trainc.compilation import Compilation, Compiled, compile_documents
+from trainc.compilation import DUPLICATE_OBJECT, Compilation, Compiled, compile_documents
 from trainc.declarations import Declaration
 from trainc.delivery import PLAIN, Delivery
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, Related
 from trainc.inputs import STDIN
+from trainc.outputs import PASSED
 from trainc.reading import Reading
 from trainc.review import commit_files
 from trainc.settings import DEFAULT, Settings
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
 Content = Literal["compiled", "rendered", "nothing"]
 
-DUPLICATE_OBJECT: Final = Declaration("duplicate-object", ("read",), "Duplicate object in rendered manifests", own=True)
 MIXED_SIDE: Final = Declaration("mixed-side", ("read",), "TrainJobs and JobSets in one side of a review", own=True)
 NOTHING_TO_COMPARE: Final = Declaration(
     "nothing-to-compare", ("read",), "No TrainJob or JobSet in either side of a review", own=True
@@ -36,8 +36,6 @@ NOTHING_TO_COMPARE: Final = Declaration(
 
 COMPILED_KINDS: Final = frozenset({"JobSet", "ConfigMap", "PodGroup"})
 """The kinds that trainc writes."""
-PASSED: Final = "_passthrough.yaml"
-"""The file of an output folder with the documents that trainc passes through."""
 
 
 class SideSpec(NamedTuple):
@@ -66,6 +64,8 @@ class DiffOptions(NamedTuple):
     passthrough: bool = False
     reporting: Settings | None = None
     """The settings that decide what is reported; None for each side's own."""
+    follow_links: bool = False
+    """Whether links may lead out of the root of a path on disk."""
 
 
 class Item(NamedTuple):
@@ -105,10 +105,14 @@ class Side(NamedTuple):
 
 def read(spec: SideSpec, options: DiffOptions) -> Side:
     """Read one side; compile it if it contains TrainJobs."""
-    own = _settings(spec, options)
+    own = _settings(spec, options)._replace(follow_links=options.follow_links)
     files_of = inputs.read if spec.commit is None else partial(commit_files.read, spec.commit)
     found = Reading(files_of, namespace=options.namespace)
-    found.gather(spec.paths, settings=own.file if spec.commit is None else options.config or "")
+    found.gather(
+        spec.paths,
+        settings=own.file if spec.commit is None else options.config or "",
+        follow_links=options.follow_links,
+    )
     jobsets = [document for document in found.documents["other"] if document.value.get("kind") == "JobSet"]
     jobs = found.documents["job"]
     if jobs and jobsets:
@@ -124,7 +128,7 @@ def _settings(spec: SideSpec, options: DiffOptions) -> Settings:
     if options.no_config:
         return DEFAULT
     if spec.commit is None or options.config is not None:
-        return settings.of(spec.paths, file=options.config)
+        return settings.of(spec.paths, file=options.config, follow_links=options.follow_links)
     file = spec.commit.settings(spec.paths[0])
     if isinstance(file, Diagnostic):
         return Settings(diagnostics=(file,))

@@ -30,6 +30,7 @@ from trainc.passes.resolve import missing
 from trainc.plan import NODE, Plan
 from trainc.reading import Reading
 from trainc.records import NamedTuple
+from trainc.settings import DEFAULT
 from trainc.training_operator import TRAINER
 
 if TYPE_CHECKING:
@@ -88,21 +89,22 @@ class _Job(NamedTuple):
 
 
 def upgrade(
-    paths: Sequence[str], *, runtimes: Sequence[str] = (), stdin: bytes = b""
+    paths: Sequence[str], *, runtimes: Sequence[str] = (), stdin: bytes = b"", follow_links: bool = False
 ) -> tuple[list[Upgraded], list[Diagnostic]]:
     """Return the files that an upgrade of the paths would change, and diagnostics.
 
     `stdin` is the content of the path `-`.
     """
     read, texts = Reading(), {}
-    files = [inputs.File("-", stdin)] if inputs.STDIN in paths else inputs.read(paths)
+    files = [inputs.File("-", stdin)] if inputs.STDIN in paths else inputs.read(paths, follow_links=follow_links)
     for file in files:
         if isinstance(file, Diagnostic):
             read.diagnostics.append(file)
         else:
             read.add(file)
             texts[file.path] = file
-    before = compile_documents(read, Options(runtimes=runtimes))
+    options = Options(runtimes=runtimes, settings=DEFAULT._replace(follow_links=follow_links))
+    before = compile_documents(read, options)
     compiled = {(job.namespace, job.name): job.objects for job in before.jobs}
     todo: list[_Job] = []
     conformed: list[Document] = []
@@ -122,7 +124,7 @@ def upgrade(
             found = [diagnostic for diagnostic in before.diagnostics if diagnostic.severity == "error"]
     new, refused = _rewritten(todo)
     found += refused
-    found += _unproved(read, new, before, runtimes)
+    found += _unproved(read, new, before, options)
     found += (
         _refusal(document, NO_EQUIVALENT) for document in conformed if not _is_same(document, _renewed(document, new))
     )
@@ -272,12 +274,12 @@ def _is_json(text: str) -> bool:
     return True
 
 
-def _unproved(read: Reading, new: Texts, before: Compilation, runtimes: Sequence[str]) -> Iterator[Diagnostic]:
+def _unproved(read: Reading, new: Texts, before: Compilation, options: Options) -> Iterator[Diagnostic]:
     """Compile the new documents, and yield a diagnostic for each TrainJob whose objects differ from the old ones."""
     after_read = Reading()
     for role, documents in read.documents.items():
         after_read.documents[role] = [_renewed(document, new) for document in documents]
-    after = compile_documents(after_read, Options(runtimes=runtimes))
+    after = compile_documents(after_read, options)
     objects = {(job.namespace, job.name): job.objects for job in after.jobs}
     for job in before.jobs:
         key = job.namespace, job.name
