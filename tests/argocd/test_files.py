@@ -81,4 +81,5 @@ def test_what_is_counted_is_what_is_read(repository: Path) -> None:
 
 def test_the_documentation_says_how_much() -> None:
     page = (Path(__file__).parents[2] / "docs" / "gitops.md").read_text()
-    assert f"{MOST_BYTES >> 20} MiB and {MOST_FILES:,} files" in page
+    limits = f"at most {MOST_BYTES >> 20} MiB of manifests and runtimes in at most {MOST_FILES:,} files"
+    assert limits in page
