@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from trainc import inputs
@@ -208,18 +209,21 @@ def library(
     from trainc.passes.conform import conform_runtime
 
     spelled = options.settings.option_names
+    conform = partial(
+        conform_runtime, field_validation=options.settings.field_validation, option=spelled.field_validation
+    )
     levels: list[Level] = []
     found: list[Diagnostic] = []
     if given is not None:
-        level, twice = Level.of("the given paths", given, conform_runtime)
+        level, twice = Level.of("the given paths", given, conform)
         found += twice
         levels.append(level)
     for path in options.runtimes:
         more = read([path], options._replace(settings=DEFAULT), files_of)
-        level, twice = Level.of(spelled.runtimes.format(path), more.documents["runtime"], conform_runtime)
+        level, twice = Level.of(spelled.runtimes.format(path), more.documents["runtime"], conform)
         found += [*more.diagnostics, *twice]
         levels.append(level)
-    return Library((*levels, BuiltIn(conform_runtime)), spelled), found
+    return Library((*levels, BuiltIn(conform)), spelled), found
 
 
 def _plans(jobs: list[Document], library: Library, options: Options, found: list[Diagnostic]) -> list[Plan]:
@@ -231,7 +235,16 @@ def _plans(jobs: list[Document], library: Library, options: Options, found: list
 
     settings = options.settings
     plans = [
-        run(Plan(job=job, library=library, project=settings.project, quiet=settings.quiet, delivery=options.delivery))
+        run(
+            Plan(
+                job=job,
+                library=library,
+                project=settings.project,
+                delivery=options.delivery,
+                field_validation=settings.field_validation,
+                quiet=settings.quiet,
+            )
+        )
         for job in _chosen(jobs, options.only, found)
     ]
     for plan in plans:

@@ -118,6 +118,7 @@ class OptionNames(NamedTuple):
     runtimes: str = "--runtimes {}"
     """With a path, a place to look for runtimes in."""
     name_suffix_hash: str = "--name-suffix-hash"
+    field_validation: str = "--field-validation=warn"
 
 
 FLAGS: Final = OptionNames()

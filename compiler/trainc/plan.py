@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from trainc.declarations import Phase
     from trainc.diagnostics import LintFinding, ObjectId
-    from trainc.kubernetes.violations import Violation
+    from trainc.kubernetes.violations import FieldValidation, Violation
     from trainc.library import Library
 
 NODE: Final = "node"
@@ -57,6 +57,8 @@ class Plan(NamedTuple):
     """What trainc.yaml says of the objects."""
     delivery: Delivery = PLAIN
     """How the objects reach a cluster that may hold older ones."""
+    field_validation: FieldValidation = "strict"
+    """How the TrainJob's unknown fields are reported."""
     suffix: str = ""
     """What the names of the objects end in, where they say what cannot change in place (`trainc.suffix`)."""
     spec: Tree = NOTHING

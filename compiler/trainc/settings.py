@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from trainc.declarations import Severity
     from trainc.diagnostics import Diagnostic, Document
-    from trainc.kubernetes.violations import Violation
+    from trainc.kubernetes.violations import FieldValidation, Violation
 
 SCHEMA: Final = ("Settings", "trainc")
 """The kind, and its folder in `schemas`."""
@@ -34,6 +34,8 @@ class Settings(NamedTuple):
     """The rules that are turned off."""
     strict: str = ""
     """Who makes warnings errors, in words; empty where nobody does."""
+    field_validation: FieldValidation = "strict"
+    """How unknown fields of TrainJobs and runtimes are reported."""
     option_names: OptionNames = FLAGS
     """What diagnostics call the options of a run."""
     all_rules: bool = False
@@ -120,7 +122,8 @@ def _of_document(document: Document) -> Settings:
     from trainc.kubernetes.structural import load
 
     admitted = load(*SCHEMA).admit(document.value)
-    found = (*_faults(document, admitted.violations, "error"), *_faults(document, admitted.unknown, "warning"))
+    unknown = (violation.dropped() for violation in admitted.unknown)
+    found = (*_faults(document, admitted.violations, "error"), *_faults(document, unknown, "warning"))
     if failed(found):
         return Settings(document=document, diagnostics=found)
     lint, project = admitted.value.get("lint") or {}, NO_PROJECT
@@ -132,6 +135,7 @@ def _of_document(document: Document) -> Settings:
     return Settings(
         disable=frozenset(lint.get("disable") or ()),
         strict=f"lint.strict in {document.file}" if lint.get("strict") else "",
+        field_validation=admitted.value.get("fieldValidation", DEFAULT.field_validation),
         project=project,
         document=document,
         diagnostics=found,

@@ -27,6 +27,10 @@ ENCODED = {
     "encoded-json": b'{"apiVersion": "trainer.kubeflow.org/v1alpha1"\n "kind": "TrainJob"}',
 }
 """What no editor would keep as it is."""
+WARNED = dict.fromkeys(
+    ("job-container-of-a-patch", "job-init-container", "job-secret-volume"), ("--field-validation=warn",)
+)
+"""The inputs whose last fault comes after the API server has dropped an unknown field."""
 
 
 class Beside(TextFile):
@@ -38,7 +42,7 @@ class Beside(TextFile):
 @pytest.mark.parametrize("case", CASES)
 def test_report(case: str, snapshot: SnapshotAssertion, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(HERE)
-    done = run("validate", f"{case}.yaml")
+    done = run("validate", f"{case}.yaml", *WARNED.get(case, ()))
     assert f"{done.out}exit {done.code}\n" == snapshot(extension_class=Beside)
 
 
@@ -50,9 +54,10 @@ def test_report_of_bytes(case: str, snapshot: SnapshotAssertion) -> None:
 
 @pytest.mark.parametrize("case", CASES)
 def test_the_catalogue_knows_what_is_reported(case: str) -> None:
-    for said in json.loads(run("validate", str(HERE / f"{case}.yaml"), "--format", "json").out):
+    for said in json.loads(run("validate", str(HERE / f"{case}.yaml"), "--format", "json", *WARNED.get(case, ())).out):
         entry = ENTRIES[said["id"]]
-        assert (said["severity"], said["stage"] in entry.phases) == (entry.severity, True), said
+        severity = "warning" if case in WARNED and said["id"] == "unknown-field" else entry.severity
+        assert (said["severity"], said["stage"] in entry.phases) == (severity, True), said
 
 
 def test_an_input_begins_with_what_is_wrong_with_it() -> None:

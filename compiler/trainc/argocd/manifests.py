@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 
 OF_KUSTOMIZE: Final = ("kustomization.yaml", "kustomization.yml")
 """Files of kustomize's own: no objects, and nothing follows what they say."""
-OPTION_NAMES: Final = OptionNames("the parameter runtimes: {}", "the parameter name-suffix-hash")
+OPTION_NAMES: Final = OptionNames(
+    "the parameter runtimes: {}", "the parameter name-suffix-hash", "the parameter field-validation: warn"
+)
 """How an Application says what else an option says."""
 
 
@@ -63,7 +65,9 @@ def generate(environment: Environment) -> Answer:
         only=said.only,
         namespace=environment.namespace,
         settings=found._replace(
-            strict="the parameter strict" if said.strict else found.strict, option_names=OPTION_NAMES
+            strict="the parameter strict" if said.strict else found.strict,
+            field_validation=said.field_validation or found.field_validation,
+            option_names=OPTION_NAMES,
         ),
         delivery=Delivery(said.name_suffix_hash, said.argocd_replace, said.suspend),
         root=environment.root,

@@ -20,17 +20,19 @@ if TYPE_CHECKING:
 
     from trainc.argocd.environment import Environment, Given
     from trainc.diagnostics import Diagnostic
+    from trainc.kubernetes.violations import FieldValidation
 
 NAMED: Final = 20
 """So many TrainJobs are named in a form."""
 SWITCH: Final = {"true": True, "false": False, "": False}
+VALIDATION: Final[dict[str, FieldValidation]] = {"strict": "strict", "warn": "warn", "ignore": "ignore"}
 
 
 class Parameter(NamedTuple):
     """One parameter."""
 
     name: str
-    form: Literal["paths", "text", "switch"]
+    form: Literal["paths", "text", "switch", "validation"]
     title: str
     tooltip: str
 
@@ -44,6 +46,12 @@ PARAMETERS: Final = (
     ),
     Parameter("only", "text", "Only this TrainJob", "Compile only the TrainJobs of this name"),
     Parameter("strict", "switch", "Strict", "Make every warning an error"),
+    Parameter(
+        "field-validation",
+        "validation",
+        "Field validation",
+        "Unknown fields: strict (errors, the default), warn or ignore (both drop them)",
+    ),
     Parameter("suspend", "switch", "Suspend", "Make every JobSet suspended, for Kueue or a person to start"),
     Parameter(
         "name-suffix-hash",
@@ -70,6 +78,7 @@ class Wanted(NamedTuple):
     suspend: bool = False
     name_suffix_hash: bool = False
     argocd_replace: bool = False
+    field_validation: FieldValidation | None = None
 
 
 def wanted(environment: Environment) -> tuple[Wanted, tuple[Diagnostic, ...]]:
@@ -83,7 +92,7 @@ def wanted(environment: Environment) -> tuple[Wanted, tuple[Diagnostic, ...]]:
         elif given.name in values:
             found.append(fault(f"{given.place} is given twice", "keep one of the two"))
         else:
-            read = {"paths": _paths, "text": _text, "switch": _switch}[forms[given.name]]
+            read = {"paths": _paths, "text": _text, "switch": _switch, "validation": _validation}[forms[given.name]]
             values[given.name] = read(given, environment.root, found)
     return Wanted(**{name.replace("-", "_"): value for name, value in values.items()}), tuple(found)
 
@@ -99,7 +108,7 @@ def _announced(parameter: Parameter, jobs: Sequence[str]) -> dict[str, Any]:
         said |= {"collectionType": "array", "array": []}
     elif parameter.form == "switch":
         said |= {"itemType": "boolean", "string": "false"}
-    elif jobs:
+    elif parameter.name == "only" and jobs:
         more = f" and {len(jobs) - NAMED} more" if len(jobs) > NAMED else ""
         said["tooltip"] += f": {', '.join(jobs[:NAMED])}{more}"
     return said
@@ -149,3 +158,10 @@ def _switch(given: Given, root: str, found: list[Diagnostic]) -> bool:
         found.append(fault(f"{given.place}{shown}", 'give it "true" or "false"'))
         return False
     return SWITCH[text]
+
+
+def _validation(given: Given, root: str, found: list[Diagnostic]) -> FieldValidation | None:
+    text = _text(given, root, found)
+    if text and text not in VALIDATION:
+        found.append(fault(f'{given.place} is "{text}"', f"give it {', '.join(VALIDATION)} as its string"))
+    return VALIDATION.get(text or "")

@@ -12,6 +12,7 @@ from trainc.cli.codes import DIFFERENT, OK, WRONG_INPUT
 
 if TYPE_CHECKING:
     from trainc.delivery import Delivery
+    from trainc.kubernetes.violations import FieldValidation
 
 EPILOG = """\b
 Examples:
@@ -50,6 +51,7 @@ class Separated(click.Command):
 @options.namespace
 @click.option("--config", metavar="FILE", shell_complete=options.file_names, help="The settings of both sides.")
 @click.option("--no-config", is_flag=True, help="Read no trainc.yaml.")
+@options.FIELD_VALIDATION.decorate
 @click.option(
     "--review-config",
     metavar="[REV:]FILE",
@@ -67,6 +69,7 @@ def command(  # noqa: PLR0913, PLR0917 (an option each)
     namespace: str | None,
     config: str | None,
     no_config: bool,
+    field_validation: FieldValidation | None,
     review_config: str | None,
     delivery: Delivery,
     passthrough: bool,
@@ -86,7 +89,9 @@ def command(  # noqa: PLR0913, PLR0917 (an option each)
     try:
         old, new = of_arguments(sides)
         reported = None if review_config is None else reporting(review_config)
-        wanted = DiffOptions(runtimes, only, namespace, config, no_config, delivery, passthrough, reported)
+        wanted = DiffOptions(
+            runtimes, only, namespace, config, no_config, delivery, passthrough, reported, field_validation
+        )
         review = compare(old, new, wanted)
     except (RevisionError, ValueError) as error:
         raise click.UsageError(f"{error}.") from None

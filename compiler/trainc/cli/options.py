@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from trainc.compilation import Compilation
+    from trainc.kubernetes.violations import FieldValidation
+    from trainc.settings import Settings
 
     Decorated = Callable[..., Any]
 
@@ -97,8 +99,14 @@ REPORT: Final = Option(
     complete=report_names,
     metavar="FORMAT=FILE",
 )
+FIELD_VALIDATION: Final = Option(
+    ("--field-validation",),
+    "Unknown fields: errors (strict, the default), dropped with a warning, or dropped.",
+    choices=("strict", "warn", "ignore"),
+)
 SETTINGS: Final = (
     Option(("--strict",), "Make every warning an error.", is_flag=True),
+    FIELD_VALIDATION,
     Option(
         ("--config",),
         "The settings; by default the nearest trainc.yaml of the first PATH's folder and those above it.",
@@ -150,7 +158,13 @@ def with_settings(function: Decorated) -> Decorated:
     """The function with one argument for SETTINGS and the trainc.yaml that they mean."""
 
     def with_settings(
-        *, paths: tuple[str, ...], strict: bool, config: str | None, no_config: bool, **others: Any
+        *,
+        paths: tuple[str, ...],
+        strict: bool,
+        field_validation: FieldValidation | None,
+        config: str | None,
+        no_config: bool,
+        **others: Any,
     ) -> Any:
         from trainc.settings import of
 
@@ -159,9 +173,31 @@ def with_settings(function: Decorated) -> Decorated:
         # Files that are checked as a part of a folder have that folder's.
         among = others.get("among")
         found = of(paths if among is None else (among,), file=config, search=not no_config)
-        return function(paths=paths, settings=found._replace(strict="--strict") if strict else found, **others)
+        if strict:
+            found = found._replace(strict="--strict")
+        if field_validation is not None:
+            found = found._replace(field_validation=field_validation)
+        return function(paths=paths, settings=found, **others)
 
     return _instead(with_settings, function)
+
+
+def field_validation(function: Decorated) -> Decorated:
+    """FIELD_VALIDATION as the argument `settings`, for a command that needs no other setting of trainc.yaml."""
+
+    def with_field_validation(
+        *, paths: tuple[str, ...], field_validation: FieldValidation | None, **others: Any
+    ) -> Any:
+        return function(paths=paths, settings=validating(field_validation, paths), **others)
+
+    return FIELD_VALIDATION.decorate(_instead(with_field_validation, function))
+
+
+def validating(given: FieldValidation | None, paths: tuple[str, ...]) -> Settings:
+    """Return the default settings with the given field validation, or the one in the trainc.yaml of some paths."""
+    from trainc.settings import DEFAULT, of
+
+    return DEFAULT._replace(field_validation=given or of(paths).field_validation)
 
 
 def with_delivery(function: Decorated) -> Decorated:

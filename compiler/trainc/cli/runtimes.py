@@ -17,14 +17,16 @@ if TYPE_CHECKING:
 
     from trainc.diagnostics import Diagnostic
     from trainc.kubernetes.trees import Tree
+    from trainc.kubernetes.violations import FieldValidation
     from trainc.library import Entry
     from trainc.objects import Runtime
 
 EPILOG = """\b
 Examples:
-  trainc runtimes                         list the stock runtimes
+  trainc runtimes                         list the runtimes below the current folder, and the stock ones
   trainc runtimes platform/runtimes       those found there, and the stock ones
   trainc runtimes --wide                  with the image and resources of a node
+  trainc runtimes --format json | jq -r '.[].name'
   trainc runtimes torch-distributed       print one
   trainc runtimes --export runtimes/      write the stock ones, for a repository that pins them
 """
@@ -44,6 +46,13 @@ def names_or_files(ctx: click.Context, param: click.Parameter, incomplete: str) 
 @click.command(short_help="List the runtimes, or print one.", epilog=EPILOG)
 @click.argument("arguments", nargs=-1, metavar="[NAME] [PATH]...", shell_complete=names_or_files)
 @options.runtimes
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "json"]),
+    default="table",
+    help="json: a list for a program, with all columns; by default a table.",
+)
 @click.option("--wide", is_flag=True, help="List also which image a node runs, and what it asks for.")
 @click.option(
     "--export",
@@ -51,22 +60,36 @@ def names_or_files(ctx: click.Context, param: click.Parameter, incomplete: str) 
     help="Write each stock runtime to DIR/<name>.yaml; a file there is kept.",
     shell_complete=options.folder_names,
 )
-def command(arguments: tuple[str, ...], runtimes: tuple[str, ...], wide: bool, export: str | None) -> int:
-    """List the runtimes found in PATH and the stock ones, or print the one called NAME."""
+@options.FIELD_VALIDATION.decorate
+def command(
+    arguments: tuple[str, ...],
+    runtimes: tuple[str, ...],
+    form: str,
+    wide: bool,
+    export: str | None,
+    field_validation: FieldValidation | None,
+) -> int:
+    """List the runtimes found in PATH and the stock ones, or print the one called NAME.
+
+    PATH is files, folders, or -; by default the current folder.
+    """
     paths = tuple(argument for argument in arguments if _is_path(argument))
     name, *more = [argument for argument in arguments if argument not in paths] or [""]
     if more:
         raise click.UsageError(f"One NAME at a time: {name} and {', '.join(more)} are two.")
     if name and export:
         raise click.UsageError("--export writes all stock runtimes: leave NAME out.")
-    if wide and (name or export):
-        raise click.UsageError("--wide is for the list: leave it out.")
+    if (wide or form == "json") and (name or export):
+        raise click.UsageError(f"{'--wide' if wide else '--format json'} is for the list: leave it out.")
     from trainc.compilation import Options, library
 
-    found, diagnostics = library(Options(runtimes=(*paths, *runtimes)))
-    entries = [entry for level in found.levels for key in level.known() if (entry := level.find(key))]
     if export:
-        return _export(entries, export)
+        found, _ = library(Options())
+        return _export([entry for key in found.known() if (entry := found.levels[-1].find(key))], export)
+    paths = paths or (".",)
+    searched = Options(runtimes=(*paths, *runtimes), settings=options.validating(field_validation, paths))
+    found, diagnostics = library(searched)
+    entries = _once(entry for level in found.levels for key in level.known() if (entry := level.find(key)))
     if name:
         entries = [entry for entry in entries if entry.id.name == name]
     if name and not entries:
@@ -75,6 +98,10 @@ def command(arguments: tuple[str, ...], runtimes: tuple[str, ...], wide: bool, e
     diagnostics += [diagnostic for entry in entries for diagnostic in entry.conform()[1]]
     if name:
         options.write(known[0][0].document.text if known else "")
+    elif form == "json":
+        import json
+
+        options.write(json.dumps([_entry(*one) for one in known], indent=2, ensure_ascii=False) + "\n")
     else:
         from trainc.columns import table
 
@@ -94,6 +121,18 @@ def _is_path(argument: str) -> bool:
     if argument == STDIN or os.sep in argument or argument.endswith(SUFFIXES):
         return True
     return os.path.exists(argument) and not os.path.exists(data_path("runtimes", f"{argument}.yaml"))
+
+
+def _once(entries: Iterable[Entry]) -> list[Entry]:
+    """Return each runtime once: a folder may be inside another one."""
+    import os
+
+    found: dict[object, Entry] = {}
+    for entry in entries:
+        document = entry.document
+        place = os.path.realpath(document.file), document.line, document.column, document.within
+        found.setdefault(place, entry)
+    return list(found.values())
 
 
 def _report_errors(diagnostics: list[Diagnostic]) -> int:
@@ -116,19 +155,46 @@ def _row(entry: Entry, runtime: Runtime) -> tuple[str, ...]:
     return tuple(map(escape, (name, id.kind, runtime.framework, nodes, ",".join(jobs), where)))
 
 
+def _entry(entry: Entry, runtime: Runtime) -> Tree:
+    """Return a runtime for `--format json`: the columns of the table, `--wide` included, and the line in its file."""
+    from trainc.library import BUILT_IN
+
+    id, document = runtime.id, entry.document
+    image, requests = _container(runtime)
+    return {
+        "name": id.name,
+        "namespace": id.namespace,
+        "kind": id.kind,
+        "framework": runtime.framework,
+        "nodes": (runtime.policy or {}).get("numNodes", 1),
+        "jobs": [str(job.get("name")) for job in runtime.spec.get("replicatedJobs") or []],
+        "image": image,
+        "requests": {name: str(requests[name]) for name in sorted(requests)},
+        "builtIn": entry.level == BUILT_IN,
+        "file": document.file,
+        "line": document.line,
+    }
+
+
 def _node(runtime: Runtime) -> tuple[str, ...]:
-    """The image of the container that a TrainJob is written into, and what it asks for; a request before a limit."""
+    """Return the image and the requests of `_container` as two columns."""
+    from trainc.reports.text import escape
+
+    image, requests = _container(runtime)
+    return escape(image or "-"), escape(",".join(f"{name}={requests[name]}" for name in sorted(requests)) or "-")
+
+
+def _container(runtime: Runtime) -> tuple[str, Tree]:
+    """Return image and requests of the container that trainer fields apply to; a limit is the default of a request."""
     from trainc.kubernetes.trees import get
     from trainc.objects import ancestor
     from trainc.plan import NODE, pod_spec
-    from trainc.reports.text import escape
 
     trainers = [i for i, job in enumerate(runtime.spec.get("replicatedJobs") or []) if ancestor(job) == "trainer"]
     containers = [c for i in trainers for c in get(runtime.spec, (*pod_spec(i), "containers"), [])]
     node: Tree = next((container for container in containers if container.get("name") == NODE), {})
     resources: Tree = node.get("resources") or {}
-    asked = {**(resources.get("limits") or {}), **(resources.get("requests") or {})}
-    return escape(node.get("image") or "-"), escape(",".join(f"{name}={asked[name]}" for name in sorted(asked)) or "-")
+    return str(node.get("image") or ""), {**(resources.get("limits") or {}), **(resources.get("requests") or {})}
 
 
 def _missing(name: str, names: set[str]) -> Diagnostic:

@@ -16,6 +16,7 @@ from trainc.cli.codes import OK, WRONG_INPUT
 if TYPE_CHECKING:
     from trainc.compilation import Compilation
     from trainc.kubernetes.trees import Tree
+    from trainc.settings import Settings
 
 EPILOG = """\b
 Examples:
@@ -29,14 +30,17 @@ Examples:
 @options.paths
 @options.runtimes
 @options.namespace
-def command(job: str, paths: tuple[str, ...], runtimes: tuple[str, ...], namespace: str | None) -> int:
+@options.field_validation
+def command(
+    job: str, paths: tuple[str, ...], runtimes: tuple[str, ...], namespace: str | None, settings: Settings
+) -> int:
     """Print every Secret that the pods of TrainJob JOB wait for, with new random keys.
 
     JOB is the TrainJob's name; it is looked for in PATH (files, folders, or -; by default the current folder).
     """
     from trainc.compilation import compile
 
-    result = compile(paths or (".",), runtimes=runtimes, only=job, namespace=namespace)
+    result = compile(paths or (".",), runtimes=runtimes, only=job, namespace=namespace, settings=settings)
     # The note on Secrets says to do what is being done.
     result = result._replace(diagnostics=tuple(d for d in result.diagnostics if d.id != "secret-expected"))
     _report(result)

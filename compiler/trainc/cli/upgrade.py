@@ -14,6 +14,7 @@ from trainc.cli.codes import DIFFERENT, OK, WRONG_INPUT
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from trainc.settings import Settings
     from trainc.upgrade import Upgraded
 
 EPILOG = """\b
@@ -31,7 +32,10 @@ Examples:
 @click.option("--write", is_flag=True, help="Rewrite the files in place.")
 @click.option("--diff", is_flag=True, help="Write nothing; show what would change.")
 @click.option("--check", is_flag=True, help="As --diff, and exit 3 when something would change.")
-def command(paths: tuple[str, ...], runtimes: tuple[str, ...], write: bool, diff: bool, check: bool) -> int:
+@options.field_validation
+def command(
+    paths: tuple[str, ...], runtimes: tuple[str, ...], write: bool, diff: bool, check: bool, settings: Settings
+) -> int:
     """Rewrite the TrainJobs and runtimes found in PATH as Trainer v2.3 writes them, and print the result.
 
     Comments, order and quoting are kept. Every upgrade is proved: the new document compiles to the same bytes.
@@ -45,7 +49,7 @@ def command(paths: tuple[str, ...], runtimes: tuple[str, ...], write: bool, diff
     from trainc.upgrade import upgrade
 
     stdin = sys.stdin.buffer.read() if "-" in paths else b""
-    upgraded, diagnostics = upgrade(paths or (".",), runtimes=runtimes, stdin=stdin)
+    upgraded, diagnostics = upgrade(paths or (".",), runtimes=runtimes, stdin=stdin, settings=settings)
     if write:
         for file in upgraded:
             _replace(file)

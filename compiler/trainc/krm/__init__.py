@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from trainc.settings import Settings
 
 OPTION_NAMES: Final = OptionNames(
-    runtimes="runtimes: [{}] in the functionConfig", name_suffix_hash="nameSuffixHash in the functionConfig"
+    runtimes="runtimes: [{}] in the functionConfig",
+    name_suffix_hash="nameSuffixHash in the functionConfig",
+    field_validation="fieldValidation: warn in the functionConfig",
 )
 """How a functionConfig says what else an option says."""
 
@@ -88,7 +90,9 @@ def _compiled(read: Reading, wanted: Request, root: str) -> Compilation:
 def _settings(wanted: Request, root: str) -> Settings:
     found = projects.read(wanted.settings, root=root) if wanted.settings else DEFAULT
     return found._replace(
-        strict="strict in the functionConfig" if wanted.strict else found.strict, option_names=OPTION_NAMES
+        strict="strict in the functionConfig" if wanted.strict else found.strict,
+        field_validation=wanted.field_validation or found.field_validation,
+        option_names=OPTION_NAMES,
     )
 
 

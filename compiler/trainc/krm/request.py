@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from trainc.diagnostics import Document, Path
     from trainc.kubernetes.trees import Tree
-    from trainc.kubernetes.violations import Violation
+    from trainc.kubernetes.violations import FieldValidation, Violation
 
 FUNCTION_CONFIG: Final = Declaration(
     "function-config", ("read",), "A functionConfig asks for what trainc krm cannot do", own=True
@@ -48,6 +48,8 @@ class Request(NamedTuple):
     only: str | None = None
     namespace: str | None = None
     strict: bool = False
+    field_validation: FieldValidation | None = None
+    """None where the functionConfig does not set it."""
     delivery: Delivery = PLAIN
 
 
@@ -64,8 +66,7 @@ def of(config: Document) -> Request | list[Diagnostic]:
     if field == "data" and isinstance(asked, dict):
         asked = {key: _typed(value, schema["properties"][field]["properties"].get(key)) for key, value in asked.items()}
     admitted = StructuralSchema(schema).admit({} if asked is None else {field: asked})
-    found = [_of_schema(config, violation) for violation in admitted.violations]
-    found += [_unknown(config, violation) for violation in admitted.unknown]
+    found = [_of_schema(config, violation) for violation in (*admitted.violations, *admitted.unknown)]
     if found:
         return found
     wanted = admitted.value.get(field, {})
@@ -105,6 +106,7 @@ def _request(wanted: Tree) -> Request:
         only=wanted.get("only"),
         namespace=wanted.get("namespace"),
         strict=wanted.get("strict", False),
+        field_validation=wanted.get("fieldValidation"),
         delivery=Delivery(
             name_suffix_hash=wanted.get("nameSuffixHash", False),
             argocd_replace=wanted.get("argocdReplace", False),
@@ -154,12 +156,6 @@ def _quoted(config: Document, violation: Violation) -> str:
     """The way out where everything is text, in the data of a ConfigMap."""
     is_text = violation.path[:1] == ("data",) and isinstance(get(config.value, violation.path), str)
     return 'write "true" or "false"' if is_text and violation.rule == "wrong-type" else ""
-
-
-def _unknown(config: Document, violation: Violation) -> Diagnostic:
-    """A field that is not known is no slip to be passed over: what was asked for would not be done."""
-    message, _, _ = violation.message.partition("; it is dropped")
-    return _of_schema(config, violation)._replace(message=message)
 
 
 def _there(config: Document, path: Path) -> Path:

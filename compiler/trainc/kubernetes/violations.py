@@ -53,10 +53,12 @@ TOO_FEW_PROPERTIES: Final = Declaration(
 TOO_LONG: Final = Declaration("too-long", ("schema", "jobset-schema", "job"), "A string is too long")
 TOO_MANY_ITEMS: Final = Declaration("too-many-items", ("schema", "jobset-schema", "job"), "A list has too many items")
 TOO_SHORT: Final = Declaration("too-short", ("schema", "jobset-schema"), "A string is too short")
-UNKNOWN_FIELD: Final = Declaration(
-    "unknown-field", ("schema",), "A field that the kind does not have is dropped", "warning"
-)
+UNKNOWN_FIELD: Final = Declaration("unknown-field", ("schema",), "Unknown field")
 WRONG_TYPE: Final = Declaration("wrong-type", ("schema", "read", "jobset-schema"), "A value is of the wrong type")
+
+
+FieldValidation = Literal["strict", "warn", "ignore"]
+"""How unknown fields are reported: the values of `kubectl --validate`, and of the API server's fieldValidation."""
 
 
 class Violation(NamedTuple):
@@ -95,6 +97,10 @@ class Violation(NamedTuple):
         """Return a violation at a path; `field` is given where the cluster's error spells the path otherwise."""
         return cls(path, field or field_of(path), declared.id, message, help, stage, key, related)
 
+    def dropped(self) -> Violation:
+        """Return the violation of a field that is dropped instead of refused."""
+        return self._replace(message=f"{self.message}; it is dropped")
+
 
 class Collector:
     """The violations of one object."""
@@ -121,13 +127,13 @@ class Collector:
 
 
 class Admitted(NamedTuple):
-    """What the API server would store, what it would refuse, and what it drops without refusing."""
+    """What the API server would store, what it would refuse, and the fields that it does not know."""
 
     value: Any
     """Unchanged parts are the same objects as in the input. Means little where there are violations."""
     violations: tuple[Violation, ...] = ()
     unknown: tuple[Violation, ...] = ()
-    """Fields that the kind does not have (rule unknown-field): a warning each."""
+    """Fields that the kind does not have (rule unknown-field); `value` lacks them."""
 
 
 def field_of(path: Path) -> str:

@@ -1,7 +1,7 @@
 """Conform: what the API server does with a TrainJob or a runtime when it is created.
 
 Reads    a document as it was written, in whichever dialect.
-Returns  the object as it is stored: unknown fields pruned (a warning each), nulls dropped, defaults filled in, and
+Returns  the object as it is stored: unknown fields pruned, nulls dropped, defaults filled in, and
          then in the form of v2.3; or the diagnostics of its CRD's schema and rules, of its metadata, and of its
          webhook: of a TrainJob's as far as it does not look at the runtime.
 """
@@ -29,12 +29,15 @@ from trainc.objects import Runtime
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from trainc.declarations import Severity
     from trainc.diagnostics import Path
     from trainc.frontends.dialects import Told
     from trainc.kubernetes.structural import StructuralSchema
+    from trainc.kubernetes.violations import FieldValidation
     from trainc.plan import Plan
 
 RELEASE: Final = "trainer-2.3"
+RELEASE_NAME: Final = "v2.3"
 PROCESSES: Final = ("spec", "mlPolicy", "torch", "numProcPerNode")
 """What runtimes of Trainer v2.0 and v2.1 say of torch's processes; v2.3 drops it."""
 _SHARED: Final = Memory()
@@ -58,8 +61,10 @@ def conform_v2_3(plan: Plan) -> Plan:
     document = plan.job.document
     value, violations, unknown = admit(with_shared_parts(document.value), load("TrainJob", RELEASE))
     violations += broken_rules("TrainJob", value, tuple(violations))
-    found = [*diagnose(document, violations), *diagnose(document, unknown, warn=True)]
-    return plan._replace(job=plan.job._replace(value=less(value, found))).report(found)
+    found = list(diagnose(document, violations))
+    value = less(value, found)  # without unknown fields, which are not in it
+    found += unknown_fields(document, unknown, plan.field_validation, plan.library.option_names.field_validation)
+    return plan._replace(job=plan.job._replace(value=value)).report(found)
 
 
 def with_shared_parts(job: Tree) -> Tree:
@@ -99,8 +104,9 @@ def conform_older(plan: Plan, told: Told) -> Plan:
         return plan.report(checks.mixed(subject, document, told))._replace(stopped=True)
     dialect = load_dialect(told.key)
     value, violations, unknown = admit(document.value, load("TrainJob", dialect.SCHEMA))
-    found = [*diagnose(document, violations), *diagnose(document, unknown, warn=True)]
+    found = list(diagnose(document, violations))
     value = less(value, found)
+    found += unknown_fields(document, unknown, plan.field_validation, plan.library.option_names.field_validation)
     if not isinstance(value.get("spec"), dict):
         return plan.report(found)._replace(stopped=True)
     moves = tuple(dialect.moves(value))
@@ -144,15 +150,21 @@ def without(value: Tree, path: Path, copies: dict[Path, dict[Any, Any]] | None =
     return value
 
 
-def conform_runtime(document: Document, level: str) -> tuple[Runtime | None, tuple[Diagnostic, ...]]:
-    """The runtime as the controller sees it; None where the cluster would refuse it."""
+def conform_runtime(
+    document: Document, level: str, *, field_validation: FieldValidation, option: str
+) -> tuple[Runtime | None, tuple[Diagnostic, ...]]:
+    """The runtime as the controller sees it; None where the cluster would refuse it.
+
+    option   the name of the option that drops unknown fields with a warning
+    """
     subject = ObjectId.of(document.value)
     written, processes = document.value, get(document.value, PROCESSES)
     if processes is not None:
         written = without(written, PROCESSES)
     value, violations, unknown = admit(written, extensions.load(subject.kind), namespaced=subject.kind != CLUSTER)
     violations += broken_rules(subject.kind, value, tuple(violations))
-    found = [*diagnose(document, violations), *diagnose(document, unknown, warn=True)]
+    found = list(diagnose(document, violations))
+    unknown_found = tuple(unknown_fields(document, unknown, field_validation, option))
     if processes is not None or subject.apiVersion == OLD_VERSION:
         from trainc.checks.dialect import older_runtime, runtime_processes
 
@@ -161,7 +173,8 @@ def conform_runtime(document: Document, level: str) -> tuple[Runtime | None, tup
             found += runtime_processes(subject, document, processes)
             value = put(value, PROCESSES, processes)
     if failed(found):
-        return None, tuple(found)
+        return None, (*found, *unknown_found)
+    found += unknown_found
     template = get(value, ("spec", "template", "spec"), {})
     runtime = Runtime.of(document, value, typed(template), level)
     for check in runtime_checks.CHECKS:
@@ -178,7 +191,24 @@ def admit(
     return admitted.value, violations, admitted.unknown
 
 
-def diagnose(document: Document, violations: Iterable[Violation], *, warn: bool = False) -> Iterator[Diagnostic]:
+def unknown_fields(
+    document: Document, unknown: Iterable[Violation], validation: FieldValidation, option: str
+) -> Iterator[Diagnostic]:
+    """Report unknown fields: as errors, or as warnings about what is dropped, or not at all.
+
+    option   the name of the option that drops them with a warning
+    """
+    if validation == "strict":
+        for found in diagnose(document, unknown):
+            newer = f"se {option} if a Trainer release after {RELEASE_NAME} has the field"
+            yield found._replace(help=f"{found.help} U{newer}" if found.help[-1] == "?" else f"{found.help}; u{newer}")
+    elif validation == "warn":
+        yield from diagnose(document, (violation.dropped() for violation in unknown), severity="warning")
+
+
+def diagnose(
+    document: Document, violations: Iterable[Violation], *, severity: Severity = "error"
+) -> Iterator[Diagnostic]:
     """What is wrong with an object, as diagnostics at the fields that are wrong."""
     for violation in violations:
         from trainc.checks.dialect import later_spelling
@@ -186,7 +216,7 @@ def diagnose(document: Document, violations: Iterable[Violation], *, warn: bool 
         said = get(document.value, violation.path)
         yield Diagnostic(
             id=violation.rule,
-            severity="warning" if warn else "error",
+            severity=severity,
             stage=violation.stage,
             message=violation.message,
             help=later_spelling(violation.path, violation.rule, said)

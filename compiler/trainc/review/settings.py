@@ -19,10 +19,11 @@ if TYPE_CHECKING:
     from trainc.diagnostics import Document
     from trainc.kubernetes.trees import Path, Tree
 
-REPORTING: Final = "lint"
-"""The section that decides what is reported, and changes no object."""
-RULES: Final = (REPORTING, "disable")
-ORDER: Final = (REPORTING, "accelerators")
+LINT: Final = "lint"
+REPORTING: Final = (LINT, "fieldValidation")
+"""The sections that decide what is reported, and change no object."""
+RULES: Final = (LINT, "disable")
+ORDER: Final = (*REPORTING, "accelerators")
 """The sections that come first: other fields have no effect, and must not push these out of sight."""
 
 
@@ -80,12 +81,12 @@ def _changes(old: Tree, new: Tree) -> Iterator[Change]:
 
 def _rules(tree: Tree) -> list[str] | None:
     """Return the rules that a document turns off; None where the field does not have its type."""
-    lint = tree.get(REPORTING, {})
+    lint = tree.get(LINT, {})
     given: Any = lint.get("disable", []) if isinstance(lint, dict) else GONE
     return given if isinstance(given, list) and all(isinstance(rule, str) for rule in given) else None
 
 
 def _without_rules(tree: Tree) -> Tree:
     """Return a document without `lint.disable`, and with a `lint`: so each of its fields is a change of its own."""
-    lint = tree.get(REPORTING, {})
-    return tree | {REPORTING: {key: value for key, value in lint.items() if key != "disable"}}
+    lint = tree.get(LINT, {})
+    return tree | {LINT: {key: value for key, value in lint.items() if key != "disable"}}

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from trainc.kubernetes.trees import Tree
+    from trainc.kubernetes.violations import FieldValidation
     from trainc.review import revisions
 
 Made = Literal["compiled", "rendered", "nothing"]
@@ -68,6 +69,8 @@ class DiffOptions(NamedTuple):
     passthrough: bool = False
     reporting: Settings | None = None
     """The settings that decide what is reported, instead of each side's own."""
+    field_validation: FieldValidation | None = None
+    """How unknown fields of the new side are reported; None for what its settings say."""
 
 
 class Item(NamedTuple):
@@ -138,7 +141,7 @@ def _compiled(where: Where, found: Reading, wanted: Settings, options: DiffOptio
         runtimes=options.runtimes,
         only=options.only,
         namespace=options.namespace,
-        settings=_as_reported(wanted, options.reporting),
+        settings=_as_reported(wanted, options),
         delivery=options.delivery._replace(name_suffix_hash=False),
     )
     result = compile_documents(found, run)
@@ -146,11 +149,16 @@ def _compiled(where: Where, found: Reading, wanted: Settings, options: DiffOptio
     return Side(where, "compiled", items, result.diagnostics, wanted)
 
 
-def _as_reported(wanted: Settings, reporting: Settings | None) -> Settings:
-    """Return the settings of a side with what others decide: which warnings are reported, and as what."""
-    if reporting is None:
-        return wanted
-    return wanted._replace(disable=reporting.disable, strict=reporting.strict)
+def _as_reported(wanted: Settings, options: DiffOptions) -> Settings:
+    """Return the settings of a side with what others decide: which faults are reported, and as what."""
+    if options.reporting is not None:
+        reporting = options.reporting
+        wanted = wanted._replace(
+            disable=reporting.disable, strict=reporting.strict, field_validation=reporting.field_validation
+        )
+    if options.field_validation is not None:
+        wanted = wanted._replace(field_validation=options.field_validation)
+    return wanted
 
 
 def _items(result: Compilation, *, passthrough: bool) -> Iterator[Item]:

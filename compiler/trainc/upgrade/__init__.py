@@ -26,9 +26,12 @@ from trainc.kubernetes.violations import field_of
 from trainc.passes.conform import PROCESSES, without
 from trainc.reading import Reading
 from trainc.records import NamedTuple
+from trainc.settings import DEFAULT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+
+    from trainc.settings import Settings
 
 NOT_UPGRADABLE: Final = Declaration(
     "not-upgradable", ("read",), "A document of an older Trainer cannot be rewritten for v2.3", own=True
@@ -73,11 +76,11 @@ class _Job(NamedTuple):
 
 
 def upgrade(
-    paths: Sequence[str], *, runtimes: Sequence[str] = (), stdin: bytes = b""
+    paths: Sequence[str], *, runtimes: Sequence[str] = (), stdin: bytes = b"", settings: Settings = DEFAULT
 ) -> tuple[list[Upgraded], list[Diagnostic]]:
     """What upgrading the documents of the paths would change, and why some of it cannot be done.
 
-    `stdin` is what the path `-` stands for.
+    `stdin` is what the path `-` stands for. Of `settings`, the field validation decides what compiles.
     """
     read, texts = Reading(), {}
     files = [inputs.File("-", stdin)] if inputs.STDIN in paths else inputs.read(paths)
@@ -87,7 +90,8 @@ def upgrade(
         else:
             read.add(file)
             texts[file.path] = file
-    before = compile_documents(read, Options(runtimes=runtimes))
+    options = Options(runtimes=runtimes, settings=settings)
+    before = compile_documents(read, options)
     compiled = {(job.namespace, job.name): job.objects for job in before.jobs}
     todo: list[_Job] = []
     found = [diagnostic for diagnostic in read.diagnostics if diagnostic.severity == "error"]
@@ -101,7 +105,7 @@ def upgrade(
             found = [diagnostic for diagnostic in before.diagnostics if diagnostic.severity == "error"]
     new, refused = _rewritten(todo)
     found += refused
-    found += _unproved(read, new, before, runtimes)
+    found += _unproved(read, new, before, options)
     blocked = {diagnostic.place.document.file for diagnostic in found if isinstance(diagnostic.place, Place)}
     changed = [
         _file(texts[path], [job for job in todo if job.document.file == path], new)
@@ -214,12 +218,12 @@ def _is_json(text: str) -> bool:
     return True
 
 
-def _unproved(read: Reading, new: Texts, before: Compilation, runtimes: Sequence[str]) -> Iterator[Diagnostic]:
+def _unproved(read: Reading, new: Texts, before: Compilation, options: Options) -> Iterator[Diagnostic]:
     """Compile the new documents in the place of the old ones, and refuse what became anything else."""
     after_read = Reading()
     for role, documents in read.documents.items():
         after_read.documents[role] = [_renewed(document, new) for document in documents]
-    after = compile_documents(after_read, Options(runtimes=runtimes))
+    after = compile_documents(after_read, options)
     objects = {(job.namespace, job.name): job.objects for job in after.jobs}
     for job in before.jobs:
         key = job.namespace, job.name

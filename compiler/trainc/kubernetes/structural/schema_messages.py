@@ -218,7 +218,7 @@ def unknown_field(path: Path, schema: Tree, root: Tree, *, searched: bool) -> Vi
     return Violation.at(
         path,
         UNKNOWN_FIELD,
-        f"{kind} has no field {field_of((*path[:-1], shortened(name)))}; it is dropped",
+        f"{kind} has no field {field_of((*path[:-1], shortened(name)))}",
         help,
         key=True,
     )

@@ -80,7 +80,7 @@ def changed_by(setting: Setting) -> str:
     """Return what a setting changes: `3 JobSets`, `what is reported`."""
     if setting.objects:
         return counted(setting.objects)
-    return "what is reported" if setting.change.path[0] == REPORTING else "no object"
+    return "what is reported" if setting.change.path[0] in REPORTING else "no object"
 
 
 def named(id: ObjectId) -> str:
