@@ -24,6 +24,7 @@ JOB = (HERE / "no-spec.yaml").read_bytes()
 ENCODED = {
     "encoded-latin-1": JOB.replace(b"# A", "# Für einen A".encode("latin-1")),
     "encoded-with-an-escape": JOB.replace(b"finetune", b"fine\x1b[31mtune"),
+    "encoded-json-with-a-trailing-comma": b'{"apiVersion": "trainer.kubeflow.org/v1alpha1",\n "kind": "TrainJob",\n}',
     "encoded-json": b'{"apiVersion": "trainer.kubeflow.org/v1alpha1"\n "kind": "TrainJob"}',
 }
 """What no editor would keep as it is."""
