@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from click.shell_completion import CompletionItem
 
-    from trainc.diagnostics import Diagnostic
+    from trainc.diagnostics import Diagnostic, Document
     from trainc.kubernetes.trees import Tree
     from trainc.kubernetes.violations import FieldValidation
     from trainc.library import Entry
@@ -97,7 +97,7 @@ def command(
     known = [(entry, runtime) for entry in entries if (runtime := entry.conform()[0])]
     diagnostics += [diagnostic for entry in entries for diagnostic in entry.conform()[1]]
     if name:
-        options.write(known[0][0].document.text if known else "")
+        options.write(_as_written(known[0][0].document) if known else "")
     elif form == "json":
         import json
 
@@ -123,6 +123,11 @@ def _is_path(argument: str) -> bool:
     return os.path.exists(argument) and not os.path.exists(data_path("runtimes", f"{argument}.yaml"))
 
 
+def _as_written(document: Document) -> str:
+    """Return the text of a runtime; in a ConfigMap it is a part of a string."""
+    return document.text if document.inside is None else document.inside.chunk.text
+
+
 def _once(entries: Iterable[Entry]) -> list[Entry]:
     """Return each runtime once: a folder may be inside another one."""
     import os
@@ -130,7 +135,7 @@ def _once(entries: Iterable[Entry]) -> list[Entry]:
     found: dict[object, Entry] = {}
     for entry in entries:
         document = entry.document
-        place = os.path.realpath(document.file), document.line, document.column, document.within
+        place = os.path.realpath(document.file), document.line, document.column, document.within, entry.id
         found.setdefault(place, entry)
     return list(found.values())
 

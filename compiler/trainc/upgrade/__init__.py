@@ -94,9 +94,13 @@ def upgrade(
     before = compile_documents(read, options)
     compiled = {(job.namespace, job.name): job.objects for job in before.jobs}
     todo: list[_Job] = []
+    in_strings: list[Diagnostic] = []
     found = [diagnostic for diagnostic in read.diagnostics if diagnostic.severity == "error"]
     for document in (*read.documents["job"], *read.documents["runtime"]):
-        if document.value["kind"] != "TrainJob":
+        if document.inside is not None:
+            why = "it is a part of a string, in a ConfigMap"
+            in_strings += [_refusal(document, why) for _ in _runtime(document)]
+        elif document.value["kind"] != "TrainJob":
             todo += _runtime(document)
         elif (key := _key(document)) in compiled:
             todo += _job(document, compiled.pop(key))  # a second one of the same name does not compile
@@ -104,7 +108,7 @@ def upgrade(
             # Of a document that does not compile nothing can be proved.
             found = [diagnostic for diagnostic in before.diagnostics if diagnostic.severity == "error"]
     new, refused = _rewritten(todo)
-    found += refused
+    found += (*in_strings, *refused)
     found += _unproved(read, new, before, options)
     blocked = {diagnostic.place.document.file for diagnostic in found if isinstance(diagnostic.place, Place)}
     changed = [
