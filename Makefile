@@ -1,15 +1,14 @@
-# Two commands do all the set-up, right after a clone, with Python 3.11 or later:
-#   make demo    install into .venv, and compile a real job with the stock runtime
-#   make test    install, and test
-# And one for the frameworks themselves:
-#   make e2e     install torch, TensorFlow, JAX ..., and let them meet
+# Targets that work right after a clone, with Python 3.11 or later:
+#   make demo    install into .venv, and compile a job with a built-in runtime
+#   make test    install, lint and test
+#   make e2e     install torch, TensorFlow, JAX ..., and run them from compiled manifests
 
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 E2E    ?= .venv-e2e
 
-# As an installer does for a package; an editable install leaves it to the first run, which may not be allowed to write.
+# Installers compile packages; an editable install does it on the first run, which may lack write access.
 COMPILE = $(BIN)/python -m compileall -q compiler
 
 .PHONY: demo test browser e2e e2e-install lint install golden snapshots differential fuzz clean
@@ -21,15 +20,15 @@ demo: $(VENV)/.installed
 test: lint
 	$(BIN)/pytest -n auto
 
-# The frameworks themselves meet by the compiled manifests; root on Linux, and tests/e2e/packages.txt from Debian.
+# Run the frameworks from compiled manifests. Needs root on Linux, and the Debian packages of tests/e2e/packages.txt.
 e2e: e2e-install
 	$(E2E)/bin/python -m pytest tests/e2e
 
-# What tests/review drives Chromium with; Chromium itself is tests/review/packages.txt from Debian.
+# Install the browser driver of tests/review. Chromium itself is a Debian package (tests/review/packages.txt).
 browser: $(VENV)/.dev-installed
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[browser]'
 
-# 3 GB, in a venv of their own.
+# 3 GB, in a separate venv.
 e2e-install: $(E2E)/.installed
 
 $(E2E)/.installed: pyproject.toml tests/e2e/requirements.txt
@@ -42,34 +41,35 @@ lint: $(VENV)/.dev-installed
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo --no-cache
+	$(BIN)/codespell
 
-# Rewrite the outputs of one golden case, new or old, and its row of the gallery: make golden CASE=cpu-ranks
+# Rewrite the outputs of one golden case and its row in the gallery: make golden CASE=cpu-ranks
 golden: $(VENV)/.dev-installed
-	@test -f "golden/$(CASE)/input.yaml" || { echo "usage: make golden CASE=NAME, where golden/NAME/input.yaml is" >&2; exit 2; }
+	@test -f "golden/$(CASE)/input.yaml" || { echo "usage: make golden CASE=NAME, with an existing golden/NAME/input.yaml" >&2; exit 2; }
 	$(BIN)/python scripts/make_gallery.py
 	$(BIN)/pytest -n 0 --snapshot-update --disable-warnings tests/golden/test_golden.py -k "[$(CASE)]"
 
-# Rewrite every golden output and snapshot from what trainc says now. Read the diff before you commit it.
+# Rewrite every golden output and snapshot from trainc's current output. Read the diff before you commit it.
 snapshots: $(VENV)/.dev-installed
 	$(BIN)/python scripts/make_gallery.py
 	$(BIN)/pytest -n auto --snapshot-update
 
-# Ask the real code: make differential ORACLE=/path/to/oracle [EXAMPLES=20000] [SEED=1] [CRDS=DIR]
+# Compare with the Go code: make differential ORACLE=/path/to/oracle [EXAMPLES=20000] [SEED=1] [CRDS=DIR]
 differential: $(VENV)/.dev-installed
 	ORACLE=$(ORACLE) EXAMPLES=$(EXAMPLES) SEED=$(SEED) $(if $(CRDS),CRDS=$(CRDS)) \
 		$(BIN)/pytest -n auto tests/differential
 
-# Golden inputs after accidents: make fuzz [EXAMPLES=20000]
+# Test mutated golden inputs: make fuzz [EXAMPLES=20000]
 fuzz: EXAMPLES ?= 20000
 fuzz: $(VENV)/.dev-installed
 	EXAMPLES=$(EXAMPLES) $(BIN)/pytest -n auto tests/fuzz tests/contracts/test_hostile.py -k "golden or mutated or literal or recorded"
 
-# trainc beside kubectl, kustomize, Helm and kubeconform, as far as they are on the PATH: make bench [BENCH="--quick"]
+# Compare trainc with kubectl, kustomize, Helm and kubeconform, if they are on the PATH: make bench [BENCH="--quick"]
 bench: $(VENV)/.dev-installed
 	$(COMPILE)
 	$(BIN)/python bench/run.py $(BENCH)
 
-# Where the time goes: of a start by module, of the hot path in instructions, of a job by stage. BENCH has options.
+# Profiles: a cold start by module, the hot path in instructions, a job by stage. BENCH has options.
 bench-imports bench-instructions bench-stages: $(VENV)/.dev-installed
 	$(COMPILE)
 	$(BIN)/python bench/$(@:bench-%=%).py $(BENCH)

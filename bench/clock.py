@@ -1,10 +1,10 @@
-"""Runs commands and says what each took: a process of its own, which stays small.
+"""Run commands and measure them, in a separate small process.
 
-Reads    a command a line on standard input, its words separated by tabs; the output of the command goes to /dev/null.
-Returns  a line each: the exit status, wall seconds, processor seconds of it and its children, and the peak of its
+Reads    one command per line of standard input, its words separated by tabs; the command's output goes to /dev/null.
+Returns  one line per command: the exit status, wall seconds, processor seconds including children, and the peak of
          resident memory in KiB.
-Linux counts the memory of the process that starts another as a peak of the new one, too (it is that process until it
-executes something else). So nothing may be measured from a process that holds a thousand parsed objects.
+Linux counts the memory of the parent process in the child's peak, because the child is a copy of it until exec. So the
+measuring process must not hold the benchmark's parsed objects.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What no compiler can go below: reads every file below a folder, and writes as many bytes as a compiler would.
+"""The lower limit of a compiler's time: read every file below a folder, and write a given number of bytes.
 
     floor.py INPUT BYTES
 
-It looks at nothing that it reads, in the interpreter that trainc runs in.
+It runs in trainc's interpreter and does not process its input.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ CHUNK = 1 << 16
 
 
 def main(source: str, size: str) -> None:
-    """Read, and write to standard output."""
+    """Read the folder and write to standard output."""
     for at, _, names in os.walk(source):
         for name in names:
             with open(f"{at}/{name}", "rb") as opened:

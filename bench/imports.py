@@ -1,8 +1,8 @@
-"""`make bench-imports`: what a cold `trainc build` imports, by module.
+"""`make bench-imports`: the import time of a cold `trainc build`, by module.
 
-Runs the command with `-X importtime` on one TrainJob, and a bare interpreter beside it. Prints Markdown: the time of
-each package, then each module that the bare interpreter does not have, the most expensive first. Medians; the times are
-the interpreter's own, of each module without what it imports, and include the cost of taking them.
+Run the command on one TrainJob with `-X importtime`, and a bare interpreter for comparison. Print Markdown: the time
+of each package, then of each module that the bare interpreter does not import, the slowest first. Times are medians of
+each module's own time, without the modules that it imports, and include the cost of measuring.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from racing import head, line
 
 LINE: Final = re.compile(r"^import time: +(\d+) \| +(\d+) \| *(\S+)$", re.MULTILINE)
 BARE: Final = ["-c", "pass"]
-# The interpreter tells nothing of what importlib.import_module imports (a command's module, libyaml's parser): here it
-# is an import like any other.
+# -X importtime does not show imports by importlib.import_module (a command's module, libyaml's parser), so replace it
+# by a normal import.
 SEEN: Final = """\
 import importlib, sys
 importlib.import_module = lambda name: __import__(name) and sys.modules[name]
@@ -34,14 +34,14 @@ exec(open(sys.argv[0]).read())
 
 
 def imported(arguments: list[str]) -> dict[str, int]:
-    """The modules that the interpreter imports, each with its own microseconds, in their order."""
+    """Return the imported modules with their own time in microseconds, in import order."""
     command = [sys.executable, "-X", "importtime", *arguments]
     done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=True)
     return {name: int(own) for own, _, name in LINE.findall(done.stderr)}
 
 
 def medians(arguments: list[str], runs: int) -> dict[str, float]:
-    """The median of each module's own time, in milliseconds."""
+    """Return the median of each module's own time, in milliseconds."""
     times = defaultdict(list)
     for _ in range(runs):
         for name, own in imported(arguments).items():
@@ -50,7 +50,7 @@ def medians(arguments: list[str], runs: int) -> dict[str, float]:
 
 
 def package_of(module: str) -> str:
-    """The package whose share a module is: trainc, click and yaml by their names, the rest is Python's own library."""
+    """Return the package that a module's time counts for: trainc, click, yaml, or Python's library."""
     top = module.partition(".")[0]
     return top if top in ("trainc", "click", "yaml") else "Python's library"
 
@@ -68,11 +68,11 @@ def main() -> None:
     shares: dict[str, list[float]] = defaultdict(list)
     for module, own in ours.items():
         shares[package_of(module)].append(own)
-    print(f"A bare interpreter imports {len(bare)} modules in {sum(bare.values()):.1f} ms; besides:\n")
+    print(f"A bare interpreter imports {len(bare)} modules in {sum(bare.values()):.1f} ms. Additional modules:\n")
     print(head(("package", "modules", "own ms")))
     for package, times in sorted(shares.items(), key=lambda item: -sum(item[1])):
         print(line((package, str(len(times)), f"{sum(times):.1f}")))
-    print(line(("all", str(len(ours)), f"{sum(ours.values()):.1f}")))
+    print(line(("total", str(len(ours)), f"{sum(ours.values()):.1f}")))
     print(f"\n{head(('module', 'own ms'))}")
     for module, own in sorted(ours.items(), key=lambda item: -item[1])[: args.top]:
         print(line((f"`{module}`", f"{own:.2f}")))

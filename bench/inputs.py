@@ -1,9 +1,9 @@
-"""Makes the benchmark's inputs: TrainJobs of realistic size, and the runtimes that they refer to.
+"""Generate the benchmark's inputs: TrainJobs of realistic size, and the runtimes that they refer to.
 
-Returns  texts, and folders of them: a file a job below its team's folder, one file of all jobs, and the runtimes beside
-         them. Everything comes from one seed: two runs, on whatever machine, measure the same work.
-A job has labels, resources, four to eight variables and a patch of its platform; every other one mounts data of its
-own by a second patch. What is compiled from one is about 3.5 KB of YAML.
+Returns  texts, and folders of them: one file per job in its team's folder, or one file with all jobs, and the runtimes.
+         All inputs derive from one seed, so that runs on any machine measure the same work.
+A job has labels, resources, four to eight variables and a platform patch; half of the jobs mount their own data through
+a second patch. A compiled job has about 3.5 KB of YAML.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 SEED = 20261121
 BUILT_IN = "torch-distributed"
-"""A runtime that comes with trainc."""
+"""A built-in runtime."""
 POLICIES = ("torch", "jax", "xgboost", "plain")
-"""The frameworks of the made runtimes, in turn."""
+"""The frameworks of the generated runtimes, in turn."""
 
 JOB = """\
 apiVersion: trainer.kubeflow.org/v1alpha1
@@ -169,7 +169,7 @@ VARIABLES = (
 
 
 class Job(NamedTuple):
-    """What one TrainJob differs in from the others."""
+    """The values in which a TrainJob differs from the others."""
 
     name: str
     team: str
@@ -181,7 +181,7 @@ class Job(NamedTuple):
     seed: str
     pool: str
     claim: str
-    """The claim of the job's own data; empty where it has none."""
+    """The claim of the job's own data; empty if it has none."""
     nodes: int
     gpus: int
     cpu: int
@@ -190,7 +190,7 @@ class Job(NamedTuple):
 
 
 def jobs(count: int, runtimes: Iterable[str] = (BUILT_IN,)) -> list[Job]:
-    """The first `count` jobs, on the runtimes in turn: those of a smaller count are the same."""
+    """Return the first `count` jobs, on the runtimes in turn; a smaller count is a prefix of a larger one."""
     dice = random.Random(SEED)
     names = list(runtimes)
     return [_job(dice, number, names[number % len(names)]) for number in range(count)]
@@ -221,19 +221,19 @@ def _job(dice: random.Random, number: int, runtime: str) -> Job:
 
 
 def text_of(job: Job) -> str:
-    """The TrainJob, as somebody would have written it."""
+    """Return the TrainJob's manifest in a typical handwritten style."""
     env = "".join(f'    - name: {name}\n      value: "{value}"\n' for name, value in job.env)
     text = JOB.format(**{**job._asdict(), "env": env})
     return text + DATA.format(claim=job.claim) if job.claim else text
 
 
 def runtime_names(count: int) -> list[str]:
-    """The names of the first `count` made runtimes."""
+    """Return the names of the first `count` generated runtimes."""
     return [f"acme-{number:02}-{POLICIES[number % len(POLICIES)]}" for number in range(count)]
 
 
 def runtime(name: str) -> str:
-    """The made runtime of that name."""
+    """Return the generated runtime with a name."""
     dice = random.Random(f"{SEED} {name}")
     key = name.rpartition("-")[2]
     return RUNTIME.format(
@@ -247,7 +247,7 @@ def runtime(name: str) -> str:
 
 
 def folder_of_runtimes(folder: Path, names: Iterable[str]) -> Path:
-    """The made runtimes, a file each."""
+    """Write the generated runtimes, one file each."""
     folder.mkdir(parents=True)
     for name in names:
         (folder / f"{name}.yaml").write_text(runtime(name))
@@ -255,7 +255,7 @@ def folder_of_runtimes(folder: Path, names: Iterable[str]) -> Path:
 
 
 def folder_of_jobs(folder: Path, made: Iterable[Job]) -> Path:
-    """A file a job, below its team's folder."""
+    """Write one file per job, in its team's folder."""
     for job in made:
         (folder / job.team).mkdir(parents=True, exist_ok=True)
         (folder / job.team / f"{job.name}.yaml").write_text(text_of(job))
@@ -263,7 +263,7 @@ def folder_of_jobs(folder: Path, made: Iterable[Job]) -> Path:
 
 
 def file_of_jobs(file: Path, made: Iterable[Job]) -> Path:
-    """All jobs in one file."""
+    """Write all jobs to one file."""
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text("---\n".join(map(text_of, made)))
     return file

@@ -1,8 +1,8 @@
-"""`make bench-instructions`: instructions of the hot path, which a busy machine does not change.
+"""`make bench-instructions`: the instruction count of the hot path, which is independent of the machine's load.
 
-Counts by `valgrind --tool=callgrind`, or by `perf stat` with --perf where the processor lets it count; the tool must be
-on the PATH. Prints Markdown: a bare interpreter, one TrainJob, a hundred and one, and so what a further one costs; for
-callgrind also the C functions of the largest run that execute most of them.
+Count with `valgrind --tool=callgrind`, or, with --perf, with `perf stat` on processors that support it. The tool must
+be on the PATH. Print Markdown: the counts of a bare interpreter, one TrainJob and 101 TrainJobs, and the cost of each
+additional TrainJob; with callgrind also the C functions that execute the most instructions in the largest run.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from peers import TRAINC
 from racing import head, line
 
 MORE: Final = 100
-# Else the order of sets, and with it the count, would differ from run to run.
+# Without it the order of sets, and with it the count, would differ between runs.
 SEEDED: Final = {**os.environ, "PYTHONHASHSEED": "0"}
 
 
 def by_callgrind(arguments: list[str], profile: Path) -> int:
-    """Instructions of one run of the interpreter, user space only; the profile is kept in a file."""
+    """Return the user-space instructions of one run of the interpreter; write the profile to a file."""
     command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={profile}", sys.executable, *arguments]
     return _counted(command, r"Collected : (\d+)")
 
 
 def by_perf(arguments: list[str], _: Path) -> int:
-    """The same by the processor's counter."""
+    """Return the same count from the processor's counter."""
     command = ["perf", "stat", "-x,", "-e", "instructions:u", sys.executable, *arguments]
     return _counted(command, r"^(\d+),,instructions")
 
@@ -45,17 +45,17 @@ def _counted(command: list[str], pattern: str) -> int:
     )
     found = re.search(pattern, done.stderr, re.MULTILINE)
     if done.returncode or found is None:
-        raise SystemExit(f"{' '.join(command)} has counted nothing:\n{done.stderr}")
+        raise SystemExit(f"{' '.join(command)} counted no instructions:\n{done.stderr}")
     return int(found[1])
 
 
 def functions(profile: Path, top: int) -> list[tuple[str, str]]:
-    """The C functions of a profile with the most instructions of their own, and their share of all."""
+    """Return the C functions of a profile with the most own instructions, and their share of the total."""
     done = subprocess.run(
         ["callgrind_annotate", "--threshold=100", str(profile)], capture_output=True, text=True, check=True
     )
     shares: dict[str, float] = defaultdict(float)
-    # 'name'2 is name within a recursion, and an inlined function has an entry in each file.
+    # 'name'2 is a recursive call of name, and an inlined function has an entry in each file.
     for share, function in re.findall(r"^ *[\d,]+ \( ?([\d.]+)%\)  \S*?:([^\s']+)", done.stdout, re.MULTILINE):
         shares[function] += float(share)
     return [(function, f"{share:.1f}%") for function, share in sorted(shares.items(), key=lambda item: -item[1])[:top]]
@@ -64,7 +64,7 @@ def functions(profile: Path, top: int) -> list[tuple[str, str]]:
 def main() -> None:
     """Count and print."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--perf", action="store_true", help="count by perf stat, not by callgrind")
+    parser.add_argument("--perf", action="store_true", help="count with perf stat instead of callgrind")
     parser.add_argument("--top", type=int, default=15, help="functions to list")
     args = parser.parse_args()
     tool, count = ("perf", by_perf) if args.perf else ("valgrind", by_callgrind)
@@ -81,9 +81,9 @@ def main() -> None:
     print(head(("work", "million instructions", "over a bare interpreter")))
     for work, counted in (("python -c pass", bare), ("one TrainJob", cold), (f"{1 + MORE} TrainJobs", bulk)):
         print(line((work, f"{counted / 1e6:.1f}", f"{counted / bare:.2f}")))
-    print(line(("a further TrainJob", f"{(bulk - cold) / MORE / 1e6:.2f}", "")))
+    print(line(("each additional TrainJob", f"{(bulk - cold) / MORE / 1e6:.2f}", "")))
     if listed:
-        print(f"\n{head(('C function', 'of all'))}")
+        print(f"\n{head(('C function', 'share'))}")
         for function, share in listed:
             print(line((f"`{function}`", share)))
 

@@ -1,12 +1,12 @@
-"""Makes what the peers need to give the very objects that trainc gives, in the way that is cheapest for them.
+"""Generate the peers' inputs, from which they produce the same objects as trainc in the way that is cheapest for them.
 
-overlays  for kustomize: a base for each runtime, and an overlay for each job. A base is a compiled JobSet; an overlay
-          is the one JSON patch that makes the job's JobSet of it, leaf by leaf, with namespace and name by kustomize's
-          own transformers. It is written in JSON, which kustomize reads faster than the same in YAML, or a merge patch.
-chart     for Helm: one template of a JobSet, ranged over the jobs of values.yaml. The template is the JobSet of a job
-          whose every value is a mark, with the marks made into actions.
-schemas   for kubeconform: JobSet's, in the folder layout that it looks for.
-That the objects are the same is not left to this module: `same_objects` reads what was printed.
+overlays  for kustomize: a base for each runtime, and an overlay for each job. A base is a compiled JobSet. An overlay
+          is one JSON patch from the base to the job's JobSet, leaf by leaf; kustomize's own transformers set namespace
+          and name. The patch is JSON, which kustomize reads faster than YAML or a merge patch.
+chart     for Helm: one JobSet template, ranged over the jobs of values.yaml. The template is the JobSet of a job whose
+          values are placeholders, with each placeholder replaced by a template action.
+schemas   for kubeconform: JobSet's schema, in the folder layout that it expects.
+`same_objects` verifies the printed objects.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ MARK: Final = Job(
     memory=7883,
     env=(("MARK_ENV", "mark-value"),),
 )
-"""A job of which every value is found again in its JobSet."""
+"""A job with a unique value for each field, to find the values in its JobSet."""
 
 
 def printed(command: Sequence[str]) -> str:
-    """What a command prints; SystemExit with its own words when it fails, or has anything to say besides."""
+    """Return a command's output; raise SystemExit with its errors if it fails or writes to standard error."""
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode or done.stderr:
         raise SystemExit(f"{' '.join(command)}: exit {done.returncode}\n{done.stderr}")
@@ -60,7 +60,7 @@ def printed(command: Sequence[str]) -> str:
 
 
 def objects(text: str) -> dict[Key, Any]:
-    """The objects of a manifest by kind, namespace and name; SystemExit where one is there twice."""
+    """Return the objects of a manifest by kind, namespace and name; raise SystemExit for a duplicate."""
     found: dict[Key, Any] = {}
     for tree in yaml.load_all(text, LOADER):
         key = (tree["kind"], tree["metadata"].get("namespace", ""), tree["metadata"]["name"])
@@ -71,16 +71,16 @@ def objects(text: str) -> dict[Key, Any]:
 
 
 def same_objects(ours: dict[Key, Any], theirs: dict[Key, Any], who: str) -> None:
-    """SystemExit unless the peer's objects are ours, each equal when parsed."""
+    """Raise SystemExit unless the peer's objects equal trainc's after parsing."""
     if missing := ours.keys() ^ theirs.keys():
-        raise SystemExit(f"{who}: {len(missing)} objects are on one side only, {min(missing)} among them")
+        raise SystemExit(f"{who}: {len(missing)} objects are on one side only, such as {min(missing)}")
     for key, tree in ours.items():
         if different := list(operations(tree, theirs[key])):
-            raise SystemExit(f"{who} gives another object {key}: {different[0]}")
+            raise SystemExit(f"{who} produces a different object {key}: {different[0]}")
 
 
 def overlays(folder: Path, made: Sequence[Job], ours: dict[Key, Any], bases: dict[str, dict[str, Any]]) -> Path:
-    """A kustomization that lists an overlay a job, each of the base of its runtime."""
+    """Write a kustomization with one overlay per job, based on its runtime's base."""
     for runtime, base in bases.items():
         below = folder / "bases" / runtime
         below.mkdir(parents=True)
@@ -97,7 +97,7 @@ def overlays(folder: Path, made: Sequence[Job], ours: dict[Key, Any], bases: dic
 
 
 def bases_of(folder: Path, made: Sequence[Job], options: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """The JobSets that the overlays start from: of each runtime's first job, under a name that they can add to."""
+    """Return the bases: the JobSet of each runtime's first job, with a name that overlays extend by a suffix."""
     firsts = {job.runtime: job for job in reversed(made)}
     return {runtime: _base(folder / runtime, job, options) for runtime, job in firsts.items()}
 
@@ -130,7 +130,7 @@ def _overlay(job: Job, base: dict[str, Any], target: dict[str, Any]) -> str:
 
 
 def operations(old: Any, new: Any, path: str = "") -> Iterator[dict[str, Any]]:
-    """The RFC 6902 operations that make one tree of another; a list of another length is replaced as a whole.
+    """Yield the RFC 6902 operations that turn one tree into another; a list whose length changes is replaced.
 
     >>> list(operations({"a": 1, "b": [1, 2]}, {"b": [1, 3], "c/d": 4}))
     [{'op': 'remove', 'path': '/a'}, {'op': 'replace', 'path': '/b/1', 'value': 3}, \
@@ -153,12 +153,12 @@ def operations(old: Any, new: Any, path: str = "") -> Iterator[dict[str, Any]]:
 
 
 def chart(folder: Path, made: Iterable[Job], options: Sequence[str]) -> Path:
-    """A chart whose one template gives a JobSet for each job in its values."""
+    """Write a chart whose template renders a JobSet for each job in its values."""
     (folder / "templates").mkdir(parents=True)
     (folder / "Chart.yaml").write_text("apiVersion: v2\nname: jobs\nversion: 1.0.0\n")
     values = [{**job._asdict(), "env": [{"name": name, "value": value} for name, value in job.env]} for job in made]
     (folder / "values.yaml").write_text(_dumped({"jobs": values}))
-    # The runtime is the same for all jobs; the marked one is compiled on it, too.
+    # All jobs have the same runtime; the job of placeholders uses it too.
     marked = MARK._replace(runtime=values[0]["runtime"])
     text = printed([TRAINC, "build", str(folder_of_jobs(folder / "marked", [marked])), *options])
     shutil.rmtree(folder / "marked")
@@ -167,12 +167,12 @@ def chart(folder: Path, made: Iterable[Job], options: Sequence[str]) -> Path:
 
 
 def template(text: str) -> str:
-    """The text of the marked job's JobSet as a template over `.Values.jobs`."""
+    """Return the JobSet of the job of placeholders as a template over `.Values.jobs`."""
     env = re.search(r"^( *)- name: MARK_ENV\n *value: mark-value\n", text, re.MULTILINE)
     mount = re.search(r"^ *- name: data\n *mountPath: .*\n *readOnly: .*\n", text, re.MULTILINE)
     volume = re.search(r"^ *- name: data\n *persistentVolumeClaim:\n(?: *\w+: .*\n){2}", text, re.MULTILINE)
     if env is None or mount is None or volume is None:
-        raise SystemExit(f"the marked job's JobSet is not as the chart expects it:\n{text}")
+        raise SystemExit(f"the JobSet has an unexpected form for the chart:\n{text}")
     indent = env[1]
     each = f"{indent}- name: {{{{ .name }}}}\n{indent}  value: {{{{ .value | quote }}}}\n"
     text = text.replace(env[0], f"{indent}{{{{- range .env }}}}\n{each}{indent}{{{{- end }}}}\n")
@@ -185,12 +185,12 @@ def template(text: str) -> str:
 
 
 def schemas(folder: Path) -> str:
-    """kubeconform's `-schema-location` for JobSets: their schema as trainc knows it, in a folder."""
+    """Write trainc's JobSet schema to a folder and return kubeconform's `-schema-location` for it."""
     folder.mkdir(parents=True)
     (folder / "jobset.json").write_text(printed([TRAINC, "schema", "jobset"]))
     return f"{folder}/{{{{ .ResourceKind }}}}.json"
 
 
 def _dumped(tree: dict[str, Any]) -> str:
-    """As YAML that Go's readers take as it is meant: PyYAML would leave 3e-4 and -00008 without quotes."""
+    """Return YAML that Go parses to the same values; PyYAML would not quote 3e-4 and -00008."""
     return Writer(as_given=True).document(tree)

@@ -1,7 +1,7 @@
-"""Commands run in turn, and what they took.
+"""Measure commands that run in turn.
 
-A race takes its contestants ABAB, never AABB: what the machine does meanwhile befalls all of them alike. Each is run
-once before, unmeasured, so that every file is in the page cache for everybody.
+A race runs its contestants in the order ABAB instead of AABB, so that the machine's load affects all of them equally.
+Each command runs once before, unmeasured, so that all files are in the page cache.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ class Lap(NamedTuple):
 
     seconds: float
     cpu: float
-    """Seconds of processor time, of children too."""
+    """Seconds of processor time, including children."""
     kib: int
     """The peak of resident memory."""
 
 
 class Contestant(NamedTuple):
-    """A command, and what the table says of it."""
+    """A command with its name and sizes in the table."""
 
     name: str
     command: Sequence[str]
@@ -51,14 +51,14 @@ class Contestant(NamedTuple):
 
 
 class Result(NamedTuple):
-    """What a contestant took, run by run."""
+    """A contestant's measurements."""
 
     contestant: Contestant
     laps: list[Lap]
 
     @property
     def median(self) -> float:
-        """Seconds."""
+        """The median of the runs' wall seconds."""
         return statistics.median(lap.seconds for lap in self.laps)
 
     @property
@@ -72,7 +72,7 @@ class Result(NamedTuple):
         return statistics.median(lap.kib for lap in self.laps) / 1024
 
     def row(self, reference: Result) -> str:
-        """A line of the table; the ratios are those of the medians, to `reference`."""
+        """Return a row of the table; the ratios are those of the medians, relative to `reference`."""
         milliseconds = sorted(lap.seconds * 1000 for lap in self.laps)
         low, _, high = statistics.quantiles(milliseconds, method="inclusive") if self.laps[1:] else milliseconds * 3
         cells = (
@@ -91,7 +91,7 @@ class Result(NamedTuple):
 
 
 class Clock:
-    """The process that runs commands; `with` it."""
+    """The process that runs commands, as a context manager."""
 
     def __enter__(self) -> Clock:
         script = str(Path(__file__).with_name("clock.py"))
@@ -104,7 +104,7 @@ class Clock:
         self._process.communicate()
 
     def lap(self, contestant: Contestant) -> Lap:
-        """Run once; SystemExit when the command fails, for a failed run has no time."""
+        """Run a command once; raise SystemExit if it fails."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         print(*contestant.command, sep="\t", file=self._process.stdin, flush=True)
@@ -126,11 +126,11 @@ def race(clock: Clock, runs: int, contestants: Sequence[Contestant]) -> list[Res
 
 
 def line(cells: Sequence[str]) -> str:
-    """A row of a Markdown table."""
+    """Return a row of a Markdown table."""
     return f"| {' | '.join(cells)} |"
 
 
 def head(cells: Sequence[str]) -> str:
-    """The head of a Markdown table: words to the left, figures to the right."""
+    """Return the header of a Markdown table: the first column left-aligned, the others right-aligned."""
     rule = ("---", *("---:" for _ in cells[1:]))
     return f"{line(cells)}\n|{'|'.join(rule)}|"

@@ -1,7 +1,7 @@
 """`make bench-stages`: the processor time of a TrainJob by stage.
 
-Compiles generated jobs in this process, as the command does: files read, documents read and sorted, each stage of
-`pipeline.STAGES`, the rest of a compilation, the manifest's text. Prints Markdown: processor microseconds per job
+Compile generated jobs in this process, as the command does: read files, read and sort documents, run each stage of
+`pipeline.STAGES`, do the rest of the compilation, write the manifest. Print Markdown: processor microseconds per job
 (medians of the runs) and their share of the total. Measuring costs about a microsecond per row.
 """
 
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from trainc.plan import Plan
 
 READ: Final = "reading files"
-PARSE: Final = "reading documents, sorting them"
-REST: Final = "runtimes, order, the rest of compiling"
-EMIT: Final = "the text of the manifest"
+PARSE: Final = "reading and sorting documents"
+REST: Final = "runtimes, order, rest of the compilation"
+EMIT: Final = "writing the manifest"
 
 
 def costs(folder: Path, runtimes: Path) -> dict[str, float]:
-    """Seconds of one compilation by what they went into, in the order of the work."""
+    """Return the processor seconds of one compilation by step, in execution order."""
     spent: dict[str, float] = defaultdict(float)
     before = time.process_time()
     files = [file for file in paths.read([str(folder)]) if not isinstance(file, Diagnostic)]
@@ -50,7 +50,7 @@ def costs(folder: Path, runtimes: Path) -> dict[str, float]:
         result = compilation.compile_documents(documents, compilation.Options(runtimes=[str(runtimes)]))
     compiled = time.process_time()
     if result.failed or not result.jobs:
-        raise SystemExit(f"the jobs are not compiled: {result.diagnostics[:1]}")
+        raise SystemExit(f"the jobs do not compile: {result.diagnostics[:1]}")
     in_stages = sum(spent[stage.__name__] for stage in pipeline.STAGES)
     spent[REST] = compiled - parsed - in_stages
     yaml.render(result.objects)
@@ -84,8 +84,8 @@ def main() -> None:
         medians = {stage: statistics.median(run[stage] for run in runs) for stage in runs[0]}
         total = sum(medians.values())
         print(f"{args.jobs:,} TrainJobs, {args.runtimes} runtimes, {args.runs} runs:\n")
-        print(head(("stage", "us a job", "of all")))
-        for stage, seconds in (*medians.items(), ("all", total)):
+        print(head(("stage", "us per job", "share")))
+        for stage, seconds in (*medians.items(), ("total", total)):
             print(line((stage, f"{seconds / args.jobs * 1e6:.1f}", f"{seconds / total:.1%}")))
 
 

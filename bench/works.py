@@ -1,8 +1,8 @@
-"""What is raced: the works of the benchmark, each a title and the commands that do it.
+"""The benchmark's workloads, each with a title and the commands that it compares.
 
-Reads    the inputs that it makes (`inputs`, `peers`), and what trainc makes of them: before anything is timed, the
-         peers have printed the same objects as trainc, or the run ends.
-Returns  `WORKS`, by the words that `--only` knows.
+Reads    the inputs that it generates (`inputs`, `peers`). Before the measurement, it verifies that the peers print the
+         same objects as trainc, and ends the run if they do not.
+Returns  `WORKS`, by their names for `--only`.
 A peer that is not on the PATH is left out.
 """
 
@@ -33,16 +33,16 @@ BOTH: Final = "trainc build of both sides"
 
 
 class Work(NamedTuple):
-    """A piece of work, and who does it."""
+    """A workload with its contestants."""
 
     title: str
     reference: str
-    """The name of the contestant whose median is 1 in the ratios."""
+    """The name of the contestant with ratio 1."""
     contestants: list[Contestant]
 
 
 class Set(NamedTuple):
-    """Jobs in a folder, and what trainc prints for them."""
+    """Jobs in a folder, and trainc's output for them."""
 
     jobs: list[inputs.Job]
     folder: Path
@@ -51,7 +51,7 @@ class Set(NamedTuple):
 
     @property
     def command(self) -> list[str]:
-        """Prints the objects of all jobs."""
+        """The command that prints the objects of all jobs."""
         return [peers.TRAINC, "build", str(self.folder), *self.options]
 
     @property
@@ -60,33 +60,33 @@ class Set(NamedTuple):
         return Contestant(OURS, self.command, size_of(self.folder), len(self.printed))
 
     def to_one_file(self, folder: Path) -> Contestant:
-        """The same jobs, all in one file."""
+        """Return the contestant that compiles the same jobs from one file."""
         file = inputs.file_of_jobs(folder / "one-file" / "jobs.yaml", self.jobs)
         command = [peers.TRAINC, "build", str(file), *self.options]
         if peers.printed(command) != self.printed:
-            raise SystemExit("the same jobs in one file are compiled to something else")
+            raise SystemExit("the same jobs in one file compile to other objects")
         return Contestant(ONE_FILE, command, size_of(file), len(self.printed))
 
     def floor(self) -> Contestant:
-        """As many bytes in and out."""
+        """Return the contestant that reads and writes the same number of bytes."""
         script = str(Path(__file__).with_name("floor.py"))
         command = [sys.executable, script, str(self.folder), str(len(self.printed))]
         return Contestant(FLOOR, command, size_of(self.folder), len(self.printed))
 
 
 def size_of(path: Path) -> int:
-    """Bytes of a file, or of all below a folder."""
+    """Return the bytes of a file, or of all files below a folder."""
     files = [path] if path.is_file() else [file for file in path.rglob("*") if file.is_file()]
     return sum(file.stat().st_size for file in files)
 
 
 def jobs(count: int) -> str:
-    """So many, in words."""
+    """Return a number of jobs as text."""
     return "One TrainJob" if count == 1 else f"{count:,} TrainJobs"
 
 
 def made(folder: Path, count: int, runtimes: int) -> Set:
-    """So many jobs on so many made runtimes; 0 is the stock one."""
+    """Return jobs on a number of generated runtimes; 0 selects the built-in runtime."""
     names, options = [inputs.BUILT_IN], []
     if runtimes:
         names = inputs.runtime_names(runtimes)
@@ -97,7 +97,7 @@ def made(folder: Path, count: int, runtimes: int) -> Set:
 
 
 def kustomizations(folder: Path, given: Set) -> list[Contestant]:
-    """kustomize, by itself and in kubectl, where they are installed."""
+    """Return the installed ones of kustomize and kubectl as contestants."""
     tools = [(KUBECTL, "kubectl", "kustomize"), (KUSTOMIZE, "kustomize", "build")]
     ours = peers.objects(given.printed)
     bases = peers.bases_of(folder / "bases", given.jobs, given.options)
@@ -113,34 +113,36 @@ def kustomizations(folder: Path, given: Set) -> list[Contestant]:
 
 
 def one(folder: Path, count: int) -> Work:
-    """A cold start, on a runtime that comes with trainc."""
+    """A cold start on a built-in runtime."""
     given = made(folder, count, 0)
     bare = Contestant(BARE, [sys.executable, "-c", "pass"])
-    return Work(f"{jobs(count)} on a stock runtime, cold", KUBECTL, [bare, given.ours, *kustomizations(folder, given)])
+    return Work(
+        f"{jobs(count)} on a built-in runtime, cold", KUBECTL, [bare, given.ours, *kustomizations(folder, given)]
+    )
 
 
 def hundred(folder: Path, count: int) -> Work:
-    """A folder as a team has it."""
+    """The folder of a typical team."""
     given = made(folder, count, 1)
     return Work(f"{jobs(count)}, one runtime", KUBECTL, [given.ours, *kustomizations(folder, given)])
 
 
 def thousand(folder: Path, count: int) -> Work:
-    """A thousand jobs, a file each, as the overlays are."""
+    """A thousand jobs, one file each, like the overlays."""
     given = made(folder, count, 1)
     ours = [given.floor(), given.ours, given.to_one_file(folder)]
-    return Work(f"{jobs(count)}, one runtime, a file each", KUBECTL, [*ours, *kustomizations(folder, given)])
+    return Work(f"{jobs(count)}, one runtime, one file each", KUBECTL, [*ours, *kustomizations(folder, given)])
 
 
 def runtimes(folder: Path, count: int) -> Work:
-    """As many jobs on 20 runtimes."""
+    """A thousand jobs on 20 runtimes."""
     given = made(folder, count, 20)
     ours = [given.floor(), given.ours]
-    return Work(f"{jobs(count)}, 20 runtimes, a file each", KUBECTL, [*ours, *kustomizations(folder, given)])
+    return Work(f"{jobs(count)}, 20 runtimes, one file each", KUBECTL, [*ours, *kustomizations(folder, given)])
 
 
 def validated(folder: Path, count: int) -> Work:
-    """`trainc build` runs every check; Helm's output is checked against JobSet's schema, at the same time."""
+    """`trainc build`, which runs every check, compared with Helm piped into kubeconform with JobSet's schema."""
     given = made(folder, count, 1)
     contestants = [given.ours, given.to_one_file(folder)]
     helm, kubeconform, bash = map(shutil.which, ("helm", "kubeconform", "bash"))
@@ -151,8 +153,8 @@ def validated(folder: Path, count: int) -> Work:
         peers.same_objects(peers.objects(given.printed), peers.objects(text), "helm")
         check = f"'{kubeconform}' -strict -summary -schema-location '{peers.schemas(folder / 'schemas')}' -"
         command = [bash, "-o", "pipefail", "-c", f"'{helm}' template jobs '{chart}' | {check}"]
-        if f"Valid: {len(given.jobs)}, Invalid: 0, Errors: 0, Skipped: 0" not in (said := peers.printed(command)):
-            raise SystemExit(f"kubeconform has not checked every object: {said}")
+        if f"Valid: {len(given.jobs)}, Invalid: 0, Errors: 0, Skipped: 0" not in (summary := peers.printed(command)):
+            raise SystemExit(f"kubeconform did not check every object: {summary}")
         contestants.append(Contestant(HELM, command, size_of(chart) + size_of(folder / "schemas"), len(text)))
     return Work(f"{jobs(count)}, built and validated", HELM, contestants)
 
@@ -161,11 +163,11 @@ def growth(folder: Path, count: int) -> Work:
     """Ten times as many jobs."""
     small, large = made(folder / "small", count // 10, 1), made(folder / "large", count, 1)
     contestants = [small.ours._replace(name=TENTH), large.ours, large.floor()]
-    return Work(f"{jobs(count)} beside a tenth of them", TENTH, contestants)
+    return Work(f"{jobs(count)} compared with a tenth of them", TENTH, contestants)
 
 
 def review(folder: Path, count: int) -> Work:
-    """One edit of one of five runtimes, from git's objects; beside that, both sides built from checkouts."""
+    """A review of one edit to one of five runtimes, compared with building both sides from checkouts."""
     names = inputs.runtime_names(5)
     new = folder / "new"
     runtimes = inputs.folder_of_runtimes(new / "runtimes", names)
@@ -178,23 +180,23 @@ def review(folder: Path, count: int) -> Work:
     edited.write_text(edited.read_text().replace("sizeLimit: ", "sizeLimit: 1", 1))
     peers.printed([*git, "commit", "-qam", "new"])
     revisions = ["/usr/bin/env", "-C", str(new), peers.TRAINC, "diff", "main..HEAD"]
-    if " JobSets change; " not in (said := peers.printed(revisions)):
-        raise SystemExit(f"the edit of a runtime changes nothing: {said}")
+    if " JobSets change" not in (text := peers.printed(revisions)):
+        raise SystemExit(f"the edit of a runtime changes no JobSet: {text}")
     build = " && ".join(f"'{peers.TRAINC}' build '{side}'" for side in (old, new))
     contestants = [
         Contestant(BOTH, ["/bin/sh", "-c", build], size_of(old) * 2),
-        Contestant(REVIEW, revisions, size_of(old) * 2, len(said)),
+        Contestant(REVIEW, revisions, size_of(old) * 2, len(text)),
     ]
     return Work(f"A review of {jobs(count)} after one edit of a runtime", BOTH, contestants)
 
 
 class Entry(NamedTuple):
-    """A work as the command line knows it."""
+    """A workload on the command line."""
 
     make: Callable[[Path, int], Work]
-    """From an empty folder and a number of jobs."""
+    """Return the workload for an empty folder and a number of jobs."""
     size: int
-    """How many."""
+    """The number of jobs."""
     heavy: bool = False
     """Whether a run takes seconds."""
 
@@ -211,13 +213,13 @@ WORKS: Final[dict[str, Entry]] = {
 
 
 class Goal(NamedTuple):
-    """A limit on the ratio of two figures of the same run: of processor time, or of memory."""
+    """A limit on the ratio of two measurements of the same run: processor time or memory."""
 
     what: str
     against: str
     at_most: float
     measured: tuple[str, str]
-    """Of which work the figure is, and of which contestant."""
+    """The workload and the contestant."""
     reference: tuple[str, str]
     memory: bool = False
 

@@ -4,9 +4,9 @@
     make_diagnostics.py [--check]
 
 Reads    every declaration (trainc.catalogue), and diagnostics/<id>.md.
-Writes   docs/diagnostics.md: a table of contents by the stage at which the cluster would have refused, then every page.
-         With --check it writes nothing and exits 1 when the file is not what it would write. Without the page of an
-         id it writes nothing, says which page is missing, and exits 1.
+Writes   docs/diagnostics.md: a table for each admission phase, with each id's title and a link to its page. With
+         --check it writes nothing and exits 1 if the file is out of date. If an id has no page, it writes nothing,
+         names the missing page and exits 1.
 
 The same input gives the same bytes.
 """
@@ -36,7 +36,7 @@ INTRODUCTION: Final = """\
 
 Every trainc message has an id in brackets, such as `error[wrong-type]`. Each id links to its page: the rule, the
 reason, a wrong and a right example. `trainc validate --explain wrong-type` prints the same page. The tables follow the
-cluster's admission phases: an early fault fails at `kubectl apply`, a late one fails when nobody watches.
+cluster's admission phases: an early fault fails at `kubectl apply`, a late one fails long after the apply.
 """
 HEADINGS: Final[dict[Phase, tuple[str, str]]] = {
     "read": ("Parsing", "kubectl fails before it sends a request"),
@@ -80,21 +80,21 @@ def row_of(declared: Declaration) -> str:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Write the file, or compare it."""
-    parser = argparse.ArgumentParser(description="Make docs/diagnostics.md.")
-    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 when the file would change")
+    """Write the file, or report that it is out of date."""
+    parser = argparse.ArgumentParser(description="Generate docs/diagnostics.md.")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if the file is out of date")
     args = parser.parse_args(argv)
     known = entries()
     missing = [f"diagnostics/{id}.md" for id in known if not os.path.exists(data_path("diagnostics", f"{id}.md"))]
     if missing:
         for path in missing:
-            print(f"{path} is missing: write it, see CONTRIBUTING.md", file=sys.stderr)
+            print(f"{path} is missing: write it as CONTRIBUTING.md describes", file=sys.stderr)
         return 1
     text = text_of(known)
     if not args.check:
         TARGET.write_text(text, encoding="utf-8", newline="\n")
     elif not TARGET.exists() or TARGET.read_text(encoding="utf-8") != text:
-        print(f"{TARGET} is not what scripts/make_diagnostics.py makes", file=sys.stderr)
+        print(f"{TARGET} is out of date: run scripts/make_diagnostics.py", file=sys.stderr)
         return 1
     return 0
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Make docs/gallery.md from the first line of every golden case.
+"""Generate docs/gallery.md from the first line of every golden case.
 
     make_gallery.py [--check]
 
 Reads    golden/<case>/input.yaml: its first line describes the case.
-Writes   docs/gallery.md; with --check it writes nothing and exits 1 if the page is out of date.
+Writes   docs/gallery.md. With --check it writes nothing and exits 1 if the page is out of date.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Make schemas/gotypes.json: the Go types behind a JobSet's manifest, as far as merging and writing it need them.
+"""Generate schemas/gotypes.json: the Go types of a JobSet, with the properties that merging and writing need.
 
     make_gotypes.py [SMP_SCHEMA] [--check]
 
-Reads    SMP_SCHEMA, every field of every type reachable from JobSetSpec as Go's reflection shows it; the recorded one
-         unless another is named.
-Writes   schemas/gotypes.json: Go type -> field, in Go's order -> kind, of (what it points to, lists or maps to),
-         omitempty, merge strategy and merge key; what does not apply is left out. With --check it writes nothing and
-         exits 1 when the file is not what it would write.
+Reads    SMP_SCHEMA: the fields of all types reachable from JobSetSpec, from Go's reflection; by default the recorded
+         file.
+Writes   schemas/gotypes.json: Go type -> field, in Go's order -> kind, of (the type of its target, items or values),
+         omitempty, merge strategy and merge key. Properties that do not apply are left out. With --check it writes
+         nothing and exits 1 if the file is out of date.
 
 The same input gives the same bytes.
 """
@@ -28,7 +28,7 @@ TARGET: Final = ROOT / "schemas" / "gotypes.json"
 
 
 def field_of(field: Tree) -> Tree:
-    """What is kept of one field."""
+    """Return the properties of a field that the file has."""
     kind = field["kind"]
     made: Tree = {"kind": kind}
     if kind == "ptr":
@@ -47,7 +47,7 @@ def field_of(field: Tree) -> Tree:
 
 
 def text_of(source: Tree) -> str:
-    """The file: one line a field, for readable differences."""
+    """Return the file's text: one line per field, for readable diffs."""
     types = []
     for name, struct in sorted(source["types"].items()):
         fields = [f"{json.dumps(field['name'])}: {json.dumps(field_of(field))}" for field in struct.get("fields") or ()]
@@ -57,10 +57,10 @@ def text_of(source: Tree) -> str:
 
 
 def main() -> int:
-    """Write the file, or compare it."""
-    parser = argparse.ArgumentParser(description="Make schemas/gotypes.json.")
+    """Write the file, or report that it is out of date."""
+    parser = argparse.ArgumentParser(description="Generate schemas/gotypes.json.")
     parser.add_argument("source", nargs="?", type=Path, default=SOURCE, metavar="SMP_SCHEMA")
-    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 when the file is stale")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if the file is out of date")
     arguments = parser.parse_args()
     text = text_of(json.loads(arguments.source.read_text(encoding="utf-8")))
     if not arguments.check:
@@ -68,7 +68,7 @@ def main() -> int:
         return 0
     if TARGET.is_file() and TARGET.read_text(encoding="utf-8") == text:
         return 0
-    print(f"{TARGET} is stale: run {Path(__file__).name}", file=sys.stderr)
+    print(f"{TARGET} is out of date: run {Path(__file__).name}", file=sys.stderr)
     return 1
 
 

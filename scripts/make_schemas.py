@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Make the JSON Schemas in schemas/ from the structure of the CRDs.
+"""Generate the JSON Schemas in schemas/ from the structure of the CRDs.
 
     make_schemas.py CRDS_DIR [--check]
 
-Reads    CRDS_DIR/<release>/<Kind>.json: group, version, kind and the openAPIV3Schema of a CRD without its prose. The
-         TrainJob of KEP-2170 has no CRD; it is put together from v2.0's.
-Writes   schemas/<dialect>/<Kind>.json: draft 2020-12, with the x-kubernetes-* keywords that the API server obeys;
-         with --check it writes nothing and exits 1 when a file is not what it would write.
+Reads    CRDS_DIR/<release>/<Kind>.json: group, version, kind and the openAPIV3Schema of a CRD without descriptions. The
+         TrainJob of KEP-2170 has no CRD; its schema is derived from v2.0.
+Writes   schemas/<dialect>/<Kind>.json: draft 2020-12, with the x-kubernetes-* keywords that the API server evaluates.
+         With --check it writes nothing and exits 1 if a file is out of date.
 
-Subschemas that occur more than once are written once, under $defs. The status is only named: on creation the API
-server throws it away. The same input gives the same bytes.
+Repeated subschemas are written once, under $defs. The status has no subschema, because the API server drops it on
+creation. The same input gives the same bytes.
 """
 
 from __future__ import annotations
@@ -29,28 +29,28 @@ Tree = dict[str, Any]
 TARGET: Final = Path(__file__).resolve().parent.parent / "schemas"
 TRAINER: Final = ("TrainJob", "TrainingRuntime", "ClusterTrainingRuntime")
 RELEASES: Final = {
-    # dialect: (the release that it is made of, its kinds)
+    # dialect: (the source release, its kinds)
     "trainer-2.3": ("trainer-2.3.0", TRAINER),
     "trainer-2.1": ("trainer-2.1.0", TRAINER),
     "trainer-2.0": ("trainer-2.0.1", TRAINER),
     "jobset-0.12": ("jobset-0.12.0", ("JobSet",)),
 }
 KEP: Final = ("kep-2170", "TrainJob", "kubeflow/trainer pull request 2223")
-"""What no release ever shipped, and `first_merged` derives from v2.0."""
+"""A dialect that no release shipped; `first_merged` derives it from v2.0."""
 RULES: Final = "x-kubernetes-validations"
 LINE: Final = 110
-"""How long a line of a schema file may be, about."""
+"""The approximate line length of a schema file."""
 WORTH_SHARING: Final = 120
-"""The least size, in characters of JSON, at which a repeated subschema gets a definition of its own."""
+"""The minimum size, in characters of JSON, of a repeated subschema that gets a definition."""
 
 
 def text_of(schema: Tree) -> str:
-    """What makes two subschemas the same."""
+    """Return a canonical text, equal for equal subschemas."""
     return json.dumps(schema, sort_keys=True, separators=(",", ":"))
 
 
 def children(schema: Tree, hint: str) -> list[tuple[str, str, str | None, Tree]]:
-    """The subschemas: keyword, the name to call one by, its key under the keyword, itself."""
+    """Return the subschemas: keyword, suggested name, key under the keyword, subschema."""
     found: list[tuple[str, str, str | None, Tree]] = [
         ("properties", name, name, child) for name, child in schema.get("properties", {}).items()
     ]
@@ -62,7 +62,7 @@ def children(schema: Tree, hint: str) -> list[tuple[str, str, str | None, Tree]]
 
 
 class Sharing:
-    """Which subschemas of a schema are written once, and under which names."""
+    """The repeated subschemas of a schema and the names of their definitions."""
 
     def __init__(self, root: Tree) -> None:
         self.uses: Counter[str] = Counter()
@@ -72,7 +72,7 @@ class Sharing:
         self._count(root, "")
 
     def _count(self, schema: Tree, hint: str) -> None:
-        # The inside of a repeated subschema is counted once: what only repeats with it needs no name.
+        # The inside of a repeated subschema counts once: a part that repeats only with it needs no name.
         text = text_of(schema)
         self.uses[text] += 1
         self.hints.setdefault(text, set()).add(hint)
@@ -89,7 +89,7 @@ class Sharing:
         return next(name for i in range(1, 1000) if (name := wanted if i == 1 else f"{wanted}{i}") not in taken)
 
     def shared(self, schema: Tree, hint: str) -> Tree:
-        """The schema itself, or a reference to its definition."""
+        """Return the schema, or a reference to its definition."""
         text = text_of(schema)
         if self.uses[text] < 2 or len(text) < WORTH_SHARING:
             return self.inside(schema, hint)
@@ -99,10 +99,10 @@ class Sharing:
         return {"$ref": f"#/$defs/{self.names[text]}"}
 
     def inside(self, schema: Tree, hint: str) -> Tree:
-        """The schema with its subschemas shared."""
+        """Return the schema with its repeated subschemas replaced by references."""
         made = {keyword: value for keyword, value in schema.items() if keyword not in ("properties", RULES)}
         if RULES in schema:
-            made[RULES] = [{"rule": rule["rule"]} for rule in schema[RULES]]  # without its prose
+            made[RULES] = [{"rule": rule["rule"]} for rule in schema[RULES]]  # without the message
         if "properties" in schema:
             made["properties"] = {}
         for keyword, name, key, child in children(schema, hint):
@@ -114,7 +114,7 @@ class Sharing:
 
 
 def written(value: Any, indent: int = 0) -> str:
-    """JSON with everything on one line that fits on one: a field that is just a string should read like that."""
+    """Return JSON in which every value that fits on one line has one line."""
     line = json.dumps(value)
     if len(line) + indent <= LINE or not isinstance(value, dict | list) or not value:
         return line
@@ -126,7 +126,7 @@ def written(value: Any, indent: int = 0) -> str:
 
 
 def first_merged(job: Tree, runtime: Tree) -> Tree:
-    """The TrainJob of KEP-2170, of the parts that v2.0 took over, and of a container's."""
+    """Return the TrainJob of KEP-2170, built from the parts that v2.0 kept and from container fields."""
     spec = job["schema"]["properties"]["spec"]["properties"]
     container = runtime["schema"]["properties"]["spec"]["properties"]["template"]["properties"]["spec"]["properties"]
     for step in ("replicatedJobs", "template", "spec", "template", "spec", "containers"):
@@ -190,7 +190,7 @@ def first_merged(job: Tree, runtime: Tree) -> Tree:
 
 
 def make(crd: Tree, release: str) -> str:
-    """The text of a kind's schema file."""
+    """Return the text of a kind's schema file."""
     schema: Tree = crd["schema"]
     properties = {name: child for name, child in schema["properties"].items() if name != "status"}
     if "status" in schema["properties"]:
@@ -211,7 +211,7 @@ def make(crd: Tree, release: str) -> str:
 
 
 def files(crds: Path) -> Iterator[tuple[Path, str]]:
-    """Every schema file, and its text."""
+    """Yield every schema file with its text."""
 
     def read(release: str, kind: str) -> Tree:
         crd: Tree = json.loads((crds / release / f"{kind}.json").read_text(encoding="utf-8"))
@@ -229,10 +229,10 @@ def files(crds: Path) -> Iterator[tuple[Path, str]]:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Write the files, or say which differ."""
-    parser = argparse.ArgumentParser(description="Make schemas/ from the structure of the CRDs.")
+    """Write the files, or report those that are out of date."""
+    parser = argparse.ArgumentParser(description="Generate schemas/ from the structure of the CRDs.")
     parser.add_argument("crds", type=Path, help="the folder with <release>/<Kind>.json")
-    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 when a file would change")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if a file is out of date")
     args = parser.parse_args(argv)
     differing = []
     for path, text in files(args.crds):
@@ -242,7 +242,7 @@ def main(argv: list[str] | None = None) -> int:
         elif not path.exists() or path.read_text(encoding="utf-8") != text:
             differing.append(path)
     for path in differing:
-        print(f"{path} is not what scripts/make_schemas.py makes", file=sys.stderr)
+        print(f"{path} is out of date: run scripts/make_schemas.py", file=sys.stderr)
     return 1 if differing else 0
 
 

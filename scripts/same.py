@@ -8,10 +8,10 @@ Reads    the two revisions from git, and the inputs (same_inputs.py). Golden inp
          given. Both revisions get the same files.
 Does     builds a wheel of each revision and unpacks it in a temporary folder. Dependencies come from the environment of
          this interpreter. A worker for each revision (same_worker.py) runs `build` and `validate --format json`.
-Compares exit statuses, the standard output of `build`, and the diagnostics of `validate` without the keys `message`,
-         `help` and `file`, also in related places; the order of the diagnostics does not count.
-Prints   how much was compared, and each difference.
-Exits    with 0 when there is no difference, 1 when there is one, 2 when the revisions cannot be compared.
+Compares exit statuses, the standard output of `build`, and the diagnostics of `validate`. It ignores the order of the
+         diagnostics and the keys `message`, `help` and `file`, also in related places.
+Prints   the number of compared inputs, and each difference.
+Exits    with 0 without differences, 1 with differences, 2 if the revisions cannot be compared.
 """
 
 from __future__ import annotations
@@ -41,16 +41,16 @@ if TYPE_CHECKING:
 ROOT: Final = Path(__file__).resolve().parent.parent
 SHARED: Final = ROOT.parent / "shared"
 WORDING: Final = {"message", "help", "file"}
-"""Keys of a diagnostic that do not count."""
+"""Ignored keys of a diagnostic."""
 BUILD_ONLY: Final = {"--argocd-replace", "--suspend"}
 """Options of golden inputs that `validate` does not have."""
 DIFFERENT, UNCOMPARED = 1, 2
 LINES, WIDTH = 24, 400
-"""How much of one diff is shown: lines, and characters of a line."""
+"""Limits of one printed diff: lines, and characters per line."""
 
 
 class Answer(NamedTuple):
-    """What one revision answers to one input."""
+    """One revision's results for one input."""
 
     built: int
     """The exit status of `build`."""
@@ -58,11 +58,11 @@ class Answer(NamedTuple):
     validated: int
     """The exit status of `validate`."""
     diagnostics: list[str]
-    """The text of each diagnostic, without wording."""
+    """The text of each diagnostic, without the ignored keys."""
 
 
 class Difference(NamedTuple):
-    """What differs for one input."""
+    """One difference between the results for one input."""
 
     what: str
     diff: Sequence[str] = ()
@@ -75,7 +75,7 @@ def stop(message: str) -> NoReturn:
 
 
 def run(command: Sequence[str | Path], **options: Any) -> bytes:
-    """The standard output of a command; ends the program when the command fails."""
+    """Return the standard output of a command; end the program if the command fails."""
     done = subprocess.run(command, capture_output=True, check=False, **options)
     if done.returncode:
         stop(f"{shlex.join(map(str, command))} failed:\n{done.stderr.decode(errors='replace').strip()}")
@@ -83,7 +83,7 @@ def run(command: Sequence[str | Path], **options: Any) -> bytes:
 
 
 def export(repository: Path, revision: str, folder: Path) -> Path:
-    """Write the files of a revision into a new folder named after its commit; returns the folder."""
+    """Write the files of a revision into a new folder named after its commit, and return the folder."""
     git = ("git", "-C", repository)
     commit = run([*git, "rev-parse", "--verify", f"{revision}^{{commit}}"]).decode().strip()
     target = folder / commit
@@ -94,7 +94,7 @@ def export(repository: Path, revision: str, folder: Path) -> Path:
 
 
 def install(tree: Path) -> Path:
-    """Build a wheel of the tree and unpack it, which is all that a pure wheel needs; returns the folder."""
+    """Build a wheel of the tree, unpack it, which installs a pure wheel, and return the folder."""
     built, packages = (tree.with_name(f"{tree.name}-{what}") for what in ("wheel", "packages"))
     pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet")
     run([*pip, "wheel", "--no-deps", "--wheel-dir", built, tree])
@@ -105,7 +105,7 @@ def install(tree: Path) -> Path:
 
 
 def collect(args: argparse.Namespace, tree: Path, folder: Path) -> list[Input]:
-    """The inputs of all sources; prints how many there are of each."""
+    """Return the inputs of all sources; print the number of inputs of each source."""
     defaults = {"golden": tree / "golden", "conformance": SHARED / "conformance", "corpus": SHARED / "corpus"}
     inputs: list[Input] = []
     for source, find in SOURCES.items():
@@ -125,7 +125,7 @@ def collect(args: argparse.Namespace, tree: Path, folder: Path) -> list[Input]:
 
 
 def answers(packages: Path, inputs: Sequence[Input], more: Sequence[str], seconds: int) -> list[Answer]:
-    """What the installed revision answers to the inputs, in their order."""
+    """Return the installed revision's answers to the inputs, in their order."""
     tasks = [
         {
             "folder": str(given.folder),
@@ -137,7 +137,7 @@ def answers(packages: Path, inputs: Sequence[Input], more: Sequence[str], second
         }
         for given in inputs
     ]
-    # -P keeps the folder of this script off the path; one seed of hashes makes both runs alike.
+    # -P keeps this script's folder off the path; a fixed hash seed makes both runs comparable.
     variables = {**os.environ, "PYTHONPATH": str(packages), "PYTHONHASHSEED": "0"}
     worker = Path(__file__).with_name("same_worker.py")
     lines = run([sys.executable, "-P", worker, packages], input=json.dumps(tasks).encode(), env=variables)
@@ -152,7 +152,7 @@ def _of_validate(given: Sequence[str]) -> list[str]:
 
 
 def diagnostics(report: str) -> list[str]:
-    """The diagnostics of a JSON report without wording, sorted; the lines of a report that is not JSON.
+    """Return the sorted diagnostics of a JSON report without the ignored keys; the lines of any other report.
 
     >>> diagnostics('[{"id": "wrong-type", "line": 3, "message": "replicas is a number"}]')
     ['{"id": "wrong-type", "line": 3}']
@@ -171,7 +171,7 @@ def _without_wording(value: Any) -> Any:
 
 
 def differences(old: Answer, new: Answer) -> Iterator[Difference]:
-    """What differs between the two answers to one input."""
+    """Yield the differences between two answers to one input."""
     for command, before, after in (("build", old.built, new.built), ("validate", old.validated, new.validated)):
         if before != after:
             yield Difference(f"exit status of {command}: {status(before)} before, {status(after)} after")
@@ -182,19 +182,19 @@ def differences(old: Answer, new: Answer) -> Iterator[Difference]:
 
 
 def shortened(old: Sequence[str], new: Sequence[str], context: int = 3) -> list[str]:
-    """A unified diff without its head, cut to LINES lines of WIDTH characters."""
+    """Return a unified diff without its header, cut to LINES lines of WIDTH characters."""
     diff = list(difflib.unified_diff(old, new, n=context, lineterm=""))[2:]
     shown = [line if len(line) <= WIDTH else f"{line[:WIDTH]}..." for line in diff[:LINES]]
     return [*shown, f"... {len(diff) - LINES} more lines"] if len(diff) > LINES else shown
 
 
 def status(code: int) -> str:
-    """An exit status in words: a number, or the signal that ended the command."""
+    """Return an exit status as text: a number, or the signal that ended the command."""
     return str(code) if code >= 0 else signal.Signals(-code).name
 
 
 def statuses(codes: Sequence[int]) -> str:
-    """How often each exit status occurs.
+    """Return the number of occurrences of each exit status, as text.
 
     >>> statuses([0, 1, 0])
     '2 exit with 0, 1 with 1'
@@ -204,7 +204,7 @@ def statuses(codes: Sequence[int]) -> str:
 
 
 def compare(inputs: Sequence[Input], old: Sequence[Answer], new: Sequence[Answer], show: int) -> int:
-    """Print what was compared and what differs; returns how many inputs differ."""
+    """Print the comparison and the differences; return the number of inputs that differ."""
     found = 0
     for given, before, after in zip(inputs, old, new, strict=True):
         listed = list(differences(before, after))
@@ -223,7 +223,7 @@ def compare(inputs: Sequence[Input], old: Sequence[Answer], new: Sequence[Answer
 
 
 def options() -> argparse.Namespace:
-    """The command line."""
+    """Return the parsed command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("old", metavar="OLD", help="a git revision")
     parser.add_argument("new", metavar="NEW", help="a git revision")
@@ -235,16 +235,18 @@ def options() -> argparse.Namespace:
             f"--{side}-options",
             default="",
             metavar="OPTIONS",
-            help=f"more options of both commands of {side.upper()}, in one word: --{side}-options='--strict'",
+            help=f"additional options for {side.upper()}'s commands, as one argument: --{side}-options='--strict'",
         )
-    parser.add_argument("--timeout", type=int, default=60, metavar="SECONDS", help="of one command; by default 60")
-    parser.add_argument("--show", type=int, default=20, metavar="N", help="show so many inputs that differ")
-    parser.add_argument("--repository", type=Path, default=ROOT, metavar="DIR", help="by default this one")
+    parser.add_argument(
+        "--timeout", type=int, default=60, metavar="SECONDS", help="time limit of one command; by default 60"
+    )
+    parser.add_argument("--show", type=int, default=20, metavar="N", help="show the first N inputs that differ")
+    parser.add_argument("--repository", type=Path, default=ROOT, metavar="DIR", help="by default this repository")
     return parser.parse_args()
 
 
 def main() -> int:
-    """Compare the two revisions; returns the exit status."""
+    """Compare the two revisions and return the exit status."""
     args = options()
     with tempfile.TemporaryDirectory(prefix="same-") as name, ThreadPoolExecutor(2) as pool:
         folder = Path(name).resolve()

@@ -24,10 +24,10 @@ COMMAND: Final = ["#", "$", "trainc", "build", "input.yaml"]
 
 
 class Input(NamedTuple):
-    """A manifest that both revisions get."""
+    """A manifest that both revisions compile."""
 
     name: str
-    """Where it comes from, for reports."""
+    """Its source, for reports."""
     folder: Path
     """The working folder of the commands."""
     file: str
@@ -37,7 +37,7 @@ class Input(NamedTuple):
 
 
 def golden(source: Path, target: Path) -> Iterator[Input]:
-    """The golden cases."""
+    """Yield the golden cases."""
     for file in sorted(source.glob("*/input.yaml")):
         case = file.parent.name
         copy = shutil.copytree(file.parent, target / case)
@@ -45,7 +45,7 @@ def golden(source: Path, target: Path) -> Iterator[Input]:
 
 
 def _options(text: str) -> tuple[str, ...]:
-    """The options of the command in the second line of a golden input.
+    """Return the options of the command in the second line of a golden input.
 
     >>> _options("# A story.\\n# $ trainc build input.yaml --suspend\\nkind: TrainJob\\n")
     ('--suspend',)
@@ -56,7 +56,7 @@ def _options(text: str) -> tuple[str, ...]:
 
 
 def conformance(source: Path, target: Path) -> Iterator[Input]:
-    """The recorded cases."""
+    """Yield the recorded cases."""
     for pattern in WHOLE_JOBS:
         for file in sorted(source.glob(pattern)):
             path = file.relative_to(source)
@@ -70,7 +70,7 @@ def conformance(source: Path, target: Path) -> Iterator[Input]:
 
 
 def corpus(source: Path, target: Path) -> Iterator[Input]:
-    """The public manifests."""
+    """Yield the public manifests."""
     for lines in sorted(source.rglob("*.jsonl")):
         path = lines.relative_to(source)
         for number, case in _cases(lines):
@@ -86,10 +86,10 @@ SOURCES: Final[dict[str, Callable[[Path, Path], Iterator[Input]]]] = {
 
 
 def _cases(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The objects of a file with one in each line, with the numbers of the lines.
+    """Yield the objects of a JSON Lines file with their line numbers.
 
-    Recordings may hold control characters that are not escaped, also a line feed: such a line continues in the next.
-    Raises ValueError where a file ends within an object.
+    Recordings may contain unescaped control characters. After an unescaped line feed, an object continues on the next
+    line. Raise ValueError if the file ends within an object.
     """
     pending, first = "", 0
     for number, line in enumerate(file.read_bytes().decode().split("\n"), start=1):
@@ -116,7 +116,7 @@ def _encoded(text: str) -> bytes:
 
 
 def _recorded(case: dict[str, Any]) -> bytes | None:
-    """The manifest of a recorded case; None where the case holds none."""
+    """Return the manifest of a recorded case; None if the case has none."""
     given = case.get("input")
     if not isinstance(given, dict):
         return None
@@ -134,7 +134,7 @@ def _recorded(case: dict[str, Any]) -> bytes | None:
 
 
 def _job(template: dict[str, Any], jobset: dict[str, Any]) -> bytes:
-    """A TrainingRuntime with one replicated job of this template, and a TrainJob that refers to it."""
+    """Return a TrainingRuntime with one replicated job of this template, and a TrainJob that refers to it."""
     trainer = "trainer.kubeflow.org/v1alpha1"
     replicated = [{"name": "node", "replicas": 1, "template": template}]
     runtime = {

@@ -2,13 +2,12 @@
 
     PYTHONPATH=PACKAGES python -P same_worker.py PACKAGES < tasks.json
 
-Reads    on standard input a list of `{"folder", "seconds", "commands"}`: the working folder, the time limit of one
+Reads    from standard input a list of `{"folder", "seconds", "commands"}`: the working folder, the time limit of one
          command, and the arguments of each command.
-Writes   a line of JSON for each task: the exit status and the standard output of each command. A negative status is the
-         number of a signal; the signal of a time limit is SIGALRM.
+Writes   one line of JSON per task: the exit status and the standard output of each command. A negative status is a
+         signal number; a command that exceeds its time limit ends with SIGALRM.
 The worker imports all modules of the package once, then forks a process for each batch of tasks. The commands of a
-batch share a process, as runs of the library do. Where a command ends the process, a new one continues with the next
-task.
+batch share a process, as runs of the library do. If a command ends the process, a new one continues with the next task.
 """
 
 from __future__ import annotations
@@ -29,11 +28,11 @@ if TYPE_CHECKING:
 
 OUR_FAULT: Final = 70
 BATCH: Final = 25
-"""Tasks of one process. A process for each command takes five times as long."""
+"""Tasks per process. One process per command takes five times as long."""
 
 
 class Task(TypedDict):
-    """A line of the input of this worker."""
+    """One task of the worker's input."""
 
     folder: str
     seconds: int
@@ -41,7 +40,7 @@ class Task(TypedDict):
 
 
 def load(packages: Path) -> None:
-    """Import the modules of trainc; SystemExit when Python finds trainc in another folder."""
+    """Import trainc's modules; raise SystemExit if Python finds trainc in another folder."""
     package = import_module("trainc")
     if not Path(str(package.__file__)).is_relative_to(packages):
         raise SystemExit(f"Python imports {package.__file__} instead of the package in {packages}")
@@ -56,7 +55,7 @@ def load(packages: Path) -> None:
 
 
 def answers(tasks: list[Task]) -> Iterator[bytes]:
-    """The line of each task. Where a command ends its process, both commands get the status of the process."""
+    """Yield each task's line. If a command ends its process, both commands get the process's status."""
     done = 0
     while done < len(tasks):
         batch = tasks[done : done + BATCH]
@@ -68,7 +67,7 @@ def answers(tasks: list[Task]) -> Iterator[bytes]:
 
 
 def _of_batch(batch: list[Task]) -> tuple[list[bytes], int]:
-    """The lines that a new process writes before it ends, and its exit status."""
+    """Return the lines that a new process writes before it ends, and its exit status."""
     with tempfile.TemporaryFile() as written:
         child = os.fork()
         if not child:
@@ -95,7 +94,7 @@ def _work(batch: list[Task], written: int) -> NoReturn:
 
 
 def _run(arguments: list[str], seconds: int) -> tuple[int, str]:
-    """The exit status and the standard output of one command."""
+    """Return the exit status and the standard output of one command."""
     with tempfile.TemporaryFile() as out:
         os.dup2(out.fileno(), 1)
         sys.argv = ["trainc", *arguments]
@@ -116,7 +115,7 @@ def _status_of_main() -> int:
 
 
 def main() -> None:
-    """Answer every task."""
+    """Run every task of standard input."""
     tasks = json.load(sys.stdin)
     load(Path(sys.argv[1]).resolve())
     for line in answers(tasks):

@@ -1,4 +1,4 @@
-"""A TrainJob and its runtime, for tests that are about one field of one of the two."""
+"""A TrainJob and its runtime, for tests of single fields."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ANCESTOR = {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}
 
 
 def trainer_job(name: str = "node", **container: Any) -> dict[str, Any]:
-    """A replicated job of one container `node`, which the TrainJob's trainer is for."""
+    """Return a replicated job with one container `node`, to which the TrainJob's trainer applies."""
     pod = {"containers": [{"name": "node", "image": "i:1", **container}]}
     return {"name": name, "template": {"metadata": {"labels": ANCESTOR}, "spec": {"template": {"spec": pod}}}}
 
@@ -26,7 +26,7 @@ def trainer_job(name: str = "node", **container: Any) -> dict[str, Any]:
 def compiled(
     folder: Path, job: dict[str, Any], trainer: dict[str, Any] | None = None, *, metadata: Any = None, **runtime: Any
 ) -> trainc.Compilation:
-    """The TrainJob `j` on the runtime `r` with this replicated job; `runtime` is more of its spec."""
+    """Return the TrainJob `j` on the runtime `r` with this replicated job; `runtime` adds to its spec."""
     template = {"metadata": metadata or {}, "spec": {"replicatedJobs": [job]}}
     spec = {**runtime, "template": template}
     of_job = {"runtimeRef": {"name": "r"}, "trainer": trainer or {}}
@@ -40,25 +40,25 @@ def compiled(
 
 
 def made(compilation: trainc.Compilation, kind: str) -> dict[str, Any]:
-    """The only object of a kind; there must be nothing to say of the compilation."""
+    """Return the only object of a kind; the compilation must have no diagnostics."""
     assert compilation.diagnostics == ()
     (found,) = (object for object in compilation.objects if object["kind"] == kind)
     return dict(found)
 
 
 def job_of(compilation: trainc.Compilation) -> dict[str, Any]:
-    """The spec of the only Job of the only JobSet."""
+    """Return the Job spec of the only JobSet's only replicated job."""
     (job,) = made(compilation, "JobSet")["spec"]["replicatedJobs"]
     found: dict[str, Any] = job["template"]["spec"]
     return found
 
 
 def container_of(compilation: trainc.Compilation) -> dict[str, Any]:
-    """The only container of the only Job."""
+    """Return the only container of the only Job."""
     (found,) = job_of(compilation)["template"]["spec"]["containers"]
     return dict(found)
 
 
 def only_built_in(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
-    """Hide the other built-in runtimes, for a test of what is said of all: a new one is no change of it."""
+    """Hide the other built-in runtimes, so that a new one does not change the test's output."""
     monkeypatch.setattr(BuiltIn, "known", lambda _: [(CLUSTER, "", name) for name in names])

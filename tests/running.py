@@ -1,4 +1,4 @@
-"""Run the command line in this process, as a shell would, and see what it prints."""
+"""Run the command line in this process, as a shell would, and capture its output."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from trainc.lint.triggers import RULES
 from trainc.settings import Settings
 
 NO_LINT = Settings(disable=frozenset(RULES))
-"""For what is compiled to be looked at, and need not be a good job."""
+"""Settings for tests of compiled objects that need not pass the lint rules."""
 
 
 @dataclass(frozen=True)
 class Done:
-    """What a command did."""
+    """The result of a command."""
 
     code: int
     out: str
@@ -25,7 +25,7 @@ class Done:
 
 
 def run(*args: str, stdin: bytes = b"") -> Done:
-    """`trainc ARGS`."""
+    """Run `trainc ARGS`."""
     out, err = io.TextIOWrapper(io.BytesIO(), "utf-8"), io.TextIOWrapper(io.BytesIO(), "utf-8")
     with (
         mock.patch.object(sys, "argv", ["trainc", *args]),

@@ -1,6 +1,6 @@
-"""Snapshots as text files of their own, where a reader looks for them: beside the input of their test.
+"""Snapshots as separate text files beside the input of their test.
 
-A test declares a subclass of `TextFile` for each kind of file. `(N)` stands for the number of built-in runtimes.
+A test declares a subclass of `TextFile` for each kind of file. `(N)` replaces the number of built-in runtimes.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class TextFile(SingleFileSnapshotExtension):
 
 
 def uncounted(text: str) -> str:
-    """Leave out how many built-in runtimes there are: a new one changes no snapshot."""
+    """Replace the number of built-in runtimes, so that a new one changes no snapshot."""
     return re.sub(r"(the (?:stock|built-in) runtimes) \(\d+\)", r"\1 (N)", text)
 
 

@@ -1,4 +1,4 @@
-"""trainc compiles TrainJobs to the JobSets that the Kubeflow Trainer controller would make of them, offline.
+"""trainc compiles TrainJobs offline to the JobSets that the Kubeflow Trainer controller would create.
 
     import trainc
 
@@ -7,7 +7,7 @@
         print(diagnostic.locate(), diagnostic.message)
     print(trainc.render(result.objects))
 
-Everything is imported when it is first used: `import trainc` alone costs next to nothing.
+Names are imported on first use, so that `import trainc` costs almost nothing.
 """
 
 from __future__ import annotations

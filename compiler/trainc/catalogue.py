@@ -1,8 +1,8 @@
-"""The catalogue: every id that trainc can report, with its page.
+"""The catalogue of every id that trainc can report, with its page.
 
 Reads    the declarations of all modules, and diagnostics/<id>.md.
-Returns  declarations by id, and pages as text. For `validate --explain`, docs/diagnostics.md, the sarif report and the
-         tests: no stage imports this.
+Returns  declarations by id, and pages as text. `validate --explain`, docs/diagnostics.md, the SARIF report and the
+         tests use it; no stage imports it.
 """
 
 from __future__ import annotations
@@ -97,17 +97,17 @@ MODULES: Final = (
 """The modules that declare an id."""
 
 BY: Final[dict[Phase, str]] = {
-    "read": "whoever reads the text, be it kubectl or the API server",
-    "schema": "the API server, by the schema of the kind",
-    "runtime": "Trainer's webhook of runtimes",
-    "trainjob": "Trainer's webhook of TrainJobs",
-    "build": "the Trainer controller, when the TrainJob is in the cluster already",
-    "jobset-schema": "the API server, by JobSet's schema, when the controller makes the JobSet",
-    "jobset": "JobSet's webhook, when the controller makes the JobSet",
-    "job": "the API server, when JobSet makes the Jobs",
-    "lint": "nobody: it is advice",
+    "read": "kubectl or the API server, when it parses the text",
+    "schema": "the API server, from the kind's schema",
+    "runtime": "Trainer's runtime webhook",
+    "trainjob": "Trainer's TrainJob webhook",
+    "build": "the Trainer controller, after the TrainJob is stored",
+    "jobset-schema": "the API server, from JobSet's schema, when the controller creates the JobSet",
+    "jobset": "JobSet's webhook, when the controller creates the JobSet",
+    "job": "the API server, when JobSet creates the Jobs",
+    "lint": "trainc only: the cluster accepts it",
 }
-"""Who reports a fault at an admission phase, in words."""
+"""The component that reports a fault, by admission phase."""
 
 
 def entries() -> dict[str, Declaration]:
@@ -117,27 +117,26 @@ def entries() -> dict[str, Declaration]:
 
 
 def by(declared: Declaration) -> str:
-    """Return who reports the fault, in words."""
-    return "trainc itself" if declared.own else BY[declared.phases[0]]
+    """Return the component that reports the fault."""
+    return "trainc only" if declared.own else BY[declared.phases[0]]
 
 
 def page(id: str) -> str:
-    """Return the page of an id, as it is written. Raise OSError where there is none."""
+    """Return the Markdown page of an id. Raise OSError if there is none."""
     with open(data_path("diagnostics", f"{id}.md"), encoding="utf-8") as file:
         return file.read()
 
 
 def explained(declared: Declaration) -> str:
     """Return a declaration and its page, for a terminal."""
-    verb = "refused" if declared.severity == "error" else "said"
     first, *others = declared.phases
     stage = f"stage: {first}" + (f" (or {', '.join(others)})" if others else "")
-    heading = f"{declared.severity}[{declared.id}]: {declared.title}\n{verb} by {by(declared)}\n{stage}\n"
+    heading = f"{declared.severity}[{declared.id}]: {declared.title}\nreported by {by(declared)}\n{stage}\n"
     return f"{heading}\n{page(declared.id)}"
 
 
 def _declared(module: ModuleType) -> Iterator[Declaration]:
-    """Yield the declarations of a module and of its checks, with those that it imports."""
+    """Yield the declarations of a module and of its checks, including imported ones."""
     for value in vars(module).values():
         if isinstance(value, Check):
             yield value.declared

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def table(rows: Iterable[Sequence[str]]) -> list[str]:
-    """Return one line a row, without spaces at its end.
+    """Return one line per row, without trailing spaces.
 
     >>> table([("NAME", "NODES"), ("torch-distributed", "1")])
     ['NAME               NODES', 'torch-distributed  1']
@@ -30,5 +30,5 @@ def padded(rows: Iterable[Sequence[str]]) -> Iterator[list[str]]:
 
 
 def line(cells: Iterable[str]) -> str:
-    """Return padded cells as one line, without spaces at its end."""
+    """Return padded cells as one line, without trailing spaces."""
     return "  ".join(cells).rstrip()

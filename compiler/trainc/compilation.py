@@ -1,4 +1,4 @@
-"""The compiler as a function: paths in, objects and diagnostics out. The command line is a thin layer over it."""
+"""The compiler as a function from paths to objects and diagnostics. The command line is a thin layer over it."""
 
 from __future__ import annotations
 
@@ -25,81 +25,79 @@ if TYPE_CHECKING:
     from trainc.tracing import Trace
 
 
-DUPLICATE_TRAINJOB: Final = Declaration("duplicate-trainjob", ("read",), "Two TrainJobs have the same name", own=True)
-ONLY_NOT_FOUND: Final = Declaration(
-    "only-not-found", ("read",), "The TrainJob asked for by name is not there", own=True
-)
-NO_TRAINJOB: Final = Declaration("no-trainjob", ("read",), "There is nothing to compile", own=True)
+DUPLICATE_TRAINJOB: Final = Declaration("duplicate-trainjob", ("read",), "Duplicate TrainJob name", own=True)
+ONLY_NOT_FOUND: Final = Declaration("only-not-found", ("read",), "No TrainJob has the requested name", own=True)
+NO_TRAINJOB: Final = Declaration("no-trainjob", ("read",), "No TrainJob to compile", own=True)
 
 MANY: Final = 100
-"""With fewer diagnostics there is no crowd among them."""
+"""The number of diagnostics from which repeated ones are collapsed."""
 
 
 class Options(NamedTuple):
     """The options of a run."""
 
     runtimes: Sequence[str] = ()
-    """Further paths to look for runtimes in, after the given paths and before the stock ones."""
+    """Additional paths to search for runtimes, after the given paths and before the built-in runtimes."""
     only: str | None = None
-    """Compile only the TrainJobs of this name."""
+    """Compile only the TrainJobs with this name."""
     namespace: str | None = None
-    """The namespace of TrainJobs and TrainingRuntimes that have none."""
+    """The namespace of TrainJobs and TrainingRuntimes that set none."""
     skip: Sequence[str] = ()
-    """Folders and files left out where they lie below one of the paths: outputs."""
+    """Output folders and files to leave out where they are below one of the paths."""
     settings: Settings = DEFAULT
     """The project's settings (`trainc.settings.of` reads `trainc.yaml`)."""
     delivery: Delivery = PLAIN
-    """How the objects reach a cluster that may hold older ones."""
+    """How the objects are applied to a cluster that may hold older ones."""
     root: str | None = None
-    """The folder that no link may lead out of; by default the git root of each path, else its folder."""
+    """The folder that no link may lead out of; by default each path's git root, or its folder outside of git."""
 
 
 class Compiled(NamedTuple):
-    """What one TrainJob became."""
+    """The result of one TrainJob."""
 
     namespace: str
     name: str
     objects: tuple[Tree, ...]
-    """The JobSet first, then the rest by apiVersion, kind and name."""
+    """The JobSet, then the other objects by apiVersion, kind and name."""
     plan: Plan
-    """The TrainJob, its runtime, and what the stages made of them."""
+    """The TrainJob, its runtime, and the results of the stages."""
 
     def trace(self) -> Trace:
-        """Where the fields of the objects come from: the TrainJob's stages run again, read backwards."""
+        """Return the provenance of the objects' fields, which runs the TrainJob's stages again."""
         from trainc.tracing import Trace
 
         return Trace(self.plan)
 
 
 class Compilation(NamedTuple):
-    """What a run made, and what it has to say. With an error among the diagnostics, nothing is meant to be applied."""
+    """The objects and diagnostics of a run. Do not apply the objects if a diagnostic is an error."""
 
     jobs: tuple[Compiled, ...] = ()
     """In the order of (namespace, name)."""
     others: tuple[Document, ...] = ()
     """Documents of other kinds, in file order."""
     runtimes: int = 0
-    """How many runtimes the given paths hold."""
+    """The number of runtimes in the given paths."""
     files: int = 0
-    """How many files were read."""
+    """The number of files read."""
     diagnostics: tuple[Diagnostic, ...] = ()
     checked: tuple[Checked, ...] = ()
     """The TrainJobs in the order of (namespace, name), then the runtimes of the given paths in file order."""
     strict: str = ""
-    """Who makes warnings errors, in words; empty where nobody does."""
+    """The option or setting that turns warnings into errors, for messages; empty without one."""
     raised: int = 0
-    """How many of the errors were warnings."""
+    """The number of errors that were warnings."""
 
     @property
     def objects(self) -> tuple[Tree, ...]:
-        """All objects, in the order in which they are written."""
+        """All objects, in output order."""
         return tuple(obj for job in self.jobs for obj in job.objects)
 
     def manifests(self) -> list[tuple[str, str, str]]:
-        """Namespace, name and YAML of each TrainJob, in the order of the output."""
+        """Return each TrainJob's namespace, name and YAML, in output order."""
         from trainc.emit.yaml import Writer
 
-        # One writer for all: it remembers what the jobs of one runtime share.
+        # One writer for all jobs: it caches the text that the jobs of one runtime share.
         write = Writer().document
         return [(job.namespace, job.name, "---\n".join(map(write, job.objects))) for job in self.jobs]
 
@@ -109,7 +107,7 @@ class Compilation(NamedTuple):
         return failed(self.diagnostics)
 
     def saying(self, more: Iterable[Diagnostic]) -> Compilation:
-        """The same with more diagnostics, warnings as errors where somebody has asked for that."""
+        """Return a copy with more diagnostics; with `strict`, their warnings become errors."""
         more = tuple(more)
         if not self.strict:
             return self._replace(diagnostics=self.diagnostics + more)
@@ -135,7 +133,7 @@ def compile(
         runtimes, only, namespace, skip, settings, delivery, root: the fields of `Options`.
 
     Returns:
-        The objects, and the diagnostics of all stages. User faults are diagnostics, never exceptions.
+        The objects, and the diagnostics of all stages. Errors in the input are diagnostics, never exceptions.
     """
     return compile_paths(paths, Options(runtimes, only, namespace, skip, settings, delivery, root))
 
@@ -146,14 +144,14 @@ def compile_paths(paths: Iterable[str], options: Options) -> Compilation:
 
 
 def read(paths: Iterable[str], options: Options, files_of: Reader = inputs.read) -> Reading:
-    """Read and sort the documents of some paths."""
+    """Read the documents of some paths and sort them by role."""
     reading = Reading(files_of, namespace=options.namespace)
     reading.gather(paths, skip=options.skip, settings=options.settings.file, root=options.root)
     return reading
 
 
 def compile_documents(reading: Reading, options: Options) -> Compilation:
-    """Compile every TrainJob among documents that have been read; those of `runtimes` are read in the same way."""
+    """Compile the TrainJobs among documents that are already read; read the paths of `runtimes` in the same way."""
     searched, of_runtimes = library(options, given=reading.documents["runtime"], files_of=reading.files_of)
     found = [*options.settings.diagnostics, *reading.diagnostics, *of_runtimes]
     for entry in searched.levels[0].entries.values():
@@ -170,7 +168,7 @@ def compile_documents(reading: Reading, options: Options) -> Compilation:
         for plan in plans
         if plan.objects and not plan.failed
     )
-    used = (entry for level in searched.levels[1:] for entry in level.entries.values() if entry.asked)
+    used = (entry for level in searched.levels[1:] for entry in level.entries.values() if entry.requested)
     found += [diagnostic for entry in used for diagnostic in entry.conform()[1]]
     if linted := [plan for plan in plans if plan.lint_findings]:
         from trainc.placing.lint import warnings
@@ -187,7 +185,7 @@ def compile_documents(reading: Reading, options: Options) -> Compilation:
 
 
 def _collapsed(found: list[Diagnostic]) -> list[Diagnostic]:
-    """What a run has to say, without the mass of what is said over and over."""
+    """Return the diagnostics of a run with repeated ones collapsed."""
     if len(found) < MANY:
         return found
     from trainc.repeated import collapsed
@@ -205,29 +203,29 @@ def _checked(plans: Iterable[Plan], runtimes: Iterable[Document]) -> Iterator[Ch
 def library(
     options: Options, *, given: Sequence[Document] | None = None, files_of: Reader = inputs.read
 ) -> tuple[Library, list[Diagnostic]]:
-    """The runtimes by level, in the order in which they are searched: the given ones, each path, the stock ones."""
+    """Return the runtimes by level in search order: the given ones, those of each path, the built-in ones."""
     from trainc.passes.conform import conform_runtime
 
-    spelled = options.settings.option_names
+    names = options.settings.option_names
     conform = partial(
-        conform_runtime, field_validation=options.settings.field_validation, option=spelled.field_validation
+        conform_runtime, field_validation=options.settings.field_validation, option=names.field_validation
     )
     levels: list[Level] = []
     found: list[Diagnostic] = []
     if given is not None:
-        level, twice = Level.of("the given paths", given, conform)
-        found += twice
+        level, duplicates = Level.of("the given paths", given, conform)
+        found += duplicates
         levels.append(level)
     for path in options.runtimes:
         more = read([path], options._replace(settings=DEFAULT), files_of)
-        level, twice = Level.of(spelled.runtimes.format(path), more.documents["runtime"], conform)
-        found += [*more.diagnostics, *twice]
+        level, duplicates = Level.of(names.runtimes.format(path), more.documents["runtime"], conform)
+        found += [*more.diagnostics, *duplicates]
         levels.append(level)
-    return Library((*levels, BuiltIn(conform)), spelled), found
+    return Library((*levels, BuiltIn(conform)), names), found
 
 
 def _plans(jobs: list[Document], library: Library, options: Options, found: list[Diagnostic]) -> list[Plan]:
-    """Every TrainJob through the pipeline, in the order of the output; what is wrong with it joins `found`."""
+    """Run every TrainJob through the pipeline, in output order; append its diagnostics to `found`."""
     if options.delivery.name_suffix_hash:
         from trainc.suffix import run
     else:
@@ -257,26 +255,27 @@ def _plans(jobs: list[Document], library: Library, options: Options, found: list
 
 
 def _chosen(documents: Iterable[Document], only: str | None, found: list[Diagnostic]) -> list[TrainJob]:
-    """The TrainJobs that are compiled, in the order of the output: of two with one name the first."""
+    """Return the TrainJobs to compile, in output order; of two with the same name, the first."""
     first: dict[tuple[str, str], TrainJob] = {}
     for document in documents:
         job = TrainJob(document=document, value=document.value)
         key = job.namespace, job.name or f"\0{len(first)}"
         if key in first:
-            found.append(_twice(job, first[key]))
+            found.append(_duplicate(job, first[key]))
         else:
             first[key] = job
     chosen = [job for _, job in sorted(first.items()) if only is None or job.name == only]
     if only is not None and not chosen:
-        found.append(_none_of_that_name(only, [job.name for job in first.values()]))
+        found.append(_not_found(only, [job.name for job in first.values()]))
     return chosen
 
 
-def _twice(job: TrainJob, first: TrainJob) -> Diagnostic:
+def _duplicate(job: TrainJob, first: TrainJob) -> Diagnostic:
+    within = f' in namespace "{job.namespace}"' if job.namespace else ""
     return Diagnostic.of(
         DUPLICATE_TRAINJOB,
-        f'a second TrainJob "{job.name}"' + (f' in namespace "{job.namespace}"' if job.namespace else ""),
-        "keep one of them, or give it another name",
+        f'two TrainJobs{within} are named "{job.name}"',
+        "rename or remove one of them",
         object=job.id,
         field="metadata.name",
         place=job.at("metadata", "name"),
@@ -284,12 +283,15 @@ def _twice(job: TrainJob, first: TrainJob) -> Diagnostic:
     )
 
 
-def _none_of_that_name(only: str, names: list[str]) -> Diagnostic:
+def _not_found(only: str, names: list[str]) -> Diagnostic:
     from trainc.nearest import nearest
 
-    near = nearest(only, names)
+    if near := nearest(only, names):
+        help = f"did you mean {near}?"
+    else:
+        help = f"use one of {', '.join(sorted(names))}" if names else "add the file that has it to the paths"
     return Diagnostic.of(
         ONLY_NOT_FOUND,
         f'no TrainJob "{only}" in the given paths',
-        f"did you mean {near}?" if near else f"there are {', '.join(sorted(names)) or 'none'}",
+        help,
     )

@@ -1,8 +1,8 @@
-"""Declarations of the ids that a report may show: each once, beside the code that reports it.
+"""Declarations of diagnostic ids: each id is declared once, in the module that reports it.
 
 Reads    nothing.
 Returns  `Declaration`, `Severity` and the cluster's admission phases. The catalogue collects the declarations of all
-         modules; `trainc.checks.check` makes one of a generator function.
+         modules; the decorator `trainc.checks.check` declares the id of a generator function.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from trainc.records import NamedTuple
 
 Severity = Literal["error", "warning", "note"]
 Phase = Literal["read", "schema", "runtime", "trainjob", "build", "jobset-schema", "jobset", "job", "lint"]
-"""Where the cluster would report a fault, in the order in which a TrainJob passes them; `lint` is trainc's own."""
+"""The admission phase in which the cluster reports a fault, in the order of admission; `lint` is trainc's own."""
 PHASES: Final[tuple[Phase, ...]] = Phase.__args__  # type: ignore[attr-defined]
 
 
@@ -22,9 +22,9 @@ class Declaration(NamedTuple):
 
     id: str
     phases: tuple[Phase, ...]
-    """Where the fault may surface, the usual phase first."""
+    """The phases in which the fault can surface, the usual phase first."""
     title: str
-    """What is wrong, as a sentence without a full stop."""
+    """A short phrase for the fault, without a full stop."""
     severity: Severity = "error"
     own: bool = False
-    """Whether trainc alone reports it: the cluster accepts it, or never sees it."""
+    """Whether only trainc reports it: the cluster accepts it, or never receives it."""

@@ -1,7 +1,7 @@
-"""How the objects reach a cluster that may hold older ones, of which a JobSet is nearly immutable.
+"""Options for the delivery of objects to a cluster that may have older versions of them; JobSets are mostly immutable.
 
-Reads    the options of the command line.
-Returns  what of the objects depends on that: the names, an annotation for Argo CD, spec.suspend.
+Reads    the command line options.
+Returns  the settings that depend on them: the object names, an annotation for Argo CD, spec.suspend.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from trainc.records import NamedTuple
 
 
 class Delivery(NamedTuple):
-    """What the one who applies the objects needs of them."""
+    """The delivery options."""
 
     name_suffix_hash: bool = False
-    """Whether what cannot change in place stands, as a hash, in the names: a change makes new objects."""
+    """Whether the names end in a hash of the immutable fields, so that a change creates new objects."""
     argocd_replace: bool = False
-    """Whether Argo CD is told to delete and make anew what it cannot change."""
+    """Whether Argo CD must delete and recreate objects that it cannot update."""
     suspend: bool = False
-    """Whether every JobSet is made suspended, for somebody else to start."""
+    """Whether every JobSet is created suspended."""
 
 
 PLAIN: Final = Delivery()
-"""The objects as the Trainer controller would have made them."""
+"""The objects as the Trainer controller creates them."""

@@ -1,9 +1,9 @@
-"""What the compiler has to say: a diagnostic, the object and the place it speaks of, and where that place is.
+"""Diagnostics, the objects and places that they refer to, and the lines of those places.
 
-A check yields findings; a stage turns them into diagnostics; a report prints them. A place is a path into a document
-that was read; its line and column come from a second reading of that document, made only when somebody asks.
+A check yields findings, a stage turns them into diagnostics, and a report prints them. A place is a path into a parsed
+document. Its line and column require a second parse of that document, which `locate` does on demand.
 
-Values here and on the hot path are NamedTuples, not frozen dataclasses: each of those costs a millisecond at a start.
+Values here and on the hot path are NamedTuples, because each frozen dataclass adds a millisecond to the start.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Path = tuple[str | int, ...]
 
 
 class Document(NamedTuple):
-    """One document as it was read: its value, and its text with the place where that stands in its file."""
+    """A parsed document: its value, and its text with the text's position in the file."""
 
     file: str
     """The path as the user gave it; `-` is standard input."""
@@ -35,7 +35,7 @@ class Document(NamedTuple):
     column: int = 1
     """The 1-based column of that line."""
     within: Path = ()
-    """Where `value` stands in `text`: not at its top when it is an item of a List."""
+    """The path of `value` in `text`; not empty for an item of a List."""
     inside: Inside | None = None
     """The string of another document that this one was read from."""
 
@@ -44,9 +44,9 @@ class Inside(NamedTuple):
     """A document in a string: a runtime in the data of a ConfigMap."""
 
     document: Document
-    """The one that has the string."""
+    """The document that has the string."""
     path: Path
-    """Where the string is in that one's text."""
+    """The path of the string in that document's text."""
     string: str
     chunk: Chunk
     """The document in the string."""
@@ -54,7 +54,7 @@ class Inside(NamedTuple):
     """Whether each line of the chunk is a line of the file: line, column and text of the document are the file's."""
 
     def locate(self, found: Span) -> Location:
-        """Return the place in the file of a place in the chunk, without a source: the file has other characters."""
+        """Return the location in the file of a span of the chunk, without a source: the file has other characters."""
         from trainc.kubernetes.documents.strings import outer_span
 
         at = outer_span(self.document.text, self.path, self.string, self.chunk, found)
@@ -62,37 +62,37 @@ class Inside(NamedTuple):
 
 
 class Location(NamedTuple):
-    """A place in a file: 1-based lines and columns; all 0 where the whole file is meant."""
+    """A position in a file: 1-based lines and columns; all 0 for the whole file."""
 
     file: str
     line: int = 0
     column: int = 0
     end_line: int = 0
-    """Where it ends; 0 where only its beginning is known."""
+    """The line of the end; 0 if only the start is known."""
     end_column: int = 0
-    """The column behind its last character."""
+    """The column of the end, exclusive."""
     source: Document | None = None
-    """The text that it is a place of, for a report that shows the line."""
+    """The document of the position, for a report that shows the line."""
 
     def __str__(self) -> str:
-        """`file:line:column`, as editors and terminals make links of."""
+        """Return `file:line:column`, which editors and terminals turn into links."""
         file = "<stdin>" if self.file == "-" else self.file
         return f"{file}:{self.line}:{self.column}" if self.line else file
 
     def __repr__(self) -> str:
-        """Without the text, which may be long, and secret."""
+        """Return the position without the text, which may be long or secret."""
         return f"Location({str(self)!r}, end={self.end_line}:{self.end_column})"
 
 
 class Place(NamedTuple):
-    """A field of a document; `key` points at the field's name, not at its value."""
+    """A field of a document; with `key`, the field's name instead of its value."""
 
     document: Document
     path: Path = ()
     key: bool = False
 
     def locate(self) -> Location:
-        """Read the document a second time, and find the field; a missing one is placed at its parent."""
+        """Return the field's position, from a second parse of the document; for a missing field, its parent's."""
         from trainc.kubernetes.documents.positions import span
 
         document = self.document
@@ -115,7 +115,7 @@ def _in_file(document: Document, found: Span, source: Document | None) -> Locati
 
 
 class ObjectId(NamedTuple):
-    """Which object a diagnostic speaks of. Empty strings where the object does not say."""
+    """The identity of the object that a diagnostic refers to; a part that the object does not set is empty."""
 
     apiVersion: str = ""  # noqa: N815 (the API's spelling)
     kind: str = ""
@@ -124,12 +124,12 @@ class ObjectId(NamedTuple):
 
     @classmethod
     def of(cls, value: object) -> ObjectId:
-        """The identity of a manifest, whatever state it is in."""
+        """Return the identity of a manifest, which may be invalid."""
         tree = value if isinstance(value, dict) else {}
         metadata = tree.get("metadata")
         metadata = metadata if isinstance(metadata, dict) else {}
-        said = (tree.get("apiVersion"), tree.get("kind"), metadata.get("namespace"), metadata.get("name"))
-        return cls(*[text if isinstance(text, str) else "" for text in said])
+        parts = (tree.get("apiVersion"), tree.get("kind"), metadata.get("namespace"), metadata.get("name"))
+        return cls(*[part if isinstance(part, str) else "" for part in parts])
 
 
 class Related(NamedTuple):
@@ -140,7 +140,7 @@ class Related(NamedTuple):
 
 
 class Diagnostic(NamedTuple):
-    """One thing to tell the user. `field` is the path as the cluster spells it, in the object of that stage."""
+    """A message for the user. `field` is a path in the cluster's notation, in the object of that admission phase."""
 
     id: str
     severity: Severity
@@ -165,42 +165,42 @@ class Diagnostic(NamedTuple):
         related: tuple[Related, ...] = (),
         phase: Phase | None = None,
     ) -> Diagnostic:
-        """Return a diagnostic of a declared id; `phase` is given where the fault surfaces elsewhere than usual."""
+        """Return a diagnostic of a declared id; `phase` overrides the declaration's usual phase."""
         stage = phase or declared.phases[0]
         return cls(declared.id, declared.severity, stage, message, help, object, field, place, related)
 
     def locate(self) -> Location | None:
-        """Where it is, found now."""
+        """Return the diagnostic's position, computed on each call."""
         return self.place.locate() if isinstance(self.place, Place) else self.place
 
 
 class Finding(NamedTuple):
-    """What a check yields: it knows what is wrong and where, the check knows the rest."""
+    """The message and place that a check yields; the check's declaration has the id, severity and phase."""
 
     message: str
     help: str = ""
     field: str = ""
-    """The path as the cluster spells it."""
+    """The path in the cluster's notation."""
     place: Place | None = None
     related: tuple[Related, ...] = ()
 
 
 class LintFinding(NamedTuple):
-    """A rule that a plan does not keep."""
+    """A lint rule that a plan violates."""
 
     rule: str
     path: Path
-    """What is at fault, or missing, in the JobSetSpec."""
+    """The field at fault, or the missing field, in the JobSetSpec."""
     what: tuple[str, ...] = ()
-    """What it is about. Regrets of one rule, one document and the same words are one, wherever they are."""
+    """The subject. Findings of one rule and one document with the same subject become one diagnostic."""
     shared: bool = False
-    """Whether the runtime is the cause, whatever the TrainJob says."""
+    """Whether the runtime is the cause, independent of the TrainJob."""
     related: tuple[tuple[str, Path], ...] = ()
-    """Other fields of the JobSetSpec that explain it: a label and a path each."""
+    """Other fields of the JobSetSpec that explain it, each with a label."""
 
 
 class Refused(NamedTuple):
-    """Violations in one compiled object, at one admission phase. Their source lines are not resolved yet."""
+    """The violations in one compiled object, at one admission phase, before their source lines are resolved."""
 
     stage: Phase
     object: ObjectId
@@ -208,20 +208,20 @@ class Refused(NamedTuple):
 
 
 class Checked(NamedTuple):
-    """A TrainJob or runtime that was looked at, whatever was found."""
+    """A checked TrainJob or runtime, with or without diagnostics."""
 
     object: ObjectId
     file: str
-    """As a document's."""
+    """The file, as in `Document`."""
     skipped: bool = False
-    """Whether nothing was made of a TrainJob."""
+    """Whether the TrainJob was not compiled."""
 
 
 def failed(diagnostics: Iterable[Diagnostic]) -> bool:
-    """Whether any of them is an error."""
+    """Return whether any diagnostic is an error."""
     return any(d.severity == "error" for d in diagnostics)
 
 
 def strictly(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
-    """The same with warnings as errors."""
+    """Return the diagnostics with warnings turned into errors."""
     return tuple(d._replace(severity="error") if d.severity == "warning" else d for d in diagnostics)

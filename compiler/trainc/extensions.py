@@ -1,8 +1,8 @@
-"""Extensions: what trainc reads in a runtime's `mlPolicy` beyond Trainer's CRD.
+"""Extensions: fields of a runtime's `mlPolicy` that trainc supports in addition to Trainer's CRD.
 
-Reads    schemas/extensions/<key>.json: the schema of `mlPolicy.<key>`, whole or as far as it adds to the CRD's.
-Returns  the schemas of the runtimes with them. A field of an extension is known like any other from there on.
-Source   trainc's own (difference extensions): they are there at compile time, and no controller hears of them.
+Reads    schemas/extensions/<key>.json: the schema of `mlPolicy.<key>`, complete or as an addition to the CRD's.
+Returns  the runtime schemas with the extensions. After that, an extension's field is like any other field.
+Source   trainc's own (difference extensions): they exist only at compile time, and no controller reads them.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ RELEASE: Final = "trainer-2.3"
 """The schemas that are extended."""
 POLICY: Final[Path] = ("properties", "spec", "properties", "mlPolicy", "properties")
 PROSE: Final = frozenset({"$schema", "$comment", "$defs", "title"})
-"""What is said about the file of an extension, not about the field; and what the whole schema has in one place."""
+"""Keywords that describe the extension's file rather than the field, and $defs, which the whole schema shares."""
 
 
 @cache
 def load(kind: str) -> StructuralSchema:
-    """The schema of a kind of runtime, ready to admit objects of it."""
+    """Return the schema of a runtime kind, ready to admit objects."""
     return StructuralSchema(schema(kind))
 
 
 def schema(kind: str) -> Tree:
-    """The JSON Schema of a kind of runtime, with the extensions."""
+    """Return the JSON Schema of a runtime kind, with the extensions."""
     extended = read(RELEASE, f"{kind}.json")
     for name in sorted(os.listdir(data_path("schemas", "extensions"))):
         extension = read("extensions", name)
@@ -46,19 +46,19 @@ def schema(kind: str) -> Tree:
 
 
 def merged(schema: Tree, added: Tree) -> Tree:
-    """A schema with what another one adds: mappings are merged, anything else is replaced."""
+    """Return a schema with an addition: mappings are merged, other values are replaced."""
     both = (schema.keys() & added.keys()) if schema else ()
     inside = {key: merged(schema[key], added[key]) for key in both if isinstance(added[key], dict)}
     return schema | added | inside
 
 
 def is_extended(folder: str, kind: str) -> bool:
-    """Whether the schema of that folder and kind has extensions."""
+    """Return whether the schema of that folder and kind has extensions."""
     return folder == RELEASE and kind in (CLUSTER, NAMESPACED)
 
 
 def read(folder: str, name: str) -> Tree:
-    """A file of schemas/."""
+    """Return the content of a file in schemas/."""
     with open(data_path("schemas", folder, name), encoding="utf-8") as file:
         found: Tree = json.load(file)
     return found

@@ -1,4 +1,4 @@
-"""Files below a folder that somebody else may change: no link is followed, and no file is half-written.
+"""Files below a folder that other processes may change: no link is followed, and no file is half-written.
 
 A file is written beside its place and renamed into it. What a killed process was writing has a hidden name that ends
 in PART.
@@ -135,6 +135,6 @@ def remove(folder: str, path: str) -> None:
         try:
             os.rmdir(name, dir_fd=at)
         except OSError:
-            return  # not empty: somebody else's files are in it
+            return  # not empty: it contains other files
         finally:
             os.close(at)

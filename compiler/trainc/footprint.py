@@ -1,12 +1,13 @@
-"""Footprint: how much of a cluster some JobSets take when all their pods run at once.
+"""Footprint: the cluster resources that JobSets take when all their pods run at once.
 
-Reads    manifests: JobSets, compiled or written by hand, and the PodGroups beside them. What the API server would fill
-         in may be missing; what is no JobSet, or not of the type that the schema asks for, counts as nothing.
-Returns  pods, nodes, GPUs and the requests of all pods as exact quantities: of a replicated job, of a JobSet, of many,
-         and of many by queue. A JobSet that is suspended counts as it will run; devices claimed of a ResourceClaim have
-         no number, and are left out.
-Source   Kubernetes 1.36, a pod's effective requests (`kubernetes.pods`), and how many pods a Job runs at a time; JobSet
-         v0.12.0, the default of replicas; Kueue, the label that names a LocalQueue; Volcano, the queue of a PodGroup.
+Reads    manifests: compiled or handwritten JobSets and their PodGroups. Fields that the API server defaults may be
+         missing. Other objects and values of the wrong type count as nothing.
+Returns  pods, nodes, GPUs and the requests of all pods as exact quantities: for a replicated job, for a JobSet, for
+         several JobSets, and by queue. A suspended JobSet counts as if it ran. Devices from ResourceClaims have no
+         number and are not counted.
+Source   Kubernetes 1.36, a pod's effective requests (`kubernetes.pods`) and the number of pods that a Job runs at a
+         time; JobSet v0.12.0, the default of replicas; Kueue, the label that names a LocalQueue; Volcano, a PodGroup's
+         queue.
 """
 
 from __future__ import annotations
@@ -27,18 +28,18 @@ if TYPE_CHECKING:
 
 
 class Footprint(NamedTuple):
-    """What some pods take together. Compares by value: 1000m of cpu are 1."""
+    """The total of some pods. Quantities compare by value: 1000m of cpu equals 1."""
 
     pods: int = 0
     nodes: int = 0
-    """Of these, the pods that train: those of the trainer jobs, and of a job that is called `node`."""
+    """The training pods: those of the trainer jobs and of a job named `node`."""
     gpus: int = 0
-    """Whatever has `gpu` in its name: in each pod the first such resource, as everywhere (`plan.gpus`)."""
+    """In each pod, the first resource with `gpu` in its name (`plan.gpus`)."""
     resources: Amounts = {}  # noqa: RUF012 (never changed)
-    """What the pods request, resource by resource; nothing that is zero."""
+    """The pods' requests by resource, without zeros."""
 
     def __add__(self, other: Footprint) -> Footprint:  # type: ignore[override]
-        """Both together."""
+        """Return the sum."""
         return Footprint(
             self.pods + other.pods,
             self.nodes + other.nodes,
@@ -51,58 +52,60 @@ NOTHING: Final = Footprint()
 
 
 class Job(NamedTuple):
-    """A replicated job: pods alike."""
+    """A replicated job, whose pods are alike."""
 
     name: str
     pods: int
-    """How many run at once, of all replicas."""
+    """The number of pods that run at once, in all replicas."""
     trains: bool
     requests: Amounts
-    """What one pod asks for; nothing that is zero."""
+    """One pod's requests, without zeros."""
 
     @property
     def footprint(self) -> Footprint:
-        """What its pods take together."""
+        """The total of its pods."""
         if not self.pods:
             return NOTHING
-        together = {name: quantity.mul(self.pods) for name, quantity in self.requests.items()}
+        resources = {name: quantity.mul(self.pods) for name, quantity in self.requests.items()}
         return Footprint(
             pods=self.pods,
             nodes=self.pods if self.trains else 0,
             gpus=self.pods * gpus({"requests": {name: str(quantity) for name, quantity in self.requests.items()}}),
-            resources=together,
+            resources=resources,
         )
 
 
 def jobs(jobset: Any) -> list[Job]:
-    """The replicated jobs of a JobSet, in the order of its list."""
+    """Return the replicated jobs of a JobSet, in list order."""
     return [_job(tree) for tree in _items(get(jobset, ("spec", "replicatedJobs"))) if isinstance(tree, dict)]
 
 
 def of(jobset: Any) -> Footprint:
-    """What all pods of a JobSet take together."""
+    """Return the total of a JobSet's pods."""
     return sum((job.footprint for job in jobs(jobset)), NOTHING)
 
 
 def by_queue(objects: Iterable[Any]) -> dict[str, Footprint]:
-    """What the JobSets among some objects take, by the queue that they wait in, in the order of its name.
+    """Return the totals of the JobSets in some objects by queue, sorted by queue name.
 
-    "" is no queue. A LocalQueue of Kueue is of a namespace and written `namespace/name` where the JobSet names one; a
-    queue of Volcano is of the cluster.
+    "" means no queue. Kueue's LocalQueue is namespaced and written `namespace/name` if the JobSet has a namespace;
+    Volcano's queue is cluster-scoped.
     """
-    given = [tree for tree in objects if isinstance(tree, dict)]
-    groups = {_key(tree, get(tree, ("metadata", "name"))): tree for tree in given if is_group_of_volcano(tree)}
+    trees = [tree for tree in objects if isinstance(tree, dict)]
+    groups = {_key(tree, get(tree, ("metadata", "name"))): tree for tree in trees if is_group_of_volcano(tree)}
     found: dict[str, Footprint] = {}
-    for jobset in filter(is_jobset, given):
+    for jobset in filter(is_jobset, trees):
         queue = queue_of(jobset, groups)
         found[queue] = found.get(queue, NOTHING) + of(jobset)
     return dict(sorted(found.items()))
 
 
 def queue_of(jobset: Tree, groups: Mapping[tuple[str, str], Tree]) -> str:
-    """The queue that a JobSet waits in: Kueue's; else that of its PodGroup, if that is there, or its annotation.
+    """Return a JobSet's queue: Kueue's, otherwise its PodGroup's, otherwise the one in its Volcano annotation.
 
-    groups     the PodGroups of Volcano by namespace and name
+    Args:
+        jobset: the JobSet.
+        groups: Volcano's PodGroups by namespace and name.
     """
     if queue := _word(get(jobset, ("metadata", "labels", KUEUE))):
         namespace = _word(get(jobset, ("metadata", "namespace")))
@@ -115,12 +118,12 @@ def queue_of(jobset: Tree, groups: Mapping[tuple[str, str], Tree]) -> str:
 
 
 def is_jobset(tree: Any) -> bool:
-    """Whether a manifest is a JobSet, of whatever version."""
+    """Return whether a manifest is a JobSet of any version."""
     return get(tree, ("kind",)) == "JobSet" and _group(tree) == VERSION.partition("/")[0]
 
 
 def is_group_of_volcano(tree: Any) -> bool:
-    """Whether a manifest is a PodGroup of Volcano."""
+    """Return whether a manifest is a Volcano PodGroup."""
     return get(tree, ("kind",)) == "PodGroup" and _group(tree) == volcano.VERSION.partition("/")[0]
 
 
@@ -136,25 +139,25 @@ def _job(tree: Tree) -> Job:
     name, spec = _word(tree.get("name")), get(tree, ("template", "spec"))
     parallelism = _count(get(spec, ("parallelism",)))
     at_once = min(parallelism, _count(get(spec, ("completions",)), parallelism))
-    asked = requests(defaulted(_asking(get(spec, ("template", "spec")))))
+    amounts = requests(defaulted(_resources(get(spec, ("template", "spec")))))
     return Job(
         name=name,
         pods=_count(tree.get("replicas")) * at_once,
         trains=name == NODE or ancestor(tree) == "trainer",
-        requests={resource: quantity for resource, quantity in sorted(asked.items()) if not quantity.is_zero},
+        requests={resource: quantity for resource, quantity in sorted(amounts.items()) if not quantity.is_zero},
     )
 
 
-def _asking(pod: Any) -> Tree:
-    """What of a pod spec says how much it asks for, without what is no amount."""
+def _resources(pod: Any) -> Tree:
+    """Return the parts of a pod spec that determine its requests, without invalid quantities."""
     lists = {key: [_with_amounts(container) for container in _items(get(pod, (key,)))] for key in CONTAINERS}
     return lists | _with_amounts(pod) | {"overhead": _amounts(get(pod, ("overhead",)))}
 
 
 def _with_amounts(holder: Any) -> Tree:
-    """Of a container or a pod spec, its restartPolicy and its resources."""
-    asked = {kind: _amounts(get(holder, ("resources", kind))) for kind in ("limits", "requests")}
-    return {"restartPolicy": get(holder, ("restartPolicy",)), "resources": asked}
+    """Return the restartPolicy and resources of a container or a pod spec."""
+    resources = {kind: _amounts(get(holder, ("resources", kind))) for kind in ("limits", "requests")}
+    return {"restartPolicy": get(holder, ("restartPolicy",)), "resources": resources}
 
 
 def _amounts(resources: Any) -> Amounts:
@@ -163,12 +166,12 @@ def _amounts(resources: Any) -> Amounts:
         try:
             found[_word(name)] = Quantity.from_json(amount)
         except QuantityError:
-            continue  # the schema's pattern lets some pass that are none
+            continue  # the schema's pattern accepts some invalid quantities
     return found
 
 
 def _count(value: Any, default: int = 1) -> int:
-    """A number of Jobs or pods; none is below zero."""
+    """Return a number of Jobs or pods; a negative one counts as zero."""
     return max(0, value) if type(value) is int else default
 
 

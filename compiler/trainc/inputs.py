@@ -30,12 +30,12 @@ DEEPEST: Final = 100
 """How deep folders may be nested below a given one."""
 STDIN: Final = "-"
 SETTINGS: Final = "trainc.yaml"
-"""The name of the settings, which are no manifest."""
-TOLD: Final = "the repository"
-"""What a root is called that somebody else chose: its path means nothing to the user."""
+"""The name of the settings file, which is not a manifest."""
+GIVEN_ROOT: Final = "the repository"
+"""The name of a root that the caller set: its path means nothing to the user."""
 
 _PLAIN: Final = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-"""How a plain file is opened: nothing else is followed or waited for, where the system can be told so."""
+"""The open flags for a regular file: links are not followed and pipes do not block, where the system supports it."""
 
 
 class File(NamedTuple):
@@ -48,7 +48,7 @@ class File(NamedTuple):
 def read(
     paths: Iterable[str], *, skip: Iterable[str] = (), settings: str = "", root: str | None = None
 ) -> Iterator[File | Diagnostic]:
-    """Every file of the paths, each once; `root` is the root that links must not leave, where somebody knows it.
+    """Yield every file of the paths once; `root` is the folder that links must not leave, if the caller knows it.
 
     Left out below another one are `skip`, folders and files (outputs), and what holds trainc's own settings: any
     trainc.yaml, and the file `settings`, with all links resolved.
@@ -58,7 +58,7 @@ def read(
     written = [os.path.realpath(path) for path in skip]
     # What is asked for by name is read.
     left_out = tuple(out for out in written if not any(within(os.path.realpath(path), out) for path in paths))
-    walk = _Walk(roots=roots, skip=left_out, settings=settings, called=TOLD if root else "")
+    walk = _Walk(roots=roots, skip=left_out, settings=settings, called=GIVEN_ROOT if root else "")
     for path in paths:
         if path == STDIN:
             yield from _standard_input()
@@ -70,7 +70,7 @@ def settings(path: str, *, root: str | None = None) -> File | Diagnostic:
     """The one file of that path, which is no manifest."""
     if os.path.isdir(path):
         return fault(path, "is a folder", "give the file that holds the settings")
-    walk = _Walk(roots=_roots([path], root), skip=(), settings=None, called=TOLD if root else "")
+    walk = _Walk(roots=_roots([path], root), skip=(), settings=None, called=GIVEN_ROOT if root else "")
     return next(walk.path(path))
 
 
@@ -166,7 +166,7 @@ class _Walk:
             below = called + name
             if not name.endswith(SUFFIXES) and (is_file or not os.path.isdir(below)):
                 continue
-            # A plain file is in the root as its folder is; where anything is to be said of it, `path` says it.
+            # A plain file is in the root because its folder is; `path` reports any problem with it.
             if is_file and self._is_wanted(name, resolved + name) and (data := _plain(below)) is not None:
                 self.seen.add(resolved + name)
                 yield File(below, data)

@@ -1,12 +1,12 @@
-"""Keys: the Secrets that the controller would have made, with new random keys in them.
+"""Keys: the Secrets that the controller would create, with new random keys.
 
-Reads    which Secret is expected (`frameworks.Secret`) and a namespace; the system's source of randomness. It is
-         the one place where trainc uses any: `trainc secret` alone comes here.
-Returns  the Secret as a manifest. It is immutable: a second one in its place would lock out pods that run already.
-Source   kubeflow/trainer v2.3.0, runtime plugins mpi (an EC key on P-521) and flux; the text of a CURVE certificate as
-         flux-keygen(1) writes it, keys in Z85 (ZeroMQ RFC 32) of X25519 (RFC 7748).
+Reads    the expected Secret (`frameworks.Secret`), a namespace, and the system's random source. This is trainc's only
+         use of randomness; only `trainc secret` imports this.
+Returns  the Secret as a manifest. It is immutable: new keys would lock out running pods.
+Source   kubeflow/trainer v2.3.0, runtime plugins mpi (an EC key on P-521) and flux; the format of a CURVE certificate
+         is flux-keygen(1)'s, with X25519 keys (RFC 7748) in Z85 (ZeroMQ RFC 32).
 
-Needs the package `cryptography` (the extra `secret`), and raises ImportError without it.
+Requires the package `cryptography` (the extra `secret`), and raises ImportError without it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Z85: Final = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+
 
 
 def make(secret: Secret, namespace: str) -> Tree:
-    """The Secret with new keys, for one TrainJob."""
+    """Return the Secret with new keys, for one TrainJob."""
     type, data = MAKERS[secret.kind](secret.name)
     metadata = {"name": secret.name, **({"namespace": namespace} if namespace else {})}
     encoded = {key: b64encode(value).decode() for key, value in data.items()}
@@ -39,7 +39,7 @@ def make(secret: Secret, namespace: str) -> Tree:
 
 
 def ssh_auth(name: str) -> tuple[str, dict[str, bytes]]:
-    """A pair of SSH keys: the private one as PEM, the public one as a line of authorized_keys."""
+    """Return an SSH key pair: the private key as PEM, the public key as an authorized_keys line."""
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric import ec
 
@@ -52,12 +52,12 @@ def ssh_auth(name: str) -> tuple[str, dict[str, bytes]]:
 
 
 def curve_certificate(name: str) -> tuple[str, dict[str, bytes]]:
-    """A CURVE certificate: a key pair of ZeroMQ, the same for all brokers of an instance."""
+    """Return a CURVE certificate: a ZeroMQ key pair, shared by all brokers of an instance."""
     from cryptography.hazmat.primitives.asymmetric import x25519
 
     key = x25519.X25519PrivateKey.generate()
     text = (
-        "# The CURVE key of a Flux instance. Who has it can join.\n"
+        "# The CURVE key of a Flux instance. Anyone who has it can join.\n"
         "metadata\n"
         f'    name = "{name}"\n'
         "curve\n"
@@ -68,7 +68,7 @@ def curve_certificate(name: str) -> tuple[str, dict[str, bytes]]:
 
 
 def z85(data: bytes) -> str:
-    """Bytes, a multiple of four, as ZeroMQ writes keys: five characters for every four.
+    """Encode bytes in Z85: five characters for every four bytes. The length must be a multiple of four.
 
     >>> z85(bytes.fromhex("864fd26fb559f75b"))
     'HelloWorld'
@@ -78,4 +78,4 @@ def z85(data: bytes) -> str:
 
 
 MAKERS: Final[dict[str, Callable[[str], tuple[str, dict[str, bytes]]]]] = {"ssh": ssh_auth, "curve": curve_certificate}
-"""By the kind of a Secret: its type, and what is in it."""
+"""Functions by kind of Secret. Each returns the Secret's type and data."""

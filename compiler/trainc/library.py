@@ -1,7 +1,7 @@
-"""The runtimes that a TrainJob can refer to, by level: the given paths, each --runtimes path, the stock ones.
+"""The runtimes that a TrainJob can refer to, by level: the given paths, each --runtimes path, the built-in runtimes.
 
-A level knows its runtimes by kind, namespace and name. What a runtime needs done (schema, defaults, Go types) is done
-once, when it is first asked for, for all jobs that use it; the function that does it is given.
+A level has its runtimes by kind, namespace and name. A runtime is conformed (schema, defaults, Go types) when a job
+first requests it, once for all jobs that use it; the conforming function is passed in.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
     Conformed = tuple[Runtime | None, tuple[Diagnostic, ...]]
     Conform = Callable[[Document, str], Conformed]
 
-DUPLICATE_RUNTIME: Final = Declaration("duplicate-runtime", ("read",), "Two runtimes have the same name", own=True)
+DUPLICATE_RUNTIME: Final = Declaration("duplicate-runtime", ("read",), "Duplicate runtime name", own=True)
 
-BUILT_IN: Final = "the stock runtimes"
+BUILT_IN: Final = "the built-in runtimes"
 """The name of the last level."""
 Key = tuple[str, str, str]
-"""Kind, namespace (empty for a cluster's), name."""
+"""Kind, namespace (empty for a ClusterTrainingRuntime), name."""
 
 
 class Entry:
-    """A runtime as it was read; conformed when it is first asked for. None where it has errors."""
+    """A runtime as it was read, which is conformed on the first request."""
 
     def __init__(self, document: Document, level: str, conform: Conform) -> None:
         self.document = document
@@ -41,16 +41,16 @@ class Entry:
 
     @property
     def id(self) -> ObjectId:
-        """Which runtime it says it is."""
+        """The runtime's identity, as it was written."""
         return ObjectId.of(self.document.value)
 
     @property
-    def asked(self) -> bool:
-        """Whether some TrainJob has asked for it."""
+    def requested(self) -> bool:
+        """Whether a TrainJob has requested it."""
         return self._conformed is not None
 
     def conform(self) -> Conformed:
-        """The runtime as the controller sees it, and what the cluster would say of it."""
+        """Return the runtime as the controller sees it, or None if it has errors, and its diagnostics."""
         if self._conformed is None:
             self._conformed = self._conform(self.document, self.level)
         return self._conformed
@@ -65,40 +65,40 @@ class Level:
         self.entries: dict[Key, Entry] = {}
 
     def find(self, key: Key) -> Entry | None:
-        """The runtime of that kind, namespace and name."""
+        """Return the runtime of that kind, namespace and name."""
         return self.entries.get(key)
 
     def known(self) -> Iterable[Key]:
-        """All runtimes of this level."""
+        """Return the keys of all runtimes of this level."""
         return self.entries
 
     @classmethod
     def of(cls, name: str, documents: Iterable[Document], conform: Conform) -> tuple[Level, list[Diagnostic]]:
-        """A level of these runtimes. Two of one name are an error at the second, which is left out."""
+        """Return a level of these runtimes, and an error for each duplicate name; the first runtime is kept."""
         level, found = cls(name, conform), []
         for document in documents:
             key = key_of(document)
             if key in level.entries:
-                found.append(_twice(document, level.entries[key].document))
+                found.append(_duplicate(document, level.entries[key].document))
             else:
                 level.entries[key] = Entry(document, name, conform)
         return level, found
 
 
 class BuiltIn(Level):
-    """The runtimes that ship with trainc: one file each, its name is the runtime's; read when they are asked for."""
+    """The runtimes that ship with trainc: one file each, named after the runtime, and read on request."""
 
     def __init__(self, conform: Conform) -> None:
         super().__init__(BUILT_IN, conform)
 
     def find(self, key: Key) -> Entry | None:
-        """The stock runtime of that name; all of them are cluster-wide."""
+        """Return the built-in runtime of that name; all are ClusterTrainingRuntimes."""
         if key not in self.entries and key in self.known():
             self.entries[key] = Entry(self._read(key[2]), self.name, self.conform)
         return self.entries.get(key)
 
     def known(self) -> Iterable[Key]:
-        """All stock runtimes."""
+        """Return the keys of all built-in runtimes."""
         import os
 
         return sorted((CLUSTER, "", name[: -len(".yaml")]) for name in os.listdir(data_path("runtimes")))
@@ -113,10 +113,10 @@ class BuiltIn(Level):
 
 
 class OptionNames(NamedTuple):
-    """How the one who runs trainc says what a way out asks for: not everybody has a command line."""
+    """The option names that hints use; they differ if trainc does not run on the command line."""
 
     runtimes: str = "--runtimes {}"
-    """With a path, a place to look for runtimes in."""
+    """The option for a path to search for runtimes; `{}` is the path."""
     name_suffix_hash: str = "--name-suffix-hash"
     field_validation: str = "--field-validation=warn"
 
@@ -131,32 +131,35 @@ class Library(NamedTuple):
     option_names: OptionNames = FLAGS
 
     def find(self, kind: str, namespace: str, name: str) -> Entry | None:
-        """The first runtime of that kind and name; one with a namespace only for a TrainJob of that namespace."""
+        """Return the first runtime of that kind and name.
+
+        A runtime with a namespace is only for TrainJobs of that namespace.
+        """
         namespaces = ("",) if kind == CLUSTER else tuple(dict.fromkeys((namespace, "")))
         for level in self.levels:
-            for among in namespaces:
-                if entry := level.find((kind, among, name)):
+            for candidate in namespaces:
+                if entry := level.find((kind, candidate, name)):
                     return entry
         return None
 
     def known(self) -> Iterator[Key]:
-        """Every runtime there is."""
+        """Yield the keys of all runtimes."""
         for level in self.levels:
             yield from level.known()
 
 
 def key_of(document: Document) -> Key:
-    """The kind, namespace and name by which a runtime is found."""
+    """Return the key of a runtime."""
     id = ObjectId.of(document.value)
     return id.kind, id.namespace if id.kind == NAMESPACED else "", id.name
 
 
-def _twice(document: Document, first: Document) -> Diagnostic:
+def _duplicate(document: Document, first: Document) -> Diagnostic:
     id = ObjectId.of(document.value)
     return Diagnostic.of(
         DUPLICATE_RUNTIME,
-        f'a second {id.kind} "{id.name}"' + (f' in namespace "{id.namespace}"' if id.namespace else ""),
-        "keep one of them, or give it another name",
+        f'two {id.kind}s are named "{id.name}"' + (f' in namespace "{id.namespace}"' if id.namespace else ""),
+        "remove or rename one of them",
         object=id,
         field="metadata.name",
         place=Place(document=document, path=("metadata", "name")),

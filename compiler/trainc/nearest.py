@@ -1,4 +1,4 @@
-"""The name that was probably meant. Imported when there is a fault to explain."""
+"""Suggestions for misspelled names. Imported only when there is a fault to report."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _LONGEST: Final = 256
-"""Characters. Nobody has mistyped a name that is longer; comparing it would take long."""
+"""The longest name, in characters, that is compared. A longer one is no typing error, and comparing it is slow."""
 
 
 def nearest(name: str, names: Iterable[str], *, likeness: float = 0.6) -> str | None:
-    """The one of `names` that differs in case alone, or else is the most alike; None where none is.
+    """Return the one of `names` that differs only in case, else the most similar one; None if none is similar.
 
     >>> nearest("numNode", ["image", "numNodes"]), nearest("x", ["image"])
     ('numNodes', None)

@@ -1,4 +1,4 @@
-"""The objects of the Trainer API, as the API server stores them: frozen, their trees shared and never changed."""
+"""The objects of the Trainer API as the API server stores them: frozen, with shared trees that are never changed."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     from trainc.frontends.moves import Move
 
 ANCESTOR: Final = "trainer.kubeflow.org/trainjob-ancestor-step"
-"""The label of a replicated job's template that says which step of the TrainJob the job is."""
+"""The label of a replicated job's template that names the TrainJob step that the job runs."""
 STEPS: Final = {"dataset": "dataset-initializer", "model": "model-initializer"}
-"""The parts of spec.initializer, and the label, job and container that each is for."""
+"""The fields of spec.initializer, and the label, job name and container name of each."""
 NOTHING: Final[Tree] = {}
-"""An empty mapping, shared like any other, and never changed."""
+"""An empty mapping, which is shared and never changed."""
 
 
 def mapping(tree: Tree, key: str) -> Tree:
-    """The mapping in a field of one; an empty one where nothing is there, or something else."""
+    """Return the mapping in a field, or an empty mapping if the field is missing or has another type."""
     found = tree.get(key)
     return found if isinstance(found, dict) else NOTHING
 
@@ -32,13 +32,13 @@ class TrainJob(NamedTuple):
     document: Document
     value: Tree
     dialect: str = "v2.3"
-    """In which it was written."""
+    """The dialect in which it was written."""
     moves: tuple[Move, ...] = ()
-    """Where an older dialect wrote what stands elsewhere in `value`."""
+    """The fields that the older dialect has in other places than `value`."""
 
     @property
     def id(self) -> ObjectId:
-        """Which object this is."""
+        """The object's identity."""
         return ObjectId.of(self.value)
 
     @property
@@ -53,12 +53,12 @@ class TrainJob(NamedTuple):
 
     @property
     def spec(self) -> Tree:
-        """Spec, or an empty mapping."""
+        """The spec, or an empty mapping."""
         return mapping(self.value, "spec")
 
     @property
     def trainer(self) -> Tree:
-        """spec.trainer; a missing one is an empty one (difference trainer-optional)."""
+        """spec.trainer, or an empty mapping (difference trainer-optional)."""
         return mapping(mapping(self.value, "spec"), "trainer")
 
     @property
@@ -73,15 +73,15 @@ class TrainJob(NamedTuple):
         return found if isinstance(found, list) else []
 
     def metadata(self, key: str) -> Tree:
-        """metadata.labels or metadata.annotations."""
+        """Return metadata.labels or metadata.annotations."""
         return mapping(mapping(self.value, "metadata"), key)
 
     def at(self, *path: str | int, key: bool = False) -> Place:
-        """The place of a field of this TrainJob, as it was written."""
+        """Return the place of a field of this TrainJob, as it was written."""
         return Place(document=self.document, path=self.written(path), key=key)
 
     def written(self, path: Path) -> Path:
-        """The path in the document of a field of `value`."""
+        """Return the path in the document of a field of `value`."""
         if not self.moves:
             return path
         from trainc.frontends.moves import written_at
@@ -95,15 +95,15 @@ class Runtime(NamedTuple):
     document: Document
     value: Tree = NOTHING
     spec: Tree = NOTHING
-    """The JobSetSpec of its template, through the Go types."""
+    """The JobSetSpec of its template, converted to Go types."""
     level: str = ""
-    """Where it was found, in words: the given paths, --runtimes DIR, the stock runtimes."""
+    """The name of the level where it was found: the given paths, --runtimes DIR, the built-in runtimes."""
 
-    # What `value` says to every stage of every job, looked up once.
+    # Fields of `value` that every stage of every job reads, looked up once.
     policy: Tree | None = None
-    """spec.mlPolicy; None when the runtime has none (which is not the same as an empty one)."""
+    """spec.mlPolicy, or None if it is missing (an empty mlPolicy is different)."""
     framework: str = "plain"
-    """The key of its one framework policy, or `plain`."""
+    """The key of its framework policy, or `plain`."""
     settings: Tree = NOTHING
     """The framework's own part of the policy."""
     gang: Tree | None = None
@@ -111,7 +111,7 @@ class Runtime(NamedTuple):
 
     @classmethod
     def of(cls, document: Document, value: Tree, spec: Tree, level: str) -> Runtime:
-        """The runtime of a value that the schema has admitted."""
+        """Return the runtime for a value that the schema has admitted."""
         policy, gang = (_mapping(get(value, ("spec", key))) for key in ("mlPolicy", "podGroupPolicy"))
         framework = next((key for key in policy or {} if key != "numNodes"), "plain")
         settings = _mapping((policy or {}).get(framework)) or NOTHING
@@ -119,16 +119,16 @@ class Runtime(NamedTuple):
 
     @property
     def id(self) -> ObjectId:
-        """Which object this is."""
+        """The object's identity."""
         return ObjectId.of(self.value)
 
     def metadata(self, key: str) -> Tree:
-        """The template's labels or annotations: those of the JobSet."""
+        """Return the template's labels or annotations, which the JobSet gets."""
         found = get(self.value, ("spec", "template", "metadata", key))
         return found if isinstance(found, dict) else {}
 
     def at(self, *path: str | int, key: bool = False) -> Place:
-        """The place of a field of this runtime."""
+        """Return the place of a field of this runtime."""
         return Place(document=self.document, path=path, key=key)
 
 
@@ -137,31 +137,31 @@ def _mapping(value: object) -> Tree | None:
 
 
 NO_RUNTIME: Final = Runtime(document=Document(file="", line=1, text="", value=None))
-"""What a plan holds before its runtime is resolved."""
+"""The runtime of a plan before the stage `resolve`."""
 
 
 class Project(NamedTuple):
-    """What a project's trainc.yaml says of the objects themselves."""
+    """The settings of a project's trainc.yaml that affect the compiled objects."""
 
     document: Document
     value: Tree = NOTHING
-    """The document without what says nothing of objects."""
+    """The document, reduced to these settings."""
 
     @property
     def accelerators(self) -> Tree:
-        """What belongs to a resource, by its name."""
+        """The accelerator settings by resource name."""
         found: Tree = self.value.get("accelerators", NOTHING)
         return found
 
     def at(self, *path: str | int, key: bool = False) -> Place:
-        """The place of a field of the file."""
+        """Return the place of a field of the file."""
         return Place(document=self.document, path=path, key=key)
 
 
 NO_PROJECT: Final = Project(document=Document(file="", line=1, text="", value=None))
-"""Where there is no trainc.yaml, or it says nothing of objects."""
+"""The value without a trainc.yaml, or if it has no such settings."""
 
 
 def ancestor(job: Tree) -> str:
-    """Which step of the TrainJob a replicated job is, by its template's label; empty when it does not say."""
+    """Return the TrainJob step that a replicated job runs, by its template's label, or an empty string."""
     return str(get(job, ("template", "metadata", "labels", ANCESTOR), ""))

@@ -6,7 +6,7 @@ is followed below the folder.
 
 A build may be killed at any moment. Whatever it has written is listed before it is written, and what it was writing
 has a hidden name, by which the next build finds and removes it. That needs no fsync: what a process has written
-outlives it; a machine that loses its power may lose outputs, which the next build makes anew.
+outlives it; a machine that loses its power may lose outputs, which the next build writes again.
 """
 
 from __future__ import annotations
@@ -233,7 +233,7 @@ def _listed(folder: str) -> tuple[dict[str, None], list[Diagnostic]]:
 
 
 def _is_below(path: object) -> bool:
-    """Whether a value, whoever wrote it, is a path that can only be of something in the folder."""
+    """Whether an untrusted value is a path that stays inside the folder."""
     if not isinstance(path, str):
         return False
     try:
@@ -265,6 +265,6 @@ def _left_alone(folder: str, path: str, why: str) -> Diagnostic:
     return Diagnostic.of(
         OUTPUT_LEFT_ALONE,
         f"is left alone: {why}",
-        "remove it by hand if nobody needs it",
+        "remove it by hand if it is not needed",
         place=Location(file=os.path.join(folder, path)),
     )

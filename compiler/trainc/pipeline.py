@@ -1,8 +1,8 @@
-"""The whole way of a TrainJob, in order.
+"""The stages that compile a TrainJob, in order.
 
 Each stage is a function from a plan to a new plan. Checks are stages, too: they add diagnostics and change nothing
-else. What is wrong with a TrainJob is said all at once: the stages up to `admit` run whatever the earlier ones found,
-on what is right of it. What is made of it afterwards is made only of a TrainJob without errors.
+else. trainc reports all errors of a TrainJob at once: the stages up to `admit` also run after errors, on the valid
+fields. The later stages run only for a TrainJob without errors.
 """
 
 from __future__ import annotations
@@ -31,32 +31,32 @@ if TYPE_CHECKING:
     from trainc.plan import Plan
 
 STAGES: Final[tuple[Callable[[Plan], Plan], ...]] = (
-    conform,  # what the CRD's schema and rules would refuse, and the webhook whatever the runtime; defaults filled in
+    conform,  # the CRD's schema and rules, the webhook checks that do not need the runtime, defaults
     resolve,  # runtimeRef -> the runtime's template
-    override,  # runtimePatches, merged as Kubernetes merges
-    admit,  # what the webhook would refuse: it looks at the patched runtime
+    override,  # runtimePatches, with a strategic merge
+    admit,  # the webhook checks of the patched runtime
     size,  # resourcesPerNode, pod counts
-    framework,  # the runtime's one policy: rendezvous, variables
+    framework,  # the runtime's framework policy: rendezvous, variables
     gang,  # the runtime's podGroupPolicy: pods that start together, and their PodGroups
     initialize,  # dataset and model
-    trainer,  # what spec.trainer says itself: image, command, args, env
-    accelerate,  # what trainc.yaml says belongs to a resource: host paths, variables
+    trainer,  # spec.trainer: image, command, args, env
+    accelerate,  # the accelerators of trainc.yaml: host paths, variables
     carry,  # the TrainJob's labels and annotations, its deadline
-    deliver,  # what the way into the cluster asks for: suspend, an annotation for Argo CD
-    store,  # the JobSet in the form in which the cluster stores it, and what its schema would refuse
-    verify,  # what JobSet's webhook would refuse, the API server in the Jobs and pods, and what is too large
-    lint,  # what nobody refuses, and its user would finding
+    deliver,  # the delivery options: suspend, an annotation for Argo CD
+    store,  # the JobSet in the form in which the cluster stores it; its schema
+    verify,  # the rules of JobSet's webhook, of Jobs and pods, and size limits
+    lint,  # lint rules
 )
 
 
-JUDGES: Final = frozenset({conform, resolve, override})
-"""The stages whose errors do not make the next one's meaningless."""
+TOLERANT: Final = frozenset({conform, resolve, override})
+"""The stages after whose errors the next stage still gives meaningful errors."""
 
 
 def run(plan: Plan) -> Plan:
-    """Take a plan through all stages, or as far as its errors allow."""
+    """Run all stages on a plan, or as many as its errors allow."""
     for stage in STAGES:
         plan = stage(plan)
-        if plan.stopped or (plan.failed and stage not in JUDGES):
+        if plan.stopped or (plan.failed and stage not in TOLERANT):
             break
     return plan

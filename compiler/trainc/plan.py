@@ -1,7 +1,7 @@
-"""The value that crosses stages: a TrainJob, the runtime it refers to, and what they become so far.
+"""The plan: the value that stages pass on, with a TrainJob, its runtime, and the objects compiled so far.
 
-It is frozen, and its trees are shared and never changed in place; a stage returns a new plan. It answers the questions
-that passes ask, so that no pass digs in manifests.
+A plan is frozen; its trees are shared and never changed in place. A stage returns a new plan. The plan has the queries
+that passes need, so that passes do not search manifests.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 NODE: Final = "node"
 """The main container of a trainer job; also the usual name of the job itself."""
 COMPLETION_INDEX: Final = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
-"""Where a pod of an indexed Job reads its own index (downward API)."""
+"""The field with the pod's own index in an indexed Job (downward API)."""
 
 
 class Slot(NamedTuple):
-    """Which container of a JobSetSpec is meant: the replicated job's index, the list, the container's index."""
+    """The position of a container in a JobSetSpec: the replicated job's index, the list, the container's index."""
 
     job: int
     containers: str
@@ -38,29 +38,29 @@ class Slot(NamedTuple):
 
     @property
     def path(self) -> Path:
-        """Its path in a JobSetSpec."""
+        """The container's path in a JobSetSpec."""
         return (*pod_spec(self.job), self.containers, self.at)
 
 
 def pod_spec(job: int) -> Path:
-    """The path of a replicated job's pod spec in a JobSetSpec."""
+    """Return the path of a replicated job's pod spec in a JobSetSpec."""
     return ("replicatedJobs", job, "template", "spec", "template", "spec")
 
 
 class Plan(NamedTuple):
-    """One TrainJob on its way to a JobSet."""
+    """The state of a TrainJob's compilation."""
 
     job: TrainJob
     library: Library
     runtime: Runtime = NO_RUNTIME
     project: Project = NO_PROJECT
-    """What trainc.yaml says of the objects."""
+    """The settings of trainc.yaml that affect objects."""
     delivery: Delivery = PLAIN
-    """How the objects reach a cluster that may hold older ones."""
+    """The options for delivery to a cluster that may have older objects."""
     field_validation: FieldValidation = "strict"
     """How the TrainJob's unknown fields are reported."""
     suffix: str = ""
-    """What the names of the objects end in, where they say what cannot change in place (`trainc.suffix`)."""
+    """The hash suffix of the object names, if the option is set (`trainc.suffix`)."""
     spec: Tree = NOTHING
     """The JobSetSpec so far."""
     labels: Tree = NOTHING
@@ -68,32 +68,32 @@ class Plan(NamedTuple):
     annotations: Tree = NOTHING
     """The JobSet's annotations so far."""
     counts: tuple[int, ...] = ()
-    """How many pods each replicated job runs, in the order of the spec's list."""
+    """The number of pods of each replicated job, in the order of the spec's list."""
     needed: int | None = None
-    """With how many pods the trainer job can start, where these are fewer than all (difference elastic-gang)."""
+    """The number of pods with which the trainer job can start, if fewer than all (difference elastic-gang)."""
     entry: Tree | None = None
-    """The `command` and `args` of the trainers' containers where the framework makes them; else spec.trainer's."""
+    """The `command` and `args` of the trainers' containers if the framework sets them, instead of spec.trainer's."""
     others: tuple[Tree, ...] = ()
     """ConfigMaps, PodGroups."""
     objects: tuple[Tree, ...] = ()
-    """What is written in the end: the JobSet first."""
+    """The objects of the output, the JobSet first."""
     diagnostics: tuple[Diagnostic, ...] = ()
     refused: tuple[Refused, ...] = ()
-    """What would be refused in the objects; its lines are found when the stages are done (`placing.refused`)."""
+    """The violations in the objects; their lines are found after the last stage (`placing.refused`)."""
     quiet: frozenset[str] = frozenset()
-    """The rules of stage lint that nobody wants to hear of."""
+    """The disabled lint rules."""
     lint_findings: tuple[LintFinding, ...] = ()
-    """What nobody refuses, and its user would regret; in words when all TrainJobs are done."""
+    """The lint findings, which become messages when all TrainJobs are done."""
     stopped: bool = False
-    """Whether going on makes no sense at all: there is no runtime to go on with."""
+    """Whether the later stages cannot run, because there is no runtime."""
 
-    # Questions
+    # Queries
 
     @property
     def name(self) -> str:
-        """The JobSet's name, from which those of all other objects are made: the TrainJob's, and the suffix.
+        """The JobSet name, on which all other object names are based: the TrainJob name and the suffix.
 
-        A Secret has the TrainJob's alone: it is made once, by hand, for whatever is compiled of it.
+        Secrets use the TrainJob name without the suffix: the user creates them once, for every output of the TrainJob.
         """
         return self.job.name + self.suffix
 
@@ -104,21 +104,21 @@ class Plan(NamedTuple):
         return found
 
     def trainers(self) -> Iterator[int]:
-        """The indices of all replicated jobs that are a trainer by their label."""
+        """Yield the indices of all replicated jobs with the trainer label."""
         return (i for i, job in enumerate(self.jobs) if ancestor(job) == "trainer")
 
     @property
     def trainer(self) -> int | None:
-        """The index of the trainer job: the first one, where there are several."""
+        """The index of the first trainer job, or None."""
         return next(self.trainers(), None)
 
     @property
     def nodes(self) -> int:
-        """How many nodes train."""
+        """The number of nodes that train."""
         return 1 if self.trainer is None else self.counts[self.trainer]
 
     def count_of_runtime(self, job: int) -> int:
-        """How many pods the runtime gives a replicated job: at least one."""
+        """Return the number of pods that the runtime sets for a replicated job, at least one."""
         if self.runtime.policy is not None and job in self.trainers():
             nodes = self.runtime.policy.get("numNodes", 1)
         else:
@@ -126,7 +126,7 @@ class Plan(NamedTuple):
         return max(int(nodes), 1)
 
     def find(self, job: int | None, name: str, *, init: bool = False) -> Slot | None:
-        """The container `name` of a replicated job; with `init`, an init container where no container has the name."""
+        """Return the container `name` of a replicated job; with `init`, fall back to an init container of that name."""
         if job is None:
             return None
         for containers in ("containers", "initContainers")[: 2 if init else 1]:
@@ -136,44 +136,44 @@ class Plan(NamedTuple):
         return None
 
     def containers(self, job: int) -> list[Slot]:
-        """Every container of a replicated job, its init containers apart."""
+        """Return all containers of a replicated job, without its init containers."""
         found = get(self.spec, (*pod_spec(job), "containers"), [])
         return [Slot(job, "containers", index) for index in range(len(found))]
 
     def named(self, job: str) -> int | None:
-        """The index of the replicated job of that name."""
+        """Return the index of the replicated job of that name, or None."""
         return next((i for i, found in enumerate(self.jobs) if found.get("name") == job), None)
 
     def endpoint(self, pod: int | str = 0) -> str:
-        """The host name of a pod of the trainer job: of the first, where processes meet (difference rendezvous-host).
+        """Return a trainer pod's host name; the first pod is the rendezvous endpoint (difference rendezvous-host).
 
-        pod      its index, or a reference to the variable that holds it: `$(NAME)`
+        pod      the pod's index, or a reference to the variable that holds it: `$(NAME)`
         """
         if self.trainer is None:
             return f"{self.name}-{NODE}-0-{pod}.{self.name}"
         return self.host(self.trainer, 0, pod)
 
     def endpoints(self, job: int) -> Iterator[str]:
-        """The host names of all pods of a replicated job."""
+        """Yield the host names of all pods of a replicated job."""
         for replica in range(self.jobs[job].get("replicas", 1)):
             for pod in range(self.counts[job]):
                 yield self.host(job, replica, pod)
 
-    def named_like_the_job(self) -> Tree:
-        """The metadata of an object with the JobSet's own name, in its namespace."""
+    def object_metadata(self) -> Tree:
+        """Return the metadata of an object with the JobSet's name and namespace."""
         return {"name": self.name} | ({"namespace": self.job.namespace} if self.job.namespace else {})
 
     @property
     def subdomain(self) -> str:
-        """The name of the headless Service by which pods find one another."""
+        """The name of the headless Service through which pods find one another."""
         return str(get(self.spec, ("network", "subdomain"), self.name))
 
     def host(self, job: int, replica: int | str, pod: int | str) -> str:
-        """The host name of a pod of a replicated job; a number may be a variable that the pod has."""
+        """Return the host name of a pod of a replicated job; an index can be a reference to a variable of the pod."""
         return f"{self.name}-{self.jobs[job].get('name')}-{replica}-{pod}.{self.subdomain}"
 
     def node_resources(self) -> Tree:
-        """What a node asks for: trainer.resourcesPerNode alone when it is given, else the runtime's node container.
+        """Return the resources of a node: trainer.resourcesPerNode if it is set, else those of the `node` container.
 
         The container is that of the first replicated job that is named `node` or is a trainer, and has one.
         """
@@ -189,7 +189,7 @@ class Plan(NamedTuple):
 
     @property
     def failed(self) -> bool:
-        """Whether nothing may be made of it."""
+        """Whether the plan has errors, which prevent output."""
         return bool(self.refused) or (bool(self.diagnostics) and failed(self.diagnostics))
 
     # Changes: each returns a new plan
@@ -197,9 +197,9 @@ class Plan(NamedTuple):
     def on(
         self, slot: Slot | None, *, env: Iterable[Tree] = (), ports: Iterable[Tree] = (), mounts: Iterable[Tree] = ()
     ) -> Plan:
-        """Put variables, ports and mounts on a container.
+        """Add variables, ports and mounts to a container.
 
-        An entry of the same name (port, path) is replaced in place, else added.
+        An entry with the same name (for mounts, the same path) is replaced in place; other entries are appended.
         """
         if slot is None:
             return self
@@ -217,12 +217,12 @@ class Plan(NamedTuple):
         return self._replace(spec=edit(self.spec, slot.path, change))
 
     def with_volumes(self, job: int, volumes: Iterable[Tree]) -> Plan:
-        """Give the pods of a replicated job volumes: one of the same name is replaced in place, else added."""
+        """Add volumes to the pods of a replicated job; a volume of the same name is replaced in place."""
         path = (*pod_spec(job), "volumes")
         return self._replace(spec=edit(self.spec, path, lambda there: upsert(there, volumes, "name")))
 
     def with_resources(self, jobs: Iterable[int]) -> Plan:
-        """Merge trainer.resourcesPerNode into what the `node` containers of these jobs ask for."""
+        """Merge trainer.resourcesPerNode into the resources of the `node` containers of these jobs."""
         per_node = self.job.trainer.get("resourcesPerNode")
         if per_node is None:
             return self
@@ -233,28 +233,28 @@ class Plan(NamedTuple):
         return self._replace(spec=spec)
 
     def with_count(self, job: int, count: int) -> Plan:
-        """Let a replicated job run that many pods."""
+        """Set the number of pods of a replicated job."""
         return self._replace(counts=(*self.counts[:job], count, *self.counts[job + 1 :]))
 
     def with_nodes_of_job(self) -> Plan:
-        """Let the trainer job run as many pods as the TrainJob says, if it does."""
+        """Set the number of trainer pods to the TrainJob's numNodes, if it is set."""
         if self.trainer is None or "numNodes" not in self.job.trainer:
             return self
         return self.with_count(self.trainer, self.job.trainer["numNodes"])
 
     def refuse(self, stage: Phase, id: ObjectId, violations: Iterable[Violation]) -> Plan:
-        """Add what would be refused in one of the objects; the paths are those of the JobSet."""
+        """Add violations in one of the objects, with paths in the JobSet."""
         found = tuple(violations)
         return self._replace(refused=(*self.refused, Refused(stage, id, found))) if found else self
 
     def report(self, diagnostics: Iterable[Diagnostic]) -> Plan:
-        """Add what a check found."""
+        """Add diagnostics."""
         found = tuple(diagnostics)
         return self._replace(diagnostics=self.diagnostics + found) if found else self
 
 
 _MERGED: Final = Memory()
-"""Resources that were merged, by the identity of both sides, which are kept: there are few sizes of nodes."""
+"""Merged resources by the identity of both sides, which are kept alive: jobs use few different node sizes."""
 
 
 def _merged(base: Tree, override: Tree) -> Tree:
@@ -267,9 +267,9 @@ def _merged(base: Tree, override: Tree) -> Tree:
 
 
 def upsert(items: list[Tree] | None, added: Iterable[Tree], key: str) -> list[Tree]:
-    """`items` with each of `added` in the place of the first item of the same `key`, or at the end.
+    """Return `items` with each of `added` in place of the first item with the same `key`, or at the end.
 
-    Variables and volumes are one by their name, mounts by their path: a container has one at each, whatever the volume.
+    The key of variables and volumes is their name; the key of mounts is their path, whatever volume they mount.
     """
     added = list(added)
     if not added:
@@ -285,7 +285,7 @@ def upsert(items: list[Tree] | None, added: Iterable[Tree], key: str) -> list[Tr
 
 
 def with_ports(items: list[Tree] | None, added: Iterable[Tree]) -> list[Tree]:
-    """As `upsert`, of ports."""
+    """Return `items` with each of `added` in place of the first same port, or at the end."""
     result = list(items or ())
     for new in added:
         for i, old in enumerate(result):
@@ -298,7 +298,7 @@ def with_ports(items: list[Tree] | None, added: Iterable[Tree]) -> list[Tree]:
 
 
 def same_port(a: Tree, b: Tree) -> bool:
-    """Whether two ports are one: by name when both have one, else by number and protocol (unnamed-ports)."""
+    """Return whether two ports are the same: by name if both have one, else by number and protocol (unnamed-ports)."""
     if a.get("name") and b.get("name"):
         return bool(a["name"] == b["name"])
     number_and_protocol = (a.get("containerPort"), a.get("protocol") or "TCP")
@@ -306,30 +306,33 @@ def same_port(a: Tree, b: Tree) -> bool:
 
 
 def gpus(resources: Tree) -> int:
-    """GPUs in the requests, else in the limits: whatever has `gpu` in its name, the first by name that is not zero."""
+    """Return the number of GPUs in the requests, else in the limits.
+
+    It is the first nonzero resource, in name order, whose name contains `gpu`.
+    """
     from trainc.kubernetes.quantity import Quantity
 
-    def among(quantities: Tree) -> int:
+    def count(quantities: Tree) -> int:
         named = (Quantity.from_json(quantities[name]) for name in sorted(quantities) if "gpu" in name.lower())
         return next((quantity.value() for quantity in named if quantity.sign), 0)
 
-    return among(resources.get("requests") or {}) or max(0, among(resources.get("limits") or {}))
+    return count(resources.get("requests") or {}) or max(0, count(resources.get("limits") or {}))
 
 
 def value(name: str, text: object) -> Tree:
-    """A variable with a fixed value."""
+    """Return a variable with a literal value."""
     return _variable(name, str(text))
 
 
 @lru_cache(maxsize=4096)
 def _variable(name: str, text: str) -> Tree:
-    """One for all jobs: most variables of a framework are the same for many."""
+    """Return one shared object per name and value: many jobs have the same framework variables."""
     return {"name": name, "value": text}
 
 
 @lru_cache(maxsize=4096)
 def from_field(name: str, path: str) -> Tree:
-    """A variable that the kubelet fills from a field of the pod."""
+    """Return a variable whose value the kubelet reads from a field of the pod."""
     return {"name": name, "valueFrom": {"fieldRef": {"fieldPath": path}}}
 
 
@@ -338,7 +341,7 @@ forgotten(from_field.cache_clear)
 
 
 def copied(variable: Tree) -> Tree:
-    """A variable as the controller copies it from the TrainJob: `value` beside `valueFrom` is dropped."""
+    """Return a variable as the controller copies it from the TrainJob: `value` is dropped if there is a `valueFrom`."""
     if "valueFrom" in variable and "value" in variable:
         return {key: field for key, field in variable.items() if key != "value"}
     return variable

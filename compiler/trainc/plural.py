@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def plural(count: int, noun: str) -> str:
-    """Return the number and the noun in singular or plural.
+    """Return the number with the noun in the singular or plural.
 
     >>> plural(1, "file"), plural(2, "file"), plural(0, "PodGroup")
     ('1 file', '2 files', '0 PodGroups')
@@ -13,7 +13,7 @@ def plural(count: int, noun: str) -> str:
 
 
 def also(others: int) -> str:
-    """Return the end of a message that is about more TrainJobs than one, or nothing.
+    """Return the end of a message that applies to several TrainJobs; empty if it applies to one.
 
     >>> also(0), also(1), also(2)
     ('', ' (and 1 more TrainJob)', ' (and 2 more TrainJobs)')

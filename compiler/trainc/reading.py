@@ -1,6 +1,6 @@
-"""Reading: the documents of files, sorted by role.
+"""Read the documents of files and sort them by role.
 
-Reads    files, from the disk or wherever a `Reader` finds them.
+Reads    files from the disk, or from another source through a `Reader`.
 Returns  TrainJobs, runtimes and documents of other kinds, with a diagnostic for each one that cannot be read.
 """
 
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     Reader = Callable[..., Iterable[inputs.File | Diagnostic]]
-    """Finds the files of some paths: `inputs.read` on the disk, a git commit in its objects."""
+    """A function that yields the files of some paths: `inputs.read` from the disk, or one that reads a git commit."""
 
-YAML: Final = Declaration("yaml", ("read",), "The text is not the YAML that Kubernetes reads")
+YAML: Final = Declaration("yaml", ("read",), "Invalid YAML for Kubernetes")
 
 
 class Reading:
     """The documents of some paths, by role.
 
-    Starting one starts a run: it drops everything that earlier runs in this process have cached.
+    Creating one starts a run: it clears the caches of earlier runs in this process.
     """
 
     def __init__(self, files_of: Reader = inputs.read, *, namespace: str | None = None) -> None:
-        """`files_of` finds the files of paths; `namespace` is set on TrainJobs and TrainingRuntimes that have none."""
+        """Start a run; `namespace` becomes the namespace of TrainJobs and TrainingRuntimes that set none."""
         forget()
         self.files_of = files_of
         self.namespace = namespace
@@ -58,7 +58,7 @@ class Reading:
                 self.take(document)
 
     def take(self, document: Document) -> None:
-        """Sort one more document."""
+        """Add one document, sorted by role."""
         for found in sort(document):
             if isinstance(found, Diagnostic):
                 self.diagnostics.append(found)
@@ -82,7 +82,7 @@ class Reading:
                 self.documents["runtime"].append(self._with_namespace(found, "runtime"))
 
     def _with_namespace(self, document: Document, role: Role) -> Document:
-        """The document in the default namespace, when it is namespaced and has none."""
+        """Return the document with the default namespace, if its kind is namespaced and it sets none."""
         if self.namespace is None or role == "other":
             return document
         id = ObjectId.of(document.value)

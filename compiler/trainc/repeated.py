@@ -1,8 +1,8 @@
-"""Diagnostics that come in crowds: five thousand fields of one mapping are wrong for one reason.
+"""Repeated diagnostics: one cause can make five thousand fields of one mapping invalid.
 
 Reads    the diagnostics of a run.
-Returns  them with the first of each crowd, and one that counts the rest. A crowd has one id, one object, and places
-         that differ in their last step and in the indices of lists only.
+Returns  them with the first ones of each group, and one that counts the rest. The diagnostics of a group have the same
+         id and object, and their places differ only in the last step and in list indices.
 """
 
 from __future__ import annotations
@@ -17,32 +17,32 @@ if TYPE_CHECKING:
     from trainc.diagnostics import Diagnostic
 
 SHOWN: Final = 100
-"""As many of a crowd are told one by one."""
+"""The diagnostics of a group that are shown one by one."""
 
 
 def collapsed(diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
-    """The diagnostics, in their order, without the mass of any crowd."""
+    """Return the diagnostics in their order, with large groups cut to the first `SHOWN` and a count of the rest."""
     counts: dict[Hashable, int] = {}
     kept = []
     for diagnostic in diagnostics:
-        crowd = _crowd(diagnostic)
-        counts[crowd] = counts.get(crowd, 0) + 1
-        if counts[crowd] <= SHOWN + 1:
+        group = _group_of(diagnostic)
+        counts[group] = counts.get(group, 0) + 1
+        if counts[group] <= SHOWN + 1:
             kept.append(diagnostic)
-    told: dict[Hashable, int] = {}
+    shown: dict[Hashable, int] = {}
     result = []
     for diagnostic in kept:
-        crowd = _crowd(diagnostic)
-        told[crowd] = told.get(crowd, 0) + 1
-        more = counts[crowd] - SHOWN
-        if told[crowd] > SHOWN and more > 1:
-            message = f"{diagnostic.message} (and {more - 1} more like this from here on)"
+        group = _group_of(diagnostic)
+        shown[group] = shown.get(group, 0) + 1
+        more = counts[group] - SHOWN
+        if shown[group] > SHOWN and more > 1:
+            message = f"{diagnostic.message} (and {more - 1} more like this)"
             diagnostic = diagnostic._replace(message=message)  # noqa: PLW2901
         result.append(diagnostic)
     return result
 
 
-def _crowd(diagnostic: Diagnostic) -> Hashable:
+def _group_of(diagnostic: Diagnostic) -> Hashable:
     place = diagnostic.place
     if not isinstance(place, Place):
         return (diagnostic.id, place)

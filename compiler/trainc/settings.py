@@ -1,8 +1,8 @@
-"""The settings of a project: `trainc.yaml`, and what the command line says over it.
+"""The settings of a project: `trainc.yaml`, overridden by the command line.
 
-Reads    the given paths, of which the first one's folder and those above it are searched up to the root (the git root,
-         else that folder itself); the file, by its schema (schemas/trainc/Settings.json).
-Returns  settings, with diagnostics where the file is wrong. Where there is no file, that costs a look at each folder.
+Reads    trainc.yaml in the first path's folder or in a parent folder, up to the root (the git root; outside of git,
+         the folder itself). Its schema is schemas/trainc/Settings.json.
+Returns  settings, with diagnostics if the file is invalid. Without a file, the search costs one lookup in each folder.
 """
 
 from __future__ import annotations
@@ -28,30 +28,30 @@ SCHEMA: Final = ("Settings", "trainc")
 
 
 class Settings(NamedTuple):
-    """What a project wants."""
+    """A project's settings."""
 
     disable: frozenset[str] = frozenset()
-    """The rules that are turned off."""
+    """The disabled lint rules."""
     strict: str = ""
-    """Who makes warnings errors, in words; empty where nobody does."""
+    """The option or setting that turns warnings into errors, for messages; empty without one."""
     field_validation: FieldValidation = "strict"
     """How unknown fields of TrainJobs and runtimes are reported."""
     option_names: OptionNames = FLAGS
-    """What diagnostics call the options of a run."""
+    """The names of a run's options in diagnostics."""
     all_rules: bool = False
-    """Whether to say also what is right for most, and worth a thought (`passes.lint.VALIDATE_ONLY`)."""
+    """Whether to apply also the rule that many correct jobs violate (`lint.triggers.VALIDATE_ONLY`)."""
     project: Project = NO_PROJECT
-    """What it says of the objects that are made."""
+    """The settings that affect the compiled objects."""
     file: str = ""
-    """The file that was read, with all links resolved; it is no manifest."""
+    """The settings file with all links resolved; it is not read as a manifest."""
     document: Document | None = None
     """The document of that file, valid or not."""
     diagnostics: tuple[Diagnostic, ...] = ()
-    """What is wrong with it."""
+    """The faults of the file."""
 
     @property
     def quiet(self) -> frozenset[str]:
-        """The rules that nobody wants to hear of."""
+        """The lint rules that are not reported."""
         from trainc.lint.triggers import VALIDATE_ONLY
 
         return self.disable if self.all_rules else self.disable | {VALIDATE_ONLY}
@@ -61,13 +61,13 @@ DEFAULT: Final = Settings()
 
 
 def of(paths: Sequence[str], *, file: str | None = None, search: bool = True, root: str | None = None) -> Settings:
-    """The settings for these paths.
+    """Return the settings for these paths.
 
     Args:
-        paths: files, folders, or `-`: the first one says where to search.
-        file: the file to read instead.
-        search: whether to read a file at all that is not given.
-        root: where the search ends, instead of the git root.
+        paths: files, folders, or `-`; the search starts at the first one.
+        file: the settings file to read, without a search.
+        search: whether to search for a file if none is given.
+        root: the folder where the search ends, instead of the git root.
     """
     if file is not None:
         return read(file)
@@ -76,7 +76,7 @@ def of(paths: Sequence[str], *, file: str | None = None, search: bool = True, ro
 
 
 def _above(path: str, root: str | None) -> Iterator[str]:
-    """The files of that name in the folder of a path and in those above it, the nearest first, up to the root."""
+    """Yield the settings files in a path's folder and its parent folders, the nearest first, up to the root."""
     start = "." if path == STDIN else path
     folder = os.path.abspath(start if os.path.isdir(start) else os.path.dirname(start) or ".")
     root = root_of(start) if root is None else os.path.realpath(root)
@@ -91,7 +91,7 @@ def _above(path: str, root: str | None) -> Iterator[str]:
 
 
 def read(path: str, *, root: str | None = None) -> Settings:
-    """The settings of a file; the defaults, and a diagnostic, where it cannot be read."""
+    """Return the settings of a file; the defaults with a diagnostic if it cannot be read."""
     from trainc.diagnostics import Diagnostic
 
     file = inputs.settings(path, root=root)
@@ -101,7 +101,7 @@ def read(path: str, *, root: str | None = None) -> Settings:
 
 
 def of_file(file: inputs.File) -> Settings:
-    """What a file says, wherever it was read."""
+    """Return the settings of a file that is already read."""
     from trainc.diagnostics import Diagnostic
     from trainc.reading import documents_of
 
@@ -109,15 +109,15 @@ def of_file(file: inputs.File) -> Settings:
     documents = [document for document in found if not isinstance(document, Diagnostic)]
     faults = [diagnostic for diagnostic in found if isinstance(diagnostic, Diagnostic)]
     if len(documents) > 1:
-        message = f"has {len(documents)} documents, and settings are one"
-        faults.append(fault(file.path, message, "leave out all but one"))
+        message = f"has {len(documents)} documents instead of one"
+        faults.append(fault(file.path, message, "keep one document"))
     if faults or not documents:
         return Settings(diagnostics=tuple(faults))
     return _of_document(documents[0])
 
 
 def _of_document(document: Document) -> Settings:
-    """What a file says, once it has the form that the schema asks for."""
+    """Validate a document against the schema and return its settings."""
     from trainc.diagnostics import failed
     from trainc.kubernetes.structural import load
 
@@ -143,7 +143,7 @@ def _of_document(document: Document) -> Settings:
 
 
 def _faults(document: Document, violations: Iterable[Violation], severity: Severity) -> Iterator[Diagnostic]:
-    """What is wrong with the file, at its lines."""
+    """Yield a diagnostic for each violation, at its line."""
     from trainc.diagnostics import Diagnostic, Place, Related
 
     for violation in violations:
@@ -152,15 +152,15 @@ def _faults(document: Document, violations: Iterable[Violation], severity: Sever
             severity=severity,
             stage="read",
             message=violation.message,
-            help=_rule_meant(document, violation) or violation.help,
+            help=_suggested_rule(document, violation) or violation.help,
             field=violation.field,
             place=Place(document=document, path=violation.path, key=violation.key),
-            related=tuple(Related(what, Place(document=document, path=path)) for what, path in violation.related),
+            related=tuple(Related(label, Place(document=document, path=path)) for label, path in violation.related),
         )
 
 
-def _rule_meant(document: Document, violation: Violation) -> str:
-    """The rule whose id is the most like the one that is not there."""
+def _suggested_rule(document: Document, violation: Violation) -> str:
+    """Return a hint with the lint rule whose id is most similar to the unknown one."""
     if violation.rule != "enum":
         return ""
     from trainc.kubernetes.trees import get

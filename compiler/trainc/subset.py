@@ -1,9 +1,9 @@
-"""Some files of a repository, checked with what stands around them: for a commit, where only what it changes matters.
+"""A subset of a folder, checked in the context of the folder: the files of a commit.
 
-Reads    the given files, and the folder that they belong to.
-Returns  what a run on the whole folder would say of these files. A TrainJob finds its runtime wherever in the folder it
-         is. Where a runtime or the settings are among the files, any TrainJob of the folder may be hit, so all of them
-         are checked. What cannot be read elsewhere is no fault of these files.
+Reads    the given files and the folder that contains them.
+Returns  the diagnostics about these files from a run on the whole folder. A TrainJob finds its runtime anywhere in the
+         folder. If the files include a runtime or the settings, any TrainJob may be affected, so all are checked.
+         Unreadable files elsewhere in the folder are ignored.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from trainc.settings import Settings
 
     Given = Callable[[str], bool]
-    """Whether a file is among those that are asked about."""
+    """Whether a file belongs to the subset."""
 
 MARKS: Final = (b"kubeflow.org", b"TrainJob", b"TrainingRuntime")
-"""A file that holds none of these has nothing for us; a repository has YAML of many kinds, templates among them."""
+"""A file without any of these contains no TrainJob or runtime; a repository has much other YAML, such as templates."""
 
 
 def compile_subset(
@@ -36,10 +36,10 @@ def compile_subset(
     folder: str,
     options: Options,
 ) -> Compilation:
-    """Compile the TrainJobs of `paths`, and say what concerns these files.
+    """Compile the TrainJobs of `paths` and report the diagnostics about these files.
 
     Args:
-        paths: files and folders; the settings may be among them.
+        paths: files and folders, possibly including the settings.
         folder: where the runtimes and the other TrainJobs are.
         options: as for `compilation.compile`; `only` and `root` are not used.
     """

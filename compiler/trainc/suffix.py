@@ -1,14 +1,14 @@
-"""The suffix of names that say what cannot change in place: another content is another JobSet.
+"""The name suffix: a hash of the immutable fields, so that a change of them creates a new JobSet.
 
 Reads    a plan before its first stage.
-Returns  it after the last one, with the suffix in every name. The stages run twice: what they make under the TrainJob's
-         own name is hashed, and with the suffix they make it again, so that whatever refers to a name has the new one
-         without a search for the old one in texts.
+Returns  the plan after the last stage, with the suffix in every name. The stages run twice: the first run uses the
+         TrainJob's own name, and its output is hashed. The second run uses the name with the suffix, so that every
+         reference has the new name without a text search for the old one.
 
-What is hashed is what would be refused in a changed JobSet (`checks.jobset.update`), and the data of ConfigMaps, which
-pods read when they start. What may change in place is not: labels and annotations of the objects, spec.suspend,
-ttlSecondsAfterFinished, the coordinator. Neither are PodGroups, which no pod reads and whose scheduler takes changes;
-how many pods they wait for follows from the JobSet.
+The hash covers the immutable fields of the JobSet (`checks.jobset.update`), and the data of ConfigMaps, which pods read
+when they start. It does not cover mutable fields: labels and annotations of the objects, spec.suspend,
+ttlSecondsAfterFinished, the coordinator. Nor does it cover PodGroups: no pod reads them, their scheduler accepts
+changes, and their pod count follows from the JobSet.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from trainc.plan import Plan
 
 LETTERS: Final = "bcdfghjklmnpqrstvwxz2456789"
-"""Those of Kubernetes' own random names: no vowels, which make words, and no digits that look like letters."""
+"""The characters of Kubernetes' own random names: no vowels, which form words, and no digits that look like letters."""
 LENGTH: Final = 8
-"""How many of them tell the contents of one name apart: some 38 bits."""
+"""The number of characters in the suffix: about 38 bits."""
 
 
 def run(plan: Plan) -> Plan:
-    """Take a plan through all stages, and again under the name that its content asks for."""
+    """Run all stages on a plan, and again with the suffix for the output of the first run."""
     neutral = pipeline.run(plan)
     if neutral.failed or not neutral.objects:
         return neutral
@@ -38,7 +38,7 @@ def run(plan: Plan) -> Plan:
 
 
 def digest(objects: Iterable[Tree]) -> str:
-    """The hash of what cannot change in place."""
+    """Return the hash of the immutable content."""
     import hashlib
     import json
 
@@ -55,5 +55,5 @@ def digest(objects: Iterable[Tree]) -> str:
 
 
 def data(tree: Tree) -> Tree:
-    """What pods read of an object."""
+    """Return the parts of an object that pods read."""
     return {key: tree[key] for key in ("data", "binaryData") if key in tree}

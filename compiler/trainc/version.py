@@ -1,3 +1,3 @@
-"""The version of trainc, alone in a file so that the build and `--version` read it without importing more."""
+"""trainc's version, in its own file so that the build and `--version` read it without other imports."""
 
 __version__ = "0.1.0"

@@ -1,5 +1,5 @@
 
-// The filter, and the keys. The page is whole without: nothing is fetched, and no text of it is ever read as markup.
+// The filter and the keys. The page is complete without this script, which fetches nothing and never parses text as markup.
 "use strict";
 (() => {
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
@@ -11,7 +11,7 @@
   const SEARCHED = ":scope > summary, .facts, .fields, .names, .side tr.d, .whole";
   const MARKED = 1000;
 
-  // What is looked through: all but the lines that are the same on both sides; read once, when first asked for.
+  // The searched text: all but the unchanged lines of an object; read once, on first use.
   const textOf = (item) => {
     if (!texts.has(item)) texts.set(item, all(SEARCHED, item).map((part) => part.textContent).join("\n").toLowerCase());
     return texts.get(item);
@@ -37,7 +37,7 @@
     label();
   };
 
-  // Marks the words where they are shown, without touching the text.
+  // Mark the words where they are shown, without changing the text.
   const mark = (wanted) => {
     if (!window.Highlight) return;
     CSS.highlights.delete("found");
@@ -70,7 +70,7 @@
 
   const shownItems = () => items.filter((item) => !item.hidden);
   const label = () => {
-    fold.textContent = shownItems().some((item) => !item.open) ? "Unfold all" : "Fold all";
+    fold.textContent = shownItems().some((item) => !item.open) ? "Expand all" : "Collapse all";
   };
 
   const step = (by) => {
@@ -81,7 +81,7 @@
     if (next) next.focus();
   };
 
-  // A link leads to something that may be folded, or filtered away.
+  // The target of a link may be collapsed or filtered out.
   const follow = () => {
     const target = /^#[co]\d+$/.test(location.hash) && one(location.hash.slice(1));
     if (!target) return;

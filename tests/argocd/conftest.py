@@ -1,4 +1,4 @@
-"""What the tests of the Argo CD plugin stand on: a repository with Argo CD's environment, and the sidecar's venv."""
+"""Fixtures for the Argo CD plugin: a repository with Argo CD's environment, and the sidecar's venv."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from argocd.sidecar import USER, Sidecar
 
 @pytest.fixture
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty repository whose application is in apps/training, which is the current folder."""
+    """Return an empty repository; its application folder apps/training is the current folder."""
     root = tmp_path / "repository"
     (root / "apps" / "training").mkdir(parents=True)
     monkeypatch.chdir(root / "apps" / "training")
@@ -30,9 +30,9 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture(scope="session")
 def sidecar(testrun_uid: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sidecar]:
-    """The venv of the Dockerfile, made and run by user 999 where the tests are root's; else by whoever runs them.
+    """Yield the Dockerfile's venv, created and run by user 999 if root runs the tests, else by the current user.
 
-    The processes of one run share it: the first makes it, the last takes it away.
+    The processes of one test run share it: the first creates it, the last removes it.
     """
     user = USER if os.geteuid() == 0 else None
     python = building.interpreter(user)
@@ -40,7 +40,7 @@ def sidecar(testrun_uid: str, tmp_path_factory: pytest.TempPathFactory) -> Itera
         pytest.skip(f"user {user or os.geteuid()} may run no Python of 3.11 or later that makes a venv")
     own = tmp_path_factory.getbasetemp()
     locks = own.parent if own.name.startswith("popen-") else own
-    # Not below pytest's own folder, which nobody else may enter.
+    # Not below pytest's folder, which other users cannot enter.
     folder = Path(tempfile.gettempdir()) / f"trainc-sidecar-{testrun_uid}"
     with locked(locks / "sidecar.users", fcntl.LOCK_SH) as users:
         with locked(locks / "sidecar.turn"):
@@ -58,7 +58,7 @@ def sidecar(testrun_uid: str, tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 @contextmanager
 def locked(path: Path, how: int = fcntl.LOCK_EX) -> Iterator[IO[str]]:
-    """The file, locked among the processes of this run."""
+    """Open and lock a file that the processes of this test run share."""
     with path.open("a") as opened:
         fcntl.flock(opened, how)
         yield opened

@@ -1,6 +1,6 @@
-"""The sidecar without a container engine: the Dockerfile read, and its steps performed in a folder of their own.
+"""The sidecar without a container engine: read the Dockerfile and perform its steps in a separate folder.
 
-No image is built here. What the steps make is a venv, and who runs it is the sidecar's user where the tests are root's.
+The steps create a venv instead of an image. If root runs the tests, the venv runs as the sidecar's user.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ FILES = ROOT / "integrations" / "argocd"
 USER: Final = 999
 """The user of Argo CD's containers."""
 HOME: Final = "TRAINC_HOME"
-"""The variable that says where the venv is."""
+"""The variable with the venv's path."""
 SUITABLE: Final = "import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))"
 INTERPRETERS: Final = (getattr(sys, "_base_executable", sys.executable), "/usr/bin/python3", "/usr/local/bin/python3")
 
@@ -33,12 +33,12 @@ class Instruction(NamedTuple):
 
 
 class Sidecar(NamedTuple):
-    """A venv that holds trainc, for whoever may run it."""
+    """A venv with trainc, and the user that runs it."""
 
     folder: Path
-    """Below it everything is readable for everybody, and writable for root alone; `opt/trainc` is the venv."""
+    """A folder that all users can read and only root can write; `opt/trainc` is the venv."""
     user: int | None
-    """Who runs the plugin; None for whoever runs the tests."""
+    """The user that runs the plugin; None for the user that runs the tests."""
 
     @property
     def path(self) -> str:
@@ -53,7 +53,7 @@ class Sidecar(NamedTuple):
         input: str = "",
         variables: Mapping[str, str] = MappingProxyType({}),
     ) -> subprocess.CompletedProcess[str]:
-        """A command of the plugin, in the time that Argo CD gives it."""
+        """Run a command of the plugin, with Argo CD's time limit."""
         return subprocess.run(
             command,
             user=self.user,
@@ -70,20 +70,20 @@ class Sidecar(NamedTuple):
 
 
 def instructions() -> list[Instruction]:
-    """The instructions of the Dockerfile, each on one line."""
+    """Return the Dockerfile's instructions, each joined to one line."""
     lines = (FILES / "Dockerfile").read_text().splitlines()
     text = "\n".join(line for line in lines if not line.startswith("#")).replace("\\\n", " ")
     return [Instruction(*line.split(None, 1)) for line in text.splitlines() if line.strip()]
 
 
 def interpreter(user: int | None) -> str | None:
-    """A Python that the user may run, and make a venv with; None where there is none."""
+    """Return a Python that the user can run and create a venv with; None if there is none."""
     wanted = [python for python in INTERPRETERS if os.path.exists(python)]
     return next((python for python in wanted if _succeeds([python, "-c", SUITABLE], user)), None)
 
 
 def _succeeds(command: list[str], user: int | None) -> bool:
-    folder = tempfile.gettempdir()  # which the user has to get into, too
+    folder = tempfile.gettempdir()  # the user must be able to enter it
     try:
         return subprocess.run(command, user=user, cwd=folder, capture_output=True, check=False).returncode == 0
     except OSError:
@@ -91,11 +91,11 @@ def _succeeds(command: list[str], user: int | None) -> bool:
 
 
 def build(folder: Path, user: int | None, python: str) -> Sidecar:
-    """Perform what the Dockerfile says up to its second stage, with its folders below this one."""
+    """Perform the Dockerfile's steps up to its second stage, with its folders below this one."""
     context = folder / "src"
     for name in ("opt", "bin"):
         (folder / name).mkdir()
-    # A link would do, but for Python: it looks for its library beside it.
+    # Not a link: Python would look for its library beside the link.
     (folder / "bin" / "python").write_text(f'#!/bin/sh\nexec {python} "$@"\n')
     (folder / "bin" / "python").chmod(0o755)
     variables = {**os.environ, "HOME": str(folder), "PATH": f"{folder}/bin:/usr/bin:/bin"}
@@ -120,13 +120,13 @@ def build(folder: Path, user: int | None, python: str) -> Sidecar:
 
 
 def _give(folder: Path, user: int) -> None:
-    """Make everything the user's."""
+    """Change the owner of the folder and all its content."""
     for path in (folder, *folder.rglob("*")):
         os.chown(path, user, user, follow_symlinks=False)
 
 
 def _copy(sources: list[str], target: Path) -> None:
-    """Copy files into a folder, or one folder's content, as COPY does."""
+    """Copy files, or a folder's content, into a folder, as COPY does."""
     target.mkdir(parents=True, exist_ok=True)
     for source in sources:
         if (ROOT / source).is_dir():

@@ -1,6 +1,6 @@
-"""The Dockerfile of the sidecar: read, and its steps performed in a plain venv, as user 999 where root runs the tests.
+"""The sidecar's Dockerfile: its content, and its steps performed in a plain venv, as user 999 if root runs the tests.
 
-No image is built: the tests need no container engine.
+The tests build no image and need no container engine.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ import yaml
 from argocd.sidecar import FILES, HOME, ROOT, USER, Instruction, Sidecar, instructions
 
 CONFIGURATION = "/home/argocd/cmp-server/config/plugin.yaml"
-"""Where Argo CD's plugin server looks for the plugin."""
+"""The path where Argo CD's plugin server looks for the plugin."""
 SERVER = "/var/run/argocd/argocd-cmp-server"
 
 
 def stages() -> list[list[Instruction]]:
-    """The instructions of each stage, its FROM among them."""
+    """Return the instructions of each stage, including FROM."""
     found: list[list[Instruction]] = []
     for instruction in instructions():
         if instruction.name == "FROM":
@@ -101,6 +101,6 @@ def test_the_steps_make_a_venv_that_finds_all_it_needs(sidecar: Sidecar) -> None
 
 def test_nobody_but_root_can_change_the_venv(sidecar: Sidecar) -> None:
     if sidecar.user is None:
-        pytest.skip("who is not root has made it himself")
+        pytest.skip("without root, the user of the tests owns it")
     theirs = [path for path in (sidecar.folder / "opt").rglob("*") if path.lstat().st_uid != 0]
     assert theirs == []

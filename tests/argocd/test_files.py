@@ -1,4 +1,4 @@
-"""How much an application may have: what counts, and what is said where it is too much."""
+"""The size limits of an application: the files that count, and the diagnostics above a limit."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HALF = MOST_BYTES // 2
 
 
 def said(repository: Path, sizes: dict[str, int], *runtimes: str) -> tuple[str, str] | None:
-    """The message, and the file that it is about, for an application whose files have these sizes."""
+    """Return the message and its file for an application whose files have these sizes."""
     for name, size in sizes.items():
         path = repository / "apps" / "training" / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -55,7 +55,7 @@ def test_what_is_not_too_much(sizes: dict[str, int], runtimes: tuple[str, ...], 
 def test_what_is_too_much(
     sizes: dict[str, int], runtimes: tuple[str, ...], much: str, where: str, repository: Path
 ) -> None:
-    message = f"the Application has {much} of manifests; no more than 10 MiB are read"
+    message = f"the Application has {much} of manifests, more than the limit of 10 MiB"
     assert said(repository, sizes, *runtimes) == (message, where)
 
 
@@ -68,7 +68,7 @@ def test_a_file_counts_once_however_many_links_lead_to_it(repository: Path) -> N
 def test_too_many_files(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "MOST_FILES", 3)
     assert said(repository, {"a.yaml": 1, "b.yaml": 1, "c/d.yaml": 1}) is None
-    assert said(repository, {"e.yaml": 1}) == ("the Application has more than 3 files; no more are read", "")
+    assert said(repository, {"e.yaml": 1}) == ("the Application has more than 3 files", "")
 
 
 def test_what_is_counted_is_what_is_read(repository: Path) -> None:

@@ -1,4 +1,4 @@
-"""What the plugin's commands answer in an application's folder: files above, standard output and error below."""
+"""The output of the plugin's commands in an application's folder: files above, standard output and error below."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def generate(repository: Path, files: dict[str, str]) -> Done:
 
 
 def objects(done: Done) -> list[tuple[str, str, str | None]]:
-    """The objects on standard output, where nothing else may be."""
+    """Return the objects on standard output, which has nothing else."""
     assert done.code == 0, done.err
     read = list(yaml.safe_load_all(done.out))
     return [(tree["kind"], tree["metadata"]["name"], tree["metadata"].get("namespace")) for tree in read]
@@ -46,7 +46,7 @@ def objects(done: Done) -> list[tuple[str, str, str | None]]:
 
 @pytest.fixture
 def given(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Sets the parameters of the Application."""
+    """Set the parameters of the Application."""
     return lambda *parameters: monkeypatch.setenv("ARGOCD_APP_PARAMETERS", json.dumps(parameters))
 
 
@@ -70,7 +70,7 @@ def test_the_destination_is_the_namespace_of_trainjobs_that_name_none(
     assert objects(done) == [
         ("JobSet", "finetune", "research"),
         ("JobSet", "other", "theirs"),
-        ("PersistentVolumeClaim", "data", None),  # Argo CD's own affair
+        ("PersistentVolumeClaim", "data", None),  # not evaluated by trainc
     ]
 
 
@@ -106,7 +106,7 @@ def test_strict(repository: Path, given: Any) -> None:
     done = generate(repository, {"job.yaml": JOB + "x: 1\n"})
     assert (done.code, done.out) == (1, "")
     assert "error[unknown-field]" in done.err
-    assert "the parameter strict makes errors of warnings" in done.err
+    assert "turned into errors by the parameter strict" in done.err
 
 
 def test_unknown_fields_are_errors(repository: Path) -> None:
@@ -131,9 +131,7 @@ def test_no_colours_ever(repository: Path, monkeypatch: pytest.MonkeyPatch) -> N
     ("version", "said"),
     [
         pytest.param("1.36", "", id="the one whose rules are checked"),
-        pytest.param(
-            "1.34", "the cluster is Kubernetes 1.34, and the rules that are checked are those of 1.36\n", id="older"
-        ),
+        pytest.param("1.34", "the cluster runs Kubernetes 1.34, but trainc checks the rules of 1.36\n", id="older"),
     ],
 )
 def test_the_clusters_version(version: str, said: str, repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -184,7 +182,7 @@ def test_a_document_that_cannot_pass(text: str, said: str, repository: Path) -> 
 def test_what_kustomize_would_do_is_not_done(repository: Path) -> None:
     done = generate(repository, {"job.yaml": JOB, "kustomization.yaml": "resources: [job.yaml]\nnamePrefix: a-\n"})
     assert objects(done) == [("JobSet", "finetune", None)]
-    assert done.err == "a kustomization.yaml is left out: the plugin does not run kustomize\n"
+    assert done.err == "kustomization.yaml is left out: the plugin does not run kustomize\n"
 
 
 DISCOVERED: dict[str, tuple[dict[str, str], str]] = {

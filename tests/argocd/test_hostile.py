@@ -1,6 +1,7 @@
-"""Repositories that mean harm: none reads outside, none takes a second, none prints an object; each is told of.
+"""Hostile repositories: trainc reads nothing outside, ends within a second, prints no object and reports the fault.
 
-Each row makes a repository that has a good TrainJob, too. The commands are processes, which write down what they open.
+Each row creates a repository that also has a valid TrainJob. The commands run as processes that log the files
+they open.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ JOB = (
 )
 SECONDS = 1
 PATIENCE = 20
-"""Seconds after which a process is taken to hang."""
+"""The time limit of a process, in seconds."""
 PROGRAM = """
 import os, sys
 log = os.open(sys.argv.pop(1), os.O_WRONLY | os.O_APPEND)
@@ -50,7 +51,7 @@ class Done(NamedTuple):
 
 
 def cmp(command: str, log: Path, **variables: str) -> Done:
-    """A process of `trainc cmp` in the current folder, and every path that it opened."""
+    """Run `trainc cmp` in the current folder; return the process and every path that it opened."""
     log.write_bytes(b"")
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(
@@ -67,7 +68,7 @@ def cmp(command: str, log: Path, **variables: str) -> Done:
 
 
 def judge(done: Done, repository: Path) -> None:
-    """Nothing outside the repository was opened but trainc and Python, nothing was run, and it was quick."""
+    """Assert that the process opened only the repository, trainc and Python, ran no program, and was fast."""
     assert [event for event in done.opened if event.startswith("!")] == []
     strange = [path for path in done.opened if path.startswith(str(repository.parent.resolve()))]
     strange += [path for path in done.opened if path.startswith(("/etc/host", "/etc/passwd", "/dev/zero", "/proc"))]
@@ -139,11 +140,11 @@ def deep(app: Path) -> None:
 
 
 DENSE = f"# No TrainJob.\nx: [{'1,' * 2**19}]\n"
-"""1 MiB of YAML that takes its reader as long as any."""
+"""1 MiB of YAML that is slow to parse."""
 BOMB = "a0: &a0 [x]\n" + "".join(f"a{i}: &a{i} [{','.join([f'*a{i - 1}'] * 9)}]\n" for i in range(1, 50))
 OUT = "is a link that leads out of the repository"
 OUTSIDE = "../../../outside"
-"""The folder beside the repository, which holds a TrainJob, a runtime's folder and a trainc.yaml."""
+"""Return the folder beside the repository, with a TrainJob, a folder of runtimes and a trainc.yaml."""
 NO_OBJECT = "error[not-an-object]"
 HOSTILE: dict[str, tuple[Callable[[Path], None], str]] = {
     "a link out": (link(f"{OUTSIDE}/job.yaml"), f"x.yaml: error[link-out]: {OUT}"),
@@ -170,11 +171,11 @@ HOSTILE: dict[str, tuple[Callable[[Path], None], str]] = {
         f"trainc.yaml: error[link-out]: {OUT}",
     ),
     "settings that are a pipe": (lambda app: os.mkfifo(app / "trainc.yaml"), "trainc.yaml: error[unreadable]"),
-    "settings that unfold": (text(BOMB, "trainc.yaml"), "aliases make this document"),
-    "a bomb": (text(BOMB), "aliases make this document"),
-    "a bomb that says TrainJob": (text(f"{BOMB}kind: TrainJob\n"), "aliases make this document"),
+    "settings that unfold": (text(BOMB, "trainc.yaml"), "aliases expand this document"),
+    "a bomb": (text(BOMB), "aliases expand this document"),
+    "a bomb that says TrainJob": (text(f"{BOMB}kind: TrainJob\n"), "aliases expand this document"),
     "itself": (text("a: &a [*a]\n"), "contains itself"),
-    "brackets": (text("[" * 10**6), "nested more than 100 deep"),
+    "brackets": (text("[" * 10**6), "nested more than 100 levels deep"),
     "a huge file": (sparse, "x.yaml: error[application-too-large]: the Application has 300.1 MiB"),
     "a huge document": (text(b"a: " + b"a" * (20 << 20)), "x.yaml: error[application-too-large]"),
     "much in many files": (much, "error[application-too-large]: the Application has 250.1 MiB of manifests"),
@@ -279,7 +280,7 @@ def test_discovery_among_five_thousand_files(repository: Path, tmp_path: Path) -
 
 
 def seconds(command: list[str]) -> float:
-    """The processor time of a process: an idle machine's wall time, and a busy one's the same."""
+    """Return the processor time of a process, which is independent of the machine's load."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(command, env={**os.environ, "PYTHONPATH": str(ROOT / "compiler")}, check=True, timeout=PATIENCE)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

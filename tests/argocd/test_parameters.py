@@ -1,4 +1,4 @@
-"""What an Application says, as Argo CD's variables carry it: each row is an environment, and what becomes of it."""
+"""An Application's parameters in Argo CD's variables: each row is an environment and the expected result."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def wanted(variables: dict[str, str]) -> tuple[Wanted, list[str]]:
 
 
 def said(*given: dict[str, Any]) -> dict[str, str]:
-    """The variables that Argo CD makes of `spec.source.plugin.parameters`."""
+    """Return the variables that Argo CD sets from `spec.source.plugin.parameters`."""
     return {"ARGOCD_APP_PARAMETERS": json.dumps(given, sort_keys=True)}
 
 
@@ -81,70 +81,73 @@ def test_what_is_understood(variables: dict[str, str], expected: Wanted) -> None
 REFUSED: dict[str, tuple[dict[str, str], str]] = {
     "a name nearly right": (
         said({"name": "runtime"}),
-        'the parameter "runtime" is none of trainc\'s; did you mean runtimes?',
+        'the parameter "runtime" is unknown; did you mean runtimes?',
     ),
     "a name like no other": (
         said({"name": "values"}),
-        'the parameter "values" is none of trainc\'s; there are runtimes, only, strict, field-validation, suspend, '
-        "name-suffix-hash, argocd-replace",
+        'the parameter "values" is unknown; use one of runtimes, only, strict, field-validation, '
+        "suspend, name-suffix-hash, argocd-replace",
     ),
     "plugin env": (
         {"ARGOCD_ENV_TRAINC_SUFFIX_HASH": "true"},
-        "TRAINC_SUFFIX_HASH in spec.source.plugin.env is none of trainc's; did you mean name-suffix-hash?",
+        "TRAINC_SUFFIX_HASH in spec.source.plugin.env is unknown; did you mean name-suffix-hash?",
     ),
     "no field validation": (
         said({"name": "field-validation", "string": "Warn"}),
-        'the parameter "field-validation" is "Warn"; give it strict, warn, ignore as its string',
+        'the parameter "field-validation" must be strict, warn or ignore, not "Warn"; set string to one of them',
     ),
     "field validation as a list": (
         said({"name": "field-validation", "array": ["warn"]}),
-        'the parameter "field-validation" is no string; give one name as its string',
+        'the parameter "field-validation" must be strict, warn or ignore; set string to one of them',
     ),
-    "no switch": (said({"name": "strict", "string": "1"}), 'the parameter "strict" is "1"; give it "true" or "false"'),
+    "no switch": (
+        said({"name": "strict", "string": "1"}),
+        'the parameter "strict" must be "true" or "false", not "1"; set string to "true" or "false"',
+    ),
     "a switch as a list": (
         said({"name": "strict", "array": ["true"]}),
-        'the parameter "strict" is no string; give it "true" or "false"',
+        'the parameter "strict" must be "true" or "false"; set string to "true" or "false"',
     ),
     "a name as a map": (
         said({"name": "only", "map": {"a": "b"}}),
-        'the parameter "only" is no string; give one name as its string',
+        'the parameter "only" must be a string; set string to one name',
     ),
     "paths as a map": (
         said({"name": "runtimes", "map": {"a": "b"}}),
-        'the parameter "runtimes" is a map; give a list of paths as its array',
+        'the parameter "runtimes" must be an array, not a map; set array to a list of paths',
     ),
-    "twice": (said({"name": "only"}, {"name": "only"}), 'the parameter "only" is given twice; keep one of the two'),
+    "twice": (said({"name": "only"}, {"name": "only"}), 'the parameter "only" is set twice; remove one of them'),
     "a path out": (
         said({"name": "runtimes", "array": ["../../../else"]}),
-        'the parameter "runtimes": "../../../else" is outside the repository; give a path relative to the '
-        "application's folder; trainc reads the repository alone",
+        'the parameter "runtimes": "../../../else" is outside the repository; use a path relative to the '
+        "application's folder: trainc reads only the repository",
     ),
     "an absolute path": (
         said({"name": "runtimes", "array": ["/etc"]}),
-        'the parameter "runtimes": "/etc" is outside the repository; give a path relative to the application\'s '
-        "folder; trainc reads the repository alone",
+        'the parameter "runtimes": "/etc" is outside the repository; use a path relative to the application\'s '
+        "folder: trainc reads only the repository",
     ),
     "an empty path": (
         said({"name": "runtimes", "array": [""]}),
-        'the parameter "runtimes" holds an empty path; leave it out',
+        'the parameter "runtimes" has an empty path; remove it',
     ),
     "no JSON": (
         {"ARGOCD_APP_PARAMETERS": "{"},
-        "ARGOCD_APP_PARAMETERS is no JSON; leave it to Argo CD: it makes it of spec.source.plugin.parameters",
+        "ARGOCD_APP_PARAMETERS is not valid JSON; set spec.source.plugin.parameters: Argo CD derives it from them",
     ),
     "endless JSON": (
         {"ARGOCD_APP_PARAMETERS": "[" * 100_000},
-        "ARGOCD_APP_PARAMETERS is no JSON; leave it to Argo CD: it makes it of spec.source.plugin.parameters",
+        "ARGOCD_APP_PARAMETERS is not valid JSON; set spec.source.plugin.parameters: Argo CD derives it from them",
     ),
     "no list": (
         {"ARGOCD_APP_PARAMETERS": "{}"},
-        'ARGOCD_APP_PARAMETERS is no list of parameters; it is as [{"name": "only", "string": "finetune"}]',
+        'ARGOCD_APP_PARAMETERS must be a list of parameters; use a list: [{"name": "only", "string": "finetune"}]',
     ),
     **{
         name: (
             {"ARGOCD_APP_PARAMETERS": text},
-            "a parameter has no name, or a value that is no string; a parameter has a name, and string or array, "
-            "of strings",
+            "a parameter has no name, or a value that is not a string; set name, and string or an array of "
+            "strings",
         )
         for name, text in {
             "no object": "[1]",
@@ -221,7 +224,7 @@ def test_the_announcement_names_the_trainjobs_that_there_are(repository: Path) -
     assert (done.code, done.err) == (0, "")
     announced = json.loads(done.out)
     assert [parameter["name"] for parameter in announced] == list(parameters.NAMES)
-    assert announced[1]["tooltip"] == "Compile only the TrainJobs of this name: a, b"
+    assert announced[1]["tooltip"] == "Compile only the TrainJobs with this name: a, b"
 
 
 def test_a_form_does_not_name_a_thousand_trainjobs() -> None:

@@ -1,8 +1,8 @@
-"""The plugin behind Argo CD's own plugin server: what the user sees of each request, whole.
+"""The plugin behind Argo CD's own plugin server: the whole response to each request, as the user sees it.
 
-Reads `cmp-harness` from the PATH, a program around the code of Argo CD 3.2.1: that of its plugin server and that of its
-repo-server. Where there is none, the tests are skipped. The plugin is that of the sidecar's venv. Each request is made
-by whoever runs the tests and, where that is root, by user 999, too: the answers are the same.
+The tests run `cmp-harness` from the PATH, a program around the plugin server and the repo-server of Argo CD 3.2.1, and
+are skipped without it. The plugin is in the sidecar's venv. The user of the tests makes each request. If that is root,
+user 999 makes it too, and the responses are the same.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ CLAIM = "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: data}\nsp
 BUILT_IN = (FILES.parents[1] / "runtimes" / "torch-distributed.yaml").read_text()
 APPLICATION = {"job.yaml": JOB, "data.yaml": CLAIM}
 MENTIONED = {"notes.yaml": f"# No TrainJob yet.\n{CLAIM}" + "#" * 2**20}
-"""What is taken for an application of ours, as discovery reads no large files as YAML."""
+"""A large file that discovery accepts by its word, because it does not parse large files."""
 APP = "apps/training"
 
 
 def ask(request: str, sidecar: Sidecar, repository: Path, flags: list[str]) -> Any:
-    """The server's answer, the same for every user."""
+    """Return the server's response, which is the same for every user."""
     assert HARNESS is not None
     answers = []
     for user in ["-1"] if sidecar.user is None else ["-1", str(sidecar.user)]:
@@ -54,7 +54,7 @@ def ask(request: str, sidecar: Sidecar, repository: Path, flags: list[str]) -> A
 
 
 def shown(answer: Any) -> str:
-    """An answer as text: an error as the user reads it, all else as YAML."""
+    """Return a response as text: an error as the user reads it, everything else as YAML."""
     if "error" in answer:
         return f"error: {answer['error']}"
     return yaml.safe_dump(answer, sort_keys=False, width=1000).rstrip()
@@ -62,7 +62,7 @@ def shown(answer: Any) -> str:
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    """A repository whose application's folder is empty but for a text; with a folder of runtimes."""
+    """Return a repository with a text file in the application's folder and a folder of runtimes."""
     root = tmp_path / "repository"
     write(
         root, {f"{APP}/README.md": "# Jobs\n", "platform/ours.yaml": BUILT_IN.replace("torch-distributed", "ours", 1)}
@@ -78,7 +78,7 @@ def write(folder: Path, files: dict[str, str]) -> None:
 
 
 def parameters(*given: dict[str, Any]) -> list[str]:
-    """The flag for `spec.source.plugin.parameters`."""
+    """Return the flag for `spec.source.plugin.parameters`."""
     return ["--param-json", json.dumps(given)]
 
 
@@ -173,7 +173,7 @@ def test_a_link_inside_is_followed(sidecar: Sidecar, repository: Path) -> None:
 
 
 NAMES = ("y", "yes", "on", "n", "no", "off", "null", "012", "1.0", "1e3", "0x1F", "2024-01-01", "12345678901234567890")
-"""What YAML 1.1, or 1.2, takes for something else than a string, and a label may be."""
+"""Valid label values that YAML 1.1 or 1.2 does not read as strings."""
 TEXTS = (
     *NAMES,
     *(
@@ -223,7 +223,7 @@ def test_strings_arrive_as_they_were_written(sidecar: Sidecar, repository: Path)
 
 
 def test_what_argo_cd_itself_loses(sidecar: Sidecar, repository: Path, snapshot: SnapshotAssertion) -> None:
-    """It reads the answer, writes it as JSON, and reads that as YAML again: which knows fewer characters."""
+    """Argo CD writes the response as JSON and parses that as YAML, which allows fewer characters."""
     other = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"a": "a\x85b"}}
     write(repository / APP, {"job.yaml": JOB, "other.json": json.dumps(other)})
     assert ask("generate", sidecar, repository, [])["manifests"][1]["data"] == {"a": "a b"}

@@ -1,6 +1,6 @@
-"""The plugin's commands as the sidecar runs them: by its user, in a repository that nobody may write, in 60 seconds.
+"""The plugin's commands as the sidecar runs them: by its user, in a read-only repository, in 60 seconds.
 
-The repository is root's, and lies where that user may read it; a file in it may be one that he may not.
+Root owns the repository, and the sidecar's user can read it, except for single files in some tests.
 """
 
 from __future__ import annotations
@@ -52,18 +52,18 @@ OF_MANIFESTS = {
     "KUBE_VERSION": "1.36",
     "KUBE_API_VERSIONS": "v1,v1/ConfigMap,apps/v1",
 }
-"""What Argo CD tells `generate` and `discover`, and not who asks for parameters."""
+"""The variables that Argo CD sets for `generate` and `discover`, but not for `parameters`."""
 
 
 @pytest.fixture
 def application() -> Iterator[Path]:
-    """The folder of an application in a repository that nobody may write."""
+    """Yield the folder of an application in a read-only repository."""
     root = Path(tempfile.mkdtemp(prefix="trainc-repository-"))
     folder = root / "apps" / "training"
     folder.mkdir(parents=True)
     (root / "platform").mkdir()
-    stock = (FILES.parents[1] / "runtimes" / "torch-distributed.yaml").read_text()
-    (root / "platform" / "ours.yaml").write_text(stock.replace("name: torch-distributed", "name: ours"))
+    built_in = (FILES.parents[1] / "runtimes" / "torch-distributed.yaml").read_text()
+    (root / "platform" / "ours.yaml").write_text(built_in.replace("name: torch-distributed", "name: ours"))
     (folder / "job.yaml").write_text(JOB)
     (folder / "data.yaml").write_text(CLAIM)
     for path in (*root.rglob("*"), root):
@@ -97,7 +97,7 @@ def test_discover(sidecar: Sidecar, application: Path) -> None:
 def test_parameters(sidecar: Sidecar, application: Path) -> None:
     done = sidecar.run(PARAMETERS, application, variables=OF_EVERY_REQUEST)
     assert (done.returncode, done.stderr) == (0, "")
-    assert json.loads(done.stdout)[1]["tooltip"] == "Compile only the TrainJobs of this name: finetune"
+    assert json.loads(done.stdout)[1]["tooltip"] == "Compile only the TrainJobs with this name: finetune"
 
 
 def test_discover_where_no_variable_is_set(sidecar: Sidecar, application: Path) -> None:

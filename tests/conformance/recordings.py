@@ -1,7 +1,7 @@
-"""The recorded answers of Kubernetes' real code, as parameters of tests.
+"""Recorded answers of the Kubernetes libraries, as test parameters.
 
-`lines` reads k8s/<name>.jsonl in the folder that TRAINC_CONFORMANCE names, else in data/ beside this file, and makes a
-parameter of each case, with the id "<name>/<case>". Cases in known_failures.txt are expected to fail, and must.
+`lines` reads k8s/<name>.jsonl in the folder named by TRAINC_CONFORMANCE, by default data/ next to this file, and
+returns a parameter for each case, with the id "<name>/<case>". Cases in known_failures.txt must fail.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ UNVALIDATED = DEFAULT._replace(field_validation="warn")
 """The clients that were recorded asked for no field validation, so the API server dropped unknown fields."""
 DATA = Path(os.environ.get("TRAINC_CONFORMANCE") or _HERE / "data")
 _KNOWN_FAILURES = _HERE / "known_failures.txt"
-# One recording has lost its U+0085 (next line): tools that take it for a line break turned it into one.
+# One recording has lost its U+0085 (next line): a tool replaced it with a line break.
 _BROKEN_LINE = re.compile(r'\n(?!\{"name"|\Z)')
 
 
 def lines(name: str) -> list[Any]:
-    """The cases of k8s/<name>.jsonl as pytest parameters; none when the file is missing."""
+    """Return the cases of k8s/<name>.jsonl as pytest parameters; none if the file is missing."""
     path = DATA / "k8s" / f"{name}.jsonl"
     if not path.exists():
         return []
@@ -38,14 +38,14 @@ def lines(name: str) -> list[Any]:
 
 
 def marks(id: str) -> list[pytest.MarkDecorator]:
-    """The marks of a case: a known failure must fail; in other recordings a case of its name may be another one."""
+    """Return the marks of a case: a known failure must fail; other recordings may use its name for another case."""
     reason = _known_failures().get(id)
     return [] if reason is None else [pytest.mark.xfail(reason=reason, strict="TRAINC_CONFORMANCE" not in os.environ)]
 
 
 @cache
 def _known_failures() -> dict[str, str]:
-    """The reason of each case that trainc does not answer as recorded: lines of an id, two spaces, a reason."""
+    """Return the reason for each case that trainc answers differently: lines of an id, two spaces and a reason."""
     if not _KNOWN_FAILURES.exists():
         return {}
     entries = [line.partition("  ") for line in _KNOWN_FAILURES.read_text("utf-8").splitlines()]
@@ -55,7 +55,7 @@ def _known_failures() -> dict[str, str]:
 
 
 def same(left: Any, right: Any) -> bool:
-    """Whether two values are equal as JSON, with their types: 1, 1.0 and True differ. Of any depth."""
+    """Whether two values of any depth are equal as JSON, including types: 1, 1.0 and True differ."""
     pairs = [(left, right)]
     while pairs:
         one, other = pairs.pop()

@@ -1,6 +1,6 @@
-"""Jobs as JobSet makes them of a replicated job's template: what the API server refuses in them and in their first pod.
+"""Jobs that JobSet creates from a replicated job's template: the API server's errors in them and in their first pod.
 
-Each template goes into a JobSet `js` in `default`, as replicated job `node` with one replica.
+Each template belongs to the replicated job `node`, with one replica, of a JobSet `js` in the namespace `default`.
 """
 
 from typing import Any

@@ -1,4 +1,4 @@
-"""How the Trainer merges resourcesPerNode into a container's resources."""
+"""The Trainer's merge of resourcesPerNode into a container's resources."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What a pod asks for, as the scheduler adds it up: of the pod spec as given, and after the API server's defaults."""
+"""Pod requests as the scheduler adds them up: of the pod spec as given, and after the API server's defaults."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Kubernetes' answers about single quantities: how they print, their signs, and their values where these fit."""
+"""Kubernetes' answers for single quantities: their text, sign, and value if it fits into 64 bits."""
 
 import json
 from typing import Any
@@ -32,5 +32,5 @@ def test_quantity(case: dict[str, Any]) -> None:
 def read(given: dict[str, Any]) -> Quantity:
     if "parse" in given:
         return Quantity.parse(given["parse"])
-    # Go reads a number from its very text: 1E3 is not the same as 1000.
+    # Go reads a number from its text: 1E3 and 1000 differ.
     return Quantity.from_json(json.loads(given["unmarshalJSON"], parse_int=str, parse_float=str))

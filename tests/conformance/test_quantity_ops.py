@@ -1,4 +1,4 @@
-"""Kubernetes' answers about computing with quantities: sums, differences, products, comparisons, rounding."""
+"""Kubernetes' answers for quantity arithmetic: sums, differences, products, comparisons, rounding."""
 
 from functools import reduce
 from itertools import repeat
@@ -26,7 +26,7 @@ def test_quantity_ops(case: dict[str, Any]) -> None:
 
 
 def fits(answer: Any) -> bool:
-    """Whether Go can hold it: beyond 64 bits its numbers are whatever is left of them."""
+    """Whether Go can represent the answer: its numbers overflow beyond 64 bits."""
     return not isinstance(answer, int) or -(2**63) <= answer < 2**63
 
 

@@ -24,12 +24,12 @@ def test_strategic_merge(case: dict[str, Any]) -> None:
 
 
 def side(given: dict[str, Any], name: str) -> Any:
-    """One side of the merge as Go's JSON reader sees it; raises ValueError where there is no JSON to see."""
+    """Return one side of the merge as Go's JSON reader reads it; raises ValueError if it is not JSON."""
     return as_go_reads(json.loads(given[f"{name}_text"]) if f"{name}_text" in given else given[name])
 
 
 def as_go_reads(value: Any) -> Any:
-    """Integers beyond 64 bits are floats, floats are finite, and half a surrogate pair is a replacement character."""
+    """Convert integers beyond 64 bits to floats, reject infinite floats, and replace lone surrogates."""
     match value:
         case dict():
             return {key: as_go_reads(item) for key, item in value.items()}
@@ -45,7 +45,7 @@ def as_go_reads(value: Any) -> Any:
 
 
 def go_spelled(value: Any) -> Any:
-    """A value as it reads once Go has written it: whole floats below 1e21 stand without a point."""
+    """Return a value as Go writes it: whole floats below 1e21 without a point."""
     match value:
         case dict():
             return {key: go_spelled(item) for key, item in value.items()}

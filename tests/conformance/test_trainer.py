@@ -1,7 +1,7 @@
-"""Whole jobs: trainc answers as the real Trainer, JobSet and Kubernetes code did.
+"""Whole jobs: trainc gives the same answers as the code of Trainer, JobSet and Kubernetes.
 
-A case is <area>/<case>.yaml and the recorded answer beside it. Accepted: the same objects (or those of one of the
-recorded runs, where the controller's output varies). Rejected: a diagnostic at every recorded field, and no output.
+A case is <area>/<case>.yaml with a recorded answer next to it. Accepted: the same objects (or those of one of the
+recorded runs, if the controller's output varies). Rejected: a diagnostic at every recorded field, and no output.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def test_case(case: Path) -> None:
 
 
 def by_name(objects: list[Any]) -> dict[str, Any]:
-    """Objects by identity: which stands first is tested elsewhere. Scripts are ours to word."""
+    """Return the objects by identity: their order is tested elsewhere, and the scripts' text is trainc's own."""
     return {f"{o['apiVersion']}/{o['kind']}/{o['metadata']['name']}": without_scripts(o) for o in objects}
 
 
@@ -67,7 +67,7 @@ def without_scripts(obj: Any) -> Any:
 
 
 def meaning(node: Any, path: tuple[str, ...] = ()) -> Any:
-    """What a manifest says: without nulls, empty metadata, and the defaults of references spelled out."""
+    """Return a manifest's meaning: without nulls and empty metadata, and with the defaults of references."""
     last = path[-1] if path else ""
     if isinstance(node, list):
         items = [meaning(item, path) for item in node]
@@ -85,6 +85,6 @@ def meaning(node: Any, path: tuple[str, ...] = ()) -> Any:
 
 
 def spelling(field: str) -> str:
-    """One spelling of a field: spec.a[key] is spec.a.key, and the Job's name in front does not count."""
+    """Normalize a field: spec.a[key] becomes spec.a.key, and the Job name in front is removed."""
     field = re.sub(r"^[^ ]+: ", "", field)
     return re.sub(r"\[([^\]0-9][^\]]*)\]", r".\1", field).replace('"', "").replace("'", "").strip(".").lower()

@@ -1,4 +1,4 @@
-"""JobSets that are in the cluster, and what the API server and JobSet's webhook let change in them."""
+"""Updates of JobSets: the changes that the API server and JobSet's webhook allow."""
 
 import json
 from pathlib import Path
@@ -19,23 +19,23 @@ def test_update(case: dict[str, Any]) -> None:
     assert (not found) == case["allowed"], found
     recorded = {error["field"] for error in case["errors"]} - {"<nil>"}
     of_us = {violation.field for violation in found}
-    # What the schema minds, the server says without asking the webhook.
+    # The server reports schema errors without calling the webhook.
     assert recorded <= of_us if case.get("stage") == "schema" else recorded == of_us
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.values[0].get("stage") == "webhook"])
-def test_what_the_webhook_refuses_is_another_content(case: dict[str, Any]) -> None:
+def test_a_rejected_update_differs_in_immutable_fields(case: dict[str, Any]) -> None:
     assert update.fixed(case["old"]) != update.fixed(case["new"])
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_a_review_says_the_same(case: dict[str, Any], tmp_path: Path) -> None:
+def test_a_review_agrees(case: dict[str, Any], tmp_path: Path) -> None:
     for side in ("old", "new"):
         (tmp_path / f"{side}.json").write_text(json.dumps(case[side]))
     done = run("diff", str(tmp_path / "old.json"), str(tmp_path / "new.json"), "--format", "json")
     assert (done.code, done.err) == (0, "")
     jobsets = [found for found in json.loads(done.out)["objects"] if found["kind"] == "JobSet"]
     assert all(found["allowed"] == case["allowed"] for found in jobsets)
-    assert jobsets or case["allowed"]  # what says the same is not told
+    assert jobsets or case["allowed"]  # an update without a change is not reported
     recorded = {error["field"] for error in case["errors"]} - {"<nil>"}
     assert recorded <= {violation["field"] for found in jobsets for violation in found["refused"]}

@@ -1,4 +1,4 @@
-"""What Kubernetes says about names, and how it prints what is wrong with a field."""
+"""Kubernetes' validation of names, and the format of its field errors."""
 
 from collections.abc import Callable
 from typing import Any, Final
@@ -32,7 +32,7 @@ def test_validation(case: dict[str, Any]) -> None:
         return
     reasons = FUNCTIONS[given["function"]](given["value"])
     if given["function"] == "IsDomainPrefixedPath":
-        # Recorded as whole field errors, about the part of the path that is wrong.
+        # Recorded as whole field errors for the invalid part of the path.
         assert [text.startswith("spec.managedBy: ") for text in recorded] == [True] * len(reasons)
         recorded = [text[-len(reason) :] for text, reason in zip(recorded, reasons, strict=True)]
     assert reasons == recorded

@@ -1,6 +1,6 @@
 """Every recorded answer of sigs.k8s.io/yaml's strict reader: the same value, or an error from both.
 
-Where the answer hangs on the order of Go's maps, trainc refuses.
+If the answer depends on the order of Go's maps, trainc rejects the text.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from conformance.recordings import lines, same
 from trainc.kubernetes.documents import YamlError, parse
 
 OVERRIDE_OF_A_MERGED_KEY = {"doc#47", "doc#52"}
-"""On purpose unlike the strict reader: a mapping's own key may override one that `<<` has set before."""
+"""Deliberate difference: a mapping's own key may override one that an earlier `<<` set."""
 
 
 @pytest.mark.parametrize("case", lines("yaml"))
@@ -27,7 +27,7 @@ def test_answer(case: dict[str, Any]) -> None:
             parse(text)
         assert refusal.value.message
         assert refusal.value.line
-    elif "json_text" in expected:  # too deep for Python's reader of JSON
+    elif "json_text" in expected:  # too deep for Python's JSON reader
         assert _flow(parse(text)) == expected["json_text"]
     else:
         assert same(parse(text), expected["json"])
@@ -38,7 +38,7 @@ def _text(given: dict[str, str]) -> str | bytes:
 
 
 def _flow(value: Any) -> str:
-    """The JSON of lists in lists."""
+    """Return nested lists as JSON."""
     depth = 0
     while isinstance(value, list) and len(value) == 1:
         value, depth = value[0], depth + 1

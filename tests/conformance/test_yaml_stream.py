@@ -1,4 +1,4 @@
-"""Every recorded stream: cut where apimachinery's documentDecoder cuts, read as its decoder reads."""
+"""Every recorded stream: split and read as apimachinery's documentDecoder does."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from conformance.recordings import lines, same
 from trainc.kubernetes.documents import read_stream, split
 
 LOST_BY_THE_DECODER = {
-    "stream#8": "what follows `...`",
-    "stream#37": "the first of two equal keys",
-    "random/14": "a second value at the top of a document",
-    "random/20": "a text behind a separator",
+    "stream#8": "text after `...`",
+    "stream#37": "the first of two duplicate keys",
+    "random/14": "a second top-level value",
+    "random/20": "text after a separator",
 }
-"""On purpose unlike the recording: streams that the decoder reads without an error, and trainc refuses."""
+"""Deliberate differences: streams that the decoder reads without an error, and trainc rejects."""
 
 
 @pytest.mark.parametrize("case", lines("yaml_stream"))

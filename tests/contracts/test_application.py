@@ -1,7 +1,7 @@
-"""integrations/argocd/application.yaml: its parameters as the plugin reads them, and what it ignores for Kueue.
+"""integrations/argocd/application.yaml: its plugin parameters, and the fields that it ignores for Kueue.
 
-Argo CD compares an object without what `jqPathExpressions` say, as `jq 'del(...)'` would leave it. Reads `jq` from the
-PATH; where there is none, its test is skipped.
+Argo CD compares objects without the paths in `jqPathExpressions`, as after `jq 'del(...)'`. Requires `jq` on the PATH;
+otherwise its test is skipped.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ AT: TreePath = ("spec", "replicatedJobs", 0, *POD)
 
 
 def fields_of_kueue() -> set[str]:
-    """What may change in a pod template while the JobSet is suspended, as jq says it."""
+    """Return the jq paths in a pod template that may change while the JobSet is suspended."""
     pod = ".".join(map(str, POD))
     return {f".spec.replicatedJobs[]?.{pod}.{'.'.join(map(str, field))}" for field in WHILE_SUSPENDED}
 
@@ -46,7 +46,7 @@ def ignored() -> list[str]:
 
 
 def admitted(jobset: dict[str, Any]) -> dict[str, Any]:
-    """A JobSet that Kueue has started."""
+    """Return a JobSet that Kueue has started."""
     started = put(jobset, ("spec", "suspend"), False)
     started = put(started, (*AT, "metadata"), {"labels": {"a": "b"}, "annotations": {"a": "b"}})
     started = put(started, (*AT, "spec", "nodeSelector"), {"pool": "a"})
@@ -56,7 +56,7 @@ def admitted(jobset: dict[str, Any]) -> dict[str, Any]:
 
 
 def compared(jobset: dict[str, Any]) -> Any:
-    """What Argo CD compares: without what is ignored, and without what is empty then."""
+    """Return the object that Argo CD compares, without ignored fields and the mappings that they leave empty."""
     del_all = f"del({', '.join(ignored())}) | del(.. | select(. == {{}}))"
     done = subprocess.run(
         ["jq", del_all], input=json.dumps(jobset), capture_output=True, text=True, timeout=10, check=True
@@ -64,7 +64,7 @@ def compared(jobset: dict[str, Any]) -> Any:
     return json.loads(done.stdout)
 
 
-def test_the_parameters_are_understood() -> None:
+def test_the_parameters_are_valid() -> None:
     plugin = SPEC["source"]["plugin"]
     assert plugin["name"] == PLUGIN["metadata"]["name"]
     variables = {
@@ -72,7 +72,7 @@ def test_the_parameters_are_understood() -> None:
         "ARGOCD_APP_SOURCE_PATH": SPEC["source"]["path"],
     }
     found, diagnostics = parameters.wanted(environment.read(variables, parameters.NAMES))
-    # Here the folder is not the Application's, so its path leads out.
+    # The folder here is not the Application's, so its path leads out.
     assert [diagnostic.message for diagnostic in diagnostics] == [
         'the parameter "runtimes": "../../platform/runtimes" is outside the repository'
     ]
@@ -93,7 +93,7 @@ def test_it_ignores_what_kueue_sets() -> None:
     assert "RespectIgnoreDifferences=true" in SPEC["syncPolicy"]["syncOptions"]
 
 
-@pytest.mark.skipif(shutil.which("jq") is None, reason="there is no jq on the PATH")
+@pytest.mark.skipif(shutil.which("jq") is None, reason="jq is not on the PATH")
 def test_a_jobset_that_kueue_has_started_is_in_sync() -> None:
     started = admitted(JOBSET)
     assert refused(JOBSET, started) == []

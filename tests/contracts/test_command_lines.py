@@ -1,4 +1,4 @@
-"""`build` and `validate` read plain command lines themselves, and leave the others to click: both read the same."""
+"""The fast parser of `build` and `validate` agrees with click, and leaves every other command line to it."""
 
 from __future__ import annotations
 
@@ -80,14 +80,14 @@ OF_CLICK = {
 
 
 def command(name: str) -> Command:
-    """The command of that name."""
+    """Return the command with that name."""
     found = import_module(f"trainc.cli.{name}").command
     assert isinstance(found, Command)
     return found
 
 
 def by_click(name: str, words: list[str]) -> dict[str, Any]:
-    """The arguments of the command's function as click reads them."""
+    """Return the arguments of the command's function as click parses them."""
     read = command(name).of_click()
     with read.make_context(name, list(words)) as context:
         assert isinstance(context, click.Context)
@@ -105,11 +105,11 @@ def test_the_rest_is_left_to_click(name: str, line: str) -> None:
     assert command(name).read(shlex.split(line)) is None
 
 
-def test_every_hot_command_is_looked_at() -> None:
+def test_every_hot_command_is_covered() -> None:
     assert PLAIN.keys() == OF_CLICK.keys() == set(HOT)
 
 
-def test_every_option_is_looked_at() -> None:
+def test_every_option_is_covered() -> None:
     lines = " ".join(line for lines in (*PLAIN.values(), *OF_CLICK.values()) for line in lines)
     flags = {max(parameter.opts, key=len) for name in HOT for parameter in command(name).of_click().params}
     assert {flag for flag in flags if flag.startswith("--") and flag not in lines} == set()

@@ -1,4 +1,4 @@
-"""Every id is declared once, beside the code that yields it, in a module that the catalogue lists."""
+"""Every id is declared once, in the module that yields it, and the catalogue lists that module."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from trainc.lint.triggers import ELSEWHERE, RULES
 PACKAGE = Path(__file__).parents[2] / "compiler" / "trainc"
 ENTRIES = entries()
 ID = re.compile(r"[a-z][a-z0-9-]*")
-"""How an id is written; the texts of messages are others."""
+"""The syntax of an id, which message texts do not match."""
 
 
 def name_of(path: Path) -> str:
@@ -27,11 +27,11 @@ def name_of(path: Path) -> str:
 
 
 SOURCES = {name_of(path): ast.parse(path.read_text(encoding="utf-8")) for path in sorted(PACKAGE.rglob("*.py"))}
-"""Every module of trainc."""
+"""All modules of trainc."""
 
 
 class Constant(NamedTuple):
-    """A declaration that is a constant of its module."""
+    """A declaration that is a module constant."""
 
     module: str
     name: str
@@ -39,7 +39,7 @@ class Constant(NamedTuple):
 
 
 def called(node: ast.AST) -> str:
-    """The name of what a call calls; empty for another node."""
+    """Return the name of the called function; empty for a node that is not a call."""
     if not isinstance(node, ast.Call):
         return ""
     return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
@@ -50,7 +50,7 @@ def texts(nodes: Iterable[ast.AST | None]) -> list[str]:
 
 
 def declared_in(tree: ast.AST) -> list[str]:
-    """The ids for which a module makes a declaration or a check."""
+    """Return the ids that a module declares."""
     calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call) and called(node) in ("Declaration", "check"))
     return [id for call in calls for id in texts(call.args[:1])]
 
@@ -86,7 +86,7 @@ def test_a_declaration_is_a_constant_or_a_check() -> None:
 
 
 def handed_on(module: str, tree: ast.AST) -> Iterator[str]:
-    """The full names of what a module uses other than to read an attribute of it, such as `.id`."""
+    """Return the full names that a module uses, except to read an attribute such as `.id`."""
     imports = {
         alias.asname or alias.name: f"{node.module}.{alias.name}"
         for node in ast.walk(tree)
@@ -115,13 +115,13 @@ def test_a_declaration_is_yielded(constant: Constant) -> None:
     assert f"{constant.module}.{constant.name}" in USED
 
 
-def test_no_id_is_written_where_a_declaration_is_meant() -> None:
+def test_no_id_is_written_instead_of_a_declaration() -> None:
     found = {name: [text for text in bare(tree) if ID.fullmatch(text)] for name, tree in SOURCES.items()}
     assert {name: ids for name, ids in found.items() if ids} == {}
 
 
 def bare(tree: ast.AST) -> Iterator[str]:
-    """What a module hands over as an `id` or a `rule`, by that name or in its place; and such defaults."""
+    """Return the expressions that a module passes as `id` or `rule`, by keyword or position, and such defaults."""
     places = {"Diagnostic": 0, "Violation": 2}
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef) and node.name != "check":
@@ -138,9 +138,9 @@ def bare(tree: ast.AST) -> Iterator[str]:
 
 
 def test_a_rule_of_lint_is_trainc_alone() -> None:
-    advice = {id: declared.own for id, declared in ENTRIES.items() if declared.phases == ("lint",)}
-    assert advice == dict.fromkeys(RULES, True) | dict.fromkeys(ELSEWHERE, False)
+    lint = {id: declared.own for id, declared in ENTRIES.items() if declared.phases == ("lint",)}
+    assert lint == dict.fromkeys(RULES, True) | dict.fromkeys(ELSEWHERE, False)
 
 
-def test_every_phase_has_its_words() -> None:
+def test_every_phase_has_a_description() -> None:
     assert tuple(BY) == PHASES

@@ -17,7 +17,7 @@ LOCALES = ["C", "tr_TR.UTF-8"]
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """All golden inputs in one folder."""
+    """Create a folder with all golden inputs."""
     folder = tmp_path_factory.mktemp("project")
     for case in CASES:
         (folder / f"{case.name}.yaml").write_text((case / "input.yaml").read_text())

@@ -1,8 +1,8 @@
-"""Every id that trainc can report has a page, and every page says the truth.
+"""Every id that trainc can report has a page, and the examples of every page are correct.
 
-A page's wrong example is validated here and gives a diagnostic of its id and no other; its right one gives none; a note
-about something else may stand beside either. What no manifest can show is shown as a console: its commands are run, and
-print what the page prints.
+The wrong example of a page produces a diagnostic with its id and no other; the right example produces none. Either may
+produce an unrelated note. A diagnostic that no manifest can produce has a console: its commands must print the page's
+output.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[2]
 ENTRIES = entries()
 PAGES = sorted(path.stem for path in (ROOT / "diagnostics").iterdir())
 BESIDE = ("no-gang", "no-resources")
-"""Advice that many an example would have beside what it is an example of, were it not turned off."""
+"""Lint rules that are off because they apply to many examples of other diagnostics."""
 EXAMPLE = re.compile(r"^(Wrong|Right):\n\n```(yaml|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 JOB = """\
@@ -95,11 +95,11 @@ CONSOLES: dict[str, dict[str, str]] = {
     "resource-list": {"job.yaml": JOB, "list.yaml": LIST},
     "unreadable": {"jobs/finetune.yaml": JOB},
 }
-"""What lies in the folder in which a page's console is."""
+"""The files in the folder of a page's console."""
 
 
 def examples(id: str) -> dict[str, tuple[str, str]]:
-    """`Wrong` and `Right` -> the language and the text of the example."""
+    """Return the language and text of the examples, by `Wrong` and `Right`."""
     return {name: (language, text) for name, language, text in EXAMPLE.findall(page(id))}
 
 
@@ -167,7 +167,7 @@ def test_a_console(id: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
 
 
 def typed(console: str, home: str) -> tuple[str, int]:
-    """What a console shows when its commands are given again, and the exit code of the last; HOME is /home/ada."""
+    """Run a console's commands; return the new console and the last exit code. HOME is /home/ada."""
     shown, code = "", 0
     for command in re.findall(r"^\$ (.*)$", console, re.MULTILINE):
         if command.startswith("trainc "):
@@ -175,7 +175,7 @@ def typed(console: str, home: str) -> tuple[str, int]:
             done = run(*words.split()[1:], stdin=Path(file).read_bytes() if file else b"")
             out, code = done.out + done.err, done.code
         else:
-            # What a pipe or a variable is for needs a shell, which finds trainc beside the tests' Python.
+            # Pipes and variables need a shell, which finds trainc beside the tests' Python.
             variables = {**os.environ, "PATH": f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}"}
             shell = subprocess.run(command, shell=True, capture_output=True, text=True, check=False, env=variables)
             out, code = shell.stdout + shell.stderr, shell.returncode
@@ -191,18 +191,18 @@ def test_an_explanation(id: str, snapshot: SnapshotAssertion) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
-        pytest.param(["wrong-typ"], 'No diagnostic "wrong-typ". Did you mean "wrong-type"?', id="a near miss"),
-        pytest.param(["xyz"], 'No diagnostic "xyz". A report has it in brackets', id="nothing near"),
-        pytest.param(["../README"], 'No diagnostic "../README".', id="a path"),
-        pytest.param(["yaml", "job.yaml"], "--explain prints a page and checks nothing", id="and a manifest"),
+        pytest.param(["wrong-typ"], 'Unknown diagnostic "wrong-typ". Did you mean "wrong-type"?', id="a near miss"),
+        pytest.param(["xyz"], 'Unknown diagnostic "xyz". Reports show the id in brackets', id="nothing near"),
+        pytest.param(["../README"], 'Unknown diagnostic "../README".', id="a path"),
+        pytest.param(["yaml", "job.yaml"], "--explain cannot be combined with PATH", id="and a manifest"),
     ],
 )
-def test_nothing_to_explain(arguments: list[str], said: str) -> None:
+def test_nothing_to_explain(arguments: list[str], message: str) -> None:
     done = run("validate", "--explain", *arguments)
     assert (done.code, done.out) == (2, "")
-    assert said in done.err
+    assert message in done.err
 
 
 def test_a_run_on_jobs_does_not_read_the_catalogue() -> None:

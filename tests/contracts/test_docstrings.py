@@ -1,4 +1,4 @@
-"""The examples in docstrings are what Python prints."""
+"""The examples in docstrings print what they show."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""docs/gitops.md, carried out: its commands run in order in a new repository and print what the page says.
+"""The commands of docs/gitops.md run in order in a new repository and print the page's output.
 
-A ```console block holds commands after `$ ` (a `\\` goes on with the next line) and all that they print; a line `...`
-stands for any lines, and at the end of a line for the rest of it. A ```sh block needs a cluster or a registry: its
-grammar is checked here, and that its files are there; test_kubectl.py has how far it goes without one. A ```yaml block
-that begins with `# PATH` is that file: one of integrations/ holds it, any other is written.
+A ```console block contains commands after `$ ` (a trailing `\\` continues the command) and all their output. A line
+`...` matches any lines, and `...` at the end of a line matches the rest of it. A ```sh block needs a cluster or a
+registry: this module checks its grammar and that its files exist; test_kubectl.py runs the parts that need none. A
+```yaml block that starts with `# PATH` is that file: one in integrations/ must contain it, any other is written.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "gitops.md"
 FIRST = "Set up a repository"
-"""The section that all others begin with, unless they have a folder of their own here."""
+"""The section that every other section starts with, unless it has its own folder here."""
 BEGIN = {
     "kustomize": "integrations/kustomize",
     "kpt": "integrations/kpt",
     "Argo CD": "golden/llm-finetune-4x8/input.yaml",
 }
-"""What lies in the folder in which a section's commands run: a file, or all that a folder holds."""
+"""The source of the folder in which a section's commands run: a file, or a folder's content."""
 MAY_BE_MISSING = ("kustomize", "kpt")
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -39,7 +39,7 @@ class Block(NamedTuple):
 
 
 def sections() -> dict[str, list[Block]]:
-    """The blocks of each section, by its heading."""
+    """Return the blocks of each section, by heading."""
     parts = (part.partition("\n") for part in re.split(r"^## ", PAGE.read_text(), flags=re.MULTILINE)[1:])
     return {title: [Block(*found) for found in FENCE.findall(text)] for title, _, text in parts}
 
@@ -48,7 +48,7 @@ SECTIONS = sections()
 
 
 def commands(text: str) -> Iterator[tuple[str, str]]:
-    """Each command of a console, with what it prints."""
+    """Return each command of a console with its output."""
     for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
         command = re.match(r"(?:.*\\\n)*.*\n", part)
         assert command is not None
@@ -56,7 +56,7 @@ def commands(text: str) -> Iterator[tuple[str, str]]:
 
 
 def pattern(printed: str) -> str:
-    """What matches it: `...` for any lines, or for the rest of one."""
+    """Return a pattern for expected output, in which `...` is any lines or the rest of a line."""
     lines = []
     for line in printed.splitlines():
         if line == "...":
@@ -69,7 +69,7 @@ def pattern(printed: str) -> str:
 
 
 class Shell:
-    """A shell in a new folder; each command begins where the one before it ended."""
+    """A shell in a new folder. Each command starts in the folder where the previous one ended."""
 
     def __init__(self, home: Path) -> None:
         self.folder = home / "repository"
@@ -96,7 +96,7 @@ class Shell:
             check=False,
         )
         self.folder = Path(self.last.read_text().strip())
-        # kustomize ends some lines with a blank, which no page can show.
+        # kustomize writes trailing spaces, which the page does not contain.
         return re.sub(r"[ \t]+$", "", done.stdout, flags=re.M)
 
     def carry_out(self, blocks: list[Block]) -> None:
@@ -110,7 +110,7 @@ class Shell:
 
 
 def shown(block: Block) -> str:
-    """The file that a block shows."""
+    """Return the file that a block shows."""
     first = re.match(r"# (\S+)\n", block.text)
     return first[1] if block.kind == "yaml" and first else ""
 
@@ -123,7 +123,7 @@ def test_the_commands_of(section: str, tmp_path: Path) -> None:
     words = {word for block in blocks if block.kind == "console" for word in block.text.split()}
     for tool in MAY_BE_MISSING:
         if tool in words and shutil.which(tool) is None:
-            pytest.skip(f"there is no {tool} on the PATH")
+            pytest.skip(f"{tool} is not on the PATH")
     shell = Shell(tmp_path)
     if section in BEGIN:
         begin = ROOT / BEGIN[section]
@@ -140,22 +140,22 @@ ALL = [block for blocks in SECTIONS.values() for block in blocks]
 
 
 @pytest.mark.parametrize("block", [block for block in ALL if block.kind == "sh"])
-def test_what_needs_a_cluster_is_a_shell_script_with_files_that_are_there(block: Block) -> None:
+def test_a_block_that_needs_a_cluster_is_a_shell_script_with_existing_files(block: Block) -> None:
     subprocess.run(["bash", "-n", "-c", block.text], check=True, timeout=10)
     assert [path for path in re.findall(r"integrations/\S+", block.text) if not (ROOT / path).is_file()] == []
 
 
 @pytest.mark.parametrize("block", [block for block in ALL if shown(block).startswith("integrations/")])
-def test_what_is_shown_of_a_file_is_in_it(block: Block) -> None:
+def test_a_shown_part_of_a_file_is_in_the_file(block: Block) -> None:
     assert block.text.partition("\n")[2] in (ROOT / shown(block)).read_text()
 
 
-def test_every_block_is_of_a_kind_that_is_checked() -> None:
+def test_every_block_has_a_checked_kind() -> None:
     assert {block.kind for block in ALL} <= {"console", "sh", "yaml", "json"}
     assert "```" not in FENCE.sub("", PAGE.read_text())
 
 
-def test_the_links_lead_somewhere() -> None:
+def test_the_links_have_targets() -> None:
     text = PAGE.read_text()
     titles = re.findall(r"^##+ (.+)$", text, re.MULTILINE)
     anchors = {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}

@@ -1,4 +1,4 @@
-"""The health check of JobSets, in a Lua interpreter with no more than Argo CD's has."""
+"""The health check of JobSets, in a Lua interpreter with only Argo CD's functions."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ for _, name in ipairs({"string", "math", "io", "debug", "coroutine", "python", "
   _G[name] = nil
 end
 """
-"""Argo CD opens `package`, the base functions, `table`, and of `os` three functions that no health check needs."""
+"""Argo CD provides `package`, the base functions, `table`, and three functions of `os` that no health check needs."""
 
 
 def health(jobset: dict[str, Any]) -> tuple[str, str]:
-    """What Argo CD shows: state and message."""
+    """Return the state and message that Argo CD shows."""
     lua = LuaRuntime(register_eval=False, register_builtins=False, unpack_returned_tuples=True)
     lua.execute(BARE)
     lua.globals().obj = lua.table_from(jobset, recursive=True)
@@ -141,14 +141,14 @@ def test_the_health_of(jobset: dict[str, Any], expected: tuple[str, str]) -> Non
     assert health(jobset) == expected
 
 
-def test_the_interpreter_has_no_more_than_argo_cds() -> None:
+def test_the_interpreter_has_only_argo_cds_functions() -> None:
     lua = LuaRuntime(register_eval=False, register_builtins=False)
     lua.execute(BARE)
     assert lua.eval("string == nil and io == nil and debug == nil and python == nil and math == nil and table ~= nil")
     assert lua.eval("not pcall(function() return ('a'):rep(2) end)")
 
 
-def test_the_settings_hold_the_script() -> None:
+def test_the_settings_contain_the_script() -> None:
     settings = yaml.safe_load((ARGOCD / "argocd-cm.yaml").read_text())
     assert settings["metadata"]["name"] == "argocd-cm"
     assert settings["data"] == {"resource.customizations.health.jobset.x-k8s.io_JobSet": SCRIPT}

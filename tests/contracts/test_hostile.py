@@ -1,6 +1,6 @@
-"""Whatever a file holds, `trainc validate` says what is wrong with it: no traceback, no hang, no more than 300 MB.
+"""`trainc validate` reports every hostile input without a traceback, a hang, or more than 300 MB of memory.
 
-Each row is a process of its own, whose memory is measured: a text, and what the report must say of it.
+Each row is an input text and a part of its report. It runs in its own process, whose memory is measured.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from running import run
 ROOT = Path(__file__).parents[2]
 MB = 10**6
 MEMORY = 300
-"""Megabytes that a process may need at its peak."""
+"""The maximum peak memory of a process, in megabytes."""
 PATIENCE = 60
-"""Seconds after which a process is taken to hang."""
-# A process starts out with the peak of the one that it is forked from: a small one stands in between.
+"""The maximum duration of a process, in seconds."""
+# A forked process starts with the peak memory of its parent, so a small process is forked first.
 LAUNCHER = """
 import json, os, sys
 pid = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ)
@@ -34,11 +34,11 @@ print(json.dumps([os.waitstatus_to_exitcode(status), usage.ru_maxrss // 1024]), 
 """
 HEAD = "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\n"
 JOB = HEAD + "metadata: {name: a}\nspec: {runtimeRef: {name: plain}}\n"
-SHALLOW = "nested more than 100 deep"
+SHALLOW = "nested more than 100 levels deep"
 FULL = "more than 250000 keys and values"
 MANY = "the file has more than 50000 documents"
 LARGE = "larger than 16 MiB"
-FINE = "no faults found"
+FINE = "no problems found"
 
 
 class Done(NamedTuple):
@@ -48,7 +48,7 @@ class Done(NamedTuple):
 
 
 def validate(*paths: str | bytes | Path, cwd: Path | None = None) -> Done:
-    """A process of `trainc validate`, which must not print anything but its report."""
+    """Run `trainc validate` in a process, which must print only its report."""
     launcher = [sys.executable, "-S", "-E", "-c", LAUNCHER]
     done = subprocess.run(
         [*launcher, sys.executable, "-m", "trainc", "validate", *paths],
@@ -66,7 +66,7 @@ def validate(*paths: str | bytes | Path, cwd: Path | None = None) -> Done:
 
 
 def job(was: str, now: str) -> str:
-    """The job with one part of it replaced."""
+    """Return the job with one part replaced."""
     assert was in JOB
     return JOB.replace(was, now)
 
@@ -78,32 +78,32 @@ def items(*items: str, of: str = "[{}]") -> str:
 BOMBS: dict[str, tuple[str, str]] = {
     "lists": (
         "a0: &a0 [x]\n" + "".join(f"a{i}: &a{i} {items(*[f'*a{i - 1}'] * 9)}\n" for i in range(1, 50)),
-        "aliases make this document",
+        "aliases expand this document",
     ),
     "mappings": (
         "a0: &a0 {k: x}\n"
         + "".join(f"a{i}: &a{i} {items(*(f'k{j}: *a{i - 1}' for j in range(9)), of='{{}}')}\n" for i in range(1, 50)),
-        "aliases make this document",
+        "aliases expand this document",
     ),
     "keys that are merged": (
         "a0: &a0 {k: 1}\n" + "".join(f"a{i}: &a{i} {{<<: *a{i - 1}, k{i}: 1}}\n" for i in range(1, 20_000)),
-        "aliases make this document",
+        "aliases expand this document",
     ),
     "one wide mapping, merged often": (
         "a: &a "
         + items(*(f"k{i}: 1" for i in range(1000)), of="{{}}")
         + "\n"
         + "".join(f"b{i}: {{<<: *a}}\n" for i in range(10_000)),
-        "aliases make this document",
+        "aliases expand this document",
     ),
-    "a mapping merged twice": ("a: &a {k: 1}\nb: {<<: [*a, *a]}\n", "two of the merged mappings"),
+    "a mapping merged twice": ("a: &a {k: 1}\nb: {<<: [*a, *a]}\n", "two merged mappings"),
     "itself": ("a: &a [*a]\n", "contains itself"),
     "itself, merged": ("a: &a {<<: *a}\n", "contains itself"),
     "Lists in Lists": (
         "a0: &a0 {kind: X}\n"
         + "".join(f"a{i}: &a{i} {{kind: List, items: [*a{i - 1}, *a{i - 1}]}}\n" for i in range(1, 40))
         + "kind: List\nitems: [*a39]\n",
-        "aliases make this document",
+        "aliases expand this document",
     ),
     "many aliases of one scalar": ("- &a x\n" + "- *a\n" * 300_000, "more than 50000 aliases"),
 }
@@ -151,10 +151,10 @@ LONG: dict[str, tuple[Callable[[], str | bytes], str]] = {
     "newlines": (lambda: "\n" * 15 * MB, FINE),
     "newlines before a fault": (lambda: "\n" * 6 * MB + "a", "6000001:1: error[not-an-object]"),
     "comments": (lambda: "#\n" * 7 * MB, FINE),
-    "quotes": (lambda: '"' * 15 * MB, "the document has ended before this line"),
-    "anchors of one node": (lambda: "&a " * 5 * MB, "the document has ended before this line"),
-    "aliases of nothing": (lambda: "*a " * 5 * MB, "refers to no anchor"),
-    "tabs": (lambda: "\t" * 15 * MB, "a tab stands where"),
+    "quotes": (lambda: '"' * 15 * MB, "the document ended before this line"),
+    "anchors of one node": (lambda: "&a " * 5 * MB, "the document ended before this line"),
+    "aliases of nothing": (lambda: "*a " * 5 * MB, "has no anchor"),
+    "tabs": (lambda: "\t" * 15 * MB, "a tab is not allowed where"),
     "escapes": (lambda: '"' + "\\'" * 7 * MB + '"', "error[not-an-object]"),
     "a key without a question mark": (lambda: "k" * MB + ": 1", "the key is longer than 1024 characters"),
     "a key of a TrainJob": (lambda: JOB + "? " + "k" * MB + "\n: 1\n", "error[unknown-field]"),
@@ -170,20 +170,20 @@ LONG: dict[str, tuple[Callable[[], str | bytes], str]] = {
 
 RESOURCES = "}}, trainer: {{resourcesPerNode: {{limits: {{{}}}}}}}}}"
 SMALL: dict[str, tuple[str | bytes, str]] = {
-    "NUL bytes": ("\0" * 1000, "the text holds NUL bytes"),
-    "a NUL byte": (JOB + "x: \0\n", "5:4: error[yaml]: the text holds NUL bytes"),
-    "UTF-16 LE": (b"\xff\xfe" + JOB.encode("utf-16-le"), "no faults found: 1 TrainJob"),
-    "UTF-16 BE": (b"\xfe\xff" + JOB.encode("utf-16-be"), "no faults found: 1 TrainJob"),
-    "UTF-16 LE without a mark": (JOB.encode("utf-16-le"), "no YAML, or not UTF-8"),
-    "UTF-16 BE without a mark": (JOB.encode("utf-16-be"), "no YAML, or not UTF-8"),
-    "half of UTF-16": (b"\xff\xfea", "the file begins as UTF-16, but is none"),
-    "UTF-32": (JOB.encode("utf-32"), "no YAML, or not UTF-8"),
+    "NUL bytes": ("\0" * 1000, "the text contains NUL bytes"),
+    "a NUL byte": (JOB + "x: \0\n", "5:4: error[yaml]: the text contains NUL bytes"),
+    "UTF-16 LE": (b"\xff\xfe" + JOB.encode("utf-16-le"), "no problems found: 1 TrainJob"),
+    "UTF-16 BE": (b"\xfe\xff" + JOB.encode("utf-16-be"), "no problems found: 1 TrainJob"),
+    "UTF-16 LE without a mark": (JOB.encode("utf-16-le"), "not YAML, or not UTF-8"),
+    "UTF-16 BE without a mark": (JOB.encode("utf-16-be"), "not YAML, or not UTF-8"),
+    "half of UTF-16": (b"\xff\xfea", "the file has a UTF-16 byte order mark, but is not UTF-16"),
+    "UTF-32": (JOB.encode("utf-32"), "not YAML, or not UTF-8"),
     "UTF-32 BE": (b"\0\0\xfe\xff" + JOB.encode("utf-32-be"), "is not UTF-8"),
     "latin-1": (JOB.encode() + b"x: caf\xe9\n", "5:7: error[yaml]: the byte 0xe9 is not UTF-8"),
     "CESU-8": (JOB.encode() + b"x: \xed\xa0\xbd\xed\xb8\x80\n", "the byte 0xed is not UTF-8"),
-    "half a character, escaped": (job("name: a", r'name: "\ud800"'), "stands for no character"),
-    "half a character in JSON": (r'{"a":"\ud800"}', "stands for no character"),
-    "half a character in UTF-16": (b"\xff\xfe\x00\xd8", "U+D800 is half a character"),
+    "half a character, escaped": (job("name: a", r'name: "\ud800"'), "represents no character"),
+    "half a character in JSON": (r'{"a":"\ud800"}', "represents no character"),
+    "half a character in UTF-16": (b"\xff\xfe\x00\xd8", "U+D800 is half of a surrogate pair"),
     "control characters": (job("name: a", "name: a\x1b[31m"), "the control character U+001B"),
     "control characters, escaped": (job("name: a", r'name: "a\e[31m\x07"'), r"a\u001b[31m"),
     "bidirectional overrides": (job("name: a", "name: a\u202eb"), r"a\u202eb"),
@@ -196,7 +196,7 @@ SMALL: dict[str, tuple[str | bytes, str]] = {
     "a long quantity": (job("}}", RESOURCES.format(f"memory: '{'9' * 10**5}Ei'")), "error[quantity]"),
     "a name that leads upwards": (job("name: a", "name: ../../etc/passwd"), "error[invalid-name]"),
     "a namespace that leads upwards": (job("name: a", "name: a, namespace: ../.."), "error["),
-    "a name with NUL": (job("name: a", r'name: "a\0b"'), r'name is "a\u0000b"'),
+    "a name with NUL": (job("name: a", r'name: "a\0b"'), r'name "a\u0000b"'),
     "no name but a list": (job("name: a", "name: [a]"), "error["),
     "no metadata but a list": (job("{name: a}", "[a]"), "error["),
     "noise": (random.Random(1).randbytes(10**5), "error[yaml]"),
@@ -204,14 +204,14 @@ SMALL: dict[str, tuple[str | bytes, str]] = {
 
 
 def judge(done: Done, said: str) -> None:
-    """The report says so, the exit code fits, and memory is bounded."""
+    """Check the report, the exit code and the peak memory."""
     assert said in done.out
     assert done.code == ("error[" in done.out)
     assert done.megabytes < MEMORY
 
 
 @pytest.mark.parametrize(("text", "said"), [pytest.param(*row, id=name) for name, row in (BOMBS | DEEP).items()])
-def test_a_text_that_unfolds(text: str, said: str, tmp_path: Path) -> None:
+def test_a_text_that_expands(text: str, said: str, tmp_path: Path) -> None:
     path = tmp_path / "x.yaml"
     path.write_text(text)
     judge(validate(path), said)
@@ -259,7 +259,7 @@ def test_a_link_to_a_folder_above(tmp_path: Path) -> None:
     judge(validate(tmp_path / "in"), "error[link-out]")
 
 
-def test_a_folder_that_holds_itself(tmp_path: Path) -> None:
+def test_a_folder_that_contains_itself(tmp_path: Path) -> None:
     (tmp_path / "again").symlink_to(".")
     judge(validate(tmp_path), FINE)
 
@@ -286,7 +286,7 @@ def test_pipes_and_sockets_are_not_waited_for(tmp_path: Path) -> None:
 )
 def test_a_path(path: str | bytes, said: str) -> None:
     if isinstance(path, str) and path.startswith("/") and not os.path.exists(path):
-        pytest.skip(f"no {path} here")
+        pytest.skip(f"{path} does not exist")
     judge(validate(path), said)
 
 
@@ -327,7 +327,7 @@ def test_a_file_that_grows(tmp_path: Path) -> None:
     growing = threading.Thread(target=grow)
     growing.start()
     try:
-        judge(validate(path), "no faults found: 1 TrainJob")
+        judge(validate(path), "no problems found: 1 TrainJob")
     finally:
         stop.set()
         growing.join()
@@ -346,7 +346,7 @@ WEEDS: tuple[bytes, ...] = (
 
 
 def mutated(seed: int) -> bytes:
-    """An input of the gallery after a few accidents."""
+    """Return a golden input after a few random mutations."""
     chance = random.Random(seed)
     text = chance.choice(INPUTS).read_bytes()
     for _ in range(chance.randint(1, 8)):
@@ -377,8 +377,8 @@ def mutated(seed: int) -> bytes:
 
 
 @pytest.mark.parametrize("tenth", range(10))
-def test_mutated_inputs_are_judged(tenth: int) -> None:
-    """EXAMPLES=20000 runs as many; a failing one is written down by its seed."""
+def test_mutated_inputs_are_handled(tenth: int) -> None:
+    """Run EXAMPLES inputs (such as EXAMPLES=20000); a failure names its seed."""
     for seed in range(tenth * EXAMPLES // 10, (tenth + 1) * EXAMPLES // 10):
         text = mutated(seed)
         built = run("build", "-", stdin=text)

@@ -1,7 +1,7 @@
-"""What a build imports: each module costs every start a quarter of a millisecond, and some of Python's own much more.
+"""The imports of a build. Each module costs a quarter of a millisecond per start, and some of Python's own much more.
 
-The lists are exact: a module that a good torch job can do without is imported by whoever needs it. What joins a list
-needs a reason in its commit.
+The lists are exact: a module that a valid torch job does not need must be imported lazily. State the reason for each
+addition in the commit message.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ OTHERS = {
     *("keyword", "math", "operator", "re", "reprlib", "types", "typing", "warnings"),
     *("cython_runtime", "yaml"),
 }
-"""Packages and modules of others, on any Python: private ones apart, and those that Python itself starts with."""
+"""Modules outside of trainc, on every Python version, except private ones and those that Python imports itself."""
 OF_YAML = {
     *("yaml._yaml", "yaml.error", "yaml.events", "yaml.nodes", "yaml.tokens"),
     *("yaml.composer", "yaml.constructor", "yaml.emitter", "yaml.parser", "yaml.reader", "yaml.representer"),
     *("yaml.scanner", "yaml.serializer"),
 }
-"""The parts of PyYAML; those of the last two lines are stand-ins."""
+"""The modules of PyYAML; those in the last two lines are replacements."""
 OURS = {
     "trainc": (
         "compilation data declarations delivery diagnostics extensions inputs library objects pipeline plan reading "
@@ -67,11 +67,11 @@ OURS = {
     "trainc.frameworks": "",
     "trainc.frameworks.torch": "torchrun",
 }
-"""The modules of trainc, by package, which is one of them itself."""
+"""The modules of trainc by package; the package itself is one of them."""
 
 
 def modules(program: str, *arguments: str) -> list[str]:
-    """What a process has imported in the end."""
+    """Return the modules that a process has imported at its end."""
     command = [sys.executable, "-c", program, *arguments]
     done = subprocess.run(command, cwd=ROOT, env=ENVIRONMENT, capture_output=True, text=True, check=True, timeout=60)
     return done.stderr.split()

@@ -1,4 +1,4 @@
-"""A build that is killed while it writes: every output is whole, old or new, and the next build puts all in order."""
+"""A build that is killed while it writes: every output is whole, old or new, and the next build completes it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from trainc.outputs import LISTING, MARK
 
 ROOT = Path(__file__).parents[2]
 KEPT, GONE, ADDED = 160, 20, 20
-"""How many jobs have an output before and after, only before, and only after."""
+"""The numbers of jobs with an output before and after, only before, and only after."""
 MOMENTS = int(os.environ.get("MOMENTS", "20"))
 JOB = """\
 apiVersion: trainer.kubeflow.org/v1alpha1
@@ -30,8 +30,8 @@ spec:
   runtimeRef: {{name: plain}}
   trainer: {{image: "registry.example.com/train:{version}"}}
 """
-# `trainc build` that has compiled, and is about to write: for each line that it reads, a copy of the process writes,
-# and is killed after that many seconds ("never" lets it finish). Answers with how the copy ended, and after how long.
+# `trainc build`, compiled and about to write. For each input line, it forks; the child writes and is killed after that
+# many seconds ("never" lets it finish). The parent prints the child's exit code and duration.
 PROGRAM = """
 import os, signal, sys, time
 from trainc import outputs
@@ -68,7 +68,7 @@ def files(folder: Path) -> Files:
 
 
 def restore(folder: Path, wanted: Files) -> None:
-    """Make a folder hold these files; what is right already is left as it is, which takes far less time."""
+    """Make a folder contain exactly these files. Files that are already right are not rewritten, to save time."""
     there = files(folder)
     for path in there.keys() - wanted.keys():
         (folder / path).unlink()
@@ -80,7 +80,7 @@ def restore(folder: Path, wanted: Files) -> None:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The inputs, old and new, and what they compile to: `old` and `new`."""
+    """Create the old and new inputs and their outputs `old` and `new`."""
     folder = tmp_path_factory.mktemp("builds")
     (folder / "old.yaml").write_text(jobs(range(ADDED, ADDED + KEPT + GONE), "old"))
     (folder / "new.yaml").write_text(jobs(range(ADDED + KEPT), "new"))
@@ -90,7 +90,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class Rehearsal:
-    """A build from the old outputs to the new ones, done as often as one likes."""
+    """A repeatable build from the old outputs to the new ones."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -106,7 +106,7 @@ class Rehearsal:
         )
 
     def once(self, until: str) -> tuple[int, float]:
-        """Exit code and seconds of one build of the old folder, killed after so many seconds."""
+        """Run one build in the old folder, killed after `until` seconds; return its exit code and duration."""
         restore(self.folder / "out", self.old)
         assert self.process.stdin is not None
         assert self.process.stdout is not None
@@ -141,7 +141,7 @@ def test_a_build_that_is_killed_leaves_whole_files_which_the_next_one_completes(
         assert len(parts) <= 1
         assert all(Path(path).name.startswith(".") for path in parts)
         assert [path for path in made if left[path] not in (old.get(path), new.get(path))] == []
-        assert made <= set(json.loads(left[LISTING])["outputs"])  # nothing is lost sight of
+        assert made <= set(json.loads(left[LISTING])["outputs"])  # every output stays listed
         killed += code == -signal.SIGKILL
         changes = outputs.plan(str(folder / "out"), wanted, prune=True)
         assert changes.diagnostics == ()
@@ -151,7 +151,7 @@ def test_a_build_that_is_killed_leaves_whole_files_which_the_next_one_completes(
 
 
 def test_the_next_build_may_be_another_one(folder: Path, rehearsal: Rehearsal) -> None:
-    """The outputs of jobs that were new to the killed build, and are gone again, are removed."""
+    """Outputs of jobs that were new in the killed build and no longer exist are pruned."""
     chance = random.Random(2)
     _, whole = rehearsal.once("never")
     for _ in range(5):

@@ -1,7 +1,7 @@
-"""What docs/gitops.md says of a JobSet that changes, held against the recorded answers of the real code.
+"""The table of JobSet changes in docs/gitops.md agrees with the recorded answers of the real code.
 
-The page has a table of fields, each with what becomes of a change while the JobSet runs and while it is suspended. By
-that table alone the recorded changes are judged here, and changes of each of its fields as trainc itself judges them.
+For each field, the table has the effect of a change while the JobSet runs and while it is suspended. The recorded
+changes, and trainc's own classification of a change of each field, must match the table.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ ROOT = Path(__file__).parents[2]
 SECTION = (ROOT / "docs" / "gitops.md").read_text().partition("\n## Update a JobSet\n")[2].partition("\n## ")[0]
 TABLE = re.findall(r"^\| (.+) \| (.+) \| (.+) \|$", SECTION.partition("There are three ways")[0], re.MULTILINE)[1:]
 POD = "spec.replicatedJobs.template.spec.template"
-"""Where a pod template is, without the number of the job."""
+"""The path of a pod template, without the job index."""
 OTHERS = "all others"
 
 
 class Fate(NamedTuple):
-    """What the page says of a change."""
+    """The effect of a change, as in the page."""
 
     running: str
     suspended: str
 
 
 def fates() -> dict[str, Fate]:
-    """By field, as the table has them; those of pod templates with the whole path."""
+    """Return the effects by field, in table order; fields of pod templates have the full path."""
     found: dict[str, Fate] = {}
     for fields, running, suspended in TABLE:
         within = f"{POD}." if fields.startswith("pod template") else ""
@@ -52,7 +52,7 @@ WORDS = {"may change", "may be added or removed", "immutable"}
 
 
 def stored(jobset: dict[str, Any]) -> dict[str, Any]:
-    """What the server keeps and compares of a JobSet."""
+    """Return the parts of a JobSet that the server stores and compares."""
     spec = load("JobSet", RELEASE).admit(jobset).value["spec"]
     metadata = {key: jobset["metadata"].get(key) or {} for key in ("labels", "annotations")}
     return {"metadata": metadata | {"name": jobset["metadata"]["name"]}, "spec": compared(spec)}
@@ -67,7 +67,7 @@ def leaves(tree: Any, path: TreePath = ()) -> dict[TreePath, Any]:
 
 
 def touched(old: dict[str, Any], new: dict[str, Any]) -> set[str]:
-    """The fields that differ, as the table calls them."""
+    """Return the fields that differ, by their names in the table."""
     before, after = leaves(stored(old)), leaves(stored(new))
     changed = {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
     spelled = {".".join(str(key) for key in path if not isinstance(key, int)) for path in changed}
@@ -75,7 +75,7 @@ def touched(old: dict[str, Any], new: dict[str, Any]) -> set[str]:
 
 
 def takes(field: str, old: dict[str, Any], new: dict[str, Any]) -> bool:
-    """Whether a change of a field is taken, by the page."""
+    """Return whether the page says that a change of a field is accepted."""
     fate = FATES[field]
     word = fate.suspended if old["spec"].get("suspend") or new["spec"].get("suspend") else fate.running
     if word == "may be added or removed":
@@ -83,13 +83,13 @@ def takes(field: str, old: dict[str, Any], new: dict[str, Any]) -> bool:
     return word == "may change"
 
 
-def test_the_table_has_words_that_are_judged() -> None:
+def test_the_table_has_only_known_effects() -> None:
     assert {word for fate in FATES.values() for word in fate} == WORDS
     assert len(FATES) == 16
 
 
 def is_of_values(case: dict[str, Any]) -> bool:
-    """Whether the new value is wrong by itself, wherever it were written."""
+    """Return whether the new value is invalid in any JobSet."""
     return any("immutable" not in error["message"] and error["field"] != "<nil>" for error in case["errors"])
 
 
@@ -97,7 +97,7 @@ RECORDED = lines("jobset_update")
 
 
 @pytest.mark.parametrize("case", RECORDED)
-def test_a_recorded_change_is_what_the_page_says(case: dict[str, Any]) -> None:
+def test_a_recorded_change_matches_the_page(case: dict[str, Any]) -> None:
     old, new = case["old"], case["new"]
     told = not is_of_values(case) and all(takes(field, old, new) for field in touched(old, new))
     assert told == case["allowed"]
@@ -124,11 +124,11 @@ VALUES: dict[str, tuple[Any, ...]] = {
     f"{POD}.spec.tolerations": ([{"key": "a"}], [{"key": "b"}]),
     f"{POD}.spec.schedulingGates": ([{"name": "a"}], []),
 }
-"""Two values of each field that may be there or not."""
+"""Two values of each optional field."""
 
 
 def with_field(jobset: dict[str, Any], field: str, value: Any) -> dict[str, Any]:
-    """With a field of the JobSet, or of its first pod template; None takes it away."""
+    """Return the JobSet with a field, or a field of its first pod template, set; None removes it."""
     within: TreePath = FIRST_POD if field.startswith(POD) else ()
     *parents, last = field.removeprefix(f"{POD}.").split(".")
     path: TreePath = (*within, *parents)
@@ -139,7 +139,7 @@ def with_field(jobset: dict[str, Any], field: str, value: Any) -> dict[str, Any]
 
 @pytest.mark.parametrize("suspend", [False, True], ids=["running", "suspended"])
 @pytest.mark.parametrize("field", [name for name in FATES if name not in ("spec.suspend", OTHERS)])
-def test_trainc_judges_a_field_as_the_page_does(field: str, suspend: bool) -> None:
+def test_trainc_classifies_a_field_like_the_page(field: str, suspend: bool) -> None:
     one, other = VALUES[field]
     base = put(SUSPENDED, ("spec", "suspend"), suspend)
     states = [with_field(base, field, value) for value in (None, one, other)]
@@ -153,7 +153,7 @@ def test_trainc_judges_a_field_as_the_page_does(field: str, suspend: bool) -> No
     "case",
     [case for case in RECORDED if case.values[0]["name"] in ("client-apply-same-manifest", "replace-same-manifest")],
 )
-def test_an_unchanged_manifest_is_refused_for_the_defaults_that_it_lacks(case: dict[str, Any]) -> None:
+def test_an_unchanged_manifest_is_rejected_for_missing_defaults(case: dict[str, Any]) -> None:
     assert not case["allowed"]
     filled = case["new"] | {"spec": with_defaults(load("JobSet", RELEASE).admit(case["new"]).value["spec"])}
     assert touched(case["old"], case["new"])
@@ -161,7 +161,7 @@ def test_an_unchanged_manifest_is_refused_for_the_defaults_that_it_lacks(case: d
 
 
 @pytest.mark.parametrize("golden", sorted(ROOT.glob("golden/*/expected.yaml")), ids=lambda path: path.parent.name)
-def test_what_trainc_writes_has_the_defaults(golden: Path) -> None:
+def test_the_output_has_the_defaults(golden: Path) -> None:
     for jobset in (tree for tree in yaml.safe_load_all(golden.read_text()) if tree["kind"] == "JobSet"):
         filled = jobset | {"spec": with_defaults(load("JobSet", RELEASE).admit(jobset).value["spec"])}
         assert touched(filled, jobset) == set()

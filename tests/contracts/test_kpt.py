@@ -1,6 +1,6 @@
-"""kpt calls `trainc krm`: what docs/gitops.md says beside its consoles, with the real kpt in a copy of the example.
+"""kpt runs `trainc krm`: the text of docs/gitops.md, tested with the real kpt in a copy of the example.
 
-Reads `kpt` from the PATH; where there is none, the tests are skipped.
+Requires `kpt` on the PATH; otherwise the tests are skipped.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ import yaml
 ROOT = Path(__file__).parents[2]
 INTERNAL = ("internal.config.kubernetes.io", "internal.kpt.dev", "config.kubernetes.io/index")
 
-pytestmark = pytest.mark.skipif(shutil.which("kpt") is None, reason="there is no kpt on the PATH")
+pytestmark = pytest.mark.skipif(shutil.which("kpt") is None, reason="kpt is not on the PATH")
 
 
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of the example, and this trainc on the PATH."""
+    """Copy the example, and put this trainc on the PATH."""
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     folder = tmp_path / "training"
     shutil.copytree(ROOT / "integrations" / "kpt", folder)
@@ -38,7 +38,7 @@ def files(package: Path) -> dict[str, str]:
     return {path.name: path.read_text() for path in package.iterdir()}
 
 
-def test_the_source_stays_and_the_next_run_replaces_what_was_made(package: Path) -> None:
+def test_the_source_stays_and_the_next_run_replaces_its_objects(package: Path) -> None:
     source = yaml.safe_load((package / "finetune.yaml").read_text())
     assert render(package) == 0
     first = files(package)
@@ -53,7 +53,7 @@ def test_the_source_stays_and_the_next_run_replaces_what_was_made(package: Path)
     assert jobset["spec"]["replicatedJobs"][0]["template"]["spec"]["completions"] == 3
 
 
-def test_what_else_is_made_stands_at_the_end_of_the_file(package: Path) -> None:
+def test_further_objects_are_at_the_end_of_the_file(package: Path) -> None:
     (package / "finetune.yaml").unlink()
     shutil.copy(ROOT / "golden" / "gang-mpi" / "input.yaml", package / "solver.yaml")
     assert render(package) == 0

@@ -1,9 +1,8 @@
-"""The commands of docs/gitops.md that need a cluster, as far as they go without one.
+"""The commands of docs/gitops.md that need a cluster, tested as far as possible without one.
 
-Those of kubectl are given to the real one, which is told to look at files alone (`--local`): a patch is laid over an
-object like the cluster's, and what would be applied is read. The flags of `flux` are compared with those that it has,
-and an image has the name under which it is used. Reads `kubectl` from the PATH; where there is none, its tests are
-skipped.
+The real kubectl runs on files only (`--local`): it applies a patch to an object like the cluster's, and parses the
+manifests that would be applied. The flags of `flux` are compared with its source, and the name of the built image with
+its uses. Requires `kubectl` on the PATH; otherwise its tests are skipped.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ FLAGS = {
     ("tag", "artifact"): {"--tag"},
     ("get", "kustomizations"): set(),
 }
-"""What of the flags of flux the page uses (fluxcd/flux2, cmd/flux)."""
+"""The flags of flux that the page uses (fluxcd/flux2, cmd/flux)."""
 THERE: dict[str, dict[str, Any]] = {
     "argocd-repo-server": {
         "apiVersion": "apps/v1",
@@ -48,9 +47,9 @@ THERE: dict[str, dict[str, Any]] = {
     },
     "argocd-cm": {"apiVersion": "v1", "kind": "ConfigMap", "data": {"url": "https://argocd.example.com"}},
 }
-"""What of Argo CD's own objects a patch has to do with (argoproj/argo-cd v3.2, manifests/base)."""
+"""The parts of Argo CD's own objects that the patches change (argoproj/argo-cd v3.2, manifests/base)."""
 
-with_kubectl = pytest.mark.skipif(shutil.which("kubectl") is None, reason="there is no kubectl on the PATH")
+with_kubectl = pytest.mark.skipif(shutil.which("kubectl") is None, reason="kubectl is not on the PATH")
 
 
 def commands(*words: str) -> list[list[str]]:
@@ -64,7 +63,7 @@ def kubectl(*words: str) -> str:
 
 
 def patched(name: str, tmp_path: Path) -> dict[str, Any]:
-    """An object as the page's command would patch it."""
+    """Return an object patched by the page's command."""
     (command,) = [command for command in commands("kubectl", "patch") if command[3] == name]
     assert command[2] == THERE[name]["kind"].lower()
     assert command[4:6] == ["--namespace", "argocd"]
@@ -75,13 +74,13 @@ def patched(name: str, tmp_path: Path) -> dict[str, Any]:
     return made
 
 
-def test_every_command_is_looked_at() -> None:
+def test_every_command_is_covered() -> None:
     looked_at = [*commands("kubectl", "patch"), *commands("kubectl", "apply"), *commands("flux"), *commands("docker")]
     assert sorted(looked_at) == sorted(COMMANDS)
 
 
 @with_kubectl
-def test_the_sidecar_joins_what_is_in_the_deployment(tmp_path: Path) -> None:
+def test_the_sidecar_is_added_to_the_deployment(tmp_path: Path) -> None:
     pod = patched("argocd-repo-server", tmp_path)["spec"]["template"]["spec"]
     assert {part["name"] for part in pod["containers"]} == {"argocd-repo-server", "trainc"}
     assert [part["name"] for part in pod["initContainers"]] == ["copyutil"]
@@ -92,14 +91,14 @@ def test_the_sidecar_joins_what_is_in_the_deployment(tmp_path: Path) -> None:
 
 
 @with_kubectl
-def test_the_health_check_joins_the_settings(tmp_path: Path) -> None:
+def test_the_health_check_is_added_to_the_settings(tmp_path: Path) -> None:
     data = patched("argocd-cm", tmp_path)["data"]
     assert data.pop("url") == "https://argocd.example.com"
     assert list(data.values()) == [(ARGOCD / "health.lua").read_text()]
 
 
 @with_kubectl
-def test_what_is_applied_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_applied_manifests_are_parsed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert run("init").code == 0
     assert run("build", "-o", "rendered").code == 0
@@ -133,7 +132,7 @@ def test_the_image_that_is_built_is_the_one_that_is_used() -> None:
 
 
 @pytest.mark.parametrize("file", ["Dockerfile", "sidecar.yaml", "argocd-cm.yaml"])
-def test_a_file_says_the_command_as_the_page_does(file: str) -> None:
+def test_a_file_has_the_command_of_the_page(file: str) -> None:
     said = [
         shlex.split(line) for line in re.findall(r"^# +((?:docker|kubectl) .+)$", (ARGOCD / file).read_text(), re.M)
     ]

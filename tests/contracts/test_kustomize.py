@@ -1,6 +1,6 @@
-"""kustomize calls `trainc krm`: the consoles of docs/gitops.md, run with the real one in a copy of the example.
+"""kustomize runs `trainc krm`: the consoles of docs/gitops.md, run with the real kustomize in a copy of the example.
 
-Reads `kustomize` from the PATH; where there is none, the tests are skipped.
+Requires `kustomize` on the PATH; otherwise the tests are skipped.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ SECTION = (ROOT / "docs" / "gitops.md").read_text().partition("## kustomize\n")[
 CONSOLES = re.findall(r"^```console\n(.*?)^```$", SECTION, re.MULTILINE | re.DOTALL)
 BUILD = ["kustomize", "build", "--enable-alpha-plugins", "--enable-exec"]
 
-pytestmark = pytest.mark.skipif(shutil.which("kustomize") is None, reason="there is no kustomize on the PATH")
+pytestmark = pytest.mark.skipif(shutil.which("kustomize") is None, reason="kustomize is not on the PATH")
 
 
 @pytest.fixture(autouse=True)
 def example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of the example as working directory, and this trainc on the PATH."""
+    """Change to a copy of the example, and put this trainc on the PATH."""
     bin = tmp_path / "bin"
     bin.mkdir()
     (bin / "trainc").write_text(f'#!/bin/sh\nexec {sys.executable} -m trainc "$@"\n')
@@ -42,7 +42,7 @@ def build(folder: str) -> subprocess.CompletedProcess[str]:
 
 
 def printed(console: str) -> str:
-    """What the console shows when its commands are given again; spaces at the ends of lines are nobody's."""
+    """Run a console's commands; return the new console without trailing spaces."""
     shown = ""
     for command in re.findall(r"^\$ (.*)$", console, re.MULTILINE):
         done = subprocess.run(
@@ -77,7 +77,7 @@ def test_the_objects_are_those_of_build(folder: str) -> None:
 
 
 def test_a_prefix_of_an_overlay_comes_too_late(example: Path) -> None:
-    """As the documentation warns: kustomize knows the name, and not the address."""
+    """As the documentation warns, kustomize changes the name but not the address."""
     (example / "late").mkdir()
     (example / "late" / "kustomization.yaml").write_text("resources: [../generator]\nnamePrefix: late-\n")
     jobset = next(tree for tree in yaml.safe_load_all(build("late").stdout) if tree["kind"] == "JobSet")
@@ -85,7 +85,7 @@ def test_a_prefix_of_an_overlay_comes_too_late(example: Path) -> None:
     assert "late-finetune" not in str(jobset["spec"])
 
 
-def test_an_error_is_shown_with_the_file_where_kustomize_says_it(example: Path) -> None:
+def test_an_error_has_the_file_if_kustomize_sets_it(example: Path) -> None:
     team = example / "transformer" / "overlays" / "team" / "kustomization.yaml"
     team.write_text(team.read_text() + "buildMetadata: [originAnnotations]\n")
     job = example / "transformer" / "base" / "finetune.yaml"

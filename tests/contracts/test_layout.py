@@ -1,4 +1,4 @@
-"""What CONTRIBUTING.md asks of each framework, check, command and format: a file, an example, a line in the docs."""
+"""The requirements of CONTRIBUTING.md for frameworks, checks, commands and formats: a file, an example, docs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ FURNITURE = {
         "moves",
     ),
 }
-"""Files and folders beside the commands, the reports, the dialects and the passes that are none."""
+"""Modules in the packages of commands, reports, dialects and passes that are not such items."""
 
 
 DECLARING = {
@@ -39,7 +39,7 @@ DECLARING = {
     for path in sorted(PACKAGE.rglob("*.py"))
     if "\n@check(" in path.read_text()
 }
-"""The modules that declare checks."""
+"""Yield the modules that declare checks."""
 CHECKS = {
     value.declared.id: (value, module)
     for module in DECLARING
@@ -49,7 +49,7 @@ CHECKS = {
 
 
 def modules(folder: Path) -> set[str]:
-    """The names of a folder's modules: its files, and its packages by their own."""
+    """Return the names of a folder's modules and packages."""
     packages = {path.parent.name for path in folder.glob("*/__init__.py")}
     return ({path.stem for path in folder.glob("*.py")} | packages) - FURNITURE
 
@@ -109,11 +109,11 @@ def test_each_has_an_entry_in_the_documentation(page: str, keys: tuple[str, ...]
     assert [key for key in keys if f"`{key}`" not in text] == []
 
 
-def test_what_trainer_does_not_have_is_documented_as_an_extension() -> None:
-    """The key stands in a heading: `mxnet` in "## `mxnet`: ...", `torch` in "## `torch.elasticPolicy`: ..."."""
+def test_a_framework_that_trainer_lacks_is_documented_as_an_extension() -> None:
+    """The key is in a heading: `mxnet` in "## `mxnet`: ...", `torch` in "## `torch.elasticPolicy`: ..."."""
     page = (ROOT / "docs" / "extensions.md").read_text()
     extended = {path.stem for path in (ROOT / "schemas" / "extensions").glob("*.json")}
-    assert extended <= set(FRAMEWORKS), "schemas/extensions/<key>.json is of a framework"
+    assert extended <= set(FRAMEWORKS), "each schemas/extensions/<key>.json belongs to a framework"
     missing = [key for key in sorted(extended) if not re.search(rf"^## .*`{re.escape(key)}[.`]", page, re.MULTILINE)]
     assert missing == [], f"docs/extensions.md has no section for {', '.join(missing)}: write ## `mlPolicy field`: ..."
 
@@ -121,7 +121,7 @@ def test_what_trainer_does_not_have_is_documented_as_an_extension() -> None:
 def test_the_readme_lists_the_built_in_runtimes() -> None:
     text = (ROOT / "README.md").read_text()
     missing = [path.stem for path in sorted(ROOT.glob("runtimes/*.yaml")) if f"`{path.stem}`" not in text]
-    assert missing == [], f"README.md, Use, does not list the built-in runtime {', '.join(missing)}"
+    assert missing == [], f"README.md, Usage, does not list the built-in runtime {', '.join(missing)}"
 
 
 @pytest.mark.parametrize("key", [*FRAMEWORKS, *SCHEDULERS])
@@ -158,7 +158,7 @@ def test_the_gallery_shows_every_golden_case() -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_every_difference_has_a_golden_case_that_is_there() -> None:
+def test_every_difference_has_an_existing_golden_case() -> None:
     text = (ROOT / "docs" / "differences.md").read_text()
     rows = [line for line in text.splitlines() if line.startswith("| `")]
     assert rows
@@ -181,7 +181,7 @@ def test_a_check_has_a_page_with_an_example_of_both_ways(id: str) -> None:
 
 
 @pytest.mark.parametrize("id", CHECKS)
-def test_a_check_says_in_a_sentence_what_it_is_about(id: str) -> None:
+def test_a_check_has_a_title(id: str) -> None:
     docstring = CHECKS[id][0].find.__doc__ or ""
     assert docstring.strip()
     assert "Wrong:" not in docstring, f"examples stand in diagnostics/{id}.md"
@@ -191,7 +191,7 @@ def test_a_check_says_in_a_sentence_what_it_is_about(id: str) -> None:
 def test_a_check_is_called(id: str) -> None:
     check, module = CHECKS[id]
     listed = [check for name in ("CHECKS", "OF_ITSELF") for check in getattr(import_module(module), name, ())]
-    # What a stage asks on its own way is called there.
+    # Checks that a stage calls itself are used there.
     called = re.compile(rf"(?<!def )\b{check.find.__name__}\((plan\.job\.id|subject),")
     assert check in listed or any(called.search(path.read_text()) for path in PACKAGE.rglob("*.py"))
 

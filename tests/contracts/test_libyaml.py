@@ -1,4 +1,4 @@
-"""The command reads with libyaml's parser alone; it says the same as the library, which imports all of PyYAML."""
+"""The command, which uses only libyaml's parser, reports the same as the library, which imports all of PyYAML."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ def trainc(*arguments: str) -> subprocess.CompletedProcess[str]:
         pytest.param(b"kind: TrainJob\n", id="nothing wrong with the YAML"),
     ],
 )
-def test_the_same_words(text: bytes, tmp_path: Path) -> None:
+def test_the_same_messages(text: bytes, tmp_path: Path) -> None:
     file = tmp_path / "x.yaml"
     file.write_bytes(text)
     done, inside = trainc("validate", str(file)), run("validate", str(file))
     assert (done.returncode, done.stdout) == (inside.code, inside.out)
 
 
-def test_what_does_not_work_is_taken_back() -> None:
+def test_a_failed_replacement_is_undone() -> None:
     program = """
 import sys
 from trainc.kubernetes import libyaml
-libyaml.ERRORS.pop("parser")        # as if the extension asked for a module that has no stand-in any more
+libyaml.ERRORS.pop("parser")        # as if the extension imported a module without a replacement
 sys.modules["yaml.parser"] = None   # and that cannot be imported
 print(libyaml.load_alone(), [name for name in sys.modules if name.startswith("yaml")])
 """

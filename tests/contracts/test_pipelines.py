@@ -1,4 +1,4 @@
-"""The pipelines in integrations/: read by their own linters, and what they run with trainc run here, step by step."""
+"""The pipelines in integrations/: checked by their own linters, and their trainc steps run one by one."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ FLUX = INTEGRATIONS / "flux" / "training-jobs.yaml"
 BIN = Path(sys.executable).parent
 
 CRDS = Path(__file__).parent / "crds"
-"""What Flux's CRDs say of `spec`, by apiVersion and kind."""
+"""The fields of `spec` in Flux's CRDs, by apiVersion and kind."""
 FLUX_FLAGS = {
     "push": {"--path", "--source", "--revision", "--creds", "--provider", "--ignore-paths", "--output"},
     "tag": {"--tag", "--creds", "--provider"},
 }
-"""What `flux push artifact` and `flux tag artifact` take (fluxcd/flux2, cmd/flux)."""
+"""The flags of `flux push artifact` and `flux tag artifact` (fluxcd/flux2, cmd/flux)."""
 
 
 @pytest.fixture
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A repository that `trainc init` began, as CI checks it out."""
+    """Create a repository with `trainc init`, as CI checks it out."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", f"{BIN}{os.pathsep}{os.environ['PATH']}")
     (tmp_path / ".git").mkdir()
@@ -60,12 +60,12 @@ ALL = [step for steps in STEPS.values() for step in steps]
 
 
 def here(steps: list[str]) -> list[str]:
-    """Those that need neither a package index nor a registry, nor a base branch."""
+    """Return the steps that need neither a package index, nor a registry, nor a base branch."""
     return [step for step in steps if step.startswith(("trainc ", "test ")) and not step.startswith("trainc diff")]
 
 
 def ends(steps: list[str]) -> list[int]:
-    """The exit code of each, by the shell that GitHub uses."""
+    """Run each step with GitHub's shell; return the exit codes."""
     shell = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c"]
     return [subprocess.run([*shell, step], capture_output=True, timeout=30, check=False).returncode for step in steps]
 
@@ -91,7 +91,7 @@ def test_the_steps_of_a_good_repository(tool: str, repository: Path) -> None:
 
 
 @pytest.mark.parametrize("tool", STEPS)
-def test_the_steps_where_a_job_is_wrong(tool: str, repository: Path) -> None:
+def test_the_steps_with_an_invalid_job(tool: str, repository: Path) -> None:
     job = repository / "jobs" / "first-job.yaml"
     job.write_text(job.read_text().replace("numNodes: 1", "numNodes: many"))
     assert ends(here(STEPS[tool]))[:3] == [1, 1, 1]
@@ -100,7 +100,7 @@ def test_the_steps_where_a_job_is_wrong(tool: str, repository: Path) -> None:
 
 
 @pytest.mark.parametrize("tool", STEPS)
-def test_the_steps_where_nothing_is_left(tool: str, repository: Path) -> None:
+def test_the_steps_without_a_job(tool: str, repository: Path) -> None:
     (repository / "jobs" / "first-job.yaml").unlink()
     assert ends(here(STEPS[tool])) == [0, 3, 0, 1]
 
@@ -220,7 +220,7 @@ def test_flux_knows_every_field() -> None:
 
 
 def closed(schema: Any) -> Any:
-    """The same, with fields refused that the API server would drop."""
+    """Return the schema with unknown fields rejected, which the API server would prune."""
     if isinstance(schema, list):
         return [closed(item) for item in schema]
     if not isinstance(schema, dict):

@@ -1,4 +1,4 @@
-"""The hooks of .pre-commit-hooks.yaml, run by pre-commit itself in a repository that `trainc init` began."""
+"""The hooks of .pre-commit-hooks.yaml, run by pre-commit in a repository created by `trainc init`."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ ROOT = Path(__file__).parents[2]
 HOOKS: list[dict[str, Any]] = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
 BIN = Path(sys.executable).parent
 UNREACHED = re.compile(r"Could not find a version|No matching distribution|Max retries|Temporary failure|unreachable")
-"""What pip says where there is no package index; anything else that goes wrong is a fault of the hooks."""
+"""pip's message without a package index; any other failure is an error of the hooks."""
 
 
 @pytest.fixture(autouse=True)
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A repository with all committed, its rendered folder too."""
+    """Create a repository with everything committed, including its rendered folder."""
     (tmp_path / "repo").mkdir()
     monkeypatch.chdir(tmp_path / "repo")
     monkeypatch.setenv("PATH", f"{BIN}{os.pathsep}{os.environ['PATH']}")
@@ -55,7 +55,7 @@ def pre_commit(*args: str, seconds: int = 30) -> subprocess.CompletedProcess[str
 
 
 def verdicts(output: str) -> dict[str, str]:
-    """What each hook came to, by its id; of one that is skipped, pre-commit tells only the name."""
+    """Return the result of each hook by id. For a skipped hook, pre-commit prints only the name."""
     ends = dict(re.findall(r"^(.*?)\.{3,}(?:\(no files to check\))?(\w+)$", output, re.MULTILINE))
     return {hook["id"]: ends[hook["name"]] for hook in HOOKS if hook["name"] in ends}
 
@@ -67,7 +67,7 @@ def replace(file: str, old: str, new: str) -> None:
 
 
 def sources(folder: Path) -> Path:
-    """A repository of what trainc is installed from, as it is now, committed or not."""
+    """Create a repository with trainc's sources as they are now, committed or not."""
     hidden = shutil.ignore_patterns("__pycache__", ".*")
     targets = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]
     for name in targets["sdist"]["include"]:
@@ -94,7 +94,7 @@ def test_pre_commit_installs_them_from_this_repository(tmp_path: Path) -> None:
     replace("jobs/first-job.yaml", "train.py", "finetune.py")
     done = pre_commit("try-repo", str(trainc), "--all-files", "--verbose", seconds=300)
     if UNREACHED.search(done.stdout + done.stderr):
-        pytest.skip("pip finds no package index, so pre-commit cannot install trainc")
+        pytest.skip("pre-commit cannot install trainc: pip has no package index")
     assert verdicts(done.stdout) == {
         "trainc-build": "Failed",
         "trainc-build-check": "Passed",
@@ -102,10 +102,10 @@ def test_pre_commit_installs_them_from_this_repository(tmp_path: Path) -> None:
     }
     assert "files were modified by this hook" in done.stdout
     assert "rendered: 1 written, 0 removed, 0 unchanged" in done.stdout
-    assert "no faults found: 1 TrainJob, 1 runtime" in done.stdout
+    assert "no problems found: 1 TrainJob, 1 runtime" in done.stdout
 
 
-def test_what_init_writes_are_these_hooks() -> None:
+def test_init_writes_these_hooks() -> None:
     defined = {hook["id"]: hook | {"language": "system"} for hook in HOOKS}
     assert [hook["id"] for hook in settings_of_init()] == ["trainc-validate", "trainc-build-check"]
     assert all(hook == defined[hook["id"]] for hook in settings_of_init())
@@ -120,7 +120,7 @@ def test_what_init_writes_are_these_hooks() -> None:
             "numNodes: 1",
             "numNodes: many",
             {"trainc-validate": "Failed", "trainc-build-check": "Failed"},
-            'jobs/first-job.yaml:10:15: error[wrong-type]: numNodes is the string "many"',
+            'jobs/first-job.yaml:10:15: error[wrong-type]: numNodes must be an integer, not the string "many"',
             id="a job that the cluster refuses",
         ),
         pytest.param(
@@ -128,7 +128,7 @@ def test_what_init_writes_are_these_hooks() -> None:
             "numNodes: 1",
             "numNodes: 2",
             {"trainc-validate": "Passed", "trainc-build-check": "Failed"},
-            "rendered is not current",
+            "rendered is out of date",
             id="a job that is not rendered",
         ),
         pytest.param(
@@ -136,7 +136,7 @@ def test_what_init_writes_are_these_hooks() -> None:
             "name: team-torch",
             "name: our-torch",
             {"trainc-validate": "Failed", "trainc-build-check": "Failed"},
-            'no ClusterTrainingRuntime "team-torch"',
+            'ClusterTrainingRuntime "team-torch" not found',
             id="a runtime that another file's job needs",
         ),
     ],

@@ -1,4 +1,4 @@
-"""docs/python.md shows what Python prints."""
+"""The examples in docs/python.md print what they show."""
 
 from __future__ import annotations
 

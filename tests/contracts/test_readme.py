@@ -1,4 +1,4 @@
-"""The README shows what the tool prints: its first screen is run here; an abridged output is a part of the real one."""
+"""The README shows the real output of its commands, or a part of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""docs/review.md shows what the commands print: a script makes its consoles in a repository of its own."""
+"""docs/review.md shows the real output of its commands: a script generates its consoles in a new repository."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ from pathlib import Path
 SCRIPT = Path(__file__).parents[2] / "scripts" / "make_review.py"
 
 
-def test_the_page_is_what_the_script_makes() -> None:
+def test_the_page_is_up_to_date() -> None:
     done = subprocess.run([sys.executable, SCRIPT, "--check"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -1,4 +1,4 @@
-"""The files in schemas/: what they are made of, that we implement all of it, and that another validator agrees."""
+"""The files in schemas/: their source, complete support for their keywords, and agreement with another validator."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def resolved(schema: Any, root: Any) -> Any:
 
 
 def subschemas(schema: Any, root: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Every subschema by the way an object takes to it."""
+    """Yield every subschema with its path in an object."""
     schema = resolved(schema, root)
     yield path, schema
     for name, child in schema.get("properties", {}).items():
@@ -43,7 +43,7 @@ def subschemas(schema: Any, root: Any, path: tuple[str, ...] = ()) -> Iterator[t
 
 
 def fullest(schema: Any, root: Any) -> Any:
-    """An object with every field of a schema, so that every part of it gets compiled."""
+    """Return an object with every field of a schema, so that every part of the schema is compiled."""
     schema = resolved(schema, root)
     if schema.get("x-kubernetes-int-or-string"):
         return 1
@@ -102,7 +102,7 @@ def test_an_extension_is_a_framework_s_own(path: Path) -> None:
     assert not definitions & set(taken)
 
 
-@pytest.mark.skipif("TRAINC_CRDS" not in os.environ, reason="TRAINC_CRDS does not say where the CRDs' structures are")
+@pytest.mark.skipif("TRAINC_CRDS" not in os.environ, reason="TRAINC_CRDS is not set")
 def test_files_are_up_to_date() -> None:
     script = ROOT / "scripts" / "make_schemas.py"
     subprocess.run([sys.executable, script, os.environ["TRAINC_CRDS"], "--check"], check=True)

@@ -1,4 +1,4 @@
-"""Where standard output cannot be written, the user is told so: it is no fault of trainc's, and no success."""
+"""Failure to write standard output is reported as an error, not as an internal error or a success."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def said(arguments: list[str], redirection: str) -> tuple[int, str]:
 @pytest.mark.parametrize("arguments", COMMANDS, ids=lambda arguments: str(arguments[0]))
 def test_a_full_disk(arguments: list[str]) -> None:
     if not Path("/dev/full").exists():
-        pytest.skip("no /dev/full here")
+        pytest.skip("/dev/full does not exist")
     assert said(arguments, "> /dev/full") == (
         2,
         "Error: standard output cannot be written: No space left on device.\n",

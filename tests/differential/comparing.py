@@ -1,10 +1,11 @@
-"""Made-up cases, many at a time: each is written as a file, answered by the real code, and compared.
+"""Batches of generated cases: each case is written to a file, answered by the upstream code, and compared.
 
-Reads    a strategy of cases (JSON trees), how a case becomes documents, and a comparison, which raises what it finds.
-Returns  a tally of what the comparison said; on a failure the case is made smaller for a while, and shown.
+Reads    a strategy for cases (JSON trees), a function from a case to documents, and a comparison, which raises on a
+         difference.
+Returns  a tally of the comparison's results; on a failure, the case is reduced for a limited time and shown.
 
-A run of the program answers a batch of files: starting it takes as long as answering dozens. A part of the cases is a
-test of its own, so that pytest's workers share the parts.
+One run of the program answers a batch of files, because its start takes as long as dozens of answers. Each part of the
+cases is a separate test, so that pytest's workers share the parts.
 """
 
 from __future__ import annotations
@@ -28,19 +29,19 @@ from hypothesis import strategies as st
 PARTS: Final = range(4)
 BATCH: Final = 250
 SHRINKING: Final = 40.0
-"""Seconds in which a failing case is made smaller."""
+"""Time limit, in seconds, for the reduction of a failing case."""
 GIVEN: Final = {"apiVersion", "kind", "metadata", "name", "namespace", "trainer"}
-"""Keys that stay in a case that is made smaller: without them there is nothing to ask about."""
+"""Keys that a reduction keeps: without them there is nothing to compare."""
 
 Documents = list[Any]
-"""What is written into a file: JSON trees, and texts as they are."""
+"""The content of a file: JSON trees, and texts, which are written unchanged."""
 Answer = dict[str, Any]
 Tallied = Callable[[Counter[str]], None]
-"""The fixture that puts a tally into the summary of the run."""
+"""The fixture that adds a tally to the run's summary."""
 
 
 class Question(NamedTuple):
-    """A case with its documents, the file that holds them, and the real code's answer."""
+    """A case with its documents, their file, and the upstream code's answer."""
 
     case: Any
     documents: Documents
@@ -49,43 +50,43 @@ class Question(NamedTuple):
 
 
 Compare = Callable[[Question], str]
-"""What the two answers have in common, in a few words for the tally."""
+"""Compares the two answers; returns a short label of the common result for the tally."""
 
 
 def whole(case: Any) -> Documents:
-    """A case that is its documents."""
+    """Return the documents of a case that consists of its documents."""
     documents: Documents = case
     return documents
 
 
 class Comparison(NamedTuple):
-    """What is compared, and how."""
+    """A comparison: its cases, their documents, and how answers are compared."""
 
     cases: st.SearchStrategy[Any]
     compare: Compare
     documents: Callable[[Any], Documents] = whole
 
     def run(self, part: int, examples: int) -> Counter[str]:
-        """Compare a part of so many examples; the same ones for the same SEED."""
+        """Compare one part of a number of examples, which depend only on SEED."""
         tally: Counter[str] = Counter()
         left = max(1, examples // len(PARTS))
         for batch in range(0, left, BATCH):
-            made = generated(self.cases, min(BATCH, left - batch), seed=(SEED * len(PARTS) + part) * 100_000 + batch)
-            with asked([(case, self.documents(case)) for case in made]) as questions:
+            cases = generated(self.cases, min(BATCH, left - batch), seed=(SEED * len(PARTS) + part) * 100_000 + batch)
+            with asked([(case, self.documents(case)) for case in cases]) as questions:
                 for question in questions:
                     try:
                         tally[self.compare(question)] += 1
                     except Exception as error:
-                        pytest.fail(self._told(question, error))
+                        pytest.fail(self._reduced_failure(question, error))
         return tally
 
-    def _told(self, question: Question, error: Exception) -> str:
-        """The failure of the smallest case like it that is found in time."""
+    def _reduced_failure(self, question: Question, error: Exception) -> str:
+        """Return the failure of the smallest similar case found within the time limit."""
         small, error = self.smaller(question, error)
         return f"{error!r}\n" + _text(small.documents)
 
     def smaller(self, question: Question, error: Exception) -> tuple[Question, Exception]:
-        """The question without most of what does not matter to its failure, and how it fails."""
+        """Reduce a question to the parts that matter to its failure; return it with its failure."""
         end = time.monotonic() + SHRINKING
         shrunk = True
         while shrunk and time.monotonic() < end:
@@ -111,8 +112,8 @@ class Comparison(NamedTuple):
 
 
 def generated(cases: st.SearchStrategy[Any], count: int, *, seed: int) -> list[Any]:
-    """So many cases. Nothing is tried while they are made: hypothesis would ask about them one by one."""
-    made: list[Any] = []
+    """Generate a number of cases. They are not compared here, because hypothesis would compare them one by one."""
+    result: list[Any] = []
 
     @hypothesis.seed(seed)
     @hypothesis.settings(
@@ -124,15 +125,15 @@ def generated(cases: st.SearchStrategy[Any], count: int, *, seed: int) -> list[A
     )
     @hypothesis.given(cases)
     def collect(case: Any) -> None:
-        made.append(case)
+        result.append(case)
 
     collect()
-    return made
+    return result
 
 
 @contextmanager
 def asked(cases: Sequence[tuple[Any, Documents]]) -> Iterator[list[Question]]:
-    """The cases with their documents in files, and answered."""
+    """Write the documents of the cases to files; yield the cases with their answers."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "in" / "made").mkdir(parents=True)
@@ -157,7 +158,7 @@ def _stage(question: Question) -> tuple[str, str]:
 
 
 def _paths(tree: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """The parts of a case that can be left out; of a list of documents, none as a whole."""
+    """Yield the paths of the removable parts of a case; whole documents are not removable."""
     pairs = tree.items() if isinstance(tree, dict) else enumerate(tree) if isinstance(tree, list) else ()
     for key, value in pairs:
         at = (*path, key)
@@ -173,7 +174,7 @@ def _at(tree: Any, path: tuple[Any, ...]) -> Any:
 
 
 def _without(tree: Any, path: tuple[Any, ...]) -> Any:
-    """The tree without one part."""
+    """Return the tree without one part."""
     key, *rest = path
     changed = tree.copy()
     if rest:

@@ -1,4 +1,4 @@
-"""The summary of a run: how many cases were compared, by what the cluster says of them."""
+"""The summary of a run: the number of compared cases by the cluster's answer."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 TALLY = "tally"
-"""The property of a test's report that holds its tally; pytest's workers send it along."""
+"""The report property with a test's tally; pytest's workers transmit it."""
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Print the tallies of all parts of a test, added up."""
+    """Print the sum of the tallies of a test's parts."""
     tallies: dict[str, Counter[str]] = {}
     for report in terminalreporter.getreports("passed"):
         for name, tally in report.user_properties:
@@ -20,11 +20,11 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
                 tallies.setdefault(report.location[2].partition("[")[0], Counter()).update(tally)
     for test, tally in sorted(tallies.items()):
         terminalreporter.write_line(f"{test}: {tally.total()} compared")
-        for said, count in tally.most_common():
-            terminalreporter.write_line(f"{count:>8}  {said}")
+        for result, count in tally.most_common():
+            terminalreporter.write_line(f"{count:>8}  {result}")
 
 
 @pytest.fixture
 def tallied(record_property: Any) -> Any:
-    """Record a tally for the summary."""
+    """Return a function that records a tally for the summary."""
     return lambda tally: record_property(TALLY, dict(tally))

@@ -1,8 +1,8 @@
-"""Faults: the mistakes that people make in TrainJobs and runtimes, put into documents.
+"""Faults: typical mistakes in TrainJobs and runtimes, inserted into documents.
 
 Reads    the documents of a case, and a source of random choices.
-Returns  nothing: the documents are changed in place. A fault of the second table knows what it looks for (a container,
-         a volume, a name); one of the first may come to any field.
+Returns  nothing: the documents are modified in place. The faults of the first table apply to any field; those of the
+         second one apply to a specific target (a container, a volume, a name).
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ import yaml
 
 Tree = dict[str, Any]
 Spot = tuple[Any, Any]
-"""A mapping or list, and the key in it."""
+"""A mapping or list, and a key in it."""
 
 KEPT: Final = {"apiVersion", "kind", "metadata", "namespace", "manager", "trainer"}
-"""What stays, at whatever depth: without it the case is another one, or a deliberate difference."""
+"""Keys that are kept at any depth: without them, the case would be a different one, or a deliberate difference."""
 BAD_LABELS: Final = ({"a b": "x"}, {"app": "meta-llama/Llama"}, {"app": "x" * 64}, {"/x": "y"}, {"app": ""}, {"app": 1})
 BAD_NAMES: Final = ("Node_1", "a" * 64, "-x", "", "gone", "a.b", "nod", "é")
 ODD: Final[tuple[Any, ...]] = (
@@ -42,7 +42,7 @@ ODD: Final[tuple[Any, ...]] = (
 
 
 def spoil(random: Random, documents: list[Tree]) -> None:
-    """Put one fault in, now and then two or three."""
+    """Insert one fault, sometimes two or three."""
     for _ in range(random.choice([1, 1, 1, 2, 3])):
         if random.random() < 0.4:
             random.choice(ANYWHERE)(random, *random.choice(list(_spots(documents))))
@@ -51,7 +51,7 @@ def spoil(random: Random, documents: list[Tree]) -> None:
 
 
 def damaged(random: Random, tree: Tree) -> str:
-    """A document's text after a slip of the hand in its spec: what it is, and where, are differences."""
+    """Return a document's text with a typing error in its spec; errors in its kind or metadata would be differences."""
     lines = yaml.safe_dump(tree, sort_keys=False).splitlines()
     at = random.randrange(lines.index("spec:"), len(lines))
     line = lines[at]
@@ -86,7 +86,7 @@ def damaged(random: Random, tree: Tree) -> str:
 
 
 def _spots(tree: Any) -> Iterator[Spot]:
-    """Every field in the specs of documents, and every item of a list."""
+    """Yield every field and list item in the specs of documents."""
     pairs = list(tree.items()) if isinstance(tree, dict) else list(enumerate(tree)) if isinstance(tree, list) else []
     for key, value in pairs:
         if key not in KEPT and not (isinstance(value, dict) and "apiVersion" in value and "spec" in value):
@@ -103,7 +103,7 @@ def _replace(random: Random, parent: Any, key: Any) -> None:
 
 
 def _retype(random: Random, parent: Any, key: Any) -> None:
-    """As a template engine or a slip of the indentation does."""
+    """Change the type of a value, as a template engine or a wrong indentation does."""
     value = parent[key]
     if isinstance(value, dict):
         parent[key] = [value]
@@ -116,7 +116,7 @@ def _retype(random: Random, parent: Any, key: Any) -> None:
 
 
 def _rename(random: Random, parent: Any, key: Any) -> None:
-    """Misspell a field; of a text, change its case or lose a letter."""
+    """Misspell a field: change its case or drop a letter."""
     if isinstance(key, str):
         at = random.randrange(len(key) + 1)
         parent[random.choice([key[:at] + key[at + 1 :], key.lower(), key + "s", key[:at] + "x" + key[at:]])] = (
@@ -127,7 +127,7 @@ def _rename(random: Random, parent: Any, key: Any) -> None:
 
 
 def _repeat(random: Random, parent: Any, key: Any) -> None:
-    """A list's item twice; of a text, a very long one."""
+    """Repeat an item of a list; make a text very long."""
     if isinstance(parent, list):
         parent.insert(key, parent[key])
     elif isinstance(parent[key], str):
@@ -137,7 +137,7 @@ def _repeat(random: Random, parent: Any, key: Any) -> None:
 
 
 def _misspell(random: Random, parent: Any, key: Any) -> None:
-    """A value in another case, with a letter lost, with a space; of a number, its negative."""
+    """Change a value's case, drop a letter or add a space; negate a number."""
     value = parent[key]
     if isinstance(value, str):
         parent[key] = random.choice(
@@ -153,7 +153,7 @@ Fault = Callable[[Random, list[Tree]], None]
 
 
 def _pods(documents: list[Tree]) -> list[Tree]:
-    """The pods of the runtime, and those of the patches, where they are still pods."""
+    """Return the pods of the runtime and of the patches, if they are still pods."""
     return [found for found in _mappings(documents) if isinstance(found.get("containers"), list)]
 
 
@@ -175,7 +175,7 @@ def _mappings(tree: Any) -> Iterator[Tree]:
 
 
 def _jobs(documents: list[Tree]) -> list[Tree]:
-    """The specs of Jobs: what has a pod template."""
+    """Return the specs of Jobs: the mappings with a pod template."""
     return [
         found
         for found in _mappings(documents)
@@ -186,29 +186,29 @@ def _jobs(documents: list[Tree]) -> list[Tree]:
 
 
 def of_containers(field: str, *values: Any) -> Fault:
-    """Give some container a field."""
+    """Set a field of some container."""
     return _given(_containers, field, values)
 
 
 def of_pods(field: str, *values: Any) -> Fault:
-    """Give some pod a field."""
+    """Set a field of some pod."""
     return _given(_pods, field, values)
 
 
 def of_jobs(field: str, *values: Any) -> Fault:
-    """Give some Job a field of its spec."""
+    """Set a field in the spec of some Job."""
     return _given(_jobs, field, values)
 
 
 def of_jobsets(field: str, *values: Any) -> Fault:
-    """Give the runtime's JobSet a field."""
+    """Set a field of the runtime's JobSet."""
     return _given(
         lambda documents: [found for found in _mappings(documents[0]) if "replicatedJobs" in found], field, values
     )
 
 
 def of_trainers(field: str, *values: Any) -> Fault:
-    """Give the TrainJob's trainer a field."""
+    """Set a field of the TrainJob's trainer."""
     return _given(
         lambda documents: [
             found["trainer"] for found in _mappings(documents[1]) if isinstance(found.get("trainer"), dict)
@@ -219,12 +219,12 @@ def of_trainers(field: str, *values: Any) -> Fault:
 
 
 def named(field: str, *values: Any) -> Fault:
-    """Change a field that is there, wherever it is."""
+    """Change an existing field, at any path."""
     return _given(lambda documents: [found for found in _mappings(documents) if field in found], field, values)
 
 
 def added(field: str, *values: Any) -> Fault:
-    """One more item in a list of some container or pod that has it."""
+    """Add an item to an existing list of some container or pod."""
 
     def fault(random: Random, documents: list[Tree]) -> None:
         lists = [found[field] for found in _mappings(documents) if isinstance(found.get(field), list)]
@@ -243,14 +243,14 @@ def _given(where: Callable[[list[Tree]], list[Tree]], field: str, values: tuple[
 
 
 def _fresh(value: Any) -> Any:
-    """A copy: the next fault may change it."""
+    """Return a copy, which the next fault may modify."""
     if isinstance(value, dict):
         return {key: _fresh(item) for key, item in value.items()}
     return [_fresh(item) for item in value] if isinstance(value, list) else value
 
 
 def _wrong_label(random: Random, documents: list[Tree]) -> None:
-    """In a template's metadata: the TrainJob's own labels are the difference metadata-carried."""
+    """Set an invalid label in a template's metadata; the TrainJob's own labels are the difference metadata-carried."""
     templates = [found for found in _mappings(documents) if "spec" in found and "apiVersion" not in found]
     if templates:
         metadata = random.choice(templates).setdefault("metadata", {})
@@ -259,7 +259,7 @@ def _wrong_label(random: Random, documents: list[Tree]) -> None:
 
 
 def _wrong_name(random: Random, documents: list[Tree]) -> None:
-    """The TrainJob's own, which must fit into many others."""
+    """Set an invalid TrainJob name, which is part of many other names."""
     documents[1]["metadata"]["name"] = random.choice([*BAD_NAMES, "j" * 45, "j" * 52, "j" * 60, "1a", "a_b"])
 
 
@@ -281,7 +281,7 @@ def _two_sources(random: Random, documents: list[Tree]) -> None:
 
 
 def _same_name(random: Random, documents: list[Tree]) -> None:
-    """The name of one thing given to another of its kind."""
+    """Give an object the name of another object of its kind."""
     for found in random.sample(many := list(_mappings(documents)), len(many)):
         lists = [value for value in found.values() if isinstance(value, list) and len(value) > 1]
         for items in lists:

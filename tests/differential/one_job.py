@@ -1,8 +1,8 @@
-"""One Job: a made-up template in a runtime that nothing is done to, answered by trainc and by the real code.
+"""A single Job: a generated template in an otherwise unchanged runtime, answered by trainc and by the upstream code.
 
-Reads    a pod template, and what the JobSet has beside its job.
-Returns  the documents to ask about; what the real code's answer and `checks.job` have in common: the refused fields.
-         What is refused before there is a Job is refused by both; where, other tests compare.
+Reads    a pod template, and the JobSet's other fields.
+Returns  the documents to compare, and the common result of the upstream code and `checks.job`: the rejected fields.
+         Both must reject a case that fails before there is a Job; other tests compare the fields of those errors.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ NO_FIELD: Final = {None, "", "<nil>"}
 Template = dict[str, Any]
 
 
-def documents(template: Template, **beside: Any) -> Documents:
-    """The runtime that has the pod, and the smallest TrainJob on it; `beside` is the rest of the JobSet's spec."""
-    spec = {"replicatedJobs": [{"name": "node", "template": {"spec": {"template": template}}}], **beside}
+def documents(template: Template, **others: Any) -> Documents:
+    """Return a runtime with the pod and a minimal TrainJob; `others` are the other fields of the JobSet's spec."""
+    spec = {"replicatedJobs": [{"name": "node", "template": {"spec": {"template": template}}}], **others}
     runtime = {"metadata": {"name": "r"}, "spec": {"template": {"spec": spec}}}
     trainjob = {
         "metadata": {"name": "j", "namespace": "ns"},
@@ -41,7 +41,7 @@ def documents(template: Template, **beside: Any) -> Documents:
 
 
 def compare(question: Question) -> str:
-    """The stage, when the answers agree; the JobSet is the runtime's as it is."""
+    """Return the stage if the answers agree; the JobSet is the runtime's, unchanged."""
     want, runtime = question.answer, question.documents[0]
     stage = str(want.get("stage", want["verdict"]))
     if stage not in ("accepted", "job"):
@@ -52,7 +52,7 @@ def compare(question: Question) -> str:
 
 
 def refused(spec: dict[str, Any]) -> set[str]:
-    """The fields of the Job that trainc refuses."""
+    """Return the fields of the Job that trainc rejects."""
     jobset = {
         "apiVersion": "jobset.x-k8s.io/v1alpha2",
         "kind": "JobSet",
@@ -66,5 +66,5 @@ def refused(spec: dict[str, Any]) -> set[str]:
 
 
 def recorded(answer: Answer) -> set[str]:
-    """The fields that the cluster names."""
+    """Return the fields in the cluster's errors."""
     return {spelling(error["field"]) for error in answer.get("errors") or () if error.get("field") not in NO_FIELD}

@@ -1,7 +1,7 @@
-"""The real code, asked questions: the program that the environment variable ORACLE names.
+"""The oracle: the upstream code as a program, named by the environment variable ORACLE.
 
-Tests that need it are skipped without it; CRDS is the folder with the structures of the CRDs, where the program does
-not find it by itself. EXAMPLES says how many cases are tried, and SEED which ones.
+Tests that need it are skipped without it. CRDS is the folder with the structures of the CRDs, if the program does not
+find it itself. EXAMPLES sets the number of cases, and SEED selects them.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ needs_oracle = pytest.mark.skipif(not PROGRAM, reason="ORACLE does not name the 
 
 
 class Oracle:
-    """Answers about Kubernetes' primitives. One process a primitive stays open: a line in, a line out."""
+    """Answers for Kubernetes primitives. One process per primitive stays open: a line in, a line out."""
 
     def __init__(self) -> None:
         self._processes: dict[str, subprocess.Popen[str]] = {}
 
     def ask(self, primitive: str, inputs: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """One answer an input: `output`, or `error`."""
+        """Return one answer per input: `output` or `error`."""
         process = self._processes.get(primitive)
         if process is None:
             process = self._processes[primitive] = subprocess.Popen(
@@ -37,7 +37,7 @@ class Oracle:
         return [_exchange(process.stdin, process.stdout, given) for given in inputs]
 
     def close(self) -> None:
-        """End the processes."""
+        """Terminate the processes."""
         for process in self._processes.values():
             process.communicate()
         self._processes.clear()

@@ -1,7 +1,7 @@
-"""Sound jobs: runtimes and TrainJobs as people write them, which the cluster takes; faults come into them later.
+"""Valid jobs: realistic runtimes and TrainJobs that the cluster accepts; faults are inserted later.
 
 Reads    a source of random choices.
-Returns  the documents of a case. They keep clear of the differences in docs/differences.md, as test_jobs says.
+Returns  the documents of a case. They avoid the differences in docs/differences.md, as described in test_jobs.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ LABELS: Final[Tree] = {"app": "train", "team.example.com/name": "vision-2"}
 
 
 def job(random: Random) -> list[Tree]:
-    """A runtime and a TrainJob on it."""
+    """Return a runtime and a TrainJob that uses it."""
     policy = random.choice(POLICIES)
     main, helper = ("launcher", "node") if policy == "mpi" else ("node", "metrics")
     replicated = [_replicated(random, main, trainer=policy != "mpi" or random.random() < 0.5)]
@@ -253,7 +253,7 @@ def _patches(random: Random, replicated: list[Tree]) -> list[Tree]:
 
 
 def _some(random: Random, possible: Tree, most: int) -> Tree:
-    """Some of the fields; copies, since faults are put into them."""
+    """Return copies of some of the fields; faults are inserted into them."""
     keys = random.sample(sorted(possible), random.randint(0, min(most, len(possible))))
     return {key: _copy(possible[key]) for key in keys}
 

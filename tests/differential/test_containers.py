@@ -1,8 +1,7 @@
-"""Containers: made-up fields inside an otherwise good Job, judged by trainc and by the real API server's code.
+"""Containers: generated fields in an otherwise valid Job, validated by trainc and by the API server's code.
 
-Each pod is the whole template of a ClusterTrainingRuntime without a policy, run by the smallest TrainJob. The refused
-fields must be the same. What is refused before there is a Job is not compared. Needs ORACLE, the program; CRDS is the
-folder with the structures of the CRDs, where the program does not find it by itself.
+Each pod is the whole template of a ClusterTrainingRuntime without a policy, used by a minimal TrainJob. The rejected
+fields must be the same. Cases that fail before there is a Job are not compared. Needs ORACLE and CRDS (see oracle.py).
 """
 
 from __future__ import annotations
@@ -164,7 +163,7 @@ common: dict[str, st.SearchStrategy[Any]] = {
 
 @st.composite
 def containers(draw: st.DrawFn, possible: dict[str, st.SearchStrategy[Any]]) -> dict[str, Any]:
-    """A container with a few fields: with all of them, everything would be refused."""
+    """Draw a container with a few fields: with all of them, every case would be rejected."""
     chosen = draw(st.lists(one(sorted(possible)), max_size=3, unique=True))
     container: dict[str, Any] = {"name": draw(names if draw(one([False] * 9 + [True])) else one(["x", "y", "z"]))}
     if draw(one([True] * 9 + [False])):

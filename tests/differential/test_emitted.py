@@ -1,7 +1,7 @@
-"""Random trees, written, are read back equal by Kubernetes' own reader of YAML.
+"""Emitted random trees, read back unchanged by Kubernetes' own YAML reader.
 
-The program named by ORACLE takes `-primitive yaml`, and then `{"text": ...}` a line; it answers `{"output": ...}`.
-TRAINC_EMITTED sets how many trees are written.
+The program named by ORACLE accepts `-primitive yaml`, then one `{"text": ...}` per line; it answers `{"output": ...}`.
+TRAINC_EMITTED sets the number of trees.
 """
 
 from __future__ import annotations
@@ -139,12 +139,12 @@ def _read_by_kubernetes(texts: list[str]) -> list[dict[str, Any]]:
     assert ORACLE is not None
     questions = "".join(json.dumps({"text": text}) + "\n" for text in texts)
     done = subprocess.run([ORACLE, "-primitive", "yaml"], input=questions.encode(), capture_output=True, check=True)
-    # Not splitlines: Go leaves some of its other line breaks as they are.
+    # Not splitlines: Go does not escape all line breaks that splitlines recognizes.
     return [json.loads(line) for line in done.stdout.decode().removesuffix("\n").split("\n")]
 
 
 def _as_json(value: Any) -> Any:
-    """A value that is equal only to what has the same types; JSON has one type of number."""
+    """Convert a value so that only values of the same types are equal; JSON has one number type."""
     if isinstance(value, dict):
         return {key: _as_json(item) for key, item in value.items()}
     if isinstance(value, list):

@@ -1,7 +1,7 @@
-"""The fields of a Job that are not its pod's: completions, policies, selectors, labels; against the real code.
+"""Job fields outside the pod template (completions, policies, selectors, labels), compared with the upstream code.
 
-A runtime's job is given made-up fields; the oracle says whether the Job that JobSet makes of it is refused, and where.
-Needs ORACLE, the program; CRDS is the folder with the structures of the CRDs, where the program does not find it.
+A runtime's job gets generated fields; the oracle reports the errors of the Job that JobSet creates from it. Needs
+ORACLE and CRDS (see oracle.py).
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""Whole jobs: made-up runtimes and TrainJobs, and sound ones with faults, answered by trainc and by the real code.
+"""Whole jobs: generated runtimes and TrainJobs, and valid ones with faults, answered by trainc and the upstream code.
 
-Accepted there: the same objects here. Refused or failed there: errors here, one at each field that the cluster names;
-where it names none, one of the same stage. The inputs keep clear of the deliberate differences (docs/differences.md): a
-trainer is there, ports have names, the trainer job is called `node` (with MPI, which has no rendezvous, also
-`launcher`), nobody asks for two kinds of GPU, the TrainJob has a namespace and no labels. Where faults lead to one all
-the same, the tally says so. Open MPI 5's variables do not count, nor do the texts of Flux' scripts; XGBoost's variables
-count in any order, since the controller's is chance. Needs ORACLE, the program; CRDS is the folder with the structures
-of the CRDs, where the program does not find it by itself.
+If the cluster accepts a case, trainc must return the same objects. If it rejects or fails a case, trainc must report an
+error at each field in the cluster's errors, or an error of the same stage if there is no field. The inputs avoid the
+deliberate differences (docs/differences.md): there is a trainer, ports have names, the trainer job is called `node`
+(with MPI, which has no rendezvous, also `launcher`), no job requests two kinds of GPU, and the TrainJob has a namespace
+and no labels. If faults lead to a difference anyway, the tally shows it. Open MPI 5's variables and the texts of Flux'
+scripts are ignored; XGBoost's variables may have any order, because the controller's order is random. Needs ORACLE and
+CRDS (see oracle.py).
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ import trainc
 from trainc.emit.order import objects_of_a_job
 
 PRIORITY_CLASS = "spec.templatespec.priorityclassname"
-"""What the cluster has is not known offline: difference others-exist."""
+"""The cluster's objects are not known offline: difference others-exist."""
 PORT = re.compile(r"ports\[\d+\]$")
-"""The name of two ports: there they are one port twice (difference unnamed-ports)."""
+"""Two ports with the same name: the cluster treats them as one port (difference unnamed-ports)."""
 QUEUE_NAME = "scheduling.volcano.sh/queue-name"
 ANCESTOR = "trainer.kubeflow.org/trainjob-ancestor-step"
 
@@ -291,7 +291,7 @@ tuning = st.lists(
 
 @st.composite
 def made_torchtune(draw: st.DrawFn, replicated: list[dict[str, Any]], trainer: dict[str, Any]) -> str:
-    """Change every other job into one of torchtune; the name of its runtime."""
+    """Change every other job into a torchtune job; return the name of its runtime."""
     if not draw(st.booleans()):
         return "r"
     trainer["command"] = draw(st.sampled_from([["tune", "run"], ["tune", "run"], ["tune", "run", "x"]]))
@@ -311,7 +311,7 @@ def cases(draw: st.DrawFn) -> list[dict[str, Any]]:
     policy = draw(policies)
     replicated = draw(st.lists(jobs, max_size=3, unique_by=lambda job: job["name"]))
     for job in replicated:
-        # The trainer is the job called `node`, or nobody; another one would be the difference rendezvous-host.
+        # The trainer is the job called `node`, if any; another one would be the difference rendezvous-host.
         usual = {"node", "launcher"} if "mpi" in (policy or {}) else {"node"}
         if job["name"] in usual and draw(st.booleans()):
             job["template"].setdefault("metadata", {})["labels"] = {ANCESTOR: "trainer"}
@@ -358,8 +358,8 @@ def cases(draw: st.DrawFn) -> list[dict[str, Any]]:
 
 @st.composite
 def faulty(draw: st.DrawFn) -> Documents:
-    """A sound job, most often with faults in it."""
-    random = Random(repr(draw(st.tuples(*[st.integers(0, 255)] * 4))))  # of one large integer, most would be small
+    """Draw a valid job, usually with faults."""
+    random = Random(repr(draw(st.tuples(*[st.integers(0, 255)] * 4))))  # a single large integer would mostly be small
     documents: Documents = sound.job(random)
     chosen = random.random()
     if chosen < 0.8:
@@ -377,12 +377,12 @@ def test_jobs(part: int, tallied: Tallied) -> None:
 
 
 def compare(question: Question) -> str:
-    """The verdict and stage, when trainc says the same."""
+    """Return the verdict and stage if trainc agrees."""
     want, got = question.answer, trainc.compile([str(question.file)], settings=UNVALIDATED)
     errors = [d for d in got.diagnostics if d.severity == "error"]
     if want["verdict"] == "accepted":
         return accepted(question, got, errors)
-    said = f"{want['verdict']}, {want['stage']}"
+    result = f"{want['verdict']}, {want['stage']}"
     assert errors, want
     named = recorded(want) - {PRIORITY_CLASS}
     mine = {spelling(d.field) for d in errors}
@@ -393,11 +393,11 @@ def compare(question: Question) -> str:
     assert named <= mine, want
     if not recorded(want):
         assert STAGES.get(want["stage"], want["stage"]) in {d.stage for d in errors}, want
-    return said
+    return result
 
 
 def namesakes(node: Any) -> bool:
-    """Whether two ports of some container have one name: the controller writes the second over the first."""
+    """Whether two ports of a container have the same name: the controller overwrites the first with the second."""
     if isinstance(node, dict):
         ports = node.get("ports")
         found = [port.get("name") for port in ports if isinstance(port, dict)] if isinstance(ports, list) else []
@@ -406,7 +406,7 @@ def namesakes(node: Any) -> bool:
 
 
 def unnamed(node: Any) -> bool:
-    """Whether some container has a port without a name: the controller writes the framework's over it."""
+    """Whether a container has a port without a name: the controller overwrites it with the framework's."""
     if isinstance(node, dict):
         ports = node.get("ports")
         mine = isinstance(ports, list) and any(isinstance(port, dict) and not port.get("name") for port in ports)
@@ -415,7 +415,7 @@ def unnamed(node: Any) -> bool:
 
 
 def accepted(question: Question, got: trainc.Compilation, errors: list[trainc.Diagnostic]) -> str:
-    """The same objects; or no objects, of a Job whose pods nobody would make."""
+    """Check that the objects are the same, or that there are none for a Job whose pods could not be created."""
     if errors and all(d.object.kind == "Pod" for d in errors):
         return "accepted, but for pod-errors"
     if got.jobs and got.jobs[0].plan.job.document.value["spec"].get("trainer") is None:
@@ -436,12 +436,12 @@ def accepted(question: Question, got: trainc.Compilation, errors: list[trainc.Di
 
 
 def unordered(named: set[str]) -> set[str]:
-    """Fields without the places of variables: those of XGBoost, and those around them, stand in an order of chance."""
+    """Return fields without the indices of variables: the order of XGBoost's variables is random."""
     return {re.sub(r"env\[\d+\]", "env[]", field) for field in named}
 
 
 def by_variable(node: Any) -> Any:
-    """A manifest in which XGBoost's variables and those beside them stand by name."""
+    """Return a manifest with XGBoost's variables, and those next to them, sorted by name."""
     if isinstance(node, list):
         items = [by_variable(item) for item in node]
         xgboost = any(isinstance(item, dict) and item.get("name") == "DMLC_TRACKER_URI" for item in items)

@@ -1,8 +1,8 @@
-"""JobSet's webhook: made-up runtimes with all that it looks at, answered by trainc and by the real code.
+"""JobSet's webhook: generated runtimes with all fields that it checks, answered by trainc and by the upstream code.
 
-A case is a small TrainJob and a runtime whose JobSet has dependencies, policies, a coordinator, claims and names near
-their limits at random. Compared are the verdict, the stage, and the fields of the errors: those that the cluster names
-are trainc's, and trainc names none beside them where the cluster's errors have all a field. Needs ORACLE, the program.
+A case is a small TrainJob and a runtime whose JobSet has random dependencies, policies, a coordinator, claims and names
+near their limits. The verdict, the stage and the error fields are compared: trainc must report each of the cluster's
+fields, and no other field if all of the cluster's errors have one. Needs ORACLE (see oracle.py).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 import trainc
 
 CHECKED = {"schema", "runtime", "trainjob", "jobset-schema", "jobset"}
-"""The stages that are compared; what the API server says of the Jobs comes after them."""
+"""The compared stages; the API server validates the Jobs after them."""
 
 Fields = st.SearchStrategy[dict[str, Any]]
 
@@ -30,7 +30,7 @@ def fields(required: dict[str, Any], optional: dict[str, Any]) -> Fields:
 
 
 def rarely(usual: list[Any], odd: list[Any]) -> st.SearchStrategy[Any]:
-    """Mostly one of the usual values, so that most of a case is right."""
+    """Draw mostly usual values, so that most of a case is valid."""
     return st.sampled_from([*usual * max(1, 4 * len(odd) // len(usual)), *odd])
 
 

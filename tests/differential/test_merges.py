@@ -1,4 +1,4 @@
-"""Merges that hypothesis makes up, compared with apimachinery's own."""
+"""Generated merges, compared with apimachinery's."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def oracle() -> Iterator[Oracle]:
 
 
 class Maker:
-    """Makes values of Go types up, with directives in a patch, and now and then with what does not belong there.
+    """Generates values of Go types, with directives in a patch, and sometimes with invalid content.
 
     Of every type it uses a few fields only, so that both sides have the same ones.
     """
@@ -99,7 +99,7 @@ class Maker:
         return [self.item(field, key, depth, patch=patch) for key in self.some(NAMES)]
 
     def some(self, names: list[str]) -> list[str]:
-        """Some of the names in any order, seldom one twice."""
+        """Return some of the names in any order, rarely one of them twice."""
         some = self.random.sample(names, self.random.randrange(len(names) + 1))
         return [*some, some[0]] if some and self.odd() else some
 
@@ -114,7 +114,7 @@ class Maker:
         return item
 
     def direct(self, value: dict[str, Any], lists: list[str]) -> None:
-        """Put directives into a patch's mapping, most of them such as a client would write."""
+        """Add directives to a patch's mapping, mostly those that a client would write."""
         random = self.random
         if random.random() < 0.05:
             value["$patch"] = random.choice(["replace", "delete", "merge", None])
@@ -129,7 +129,7 @@ class Maker:
                 value[f"$deleteFromPrimitiveList/{name}"] = random.choice(ODD) if self.odd() else self.some(NAMES)
 
     def order(self, name: str, items: Any) -> list[Any]:
-        """The keys of the patch's items in their order, and others between them; or any order."""
+        """Return the keys of the patch's items in order, with others between them; or in any order."""
         if name == "finalizers":
             return self.some(NAMES)
         key = {"ports": "containerPort", "volumeMounts": "mountPath", "ownerReferences": "uid"}.get(name, "name")
@@ -144,7 +144,7 @@ class Maker:
         return [{key: name} for name in (self.some(NAMES) if self.odd() else keys)]
 
     def merge(self) -> dict[str, Any]:
-        """An original and a patch for it."""
+        """Return an original and a patch for it."""
         type_name, path = self.random.choice(PLACES)
         depth = self.random.randrange(1, 4)
         return {
@@ -154,14 +154,14 @@ class Maker:
 
 
 def wrapped(value: Any, path: tuple[str, ...]) -> Any:
-    """The value at a path, in items of the name w."""
+    """Return the value nested at a path, in items with the name w."""
     for name in reversed(path):
         value = {name: [value | {"name": "w"}] if name in LISTS else value}
     return value
 
 
 def hangs_on_slices(original: Any, patch: Any) -> bool:
-    """Whether Go's answer may depend on how its slices grow."""
+    """Whether Go's result may depend on how its slices grow."""
     return any(
         len({json.dumps(item) for item in items}) < len(items)
         for mapping in mappings(original)
@@ -196,16 +196,16 @@ def agree(ours: dict[str, Any], theirs: dict[str, Any]) -> bool:
 
 
 def disagrees(oracle: Oracle, case: dict[str, Any]) -> bool:
-    """Whether we say what the real code never does, on a case that is worth following."""
+    """Whether trainc's result differs from all results of the upstream code, on a relevant case."""
     ours = merged(case)
     if agree(ours, *oracle.ask("smp", [case])) or hangs_on_slices(case["original"], case["patch"]):
         return False
-    # Go's maps have no order: another run may say something else.
+    # Go's maps have no order: another run may return another result.
     return not any(agree(ours, answer) for answer in oracle.ask("smp", [case] * 50))
 
 
 def smallest(oracle: Oracle, case: dict[str, Any]) -> dict[str, Any]:
-    """The case without everything that the disagreement does not need. Hypothesis only knows the seed."""
+    """Reduce the case to the parts that the difference needs. Hypothesis only knows the seed."""
     for smaller in reductions(case):
         if smaller.keys() == case.keys() and disagrees(oracle, smaller):
             return smallest(oracle, smaller)
@@ -213,7 +213,7 @@ def smallest(oracle: Oracle, case: dict[str, Any]) -> dict[str, Any]:
 
 
 def reductions(value: Any) -> Iterator[Any]:
-    """The value with one thing less, at any depth."""
+    """Yield the value with one part less, at any depth."""
     if isinstance(value, dict):
         for key in value:
             yield {name: item for name, item in value.items() if name != key}

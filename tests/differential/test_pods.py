@@ -1,8 +1,8 @@
-"""Pods that are wrong: made-up fields in the pod of a runtime, answered by trainc and by the API server's own code.
+"""Invalid pods: generated fields in a runtime's pod, answered by trainc and by the API server's own code.
 
-Everything else about the runtime and the TrainJob is right. trainc gets the JobSet that the controller makes of them,
-so what is compared is `checks.job` alone: the verdict, and that trainc has an error at each field of the cluster's.
-What JobSet's schema refuses is left out. Needs ORACLE, as tests/differential/test_jobs.py says.
+The rest of the runtime and the TrainJob is valid. trainc gets the JobSet that the controller creates from them, so only
+`checks.job` is compared: the verdict, and an error from trainc at each of the cluster's fields. Cases that JobSet's
+schema rejects are ignored. Needs ORACLE (see oracle.py).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from differential.oracle import EXAMPLES, needs_oracle
 from hypothesis import strategies as st
 
 NETWORK = {"enableDNSHostnames": False}
-"""So that JobSet keeps the pod's subdomain."""
+"""A setting with which JobSet keeps the pod's subdomain."""
 
 Values = st.SearchStrategy[Any]
 LONG = "a" * 64

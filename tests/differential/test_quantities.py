@@ -1,4 +1,4 @@
-"""Quantities that hypothesis makes up, compared with apimachinery's own: one by one, in manifests, and as sums."""
+"""Generated quantities, compared with apimachinery's: one by one, in manifests, and as sums."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ NEARLY: Final = st.one_of(
 IN_JSON: Final = st.one_of(
     st.integers(-(2**63), 2**64 - 1),
     st.integers(-2000, 2000),
-    st.floats(1e-4, 1e15).filter(lambda number: "e" not in repr(number)),  # the others Python spells otherwise than Go
+    st.floats(1e-4, 1e15).filter(lambda number: "e" not in repr(number)),  # Python and Go write others differently
     st.none(),
     st.builds("{}{}{}".format, st.sampled_from(["", " "]), QUANTITIES | NEARLY, st.sampled_from(["", " "])),
 )
@@ -93,7 +93,7 @@ def test_sum(oracle: Oracle, texts: list[str]) -> None:
 
 
 def requests(oracle: Oracle, *memory: Any) -> dict[str, Any]:
-    """What the containers of a pod ask for together."""
+    """Return the total requests of a pod's containers."""
     containers = [{"name": "c", "resources": {"requests": {"memory": amount}}} for amount in memory]
     [answer] = oracle.ask("podrequests", [{"podSpec": {"containers": containers}}])
     return answer

@@ -1,7 +1,7 @@
-"""Volumes and resources of pods: made-up ones, answered by trainc and by the API server's real validation of Jobs.
+"""Generated volumes and resources of pods, answered by trainc and by the API server's own validation of Jobs.
 
-Each pod is the template of a replicated job `x`, which nothing is done to, in a runtime beside a trainer. Its fields in
-the two answers must be the same ones. Needs ORACLE and CRDS as test_jobs does.
+Each pod is the template of an otherwise unchanged replicated job `x`, next to a trainer in a runtime. The rejected
+fields in both answers must be the same. Needs ORACLE and CRDS (see oracle.py).
 """
 
 from __future__ import annotations

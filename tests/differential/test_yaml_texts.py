@@ -1,4 +1,4 @@
-"""YAML texts that hypothesis makes up, read by trainc and by sigs.k8s.io/yaml itself."""
+"""Generated YAML texts, read by trainc and by sigs.k8s.io/yaml."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from trainc.kubernetes.documents import YamlError, parse
 
 pytestmark = needs_oracle
 
-REFUSED_ON_PURPOSE = (
-    "is already set on line",  # 1 and "1" are two keys in Go, and one in JSON: which value wins is chance
-    "an anchor or tag must end with a space",  # libyaml takes no comma or bracket into a tag
+DELIBERATELY_REJECTED = (
+    "is already set on line",  # 1 and "1" are two keys in Go, but one in JSON: the value is random
+    "an anchor or tag must end with a space",  # libyaml does not include commas or brackets in a tag
     "a tag must end with a space",
-    "a `!` here begins a tag",
+    "a `!` starts a tag here",
     "a `:` must be followed by a space here",  # {a:} is the key "a:" to Go
-    "two of the merged mappings set the key",  # so are 1 and 1.0 here
+    "two merged mappings set the key",  # so do 1 and 1.0 here
     "`<<` would override the key",
 )
 
-# Pieces of texts, without `---` and `...`: the scanners look ahead differently into what follows a document.
+# Pieces of texts, without `---` and `...`: the scanners look ahead differently into the text after a document.
 PIECES = r"""
 a b k: - : ? : ? - [ ] { } , , # ' " '' "" \n \u0041 \x41 \' \/ \ % @ ` | > |- >+ |2 *x *x &x &y *y ...x ---x
 ! !!str !!int !!float !t !!binary ~ null true y no 0x1F 1e3 .5 1_0 + .inf 0 1. 08 0o7 = <<: << http://a?b=c a:1 é 😀
@@ -77,7 +77,7 @@ FIELDS = ["a", "b", '"d"', "1", "<<", "y", "1.0", "? e\n{0}"]
 
 @st.composite
 def block(draw: st.DrawFn, depth: int = 3, indent: int = 0) -> str:
-    """A collection in block style, well indented most of the time."""
+    """Draw a collection in block style, mostly with valid indentation."""
     spaces = "  " * indent
     kind = draw(st.sampled_from(["leaf", "list", "mapping", "mapping"]) if depth else st.just("leaf"))
     if kind == "leaf":
@@ -108,13 +108,13 @@ def oracle() -> Iterator[Oracle]:
     database=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
-def test_text_is_read_alike(oracle: Oracle, text: str) -> None:
+def test_texts_have_equal_values(oracle: Oracle, text: str) -> None:
     (answer,) = oracle.ask("yaml", [{"text": text}])
     value = _read(text)
     if isinstance(value, YamlError):
-        assert "error" in answer or any(reason in value.message for reason in REFUSED_ON_PURPOSE), (value, answer)
+        assert "error" in answer or any(reason in value.message for reason in DELIBERATELY_REJECTED), (value, answer)
     elif "<<" in text and "already set in map" in answer.get("error", ""):
-        pass  # a key that overrides one merged before
+        pass  # a key that overrides an earlier merged one
     else:
         assert same(value, answer.get("output", answer)), answer
 

@@ -1,13 +1,13 @@
-"""A cluster of processes: the pods of a compiled TrainJob, each with a host name, files and an address of its own.
+"""A cluster of processes: the pods of a compiled TrainJob, each with its own host name, files and address.
 
-Reads    a TrainJob, through the real commands: `trainc build` (ConfigMaps), `trainc pods` (all that a container finds)
-         and `trainc secret` (keys).
-Returns  `Cluster`, whose pods are started one by one; a pod runs its init containers, then its container, with exactly
-         the environment of the manifest on top of the image's.
+Reads    a TrainJob, through the real commands: `trainc build` (ConfigMaps), `trainc pods` (containers) and
+         `trainc secret` (keys).
+Returns  `Cluster`, whose pods start one by one. A pod runs its init containers, then its container, with the image's
+         environment and the manifest's.
 
-Each pod has namespaces of its own for mounts, host name, processes and network: two pods may listen on the same port,
-as TensorFlow's workers do on all addresses, and a pod that is killed takes all its processes along. The pods' addresses
-exist inside these namespaces alone; the machine's own network and files stay untouched. `Cluster` needs to be root.
+Each pod has its own namespaces for mounts, host name, processes and network. Two pods can listen on the same port, as
+TensorFlow's workers do on all addresses, and killing a pod ends all its processes. The pods' addresses exist only in
+these namespaces; the machine's network and files stay unchanged. `Cluster` requires root.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ if TYPE_CHECKING:
 HERE = Path(__file__).parent
 PROGRAMS = HERE / "programs"
 FRESH = ("/home", "/root", "/tmp", "/run/sshd", "/var/tmp", "/opt", "/workspace")
-"""Folders that are empty in a new pod; in /workspace it finds the tests' programs."""
+"""Folders that are empty in a new pod; /workspace has the tests' programs."""
 NETWORK = "10.244.0"
 """The first three parts of the pods' addresses."""
 
 
 def trainc(*args: str) -> Any:
-    """What `trainc ARGS` prints, as data."""
+    """Return the output of `trainc ARGS` as data."""
     done = subprocess.run([sys.executable, "-m", "trainc", *args], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
 class Running:
-    """A pod that was started."""
+    """A started pod."""
 
     def __init__(self, name: str, log: Path, start: Callable[[Path], list[subprocess.Popen[bytes]]]) -> None:
         self.name = name
@@ -54,23 +54,23 @@ class Running:
         self._processes = start(log)
 
     def text(self) -> str:
-        """All that it has printed."""
+        """Return its output so far."""
         return self.log.read_text(errors="replace")
 
     def said(self) -> list[dict[str, Any]]:
-        """The lines of the tests' programs, which are JSON behind a mark."""
-        # Processes of one pod write to one pipe: a line may begin in the middle of another one.
+        """Return the JSON lines of the tests' programs, which begin with a mark."""
+        # The processes of a pod share one pipe: a line can begin in the middle of another one.
         return [json.loads(line.partition("PROOF ")[2]) for line in self.text().splitlines() if "PROOF {" in line]
 
     def wait(self, seconds: float) -> int:
-        """Its exit code; what it printed is shown when it takes longer."""
+        """Return its exit code; on a timeout, show its output."""
         try:
             return self._processes[-1].wait(seconds)
         except subprocess.TimeoutExpired:
             raise AssertionError(f"{self.name} runs after {seconds} s:\n{self.text()[-6000:]}") from None
 
     def kill(self) -> None:
-        """End it as a lost node does: every process at once, without a word."""
+        """End it like a lost node: all processes at once, without a signal to them."""
         for process in self._processes:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
@@ -78,7 +78,7 @@ class Running:
 
 
 class Cluster:
-    """The pods of one TrainJob. A context manager: at its end all of them are gone."""
+    """The pods of one TrainJob, as a context manager that ends all of them."""
 
     def __init__(self, manifest: Path, folder: Path, image: Image, *, secret: str = "") -> None:
         self.folder = folder
@@ -119,14 +119,14 @@ class Cluster:
             _ip("netns", "delete", network)
 
     def start(self, *, job: str = "", index: int | None = None) -> list[Running]:
-        """Start the pods of a replicated job (by default all), of one index (by default all)."""
+        """Start the pods of a replicated job (by default all) with one index (by default all)."""
         chosen = [pod for pod in self.pods if job in ("", pod["replicatedJob"]) and index in (None, pod["index"])]
         started = [Running(pod["name"], self.folder / f"{pod['name']}.log", self._starter(pod)) for pod in chosen]
         self.running += started
         return started
 
     def wait(self, seconds: float, pods: Iterable[Running] = ()) -> list[dict[str, Any]]:
-        """Wait until the pods (by default all) have succeeded; what their programs said, in the order of the pods."""
+        """Wait until the pods (by default all) succeed; return their programs' results in the order of the pods."""
         end = time.monotonic() + seconds
         said = []
         for pod in pods or self.running:
@@ -136,7 +136,7 @@ class Cluster:
         return said
 
     def until(self, condition: Callable[[], object], seconds: float, what: str) -> None:
-        """Wait until something is true."""
+        """Wait until a condition is true."""
         end = time.monotonic() + seconds
         while not condition():
             logs = "\n".join(f"== {pod.name}\n{pod.text()[-3000:]}" for pod in self.running)
@@ -150,7 +150,7 @@ class Cluster:
         return network
 
     def _starter(self, pod: dict[str, Any]) -> Callable[[Path], list[subprocess.Popen[bytes]]]:
-        """How to start a pod: its init containers to their ends, then its container."""
+        """Return the command of a pod, which runs its init containers one by one, then its container."""
         (container,) = pod["containers"]
         containers = [*pod["initContainers"], container]
         files = [self._prepared(pod, container) for container in containers]
@@ -167,7 +167,7 @@ class Cluster:
             "--kill-child",
         ]
         each = [" ".join([*alone, sys.executable, str(HERE / "enter.py"), str(file)]) for file in files]
-        # One process for all: init containers one after the other, then what becomes the container.
+        # One process runs the init containers one by one, then becomes the container.
         script = " && ".join([*each[:-1], f"exec {each[-1]}"])
 
         def start(log: Path) -> list[subprocess.Popen[bytes]]:
@@ -185,7 +185,7 @@ class Cluster:
         return start
 
     def _prepared(self, pod: dict[str, Any], container: dict[str, Any]) -> Path:
-        """The file that tells `enter.py` what to become."""
+        """Write the input file of `enter.py`."""
         image = self.image
         user = container.get("securityContext", {}).get("runAsUser", 0)
         group = pod["spec"].get("securityContext", {}).get("fsGroup", 0)
@@ -218,10 +218,10 @@ class Cluster:
         return file
 
     def _volume(self, pod: dict[str, Any], name: str, group: int) -> Path:
-        """The folder of a volume, filled."""
+        """Create the folder of a volume with its content."""
         (volume,) = (volume for volume in pod["spec"]["volumes"] if volume["name"] == name)
         if host := volume.get("hostPath"):
-            # All pods are on one node, whose files are in a folder of the test.
+            # All pods are on one node, whose files are in the test's folder.
             node = self.folder / "node" / str(host["path"]).lstrip("/")
             node.mkdir(parents=True, exist_ok=True)
             return node
@@ -247,7 +247,7 @@ class Cluster:
             file = folder / item["path"]
             file.write_bytes(data[item["key"]])
             mode = item.get("mode", source.get("defaultMode", 0o644))
-            # As the kubelet does for fsGroup: the files are root's, and the group may read them.
+            # As the kubelet does for fsGroup: root owns the files, and the group can read them.
             os.chown(file, 0, group)
             file.chmod(mode | 0o440 if group else mode)
 
@@ -257,6 +257,6 @@ def _ip(*args: str) -> None:
 
 
 Needs = Callable[..., None]
-"""The fixtures' types; conftest.py says what they do."""
+"""The types of the fixtures in conftest.py."""
 Clusters = Callable[..., Cluster]
 Prove = Callable[..., AbstractContextManager[None]]

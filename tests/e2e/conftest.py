@@ -1,4 +1,4 @@
-"""What a real rendezvous needs, and the table of what was proved."""
+"""Fixtures for a real rendezvous, and the table of results."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from _pytest.terminal import TerminalReporter
 
 MAY_SKIP = ("mxnet", "xgboost")
-"""What CI may do without: MXNet has no release for today's Python, and XGBoost may change what it reads."""
+"""Modules that CI may lack: MXNet has no release for current Python, and XGBoost may change its variables."""
 TABLE = pytest.StashKey[list["Proof"]]()
 
 
@@ -53,10 +53,10 @@ def pytest_terminal_summary(terminalreporter: TerminalReporter, config: pytest.C
 
 @pytest.fixture
 def needs() -> Callable[..., None]:
-    """Skip, with the reason, where a module or program is missing; fail where CI may not skip."""
+    """Skip the test with the reason if a module or program is missing; fail if CI must have it."""
 
     def check(framework: str, *, modules: tuple[str, ...] = (), programs: tuple[str, ...] = ()) -> None:
-        # Debian's folders for the administrator's programs are not on everybody's PATH.
+        # Not every user's PATH has Debian's sbin folders.
         path = f"{os.environ['PATH']}:/usr/sbin:/sbin"
         missing = [f"the module {name}" for name in modules if find_spec(name) is None]
         missing += [f"the program {name}" for name in ("ip", "unshare", *programs) if not shutil.which(name, path=path)]
@@ -73,7 +73,7 @@ def needs() -> Callable[..., None]:
 
 @pytest.fixture
 def cluster(tmp_path: Path) -> Iterator[Callable[..., Cluster]]:
-    """`cluster("torch")` is the cluster of jobs/torch.yaml; its pods are gone when the test ends."""
+    """Return a factory: `cluster("torch")` is the cluster of jobs/torch.yaml, which ends with the test."""
     made: list[Cluster] = []
 
     def make(name: str, image: Image = PYTHON, *, secret: str = "") -> Cluster:
@@ -88,7 +88,7 @@ def cluster(tmp_path: Path) -> Iterator[Callable[..., Cluster]]:
 
 @pytest.fixture
 def prove(request: pytest.FixtureRequest) -> Prove:
-    """`with prove("torch", 3, 6, "..."):` adds a row to the table when the block has passed."""
+    """Return a context manager: `with prove("torch", 3, 6, "..."):` adds a row to the table if the block passes."""
 
     @contextmanager
     def proving(framework: str, nodes: int, processes: int, proved: str) -> Iterator[None]:

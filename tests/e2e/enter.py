@@ -2,8 +2,8 @@
 
 Reads    the name of a file with {"hostname", "hosts", "users", "fresh", "shown", "files", "links", "mounts", "owner",
          "group", "workdir", "env", "command"}, as `cluster.py` writes it.
-Returns  nothing: it ends as the command does. The machine's own files stay untouched: the root is a new one, in memory,
-         where /etc is a copy, the folders of `fresh` are empty, and the rest is the machine's, bound read-only.
+Returns  nothing: it exits like the command. The machine's files stay unchanged: the process has a new root in memory,
+         with a copy of /etc, the empty folders of `fresh`, and the machine's other folders bound read-only.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from pathlib import Path
 from typing import Any
 
 OWN = ("dev", "etc", "home", "media", "mnt", "opt", "proc", "root", "run", "srv", "sys", "tmp", "var")
-"""Folders of the root that are not the machine's."""
+"""Folders of the new root that are not bound from the machine."""
 
 PR_SET_PDEATHSIG = 1
-"""Of linux/prctl.h."""
+"""From linux/prctl.h."""
 
 
 def enter(pod: dict[str, Any], root: Path) -> None:
-    """Make the pod's root at `root`, and go there for good."""
+    """Create the pod's root at `root`, and change to it."""
     _mount("--make-rprivate", "/")
     socket.sethostname(pod["hostname"])
     root.mkdir()
@@ -62,7 +62,7 @@ def enter(pod: dict[str, Any], root: Path) -> None:
 
 
 def _machine(entry: Path, seen: Path) -> None:
-    """An entry of the machine's root, in the pod's."""
+    """Bind an entry of the machine's root in the pod's root."""
     if entry.name in OWN:
         return
     if entry.is_symlink():
@@ -75,7 +75,7 @@ def _machine(entry: Path, seen: Path) -> None:
 
 def _etc(pod: dict[str, Any], etc: Path) -> None:
     shutil.copytree("/etc", etc, symlinks=True)
-    # The image's users come first: who has the same number on the machine is not the one that ssh should name.
+    # The image's users come first, so that ssh finds them instead of the machine's users with the same ids.
     passwd = etc / "passwd"
     passwd.write_text("".join(f"{line}\n" for line in pod["users"]) + passwd.read_text())
     (etc / "hosts").write_text(pod["hosts"])
@@ -101,7 +101,7 @@ def _mount(*args: str) -> None:
 
 
 def main() -> None:
-    """The first process of the pod."""
+    """Run the first process of the pod."""
     file = Path(sys.argv[1])
     pod = json.loads(file.read_text())
     enter(pod, file.with_suffix(".root"))
@@ -109,7 +109,7 @@ def main() -> None:
         os.setgroups([pod["group"]] if pod["group"] else [])
         os.setgid(pod["owner"])
         os.setuid(pod["owner"])
-    # `unshare --kill-child` has asked for this, and the kernel forgot it with the change of user.
+    # `unshare --kill-child` sets this too, but a change of user clears it.
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     os.environ.clear()
     os.environ.update(pod["env"])

@@ -1,7 +1,7 @@
-"""What the images of the tests have: where programs are found, who runs them, and which files an image brings.
+"""The test images: the paths of their programs, their users and their files.
 
-No image is pulled: the machine's own programs and the tests' venv stand for one. What the kubelet and the container
-runtime add to a container's environment is here, too; all else comes from the compiled manifest.
+No image is pulled: the machine's programs and the tests' venv replace it. This module also has the variables that the
+kubelet and the container runtime add; everything else comes from the compiled manifest.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 MPIUSER = 1000
-"""The user of the images for MPI."""
+"""The user of the MPI images."""
 
 
 class Image(NamedTuple):
@@ -21,25 +21,25 @@ class Image(NamedTuple):
     home: str = "/root"
     workdir: str = "/workspace"
     users: tuple[str, ...] = ()
-    """Lines of passwd."""
+    """Lines of /etc/passwd."""
     files: tuple[tuple[str, str], ...] = ()
     links: tuple[tuple[str, str], ...] = ()
     variables: tuple[tuple[str, str], ...] = ()
 
     @property
     def env(self) -> dict[str, str]:
-        """What the image and the container runtime set."""
+        """The variables that the image and the container runtime set."""
         return {"PATH": self.path, "HOME": self.home, "LANG": "C.UTF-8", **dict(self.variables)}
 
 
 SYSTEM = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 VENV = ("/opt/venv", sys.prefix)
-"""Where the images have the tests' venv, and where the machine has it."""
+"""The venv's path in the images, and on the machine."""
 PYTHON = Image(path=f"/opt/venv/bin:{SYSTEM}", links=(VENV,))
 
 
 def _mpi(*links: tuple[str, str], variables: tuple[tuple[str, str], ...] = ()) -> Image:
-    """An image as mpi-operator's are: sshd and ssh on port 2222, keys in the user's own folder."""
+    """Return an image like those of mpi-operator: sshd and ssh on port 2222, keys in the user's home."""
     return Image(
         path=f"/opt/mpi/bin:{SYSTEM}",
         home="/home/mpiuser",
@@ -61,7 +61,7 @@ def _mpi(*links: tuple[str, str], variables: tuple[tuple[str, str], ...] = ()) -
 
 
 def _library(name: str) -> str:
-    """Where Debian has a library; its own name where it is not installed (the test skips)."""
+    """Return the path of a Debian library; its name if it is not installed (the test is skipped)."""
     return next((str(path) for path in Path("/usr/lib").glob(f"*/{name}")), name)
 
 
@@ -72,9 +72,9 @@ MPICH = _mpi(
     ("lib/libmpi.so.12", _library("libmpich.so.12")),
     # Ranks on other hosts inherit these from the launcher.
     variables=(
-        # mpi4py looks for the library under the name that MPICH's own releases give it.
+        # mpi4py looks for the library by the name in MPICH's own releases.
         ("LD_LIBRARY_PATH", "/opt/mpi/lib"),
-        # The pods have one kernel here: UCX would take them for one host, and wait for memory that they do not share.
+        # The pods share one kernel here: UCX would treat them as one host and wait for shared memory.
         ("UCX_TLS", "tcp,self"),
         ("UCX_NET_DEVICES", "eth0"),
     ),

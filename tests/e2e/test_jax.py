@@ -1,4 +1,4 @@
-"""JAX's processes meet at the coordinator that the variables name."""
+"""JAX's rendezvous at the coordinator in the compiled variables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""mpirun reaches the hosts of the compiled hostfile by ssh, with the keys that `trainc secret` makes."""
+"""mpirun reaches the hosts of the compiled hostfile by ssh, with the keys from `trainc secret`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def test_ranks(needs: Needs, cluster: Clusters, prove: Prove, name: str, image: 
     with prove(f"mpi, {name}", 3, 6, "over sshd: 2 ranks on each host of the hostfile, their sum is 21"):
         pods = cluster(name, image, secret="ranks")
         pods.start(job="node")
-        # The launcher's init container waits for the others by itself.
+        # The launcher's init container waits for the others.
         said = pods.wait(180, pods.start(job="launcher"))
     assert [one["rank"] for one in said] == list(range(6))
     assert sorted(one["host"] for one in said) == sorted(HOSTS * 2)

@@ -1,4 +1,4 @@
-"""MXNet's workers meet at the scheduler that the DMLC variables name. MXNet is retired: few machines have it."""
+"""MXNet's rendezvous at the scheduler in the DMLC variables. MXNet is retired: few machines have it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TensorFlow's workers meet by TF_CONFIG, and its resolver reads every role from it."""
+"""TensorFlow's rendezvous by TF_CONFIG, from which its resolver reads every role."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def test_roles(needs: Needs, cluster: Clusters, prove: Prove) -> None:
     needs("tensorflow", modules=("tensorflow",))
     with prove("tensorflow", 5, 5, "TFConfigClusterResolver reads chief, workers, ps, evaluator"):
         pods = cluster("roles")
-        # Each reads its own variable: they need not run at the same time.
+        # Each pod reads only its own variable, so they need not run at the same time.
         said = []
         for pod in pods.pods:
             said += pods.wait(120, pods.start(job=pod["replicatedJob"], index=pod["index"]))

@@ -1,4 +1,4 @@
-"""torchrun meets by the compiled variables, in a fixed number and in one that changes."""
+"""torchrun's rendezvous by the compiled variables, with a fixed and an elastic number of nodes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def test_all_reduce(needs: Needs, cluster: Clusters, prove: Prove) -> None:
         pods.start()
         said = sorted(pods.wait(180), key=lambda one: one["rank"])
     assert [one["rank"] for one in said] == list(range(6))
-    # The node's rank is the pod's index: ranks 0 and 1 are on the first one.
+    # The node's rank is the pod's completion index: ranks 0 and 1 are on the first pod.
     assert [one["host"] for one in said] == [f"reduce-node-0-{index}" for index in (0, 0, 1, 1, 2, 2)]
     assert {(one["world"], one["sum"]) for one in said} == {(6, 21)}
 
@@ -35,9 +35,9 @@ def test_elastic(needs: Needs, cluster: Clusters, prove: Prove) -> None:
         (pods.folder / "node/srv/shared/enough").touch()
         said = pods.wait(120, [first, second])
     assert worlds() == [2, 3, 2]
-    froms = [one["from"] for one in first.said() if "from" in one]
-    assert froms == sorted(froms)
-    assert froms[1] > 0, "the steps of two nodes were kept when the third one came"
+    origins = [one["from"] for one in first.said() if "from" in one]
+    assert origins == sorted(origins)
+    assert origins[1] > 0, "the steps of two nodes were kept when the third one came"
     ends = {one["to"] for one in said if "to" in one}
     assert len(ends) == 1
-    assert ends.pop() >= froms[-1]
+    assert ends.pop() >= origins[-1]

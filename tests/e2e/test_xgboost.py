@@ -1,4 +1,4 @@
-"""XGBoost's workers meet at the tracker that the DMLC variables name."""
+"""XGBoost's rendezvous at the tracker in the DMLC variables."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""`make fuzz`: the golden inputs after accidents, 20,000 times: nothing makes trainc crash, hang, or lose its way.
+"""`make fuzz`: 20,000 mutated golden inputs, none of which may crash or hang trainc.
 
-An input is a golden one with the stock runtimes that it names beside it, so that accidents happen in pods, too. One to
-four of its fields are dropped, swapped, renamed, or given a value of another type, null, something huge, or odd text.
-trainc must judge what comes of it within a second, exit with 0 or 1, and agree with itself: `validate` fails where
-`build` fails, and a build that fails writes nothing. Run by `make test` with a few examples only.
+An input is a golden input together with its built-in runtimes, so that mutations also affect pods. One to four fields
+are dropped, swapped, renamed, or replaced by a value of another type, null, a huge value or odd text. trainc must end
+within a second and exit with 0 or 1. `validate` must fail if `build` fails, and a failing build must write nothing.
+`make test` runs only a few examples.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ ROOT = Path(__file__).parents[2]
 EXAMPLES = int(os.environ.get("EXAMPLES") or 60)
 PARTS = 4
 SECONDS = 1.0 if "EXAMPLES" in os.environ else 5.0
-"""Of the processor's time; more where other tests run beside."""
+"""Seconds of processor time; more if other tests run in parallel."""
 
 Place = tuple[Any, ...]
 Accident = tuple[str, int, int, Any]
 
 
 def with_runtimes(file: Path) -> list[Any]:
-    """The documents of an input, and the stock runtimes that they name."""
+    """Return the documents of an input, and the built-in runtimes that they refer to."""
     documents = [document for document in yaml.safe_load_all(file.read_text()) if document]
     text = file.read_text()
     stock = [runtime for runtime in sorted((ROOT / "runtimes").glob("*.yaml")) if f"name: {runtime.stem}\n" in text]
@@ -63,7 +63,7 @@ OTHERS = [True, False, 0, 1, -1, 1.5, "1", "true", [], {}, [None], [[]], {"a": "
 
 
 def nested(depth: int) -> Any:
-    """A value in many mappings and lists."""
+    """Return a value nested in many mappings and lists."""
     value: Any = "x"
     for _ in range(depth):
         value = {"a": [value]}
@@ -89,7 +89,7 @@ accidents = st.tuples(
 
 
 def places(node: Any, path: Place = ()) -> list[Place]:
-    """Every field and item, but for the document itself."""
+    """Yield every field and item, without the document itself."""
     children = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
     found: list[Place] = []
     for key, child in children:
@@ -98,14 +98,14 @@ def places(node: Any, path: Place = ()) -> list[Place]:
 
 
 def parent(tree: Any, path: Place) -> Any:
-    """What a field is in."""
+    """Return the parent of a field."""
     for step in path[:-1]:
         tree = tree[step]
     return tree
 
 
 def happen(tree: list[Any], accident: Accident) -> None:
-    """One accident, at a place that two numbers choose."""
+    """Apply one mutation at a place that two numbers choose."""
     what, one, other, value = accident
     there = places(tree)
     if not there:
@@ -147,7 +147,7 @@ def test_golden_inputs(part: int) -> None:
 
 
 def judge(documents: list[Any], happened: list[Accident], as_yaml: bool) -> None:
-    """Let the accidents happen, and look at what trainc says of it."""
+    """Mutate the input and check trainc's results."""
     tree = deepcopy(documents)
     for accident in happened:
         happen(tree, deepcopy(accident))
@@ -164,7 +164,7 @@ def judge(documents: list[Any], happened: list[Accident], as_yaml: bool) -> None
 
 
 def timed(command: str, text: bytes) -> Done:
-    """A run, which may take a second of the processor's time."""
+    """Run a command within a second of processor time."""
     note(f"trainc {command} of {text.decode('utf-8', 'replace')[:3000]}")
     start = time.process_time()
     done = run(command, "-", stdin=text)
@@ -173,7 +173,7 @@ def timed(command: str, text: bytes) -> Done:
 
 
 class Plain(yaml.SafeDumper):
-    """Without anchors."""
+    """A dumper that writes no anchors."""
 
     def ignore_aliases(self, data: object) -> bool:
         return True

@@ -1,8 +1,8 @@
-"""The gallery: golden/<case>/input.yaml is compiled, and what a user sees stands beside it.
+"""The gallery: compile golden/<case>/input.yaml and compare with the files beside it.
 
-expected.yaml is standard output, expected.txt standard error; a case that is wrong has only the second. A case that is
-built with options has the command in its second line, behind `# $ `. Refresh one with
-`make golden CASE=name`, all of them with `make snapshots`; read the diff, and say in the commit why it is right.
+expected.yaml is standard output, expected.txt standard error; a case with errors has only the second. If a case needs
+options, its second line has the command after `# $ `. Update one case with `make golden CASE=name`, all of them with
+`make snapshots`. Read the diff, and explain in the commit why it is right.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Messages(TextFile):
 
 
 class Upgraded(TextFile):
-    """What `trainc upgrade` makes of the input, for a case that is written for an older Trainer."""
+    """The output of `trainc upgrade`, for cases for an older Trainer version."""
 
     folder = GOLDEN / "{}"
     name = "upgraded"
@@ -38,7 +38,7 @@ class Upgraded(TextFile):
 
 
 def arguments(case: str) -> list[str]:
-    """How the case is built: as its second line says, where that is a command."""
+    """Return the build command of a case, from its second line if that has one."""
     second = (GOLDEN / case / "input.yaml").read_text().splitlines()[1]
     return second.removeprefix("# $ trainc ").split() if second.startswith("# $ ") else ["build", "input.yaml"]
 

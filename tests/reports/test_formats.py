@@ -1,6 +1,6 @@
-"""The formats of reports: whole reports beside their inputs, and each as its real reader takes it.
+"""The report formats: snapshots of whole reports, and each report parsed like the real consumer.
 
-`formats/faults.yaml` has faults of all kinds; what cannot be written as a manifest is made here.
+`formats/faults.yaml` has errors of all kinds; diagnostics that no manifest can cause are created here.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from trainc.reports.text import escape
 
 HERE = Path(__file__).parent
 READERS = {"github": consumers.github, "gitlab": consumers.gitlab, "sarif": consumers.sarif}
-"""Of the formats with an entry a diagnostic."""
+"""The consumers of the formats with one entry per diagnostic."""
 
 BREAKOUTS = (
     "]]></failure></testcase><testcase name='x'/>",
@@ -45,7 +45,7 @@ BREAKOUTS = (
     "\ud800\udfff\udcff",
     "[[ATTACHMENT|/etc/passwd]]",
 )
-"""What tries to be more than text in one of the formats."""
+"""Texts that are syntax in one of the formats."""
 HOSTILE = "".join(BREAKOUTS)
 FILE = 'jobs/a,b: ]]>"<&%0A\n::error::\x1b[31m\u202e#?é\udcff.yaml'
 PLACE = Location(file=FILE, line=3, column=5, end_line=3, end_column=9)
@@ -71,7 +71,7 @@ CHECKED = [Checked(ObjectId("v1", "TrainJob", HOSTILE, HOSTILE), FILE, skipped=T
 
 
 class InFormats(TextFile):
-    """A whole report, beside its input."""
+    """A whole report, stored beside its input."""
 
     folder = HERE / "formats"
 
@@ -86,7 +86,7 @@ class InFormats(TextFile):
 
 @pytest.fixture(autouse=True)
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A repository, in whose folder `jobs` the user stands."""
+    """Create a repository with its folder `jobs` as the current folder."""
     jobs = tmp_path / "repository" / "jobs"
     jobs.mkdir(parents=True)
     (tmp_path / "repository" / ".git").mkdir()
@@ -119,15 +119,15 @@ def render(form: str, diagnostics: list[Diagnostic], *, checked: list[Checked] |
     return load(form).render(diagnostics, summary="", color=False, checked=checked or [])
 
 
-def without(form: str) -> Iterator[Diagnostic]:
-    """Diagnostics of all sorts, of which nothing may be lost."""
+def samples() -> Iterator[Diagnostic]:
+    """Yield diagnostics with all combinations of severity and location."""
     for severity in ("error", "warning", "note"):
         for line in (0, 3):
             for end in {0, line, line and line + 1}:
                 at = Location("a.yaml", line, int(line > 0), end, int(end > 0))
                 yield diagnostic(f"{severity} {line} {end}", severity=severity, place=at)
     yield diagnostic("input", place=Location("-", 4, 1))
-    yield diagnostic("stock", place=Location("<built-in>/plain.yaml", 4, 1))
+    yield diagnostic("built-in", place=Location("<built-in>/plain.yaml", 4, 1))
     yield diagnostic("none at all")
 
 
@@ -136,7 +136,7 @@ def without(form: str) -> Iterator[Diagnostic]:
 
 @pytest.mark.parametrize("form", READERS)
 def test_a_reader_sees_every_diagnostic_once(form: str) -> None:
-    given = list(without(form))
+    given = list(samples())
     seen = list(READERS[form](render(form, given)))
     assert len(seen) == len(given)
     for one in given:
@@ -149,7 +149,7 @@ INPUTS = sorted([*HERE.glob("*.yaml"), *HERE.parents[1].glob("golden/*/input.yam
 
 
 @pytest.mark.parametrize("path", INPUTS, ids=[path.parent.name + "/" + path.name for path in INPUTS])
-def test_every_format_tells_of_the_same_faults(path: Path) -> None:
+def test_every_format_has_the_same_diagnostics(path: Path) -> None:
     result = trainc.compile([str(path)])
     expected = sorted(
         (one["severity"], max(one["line"], 1)) for one in json.loads(render("json", [*result.diagnostics]))
@@ -164,16 +164,16 @@ def test_every_format_tells_of_the_same_faults(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("form", "input", "stock", "nothing"),
+    ("form", "input", "built_in", "nothing"),
     [
         pytest.param("github", "", "<built-in>/plain.yaml", "", id="github"),
         pytest.param("gitlab", "stdin", "<built-in>/plain.yaml", ".", id="gitlab"),
         pytest.param("sarif", "stdin", "<built-in>/plain.yaml", "", id="sarif"),
     ],
 )
-def test_what_is_in_no_file_of_the_repository(form: str, input: str, stock: str, nothing: str) -> None:
-    seen = list(READERS[form](render(form, list(without(form))[-3:])))
-    assert {shown.file for shown in seen} == {input, stock, nothing}
+def test_diagnostics_outside_of_the_repositorys_files(form: str, input: str, built_in: str, nothing: str) -> None:
+    seen = list(READERS[form](render(form, list(samples())[-3:])))
+    assert {shown.file for shown in seen} == {input, built_in, nothing}
 
 
 @pytest.mark.parametrize("form", READERS)
@@ -181,7 +181,7 @@ def test_what_is_in_no_file_of_the_repository(form: str, input: str, stock: str,
     ("given", "known"),
     [
         pytest.param("a.yaml", "jobs/a.yaml", id="here"),
-        pytest.param("./x/../a.yaml", "jobs/a.yaml", id="in a roundabout way"),
+        pytest.param("./x/../a.yaml", "jobs/a.yaml", id="not normalized"),
         pytest.param("../a.yaml", "a.yaml", id="above"),
         pytest.param("{root}/b/a.yaml", "b/a.yaml", id="whole"),
         pytest.param("link/a.yaml", "a.yaml", id="through a link"),
@@ -203,7 +203,7 @@ def test_a_path_is_the_repositorys(form: str, given: str, known: str, repository
 def test_nothing_breaks_out(form: str) -> None:
     report = render(form, ATTACKS, checked=CHECKED)
     assert report.encode("ascii" if form == "json" else "utf-8")
-    assert not re.search(r"[^\n -~é]", report if form != "json" else ""), "what does not print is escaped"
+    assert not re.search(r"[^\n -~é]", report if form != "json" else ""), "unprintable characters must be escaped"
     assert "made up" in report
 
 
@@ -234,7 +234,7 @@ def test_junit_shows_an_attack_as_text(text: str) -> None:
     first, second = consumers.junit(render("junit", given))
     assert (first.status, second.status) == ("failed", "passed")
     assert first.text.count("wrong-type") == second.text.count("wrong-type") == 1
-    assert "[[ATTACHMENT|" not in first.text + second.text, "what GitLab and Jenkins would publish"
+    assert "[[ATTACHMENT|" not in first.text + second.text, "GitLab and Jenkins would publish the file"
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -246,14 +246,14 @@ def test_a_long_message_is_whole(form: str) -> None:
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_secrets_are_hidden(form: str) -> None:
+def test_secrets_are_masked(form: str) -> None:
     assert "12345678" not in run("validate", "faults.yaml", "--format", form).out
 
 
 # JUnit
 
 
-def test_a_case_is_what_was_checked() -> None:
+def test_each_checked_object_is_a_case() -> None:
     cases = consumers.junit(run("validate", "faults.yaml", "missing.yaml", "--format", "junit").out)
     assert [(case.classname, case.name, case.status) for case in cases] == [
         ("trainc.TrainJob", "research/in-order", "failed"),  # there are two of them
@@ -266,10 +266,10 @@ def test_a_case_is_what_was_checked() -> None:
     ]
 
 
-def test_objects_without_a_name_are_told_apart_by_their_files() -> None:
+def test_objects_without_a_name_are_distinguished_by_file() -> None:
     nameless = ObjectId("v1", "TrainJob")
-    said = [diagnostic(object=nameless, place=Location(file)) for file in ("a.yaml", "b.yaml", "b.yaml")]
-    cases = consumers.junit(render("junit", said))
+    diagnostics = [diagnostic(object=nameless, place=Location(file)) for file in ("a.yaml", "b.yaml", "b.yaml")]
+    cases = consumers.junit(render("junit", diagnostics))
     assert [case.name for case in cases] == ["(no name) in a.yaml", "(no name) in b.yaml"]
 
 
@@ -287,7 +287,7 @@ def test_a_warning_is_the_output_of_a_case_that_passed() -> None:
 
 
 def names(form: str, text: str, *, file: str = "job.yaml") -> list[str]:
-    """The fingerprints of a report."""
+    """Return the fingerprints of a report."""
     Path(file).write_text(text)
     report = json.loads(run("validate", file, "--format", form).out)
     if form == "gitlab":
@@ -320,18 +320,18 @@ def test_the_schema_is_the_official_one() -> None:
     assert sha256(consumers.SARIF_SCHEMA_FILE.read_bytes()).hexdigest() == consumers.SARIF_SCHEMA_DIGEST
 
 
-def test_a_log_holds_as_many_results_as_github_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_log_has_at_most_as_many_results_as_github_accepts(monkeypatch: pytest.MonkeyPatch) -> None:
     assert sarif.MOST == 25_000
     monkeypatch.setattr(sarif, "MOST", 3)
     notes = [diagnostic(f"note {number}", severity="note", place=Location("a.yaml", number, 1)) for number in (1, 2, 3)]
     errors = [diagnostic(f"error {number}", place=Location("b.yaml", number, 1)) for number in (1, 2)]
     report = render("sarif", [*notes, *errors])
     assert [shown.text for shown in consumers.sarif(report)] == ["note 1", "error 1", "error 2"]
-    (said,) = json.loads(report)["runs"][0]["invocations"][0]["toolExecutionNotifications"]
-    assert said["message"]["text"] == "2 more are left out: a run holds at most 3 results"
+    (omitted,) = json.loads(report)["runs"][0]["invocations"][0]["toolExecutionNotifications"]
+    assert omitted["message"]["text"] == "2 more omitted: a run holds at most 3 results"
 
 
-def test_every_page_makes_a_rule_that_github_takes() -> None:
+def test_github_accepts_the_rule_of_every_page() -> None:
     for id in catalogue.entries():
         (run_,) = json.loads(render("sarif", [diagnostic(id=id, place=PLACE)]))["runs"]
         (rule,) = run_["tool"]["driver"]["rules"]
@@ -340,7 +340,7 @@ def test_every_page_makes_a_rule_that_github_takes() -> None:
         assert "<" not in re.sub(r"```.*?```|`[^`]*`", "", rule["help"]["markdown"], flags=re.DOTALL), "no HTML"
 
 
-def test_a_log_names_the_field_and_what_explains_it() -> None:
+def test_a_log_has_the_field_and_the_related_locations() -> None:
     (run_,) = json.loads(run("validate", "faults.yaml", "--format", "sarif").out)["runs"]
     wrong, twice = (run_["results"][number] for number in (0, 3))
     (field,) = wrong["locations"][0]["logicalLocations"]

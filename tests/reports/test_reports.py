@@ -1,8 +1,8 @@
-"""Whole reports of wrong inputs, as `trainc validate` prints them: one input a file, its report beside it.
+"""Whole reports of invalid inputs, as `trainc validate` prints them: one input per file, its report beside it.
 
-Every id has an input of its own on its page (tests/contracts/test_diagnostics.py); here are the wordings beyond. The
-first line of an input says what is wrong with it. Refresh the reports with `make snapshots`, and read each as whoever
-wrote the input would: does it name the line, the reason, and the way out?
+The page of each id has an input of its own (tests/contracts/test_diagnostics.py); the inputs here cover further
+messages. The first line of an input describes the error. Refresh the reports with `make snapshots`, and read each as
+the author of the input: does it have the line, the reason and the fix?
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ ENCODED = {
     "encoded-json-with-a-trailing-comma": b'{"apiVersion": "trainer.kubeflow.org/v1alpha1",\n "kind": "TrainJob",\n}',
     "encoded-json": b'{"apiVersion": "trainer.kubeflow.org/v1alpha1"\n "kind": "TrainJob"}',
 }
-"""What no editor would keep as it is."""
+"""Inputs that an editor would change."""
 WARNED = dict.fromkeys(
     ("job-container-of-a-patch", "job-init-container", "job-secret-volume"), ("--field-validation=warn",)
 )
-"""The inputs whose last fault comes after the API server has dropped an unknown field."""
+"""Inputs whose last fault is only found if unknown fields are dropped."""
 
 
 class Beside(TextFile):
-    """A report that stands beside its input."""
+    """A report, stored beside its input."""
 
     folder = HERE
 
@@ -54,14 +54,14 @@ def test_report_of_bytes(case: str, snapshot: SnapshotAssertion) -> None:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_the_catalogue_knows_what_is_reported(case: str) -> None:
-    for said in json.loads(run("validate", str(HERE / f"{case}.yaml"), "--format", "json", *WARNED.get(case, ())).out):
-        entry = ENTRIES[said["id"]]
-        severity = "warning" if case in WARNED and said["id"] == "unknown-field" else entry.severity
-        assert (said["severity"], said["stage"] in entry.phases) == (severity, True), said
+def test_the_catalogue_has_every_reported_id(case: str) -> None:
+    for found in json.loads(run("validate", str(HERE / f"{case}.yaml"), "--format", "json", *WARNED.get(case, ())).out):
+        entry = ENTRIES[found["id"]]
+        severity = "warning" if case in WARNED and found["id"] == "unknown-field" else entry.severity
+        assert (found["severity"], found["stage"] in entry.phases) == (severity, True), found
 
 
-def test_an_input_begins_with_what_is_wrong_with_it() -> None:
+def test_an_input_starts_with_a_description_of_its_error() -> None:
     for case in CASES:
         first = (HERE / f"{case}.yaml").read_text().partition("\n")[0]
         assert (first[:2], first[-1]) == ("# ", "."), case

@@ -1,4 +1,4 @@
-"""Small reviews to look at: TrainJobs before and after, and what an attacker would write in them."""
+"""Small reviews for the format tests: TrainJobs before and after, and hostile input."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ spec:
 
 
 def job(name: str, spec: str = "", *, metadata: str = "", gpus: int = 8) -> str:
-    """A TrainJob; `spec` goes into its trainer."""
+    """Return a TrainJob; `spec` is added to its trainer."""
     return f"""\
 apiVersion: trainer.kubeflow.org/v1alpha1
 kind: TrainJob
@@ -66,8 +66,13 @@ metadata:
 
 
 def queued(queue: str) -> str:
-    """The metadata of a TrainJob that waits in a queue."""
+    """Return the metadata of a TrainJob in a queue."""
     return f"  labels:\n    kueue.x-k8s.io/queue-name: {queue}\n"
+
+
+def ignoring(rules: str) -> str:
+    """Return the metadata of a TrainJob or runtime that turns off lint rules."""
+    return f"  annotations:\n    trainc.dev/lint-ignore: {rules}\n"
 
 
 Files = dict[str, str]
@@ -151,12 +156,21 @@ lint:
 """
         },
     ),
+    "annotations": (
+        TWO | {"jobs/one.yaml": job("one", metadata=ignoring("image-version"))},
+        TWO
+        | {
+            "jobs/one.yaml": job("one", metadata=ignoring("no-gang")),
+            "jobs/two.yaml": job("two", metadata=ignoring("no-resources")),
+            "runtimes/torch.yaml": RUNTIME.replace("  labels:\n", f"{ignoring('no-shared-memory')}  labels:\n", 1),
+        },
+    ),
     "first-jobs": ({"runtimes/torch.yaml": RUNTIME}, TWO),
 }
 
 
 def review(folder: Path, before: Files, after: Files, options: DiffOptions | None = None) -> Review:
-    """The review of two folders, which are made below a folder that is the current one."""
+    """Return the review of two folders, which are written below the current folder."""
     for side, files in (("before", before), ("after", after)):
         for name, text in files.items():
             path = folder / side / name
@@ -183,12 +197,13 @@ BREAKOUTS: Final = (
     "\u202egnol \u2066 \u200b\u2028\ufeff\x00\x1b[31m\x7f",
     "\ud800",
 )
-"""What tries to be more than text in one of the formats."""
+"""Text that a format might interpret as markup."""
 HOSTILE: Final = "".join(BREAKOUTS)
 
 
 def hostile(text: str = HOSTILE) -> Review:
-    """A review in which the input says nothing else."""
+    """Return a review in which every text of the input is the given one."""
+    id = ObjectId(text, text, text, text)
     change = Change("changed", f"spec.{text}", ("spec",), ("spec",), text, {"a": [text], text: {"b": text}})
     moved = Change("moved", text, ("spec",), ("spec",), [text, "b"], ["b", text])
     cause = Cause(text, text, change, Location(text, 3, 5))
@@ -198,17 +213,17 @@ def hostile(text: str = HOSTILE) -> Review:
         Line(moved, Consequence("in-place", text), other),
         Line(change._replace(old=GONE, kind="added"), Consequence("refused", text)),
     )
-    id = ObjectId(text, text, text, text)
     tree: dict[str, Any] = {"apiVersion": "v1", "kind": text, "metadata": {"name": text}, "data": {text: text}}
     at = Location(text, 1, 1)
     newer = tree | {"data": {text: text + "b"}}
-    changed = Reviewed("changed", id, lines, at=at, old=tree, new=newer, renamed=text, anew=text)
+    changed = Reviewed("changed", id, lines, at=at, old=tree, new=newer, renamed=text, new_name=text)
     return Review(
         old=text,
         new=text,
         settings=(
             Setting(change, Location(text, 3, 5), objects=(changed,)),
             Setting(change._replace(old=GONE, new=text, kind="added"), Location(text, 4, 5)),
+            Setting(change._replace(old=GONE, new=text, kind="added"), Location(text, 4, 5), owner=id),
             Setting(moved, Location(text, 5, 5), gone=True),
         ),
         objects=(

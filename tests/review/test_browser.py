@@ -1,7 +1,7 @@
-"""The page of a review in Chromium: it runs under its own policy, filters, is used by keyboard alone, and fits.
+"""The HTML page in Chromium: content security policy, filter, keyboard, and layout.
 
-Skipped with a reason where Chromium (`packages.txt`) or playwright (`make browser`) is missing; where CI is set, that
-is a failure. Pictures are left in TRAINC_PICTURES, a folder, for somebody to look at.
+Skipped with a reason if Chromium (`packages.txt`) or playwright (`make browser`) is missing; if CI is set, that is a
+failure. If TRAINC_PICTURES names a folder, screenshots are saved there.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ WIDTHS = (400, 1400)
 SCHEMES = ("light", "dark")
 LEAST_CONTRAST = 4.5
 
-UNFOLD = """() => {
+EXPAND = """() => {
   for (const each of document.querySelectorAll("details")) each.open = true;
   for (const each of document.querySelectorAll(".body")) each.style.contentVisibility = "visible";
 }"""
-"""All of the page, also what is out of sight."""
+"""Expand the whole page, content off screen included."""
 CONTRASTS = """() => {
   const channels = (color) => color.match(/[0-9.]+/g).map(Number);
   const luminance = ([r, g, b]) => {
@@ -51,16 +51,16 @@ CONTRASTS = """() => {
   }
   return [...poor];
 }""".replace("LEAST", str(LEAST_CONTRAST))
-"""The text that stands out too little from what is behind it."""
+"""Return the texts with too little contrast to their background."""
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    missing = "" if CHROMIUM else "no chromium here: apt-get install chromium"
+    missing = "" if CHROMIUM else "chromium is missing: apt-get install chromium"
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:
-        missing = "no playwright here: make browser"
+        missing = "playwright is missing: make browser"
     if missing:
         (pytest.fail if os.environ.get("CI") else pytest.skip)(missing)
     with sync_playwright() as playwright:
@@ -72,7 +72,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """The address of each page."""
+    """Return the address of each page."""
     folder = tmp_path_factory.mktemp("pages")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
@@ -83,24 +83,24 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 
 class Tab:
-    """A page that is open; what it complains of is kept."""
+    """An open page, with its console messages, errors and requests."""
 
     def __init__(self, page: Any, address: str) -> None:
         self.page = page
-        self.said: list[str] = []
-        page.on("console", lambda message: self.said.append(message.text))
-        page.on("pageerror", lambda error: self.said.append(str(error)))
-        page.on("request", lambda request: self.said.append(request.url) if request.url != address else None)
+        self.messages: list[str] = []
+        page.on("console", lambda message: self.messages.append(message.text))
+        page.on("pageerror", lambda error: self.messages.append(str(error)))
+        page.on("request", lambda request: self.messages.append(request.url) if request.url != address else None)
         page.goto(address)
 
     def shown(self, kind: str = "object") -> list[str]:
-        """What is to be seen of the causes or objects, by the names in their lines."""
+        """Return the names of the visible causes or objects."""
         names = {"object": ".name", "cause": ".where"}[kind]
         found: list[str] = self.page.locator(f".{kind}:not([hidden]) > summary {names}").all_inner_texts()
         return found
 
     def focused(self) -> str:
-        """What has the focus."""
+        """Return the id of the focused element or its item."""
         script = "() => { const a = document.activeElement; return a.id || a.closest('.item')?.id || a.tagName }"
         found: str = self.page.evaluate(script)
         return found
@@ -114,7 +114,7 @@ def opened(browser: Any, address: str, **options: Any) -> Tab:
 def tab(browser: Any, pages: dict[str, str]) -> Iterator[Tab]:
     found = opened(browser, pages["all-kinds"])
     yield found
-    assert found.said == []
+    assert found.messages == []
     found.page.close()
 
 
@@ -123,16 +123,16 @@ def tab(browser: Any, pages: dict[str, str]) -> Iterator[Tab]:
 @pytest.mark.parametrize("name", ["all-kinds", "attacks"])
 def test_a_page_fits_and_can_be_read(browser: Any, pages: dict[str, str], name: str, width: int, scheme: str) -> None:
     tab = opened(browser, pages[name], viewport={"width": width, "height": 1000}, color_scheme=scheme)
-    tab.page.evaluate(UNFOLD)
+    tab.page.evaluate(EXPAND)
     assert tab.page.evaluate("document.documentElement.scrollWidth") == width
     assert tab.page.evaluate(CONTRASTS) == []
     if folder := os.environ.get("TRAINC_PICTURES"):
         tab.page.screenshot(path=Path(folder) / f"{name}-{scheme}-{width}.png", full_page=True)
-    assert tab.said == []
+    assert tab.messages == []
     tab.page.close()
 
 
-def test_without_a_script_all_of_it_is_there(browser: Any, pages: dict[str, str]) -> None:
+def test_without_a_script_the_page_is_complete(browser: Any, pages: dict[str, str]) -> None:
     tab = opened(browser, pages["all-kinds"], java_script_enabled=False)
     assert len(tab.shown()) == 6
     assert not tab.page.is_visible(".tools")
@@ -155,7 +155,7 @@ def test_what_the_policy_forbids_does_not_run(browser: Any, pages: dict[str, str
         }"""
     )
     assert tab.page.evaluate("window.ran") is None
-    assert sum("Content Security Policy" in said for said in tab.said) >= 3
+    assert sum("Content Security Policy" in message for message in tab.messages) >= 3
     tab.page.close()
 
 
@@ -168,7 +168,7 @@ def test_what_the_policy_forbids_does_not_run(browser: Any, pages: dict[str, str
         pytest.param("--lr=3e-4", ["ml/one"], 1, id="a value"),
         pytest.param("TORCH:2.9 ml/Two", ["ml/two"], 1, id="two words, in any case"),
         pytest.param("gone", ["ml/gone"], 0, id="one that is removed"),
-        pytest.param("restartPolicy", ["ml/gone", "ml/new"], 0, id="not what stays as it is"),
+        pytest.param("restartPolicy", ["ml/gone", "ml/new"], 0, id="not unchanged lines"),
         pytest.param("no such word", [], 0, id="nothing"),
     ],
 )
@@ -180,7 +180,7 @@ def test_the_filter(tab: Tab, words: str, objects: list[str], causes: int) -> No
     assert tab.page.is_visible("#none") == (not objects and not causes)
 
 
-def test_the_filter_by_what_the_cluster_makes_of_it(tab: Tab) -> None:
+def test_the_filter_by_effect(tab: Tab) -> None:
     tab.page.click("[data-mark=added]")
     assert tab.shown() == ["ml/new"]
     tab.page.click("[data-mark=removed]")
@@ -189,7 +189,7 @@ def test_the_filter_by_what_the_cluster_makes_of_it(tab: Tab) -> None:
     assert len(tab.shown()) == 6
 
 
-def test_by_keyboard_alone(tab: Tab) -> None:
+def test_by_keyboard_only(tab: Tab) -> None:
     press = tab.page.keyboard.press
     press("Tab")
     assert tab.page.evaluate("document.activeElement.className") == "skip"
@@ -210,7 +210,7 @@ def test_by_keyboard_alone(tab: Tab) -> None:
     assert (len(tab.shown()), tab.page.input_value("#query")) == (6, "")
 
 
-def test_each_thing_that_can_be_used_is_reached_with_tab_and_shows_it(tab: Tab) -> None:
+def test_tab_reaches_each_control_with_a_visible_focus(tab: Tab) -> None:
     wanted = tab.page.evaluate(
         "() => [...document.querySelectorAll('a, button, input, summary')].filter((e) => e.checkVisibility()).length"
     )
@@ -221,7 +221,7 @@ def test_each_thing_that_can_be_used_is_reached_with_tab_and_shows_it(tab: Tab) 
     assert reached == wanted
 
 
-def test_a_link_unfolds_what_it_leads_to(tab: Tab) -> None:
+def test_a_link_expands_its_target(tab: Tab) -> None:
     tab.page.locator("#c1 > summary").press("Enter")
     tab.page.click("#c1 .names a >> nth=0")
     tab.page.wait_for_function("document.activeElement.closest('.item')?.open")
@@ -231,25 +231,25 @@ def test_a_link_unfolds_what_it_leads_to(tab: Tab) -> None:
     tab.page.wait_for_function("document.activeElement.closest('.item')?.id.startsWith('c')")
 
 
-def test_unfold_all_and_fold_all(tab: Tab) -> None:
-    for label, all_open in (("Unfold all", True), ("Fold all", False)):
+def test_expand_all_and_collapse_all(tab: Tab) -> None:
+    for label, all_open in (("Expand all", True), ("Collapse all", False)):
         assert tab.page.inner_text("#fold") == label
         tab.page.click("#fold")
         script = "() => [...document.querySelectorAll('.item')].map((each) => each.open)"
         assert set(tab.page.evaluate(script)) == {all_open}
 
 
-def test_the_names_of_things_for_who_does_not_see_them(tab: Tab) -> None:
+def test_the_accessibility_tree(tab: Tab) -> None:
     tree = tab.page.locator("body").aria_snapshot()
     for part in ("banner", "search", "main", "contentinfo", 'searchbox "Filter"', 'heading "Causes"', "group"):
         assert part in tree
 
 
-def test_the_page_of_an_attacker_is_quiet(browser: Any, pages: dict[str, str]) -> None:
+def test_a_hostile_page_causes_no_messages(browser: Any, pages: dict[str, str]) -> None:
     tab = opened(browser, pages["attacks"])
     tab.page.click("#fold")
     tab.page.fill("#query", "<script>")
     tab.page.wait_for_function("document.getElementById('found').textContent !== ''")
     assert len(tab.shown()) == 4
-    assert tab.said == []
+    assert tab.messages == []
     tab.page.close()

@@ -1,4 +1,4 @@
-"""Changes, and what they mean: tables, and what is true of any two JobSets."""
+"""Changes and their effects: tables, and properties of any two JobSets."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ VALUES = st.recursive(
 
 
 def places(tree: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """The paths of all mappings and lists."""
+    """Return the paths of all mappings and lists."""
     if not isinstance(tree, dict | list):
         return []
     steps = tree.items() if isinstance(tree, dict) else enumerate(tree)
@@ -46,7 +46,7 @@ def places(tree: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 @st.composite
 def pairs(draw: st.DrawFn) -> tuple[dict[str, Any], dict[str, Any]]:
-    """A JobSet, and the same after a few edits."""
+    """Draw a JobSet before and after a few edits."""
     old = draw(st.sampled_from(JOBSETS))
     new = copy.deepcopy(old)
     if draw(st.booleans()):
@@ -57,7 +57,7 @@ def pairs(draw: st.DrawFn) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def edit(draw: st.DrawFn, tree: Any) -> None:
-    """One edit somewhere in a tree, in place."""
+    """Edit a tree in place, at a random path."""
     for step in draw(st.sampled_from(places(tree))):
         tree = tree[step]
     what = draw(st.sampled_from(["set", "set", "delete", "add", "reorder"]))
@@ -85,7 +85,7 @@ ENOUGH = settings(
 
 @ENOUGH
 @given(pairs())
-def test_what_is_refused_is_said_of_some_change(pair: tuple[dict[str, Any], dict[str, Any]]) -> None:
+def test_each_rejection_belongs_to_a_change(pair: tuple[dict[str, Any], dict[str, Any]]) -> None:
     old, new = pair
     found = changes(old, new)
     judgement = judge("JobSet", old, new, found)
@@ -96,28 +96,28 @@ def test_what_is_refused_is_said_of_some_change(pair: tuple[dict[str, Any], dict
 
 @ENOUGH
 @given(pairs())
-def test_a_change_that_is_taken_back_is_the_only_one(pair: tuple[dict[str, Any], dict[str, Any]]) -> None:
+def test_undoing_a_change_removes_only_that_change(pair: tuple[dict[str, Any], dict[str, Any]]) -> None:
     old, new = pair
     found = changes(old, new)
-    told = [(change.kind, change.path) for change in found]
-    # Where items have come, gone or been renamed, the others have other names without one of the changes.
+    all_changes = [(change.kind, change.path) for change in found]
+    # Undoing an added, removed or renamed item changes the names of the other items.
     assume(all(change.old_path == change.new_path and change.path[-1] not in MERGE_KEYS for change in found))
     assume(all(change.kind == "changed" or isinstance(change.path[-1], str) for change in found))
     assume(all(change.kind != "moved" for change in found))
     for number, change in enumerate(found):
         left = changes(old, undone(new, change))
-        assert [(other.kind, other.path) for other in left] == [*told[:number], *told[number + 1 :]]
+        assert [(other.kind, other.path) for other in left] == [*all_changes[:number], *all_changes[number + 1 :]]
 
 
 @pytest.mark.parametrize(
     ("old", "new", "found"),
     [
         pytest.param({"a": 1}, {"a": 1}, [], id="nothing"),
-        pytest.param({"a": 1}, {"a": True}, ["changed a"], id="a number is no boolean"),
-        pytest.param({"limits": {"cpu": "1"}}, {"limits": {"cpu": 1}}, [], id="an amount in another type"),
+        pytest.param({"a": 1}, {"a": True}, ["changed a"], id="a number is not a boolean"),
+        pytest.param({"limits": {"cpu": "1"}}, {"limits": {"cpu": 1}}, [], id="a quantity in another type"),
         pytest.param({"limits": {"cpu": "1"}}, {"limits": {"cpu": "1000m"}}, [], id="in another unit"),
-        pytest.param({"value": "1"}, {"value": "1000m"}, ["changed value"], id="no amount"),
-        pytest.param({"limits": {"cpu": "1"}}, {"limits": {"cpu": "x"}}, ["changed limits.cpu"], id="no quantity"),
+        pytest.param({"value": "1"}, {"value": "1000m"}, ["changed value"], id="not a quantity field"),
+        pytest.param({"limits": {"cpu": "1"}}, {"limits": {"cpu": "x"}}, ["changed limits.cpu"], id="not a quantity"),
         pytest.param({}, {"a": {"b": 1}}, ["added a"], id="added as a whole"),
         pytest.param({"a.b/c": 1}, {}, ['removed ["a.b/c"]'], id="a key with dots"),
         pytest.param(
@@ -184,7 +184,7 @@ BROKEN = {
     ],
 )
 @pytest.mark.parametrize("form", ["text", "json"])
-def test_no_manifest_is_a_fault_of_trainc(text: str, other: str, form: str, tmp_path: Path) -> None:
+def test_no_manifest_causes_an_internal_error(text: str, other: str, form: str, tmp_path: Path) -> None:
     one, two = tmp_path / "one.yaml", tmp_path / "two.yaml"
     one.write_text(text)
     two.write_text(other)
@@ -194,7 +194,7 @@ def test_no_manifest_is_a_fault_of_trainc(text: str, other: str, form: str, tmp_
         assert bool(done.out) == (done.code == 0)
 
 
-def test_an_old_side_that_cannot_be_read_is_no_reason_to_review_nothing(tmp_path: Path) -> None:
+def test_an_unreadable_old_side_does_not_prevent_the_review(tmp_path: Path) -> None:
     (tmp_path / "old.yaml").write_text(BROKEN["no YAML"])
     (tmp_path / "new.yaml").write_text(GOOD)
     done = run("diff", str(tmp_path / "old.yaml"), str(tmp_path / "new.yaml"))

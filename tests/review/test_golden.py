@@ -1,7 +1,7 @@
-"""The gallery of reviews: golden/<case>/command is run in its folder, and what a reviewer sees stands beside it.
+"""The gallery of reviews: golden/<case>/command is run in its folder, and its output compared with the expected files.
 
-`command` has a sentence and the command; expected.txt is all that is printed, and the exit code, expected.json the same
-review for programs. Refresh them with `make snapshots`, read the diff, and say in the commit why it is right.
+`command` has a description and the command; expected.txt has the output and the exit code, expected.json the review as
+JSON. Update them with `make snapshots`, read the diff, and explain it in the commit message.
 """
 
 from __future__ import annotations
@@ -31,11 +31,12 @@ FOR_PROGRAMS = (
     "renamed",
     "secrets",
     "settings",
+    "settings-in-annotations",
     "settings-removed",
     "two-files",
     "two-patches",
 )
-"""The cases whose json is kept, too."""
+"""The cases with an expected.json."""
 
 
 class Printed(TextFile):
@@ -58,7 +59,7 @@ def reviewed(case: str, *more: str) -> Done:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_what_is_printed(case: str, snapshot: SnapshotAssertion, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_output(case: str, snapshot: SnapshotAssertion, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(GOLDEN / case)
     done = reviewed(case)
     assert f"$ {command(case)}\n{done.out}{done.err}exit {done.code}\n" == snapshot(extension_class=Printed)
@@ -66,7 +67,7 @@ def test_what_is_printed(case: str, snapshot: SnapshotAssertion, monkeypatch: py
 
 
 @pytest.mark.parametrize("case", FOR_PROGRAMS)
-def test_what_programs_read(case: str, snapshot: SnapshotAssertion, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_json_output(case: str, snapshot: SnapshotAssertion, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(GOLDEN / case)
     assert reviewed(case, "--format", "json").out == snapshot(extension_class=Json)
 

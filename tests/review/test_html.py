@@ -1,7 +1,7 @@
-"""The review as a page: whole pages, and each as a browser's parser takes it.
+"""The review as an HTML page: complete pages, and how a browser parses them.
 
-`pages/` has the pages of `situations.py`, without their style and script. tinyhtml5 is the parser, and says what is
-wrong with a page. How it looks and what its keys do is for `test_browser.py`.
+`pages/` has the pages of `situations.py`, without their style and script. tinyhtml5 parses them and reports errors.
+`test_browser.py` tests the layout and the keyboard.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Page(TextFile):
 
 
 def read(page: str) -> Element:
-    """A page as a browser reads it; it must have no fault."""
+    """Parse a page as a browser does; fail on a parse error."""
     parser = HTMLParser(namespace_html_elements=False)
     root: Element = parser.parse(page)
     assert parser.errors == []
@@ -48,7 +48,7 @@ def read(page: str) -> Element:
 
 
 def counted(root: Element) -> dict[str, int]:
-    """How many elements of each kind there are."""
+    """Return the number of elements by tag."""
     found: dict[str, int] = {}
     for element in root.iter():
         found[str(element.tag)] = found.get(str(element.tag), 0) + 1
@@ -88,7 +88,7 @@ def test_a_page_runs_and_loads_nothing_but_its_own(given: Review) -> None:
     assert [value for name, value in attributes if name == "href" and not re.fullmatch(r"#(main|[co]\d+)", value)] == []
 
 
-def test_every_link_leads_to_something(tmp_path: Path) -> None:
+def test_every_link_has_a_target(tmp_path: Path) -> None:
     root = read(html.render(review(tmp_path, *SITUATIONS["all-kinds"])))
     ids = [each.attrib["id"] for each in root.iter() if "id" in each.attrib]
     assert len(ids) == len(set(ids))
@@ -107,7 +107,7 @@ def test_nothing_breaks_out_of_a_page() -> None:
 
 
 @pytest.mark.parametrize("given", BREAKOUTS)
-def test_text_says_what_it_was_given(given: str) -> None:
+def test_text_is_preserved(given: str) -> None:
     [paragraph] = tinyhtml5.parse(f"<p>{text(given)}", namespace_html_elements=False).iter("p")
     printable = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in given)
     assert (words(paragraph), len(paragraph)) == (printable, 0)
@@ -119,7 +119,7 @@ def test_long_values_are_cut(tmp_path: Path) -> None:
     assert max(map(len, words(read(page)).splitlines())) < 40 * LINE
 
 
-def test_both_sides_are_whole_on_the_page(tmp_path: Path) -> None:
+def test_both_sides_are_complete_on_the_page(tmp_path: Path) -> None:
     found = review(tmp_path, *SITUATIONS["all-kinds"])
     root = read(html.render(found))
     [one] = [each for each in root.iter("details") if "ml/one" in words(each[0])]
@@ -132,7 +132,7 @@ def test_both_sides_are_whole_on_the_page(tmp_path: Path) -> None:
     assert [line for rows in new for line in rows.split("\n") if line] == yaml.render([tree]).splitlines()
 
 
-def test_a_page_of_400_changed_objects_takes_no_more_than_a_moment(tmp_path: Path) -> None:
+def test_a_page_of_400_changed_objects_takes_less_than_two_seconds(tmp_path: Path) -> None:
     found = review(tmp_path, *SITUATIONS["all-kinds"])
     given = found._replace(objects=tuple(each._replace() for _ in range(100) for each in found.of("changed")))
     began = time.process_time()

@@ -1,4 +1,4 @@
-"""Lines: what is told against what, and which part of a line differs."""
+"""Lines: which lines are matched, and which part of a line differs."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import time
 
 import pytest
 
-from trainc.review.lines import Part, Stretch, beside, parts
+from trainc.review.lines import Part, Stretch, parts, side_by_side
 
 
-def told(old: str, new: str) -> list[str]:
-    """Each row as `old|new` with what differs in braces, and each stretch as the number of its lines."""
+def shown_rows(old: str, new: str) -> list[str]:
+    """Return each row as `old|new` with the differing parts in braces, and each stretch with its number of lines."""
     rows = []
-    for row in beside(old, new):
+    for row in side_by_side(old, new):
         if isinstance(row, Stretch):
             rows.append(f"{row.old} {row.new} +{len(row.lines)}")
         else:
@@ -32,9 +32,9 @@ def numbered(letter: str) -> str:
     ("old", "new", "rows"),
     [
         pytest.param("a: 1\n", "a: 2\n", ["a: {1}|a: {2}"], id="a value"),
-        pytest.param("image: r/t:2.8\n", "image: r/t:2.9\n", ["image: r/t:{2.8}|image: r/t:{2.9}"], id="a tag, whole"),
-        pytest.param("a\nb\n", "a\nx\nb\n", ["a|a", "|x", "b|b"], id="a line more"),
-        pytest.param("a\nx\nb\n", "a\nb\n", ["a|a", "x|", "b|b"], id="a line less"),
+        pytest.param("image: r/t:2.8\n", "image: r/t:2.9\n", ["image: r/t:{2.8}|image: r/t:{2.9}"], id="a whole tag"),
+        pytest.param("a\nb\n", "a\nx\nb\n", ["a|a", "|x", "b|b"], id="an added line"),
+        pytest.param("a\nx\nb\n", "a\nb\n", ["a|a", "x|", "b|b"], id="a removed line"),
         pytest.param("", "a\n", ["|a"], id="from nothing"),
         pytest.param(
             "a: 1\nb: 1\n", "z: 1\na: 2\nb: 2\n", ["|z: 1", "a: {1}|a: {2}", "b: {1}|b: {2}"], id="by their keys"
@@ -42,12 +42,12 @@ def numbered(letter: str) -> str:
         pytest.param("a: one\n", "b: two\n", ["a: one|b: two"], id="nothing in common"),
         pytest.param("a\n" * 9 + "b\n", "a\n" * 9 + "c\n", ["1 1 +6", "a|a", "a|a", "a|a", "b|c"], id="far before"),
         pytest.param("b\n" + "a\n" * 9, "c\n" + "a\n" * 9, ["b|c", "a|a", "a|a", "a|a", "5 5 +6"], id="far behind"),
-        pytest.param("a\nb\nc\n", "a\nb\nd\n", ["a|a", "b|b", "c|d"], id="too few to fold"),
+        pytest.param("a\nb\nc\n", "a\nb\nd\n", ["a|a", "b|b", "c|d"], id="too few for a stretch"),
         pytest.param("a\na\n", "a\na\na\n", ["a|a", "a|a", "|a"], id="the same again"),
     ],
 )
-def test_lines_beside_one_another(old: str, new: str, rows: list[str]) -> None:
-    assert told(old, new) == rows
+def test_lines_side_by_side(old: str, new: str, rows: list[str]) -> None:
+    assert shown_rows(old, new) == rows
 
 
 @pytest.mark.parametrize(
@@ -58,9 +58,9 @@ def test_lines_beside_one_another(old: str, new: str, rows: list[str]) -> None:
         pytest.param("a\n" * 20_000, "a\n" * 10_000 + "b\n" * 10_000, id="alike"),
     ],
 )
-def test_much_text_takes_no_more_than_a_moment(before: str, after: str) -> None:
+def test_long_texts_take_less_than_two_seconds(before: str, after: str) -> None:
     began = time.process_time()
-    rows = list(beside(before, after))
+    rows = list(side_by_side(before, after))
     assert time.process_time() - began < 2
     old = [
         "\n".join(row.lines) if isinstance(row, Stretch) else "".join(part.text for part in row.left)
@@ -71,5 +71,5 @@ def test_much_text_takes_no_more_than_a_moment(before: str, after: str) -> None:
 
 
 @pytest.mark.parametrize("line", ["", "a", "- a: b", "a: 1.5"])
-def test_of_lines_that_are_the_same_nothing_differs(line: str) -> None:
+def test_equal_lines_have_no_differing_parts(line: str) -> None:
     assert not any(part.differs for side in parts(line, line) for part in side)

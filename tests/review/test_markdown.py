@@ -1,6 +1,6 @@
-"""The review as a comment: whole comments, and each as GitHub's own parser takes it.
+"""The review as a Markdown comment: complete comments, and how GitHub's parser renders them.
 
-`comments/` has the comments of `situations.py`. cmarkgfm is GitHub's parser; what it makes is read as a browser would.
+`comments/` has the comments of `situations.py`. cmarkgfm is GitHub's parser; its HTML is parsed as a browser does.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ LIMIT = 65_536
 USED = {"html", "head", "body", "p", "br", "strong", "em", "code", "pre", "ul", "li", "details", "summary"} | {
     "table", "thead", "tbody", "tr", "th", "td"
 }  # fmt: skip
-"""What comments are made of, and both services let through."""
+"""The elements of comments; both services allow them."""
 
 
 class Comment(TextFile):
@@ -37,7 +37,7 @@ class Comment(TextFile):
 
 
 def shown(text: str) -> Element:
-    """A text as GitHub's parser and a browser make it, before anything is taken out for safety."""
+    """Parse a text with GitHub's parser, and the HTML as a browser does, before any sanitizing."""
     html = cmarkgfm.github_flavored_markdown_to_html(text, options=Cmark.CMARK_OPT_UNSAFE)
     root: Element = tinyhtml5.parse(html, namespace_html_elements=False)
     return root
@@ -52,7 +52,7 @@ def tags(element: Element) -> set[Any]:
 
 
 def outside_of_code(element: Element) -> str:
-    """The words where a service looks for mentions, references and links."""
+    """Return the text in which a service looks for mentions, references and links."""
     if element.tag in {"code", "pre"}:
         return element.tail or ""
     return (element.text or "") + "".join(map(outside_of_code, element)) + (element.tail or "")
@@ -78,12 +78,12 @@ def test_one_edit_of_a_runtime_in_a_repository_of_200_jobs_fits_one_screen(tmp_p
         before[f"jobs/{number}.yaml"] = text.replace("name: torch\n", f"name: torch-{number % 5}\n")
     after = before | {names[3]: before[names[3]].replace("numNodes: 2", "numNodes: 3")}
     text = markdown.render(review(tmp_path, before, after))
-    unfolded = re.sub(r"(?s)(</summary>).*?(?=</details>)", r"\1", text)
-    assert unfolded.startswith("**40 JobSets change; 160 objects stay as they are**")
-    assert "job-003" not in unfolded
+    summary = re.sub(r"(?s)(</summary>).*?(?=</details>)", r"\1", text)
+    assert summary.startswith("**40 JobSets change; 160 objects are unchanged**")
+    assert "job-003" not in summary
     assert text.count("`ml/job-003`") == 1
-    assert len(unfolded.splitlines()) <= SCREEN
-    assert max(map(len, unfolded.splitlines())) < 400
+    assert len(summary.splitlines()) <= SCREEN
+    assert max(map(len, summary.splitlines())) < 400
 
 
 def test_nothing_breaks_out_of_a_comment() -> None:
@@ -114,7 +114,7 @@ def test_nothing_breaks_out_of_a_comment() -> None:
 
 @pytest.mark.parametrize("given", BREAKOUTS)
 @pytest.mark.parametrize("place", ["{}", "| a | {} |\n|---|---|\n| b | {} |", "- {}", "**{}**"])
-def test_code_says_what_it_was_given_wherever_it_stands(given: str, place: str) -> None:
+def test_code_is_preserved_in_any_context(given: str, place: str) -> None:
     element = shown(place.format(code(given), code(given)))
     found = [*element.iter("code")]
     assert [words(each) for each in found] == [cut(given)] * place.count("{}")
@@ -141,9 +141,9 @@ def test_a_sentence(given: str, text: str) -> None:
 
 
 @pytest.mark.parametrize("given", BREAKOUTS)
-def test_a_sentence_says_what_it_was_given(given: str) -> None:
-    said = words(shown(f"so: {prose(given)}")).strip().removeprefix("so: ")
-    assert said.replace('"', "").split() == cut(given)[:SENTENCE].replace('"', "").split()
+def test_a_sentence_is_preserved(given: str) -> None:
+    rendered = words(shown(f"so: {prose(given)}")).strip().removeprefix("so: ")
+    assert rendered.replace('"', "").split() == cut(given)[:SENTENCE].replace('"', "").split()
 
 
 @pytest.mark.parametrize("given", [*BREAKOUTS, "```\n````", "`" * 50])
@@ -158,7 +158,7 @@ def test_nothing_ends_a_fence(given: str) -> None:
     [
         pytest.param(hostile(), "", id="attacks"),
         pytest.param(hostile(HOSTILE * 20), "", id="long values"),
-        pytest.param(hostile("`|" * 2_000), "Left out", id="values that get longer as code"),
+        pytest.param(hostile("`|" * 2_000), "Omitted", id="values that get longer as code"),
         pytest.param(hostile("ж" * 9_999), "", id="other scripts"),
     ],
 )
@@ -178,7 +178,7 @@ def test_a_comment_is_never_too_long(given: Review, left: str) -> None:
     assert left in text
     folds = [*shown(text).iter("details")]
     assert len(folds) == len(re.findall("(?m)^<details>", text)) == len(re.findall("(?m)^</details>$", text))
-    assert "_Left out: the details of " in text or "the comment would be too long: " in text
+    assert "_Omitted: details of " in text or "the comment would be too long: " in text
 
 
 def test_the_same_review_is_the_same_text(tmp_path: Path) -> None:

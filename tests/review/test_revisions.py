@@ -1,4 +1,4 @@
-"""Revisions of git as sides: what is read, under which name, and that nothing of the repository runs or changes."""
+"""Git revisions as sides: the files that are read, their names, and that nothing in the repository runs or changes."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def commit(files: dict[str, str], at: Path | str = ".") -> None:
 
 @pytest.fixture
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Three commits: main, main and a branch of it that have gone separate ways; the branch is checked out."""
+    """Create three commits: a first one, one on main and one on a branch, which is checked out."""
     for name in [name for name in os.environ if name.startswith("GIT_")]:
         monkeypatch.delenv(name)
     root = tmp_path / "team"
@@ -82,7 +82,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def review(*arguments: str) -> dict[str, str]:
-    """What a review says of each object: its status."""
+    """Return the status of each object in a review."""
     done = run("diff", "--format", "json", *arguments)
     assert (done.code, done.err) == (0, "")
     return {found["name"]: found["status"] for found in json.loads(done.out)["objects"]}
@@ -127,33 +127,39 @@ def test_paths_are_of_the_current_folder_and_names_of_the_repository(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
-        pytest.param(["nosuch"], 'git knows no revision "nosuch" here', id="unknown"),
-        pytest.param(["main..nosuch"], 'git knows no revision "nosuch" here', id="an unknown end"),
-        pytest.param(["jobs", "nosuch"], 'git knows no revision "nosuch" here', id="a path and nothing"),
-        pytest.param(["HEAD..--output=x"], 'git knows no revision "--output=x" here', id="an option in a range"),
+        pytest.param(["nosuch"], 'unknown revision "nosuch"', id="unknown"),
+        pytest.param(["main..nosuch"], 'unknown revision "nosuch"', id="an unknown end"),
+        pytest.param(["jobs", "nosuch"], 'unknown revision "nosuch"', id="a path and nothing"),
+        pytest.param(["HEAD..--output=x"], 'unknown revision "--output=x"', id="an option in a range"),
         pytest.param(
-            ["--", "--output=x"], "--output=x is no path, neither in HEAD nor in the working tree", id="an option"
+            ["--", "--output=x"], "path --output=x does not exist in HEAD or in the working tree", id="an option"
         ),
-        pytest.param(["main", "first", "HEAD", "--", "jobs"], "3 revisions are more than two", id="three revisions"),
-        pytest.param(["jobs", "--", "runtimes"], 'git knows no revision "jobs" here', id="a path before the dashes"),
-        pytest.param(["main:jobs", "--", "jobs"], 'git knows no revision "main:jobs" here', id="a path twice"),
-        pytest.param(["../jobs..HEAD", "--"], 'git knows no revision "../jobs..HEAD" here', id="a path in a range"),
-        pytest.param(["jobs"], "there is nothing to compare jobs with", id="a path alone"),
-        pytest.param(["HEAD", "nosuch"], "nosuch is no path, neither in HEAD nor in the working tree", id="no path"),
+        pytest.param(
+            ["main", "first", "HEAD", "--", "jobs"],
+            "3 revisions precede --: use at most two, or one range",
+            id="three revisions",
+        ),
+        pytest.param(["jobs", "--", "runtimes"], 'unknown revision "jobs"', id="a path before the dashes"),
+        pytest.param(["main:jobs", "--", "jobs"], 'unknown revision "main:jobs"', id="a path twice"),
+        pytest.param(["../jobs..HEAD", "--"], 'unknown revision "../jobs..HEAD"', id="a path in a range"),
+        pytest.param(["jobs"], "jobs is only one side: add a second path, or a revision before it", id="a single path"),
+        pytest.param(
+            ["HEAD", "nosuch"], "path nosuch does not exist in HEAD or in the working tree", id="a missing path"
+        ),
         pytest.param(["HEAD", ".."], ".. is not in the repository", id="a path outside"),
         pytest.param(["HEAD..main", "-"], "standard input is not in the repository", id="standard input"),
-        pytest.param(["HEAD:nosuch", "jobs"], "HEAD has no path nosuch", id="no such path of a revision"),
-        pytest.param([":jobs", "jobs"], "is of the index, and no revision", id="the index"),
-        pytest.param(["-", "-"], "standard input can be one of the two sides only", id="standard input twice"),
-        pytest.param(["../no.yaml", "../no2.yaml"], 'git knows no revision "../no.yaml" here', id="paths, not a range"),
+        pytest.param(["HEAD:nosuch", "jobs"], "path nosuch does not exist in HEAD", id="no such path of a revision"),
+        pytest.param([":jobs", "jobs"], "names the index, not a revision: use a commit, such as HEAD:", id="the index"),
+        pytest.param(["-", "-"], "standard input can be only one of the sides", id="standard input twice"),
+        pytest.param(["../no.yaml", "../no2.yaml"], 'unknown revision "../no.yaml"', id="paths, not a range"),
     ],
 )
-def test_what_is_unclear(repository: Path, arguments: list[str], said: str) -> None:
+def test_what_is_unclear(repository: Path, arguments: list[str], message: str) -> None:
     done = run("diff", *arguments)
     assert (done.code, done.out) == (2, "")
-    assert said in done.err
+    assert message in done.err
 
 
 AMBIGUOUS = {
@@ -167,11 +173,11 @@ AMBIGUOUS = {
     "HEAD": ["HEAD", "jobs"],
     "HEAD~1": ["HEAD~1", "jobs"],
 }
-"""Folders that a pull request may add, and a command line that names a revision like them."""
+"""Folders that a pull request may add, and arguments that name a revision of the same name."""
 
 
 @pytest.mark.parametrize("folder", AMBIGUOUS)
-def test_a_word_that_is_a_revision_and_a_path_is_refused(repository: Path, folder: str) -> None:
+def test_an_argument_that_is_a_revision_and_a_path_is_an_error(repository: Path, folder: str) -> None:
     commit({f"{folder}/{path.name}": path.read_text() for path in Path("jobs").iterdir()})
     done = run("diff", *AMBIGUOUS[folder], "-r", "runtimes")
     assert (done.code, done.out) == (2, "")
@@ -198,7 +204,7 @@ def test_dashes_separate_revisions_from_paths(repository: Path, folder: str) -> 
     assert review(f"./{folder}", "jobs", "-r", "runtimes") == {}
 
 
-def test_without_an_argument_no_folder_takes_the_place_of_head(repository: Path) -> None:
+def test_without_a_revision_no_folder_replaces_head(repository: Path) -> None:
     write({"HEAD/job.yaml": job("other"), "jobs/finetune.yaml": job(image="train:9")})
     assert review("--", "jobs", "runtimes") == {"finetune": "changed"}
     assert review() == {"finetune": "changed", "other": "added"}
@@ -232,7 +238,7 @@ def test_no_git(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     done = run("diff", "HEAD")
     assert done.code == 2
-    assert "revisions are read with git, and there is none on the PATH" in done.err
+    assert "git is required to read revisions, and is not on the PATH" in done.err
 
 
 def test_each_revision_has_its_own_settings_and_runtimes(repository: Path) -> None:
@@ -250,14 +256,14 @@ RULES_OFF = "lint: {disable: [no-resources, no-gang]}\n"
 
 
 def settings(*arguments: str) -> list[tuple[str, str, str]]:
-    """What a review says of each setting: the file, the field and the change."""
+    """Return the file, the field and the change of each setting in a review."""
     done = run("diff", "--format", "json", *arguments)
     assert done.code == 0, done.err
     return [(found["file"], found["field"], found["change"]) for found in json.loads(done.out)["settings"]]
 
 
 def reported(*arguments: str) -> list[str]:
-    """The ids of the diagnostics of a review."""
+    """Return the ids of a review's diagnostics."""
     return re.findall(r"(?:warning|error)\[([\w-]+)\]", run("diff", *arguments).err)
 
 
@@ -294,7 +300,7 @@ def test_settings_are_those_of_the_commit_behind_a_link(repository: Path) -> Non
 
 
 @pytest.mark.parametrize("target", ["/etc/hostname", "../outside.yaml", "nosuch", "jobs"])
-def test_settings_that_are_no_file_of_the_commit_are_an_error(repository: Path, target: str) -> None:
+def test_settings_that_are_not_a_file_of_the_commit_are_an_error(repository: Path, target: str) -> None:
     Path("trainc.yaml").symlink_to(target)
     commit({})
     done = run("diff", "HEAD~1..HEAD", "--", "jobs", "runtimes")
@@ -302,11 +308,11 @@ def test_settings_that_are_no_file_of_the_commit_are_an_error(repository: Path, 
     assert "HEAD:trainc.yaml: error[unreadable]" in done.err
 
 
-def test_a_changed_setting_alone_is_a_difference(repository: Path) -> None:
+def test_a_changed_setting_is_a_difference(repository: Path) -> None:
     commit({"trainc.yaml": RULES_OFF})
     done = run("diff", "HEAD~1..HEAD", "--exit-code")
     assert done.code == 3
-    assert done.out.startswith("HEAD~1 -> HEAD: 2 settings change; 3 objects stay as they are\n\ntrainc.yaml:1: ")
+    assert done.out.startswith("HEAD~1 -> HEAD: 2 settings change; 3 objects are unchanged\n\ntrainc.yaml:1: ")
 
 
 SILENT = "lint: {disable: [no-resources, image-version]}\n"
@@ -343,41 +349,45 @@ def test_the_settings_of_the_base_branch_do_not_decide_what_is_built(repository:
 
 
 @pytest.mark.parametrize("planted", ["main:trainc.yaml", "origin/main:trainc.yaml"])
-def test_no_file_takes_the_place_of_the_settings_of_a_revision(repository: Path, planted: str) -> None:
+def test_no_file_replaces_the_settings_of_a_revision(repository: Path, planted: str) -> None:
     commit({planted: SILENT, "jobs/more.yaml": job("more", image="train:latest")})
     done = run("diff", "main...HEAD", "--review-config", planted, "--", "jobs", "runtimes")
     if planted.startswith("origin"):
         assert (done.code, done.out) == (2, "")
-        assert 'git knows no revision "origin/main" here' in done.err
+        assert 'unknown revision "origin/main"' in done.err
     else:
         assert "warning[image-version]" in done.err
 
 
 @pytest.mark.parametrize(
-    ("config", "said"),
+    ("config", "message"),
     [
         pytest.param("nosuch.yaml", "nosuch.yaml: cannot be read: No such file", id="no file"),
         pytest.param("jobs", "jobs: is a folder", id="a folder"),
-        pytest.param("nosuch:trainc.yaml", 'git knows no revision "nosuch" here', id="an unknown revision"),
-        pytest.param("--output=x:trainc.yaml", 'git knows no revision "--output=x" here', id="an option"),
-        pytest.param("HEAD:nosuch.yaml", "HEAD has no file nosuch.yaml", id="no such file of a revision"),
-        pytest.param("HEAD:jobs", "HEAD has no file jobs", id="a folder of a revision"),
-        pytest.param("HEAD:", "HEAD has no file", id="a revision as a folder"),
-        pytest.param("HEAD:../../x/trainc.yaml", "HEAD has no file ../../x/trainc.yaml", id="a path outside"),
-        pytest.param("HEAD:out/trainc.yaml", "HEAD has no file out/trainc.yaml", id="a link out"),
-        pytest.param(":trainc.yaml", "is of the index, and no revision", id="the index"),
-        pytest.param("HEAD:bad.yaml", 'HEAD:bad.yaml:1:18: disable[0] is "nosuch"', id="an unknown rule"),
+        pytest.param("nosuch:trainc.yaml", 'unknown revision "nosuch"', id="an unknown revision"),
+        pytest.param("--output=x:trainc.yaml", 'unknown revision "--output=x"', id="an option"),
+        pytest.param("HEAD:nosuch.yaml", "file HEAD:nosuch.yaml does not exist", id="no such file of a revision"),
+        pytest.param("HEAD:jobs", "file HEAD:jobs does not exist", id="a folder of a revision"),
+        pytest.param("HEAD:", "file HEAD: does not exist", id="a revision as a folder"),
+        pytest.param("HEAD:../../x/trainc.yaml", "file HEAD:../../x/trainc.yaml does not exist", id="a path outside"),
+        pytest.param("HEAD:out/trainc.yaml", "file HEAD:out/trainc.yaml does not exist", id="a link out"),
+        pytest.param(":trainc.yaml", "names the index, not a revision: use a commit, such as HEAD:", id="the index"),
+        pytest.param(
+            "HEAD:bad.yaml", 'HEAD:bad.yaml:1:18: disable[0] has the unsupported value "nosuch"', id="an unknown rule"
+        ),
         pytest.param("HEAD:broken.yaml", "HEAD:broken.yaml:1:", id="no YAML"),
-        pytest.param("bad.yaml", 'bad.yaml:1:18: disable[0] is "nosuch"', id="an unknown rule of a file"),
+        pytest.param(
+            "bad.yaml", 'bad.yaml:1:18: disable[0] has the unsupported value "nosuch"', id="an unknown rule of a file"
+        ),
         pytest.param("-", "", id="standard input"),
     ],
 )
-def test_settings_of_a_review_that_are_not_valid(repository: Path, config: str, said: str) -> None:
+def test_settings_of_a_review_that_are_not_valid(repository: Path, config: str, message: str) -> None:
     Path("out").symlink_to("../..")
     commit({"bad.yaml": "lint: {disable: [nosuch]}\n", "broken.yaml": "lint: {"})
     done = run("diff", "main..HEAD", "--review-config", config, "--", "jobs", "runtimes")
     assert (done.code, done.out) == (2, "")
-    assert said in " ".join(done.err.split())
+    assert message in " ".join(done.err.split())
 
 
 def test_a_base_branch_without_settings_turns_off_no_rule(repository: Path) -> None:
@@ -421,7 +431,7 @@ def test_odd_names(repository: Path, name: str) -> None:
 
 
 def run_apart(*arguments: str) -> bytes:
-    """What a process of its own prints, byte for byte."""
+    """Return the output bytes of a separate process."""
     program = "import sys; from trainc.cli import main; sys.argv[0] = 'trainc'; main()"
     return subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, check=True).stdout
 
@@ -470,7 +480,7 @@ def test_links_that_are_not_followed(repository: Path, target: str, id: str) -> 
 
 
 def decoy(repository: Path) -> None:
-    """A folder that main has already, and a change of the jobs that is hidden behind a link to it."""
+    """Commit a copy of the jobs on main, and a changed job on another branch."""
     git("checkout", "-q", "main")
     copies = {f"decoy/jobs/{path.name}": path.read_text() for path in Path("jobs").iterdir()}
     commit({f"teams/jobs/{path.name}": path.read_text() for path in Path("jobs").iterdir()} | copies)
@@ -479,7 +489,7 @@ def decoy(repository: Path) -> None:
 
 
 def hidden() -> None:
-    """The working tree has a link in place of the folder."""
+    """Replace the folder by a link in the working tree."""
     Path("teams").rename("elsewhere")
     Path("teams").symlink_to("decoy")
 
@@ -602,7 +612,7 @@ def test_a_revision_is_as_its_checkout(repository: Path, tmp_path: Path, monkeyp
 
 
 def without_names(done: Done, *folders: str) -> str:
-    """A review in JSON without what the sides are called."""
+    """Return a review as JSON without the names of the sides."""
     text = json.dumps(json.loads(done.out) | {"old": "", "new": ""}, indent=1)
     for folder in folders:
         text = text.replace(f'"file": "{folder}', '"file": "')
@@ -646,7 +656,7 @@ ATTACKS = {
 
 @pytest.fixture
 def hostile(repository: Path, tmp_path: Path) -> Path:
-    """The file that is there when anything of the repository has run."""
+    """Return the file that exists once anything in the repository has run."""
     ran = tmp_path / "ran"
     hooks = repository / ".git" / "hooks"
     marker = hooks / "post-index-change"
@@ -662,7 +672,7 @@ def hostile(repository: Path, tmp_path: Path) -> Path:
 
 
 def snapshot(root: Path) -> dict[str, tuple[int, int, bytes]]:
-    """All files of a folder: mode, time of the last change, content."""
+    """Return the mode, modification time and content of all files in a folder."""
     found = {}
     for path in sorted(root.rglob("*")):
         status = path.lstat()
@@ -695,7 +705,7 @@ def test_an_object_that_is_not_here_is_not_fetched(repository: Path, hostile: Pa
     assert snapshot(repository) == before
 
 
-def test_what_is_asked_of_git(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_git_commands(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real = subprocess.run(["which", "git"], capture_output=True, text=True, check=True).stdout.strip()
     log = tmp_path / "log"
     write({"bin/git": f'#!/bin/sh\nprintf "%s\\n" "$*" >> {log}\nexec {real} "$@"\n'}, at=tmp_path)

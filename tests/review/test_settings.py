@@ -1,4 +1,4 @@
-"""Changed settings: which ones are listed, in which order, and that every format shows them before all else."""
+"""Changed settings: which ones are listed, in which order, and that every format shows them first."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 import yaml
-from review.situations import SITUATIONS, TWO, review
+from review.situations import RUNTIME, SITUATIONS, TWO, ignoring, job, review
 
 from trainc.cli.options import REVIEWS
 from trainc.diagnostics import Document
 from trainc.review.formats import load
+from trainc.review.model import Review
 from trainc.review.settings import edits
 from trainc.tracing.correspondence import GONE
 
@@ -91,3 +92,67 @@ def test_the_settings_of_a_rendered_side_are_not_compared(tmp_path: Path) -> Non
     jobset = {"jobset.yaml": SITUATIONS["rendered"][0]["jobset.yaml"]}
     found = review(tmp_path, jobset, TWO | {"trainc.yaml": "lint: {disable: [no-gang]}\n"})
     assert found.settings == ()
+
+
+def listed(found: Review) -> list[str]:
+    """Return the file, the kind of edit, the rule and the owner of each changed annotation."""
+    rows = [(setting.at.file, setting.change, setting.owner) for setting in found.settings]
+    assert all(owner is not None for _, _, owner in rows)
+    return [
+        f"{file} {change.kind} {change.old if change.new is GONE else change.new} {owner.kind} {owner.name}"
+        for file, change, owner in rows
+        if owner is not None
+    ]
+
+
+def with_rules(rules: str) -> str:
+    return RUNTIME.replace("  labels:\n", f"{ignoring(rules)}  labels:\n", 1)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        pytest.param({}, {"jobs/one.yaml": job("one", metadata=ignoring("no-gang"))}, ["after/jobs/one.yaml added no-gang TrainJob one"], id="added to a TrainJob"),  # noqa: E501
+        pytest.param({}, {"jobs/new.yaml": job("new", metadata=ignoring("no-gang"))}, ["after/jobs/new.yaml added no-gang TrainJob new"], id="of a new TrainJob"),  # noqa: E501
+        pytest.param({"jobs/old.yaml": job("old", metadata=ignoring("no-gang"))}, {}, [], id="of a removed TrainJob"),
+        pytest.param({"jobs/one.yaml": job("one", metadata=ignoring("no-gang"))}, {}, ["after/jobs/one.yaml removed no-gang TrainJob one"], id="removed"),  # noqa: E501
+        pytest.param({"jobs/one.yaml": job("one", metadata=ignoring("no-gang, no-resources"))}, {"jobs/one.yaml": job("one", metadata=ignoring("no-resources, no-gang, no-gang"))}, [], id="in another order"),  # noqa: E501
+        pytest.param({}, {"runtimes/torch.yaml": with_rules("no-gang")}, ["after/runtimes/torch.yaml added no-gang ClusterTrainingRuntime torch"], id="a runtime, once for its TrainJobs"),  # noqa: E501
+        pytest.param({"runtimes/other.yaml": with_rules("no-gang").replace("name: torch", "name: other")}, {"runtimes/other.yaml": with_rules("no-gang").replace("name: torch", "name: other"), "jobs/one.yaml": job("one").replace("name: torch", "name: other")}, [], id="of a runtime that is only newly used"),  # noqa: E501
+        pytest.param({}, {"jobs/one.yaml": job("one", metadata=ignoring("nosuch, no-gang"))}, ["after/jobs/one.yaml added no-gang TrainJob one", "after/jobs/one.yaml added nosuch TrainJob one"], id="unknown rules come last"),  # noqa: E501
+    ],
+)  # fmt: skip
+def test_the_annotations_that_differ(
+    before: dict[str, str], after: dict[str, str], expected: list[str], tmp_path: Path
+) -> None:
+    assert listed(review(tmp_path, TWO | before, TWO | after)) == expected
+
+
+def test_the_annotations_of_a_rendered_side_are_not_compared(tmp_path: Path) -> None:
+    jobset = {"jobset.yaml": SITUATIONS["rendered"][0]["jobset.yaml"]}
+    found = review(tmp_path, jobset, TWO | {"jobs/one.yaml": job("one", metadata=ignoring("no-gang"))})
+    assert found.settings == ()
+
+
+@pytest.mark.parametrize("form", REVIEWS)
+def test_every_format_shows_the_annotations_first(form: str, tmp_path: Path) -> None:
+    before, after = SITUATIONS["annotations"]
+    changed = after | {"jobs/one.yaml": after["jobs/one.yaml"].replace("cpu: 16", "cpu: 32")}
+    text = load(form)(review(tmp_path, before, changed), color=False).replace("<wbr>", "")
+    assert "4 settings change, 1 JobSet changes" in text
+    assert 0 < text.index("trainc.dev/lint-ignore") < text.index("no-resources") < text.index("limits.cpu")
+
+
+@pytest.mark.parametrize("form", ["text", "markdown"])
+def test_unknown_rules_and_accelerators_do_not_push_an_annotation_out_of_sight(form: str, tmp_path: Path) -> None:
+    unknown = job("a", metadata=ignoring(", ".join(f"rule-{number}" for number in range(200))))
+    env = "".join(f"    - {{name: A{number}, value: x}}\n" for number in range(100))
+    before = TWO | {"trainc.yaml": "accelerators:\n  nvidia.com/gpu:\n    env: []\n"}
+    after = TWO | {
+        "jobs/a.yaml": unknown,
+        "jobs/two.yaml": job("two", metadata=ignoring("no-gang")),
+        "trainc.yaml": f"accelerators:\n  nvidia.com/gpu:\n    env:\n{env}",
+    }
+    text = load(form)(review(tmp_path, before, after), color=False)
+    assert "no-gang" in "\n".join(text.splitlines()[:6])
+    assert len(text) < 65_536

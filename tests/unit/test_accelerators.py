@@ -1,4 +1,4 @@
-"""Accelerators: what trainc.yaml says belongs to a resource, the containers that get it, and its origin."""
+"""Accelerators: the settings of trainc.yaml by resource, the containers that get them, and their provenance."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from running import run
 import trainc
 from trainc import settings
 from trainc.kubernetes.trees import get
-from trainc.passes.accelerate import accelerate, asks
+from trainc.passes.accelerate import accelerate, requests
 
 GPU = "nvidia.com/gpu"
 DRIVER = {"name": "driver", "hostPath": "/opt/driver", "mountPath": "/usr/local/driver"}
@@ -31,7 +31,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def compiled(accelerators: Any, pod: dict[str, Any]) -> trainc.Compiled:
-    """A job on a runtime with this pod, in a project with these accelerators."""
+    """Compile a job on a runtime with this pod, in a project with these accelerators."""
     template = {"metadata": {"labels": {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}}}
     template["spec"] = {"template": {"spec": pod}}  # type: ignore[dict-item]
     kind = {"apiVersion": "trainer.kubeflow.org/v1alpha1"}
@@ -46,7 +46,7 @@ def compiled(accelerators: Any, pod: dict[str, Any]) -> trainc.Compiled:
 
 
 def made(accelerators: Any, pod: dict[str, Any]) -> dict[str, Any]:
-    """The pod spec that becomes of one."""
+    """Return the compiled pod spec."""
     found: dict[str, Any] = get(compiled(accelerators, pod).objects[0], POD)
     return found
 
@@ -56,7 +56,7 @@ def node(**more: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("resources", "asked"),
+    ("resources", "requested"),
     [
         pytest.param({"limits": {GPU: 1}}, True, id="limit"),
         pytest.param({"requests": {GPU: "2"}}, True, id="request"),
@@ -69,8 +69,8 @@ def node(**more: Any) -> dict[str, Any]:
         pytest.param({"claims": [{"name": GPU}]}, False, id="a claim"),
     ],
 )
-def test_who_asks(resources: dict[str, Any], asked: bool) -> None:
-    assert asks({"name": "node", "resources": resources}, GPU) is asked
+def test_requested_resources(resources: dict[str, Any], requested: bool) -> None:
+    assert requests({"name": "node", "resources": resources}, GPU) is requested
 
 
 @pytest.mark.parametrize(
@@ -135,14 +135,19 @@ def test_done_twice_it_is_done_once() -> None:
 
 
 @pytest.mark.parametrize("accelerators", [{}, None, {GPU: None}, {GPU: {}}, {"amd.com/gpu": CARD}])
-def test_what_nobody_asks_for_changes_nothing(accelerators: Any) -> None:
+def test_a_resource_without_requests_changes_nothing(accelerators: Any) -> None:
     assert made(accelerators, {"containers": [node()]}) == made({}, {"containers": [node()]})
 
 
 @pytest.mark.parametrize(
-    ("text", "place", "said"),
+    ("text", "place", "expected"),
     [
-        pytest.param("gpu: {}", "2:3", 'error[resource-name]: no container can ask for "gpu"', id="a resource"),
+        pytest.param(
+            "gpu: {}",
+            "2:3",
+            'error[resource-name]: "gpu" is not a resource that a container can request',
+            id="a resource",
+        ),
         pytest.param(f"{GPU}: {{volums: []}}", "2:20", "warning[unknown-field]", id="a key"),
         pytest.param(f"{GPU}: []", "2:19", "error[wrong-type]", id="no mapping"),
         pytest.param(f"{GPU}: {{volumes: [{{name: a, hostPath: /a}}]}}", "2:30", "error[required]", id="no mount path"),
@@ -155,30 +160,30 @@ def test_what_nobody_asks_for_changes_nothing(accelerators: Any) -> None:
         pytest.param(
             f"{GPU}: {{volumes: [{{name: a, hostPath: /a/../b, mountPath: /b}}]}}",
             "2:50",
-            'error[path-leads-out]: hostPath is "/a/../b", which goes up by ..',
+            'error[path-leads-out]: hostPath "/a/../b" must not contain ..',
             id="upwards",
         ),
         pytest.param(
             f"{GPU}: {{volumes: [{{name: a, hostPath: /a, mountPath: /b}}]}}\n"
             "  amd.com/gpu: {volumes: [{name: a, hostPath: /c, mountPath: /d}]}",
             "3:47",
-            'error[duplicate-item]: hostPath is another one than that of the first volume "a": "/a"',
+            'error[duplicate-item]: hostPath differs from the first volume "a", which has "/a"',
             id="one name for two",
         ),
         pytest.param(
             f"{GPU}: {{env: [{{name: A}}], envVars: [{{name: A}}]}}",
             "2:48",
-            'error[duplicate-item]: a second variable "A"',
+            'error[duplicate-item]: variable "A" is set twice',
             id="in both spellings",
         ),
         pytest.param(f"{GPU}: {{env: [{{name: A, value: 1}}]}}", "2:43", "error[wrong-type]", id="a number"),
     ],
 )
-def test_what_is_wrong_with_an_entry(text: str, place: str, said: str) -> None:
+def test_a_wrong_entry(text: str, place: str, expected: str) -> None:
     Path("trainc.yaml").write_text(f"accelerators:\n  {text}\n")
     done = run("validate")
-    assert f"trainc.yaml:{place}: {said}" in done.out
-    assert done.code == int(said.startswith("error"))
+    assert f"trainc.yaml:{place}: {expected}" in done.out
+    assert done.code == int(expected.startswith("error"))
 
 
 @pytest.mark.parametrize(
@@ -203,7 +208,7 @@ def test_where_it_comes_from(path: tuple[str | int, ...], line: str, value: str)
     assert origin.value == value
 
 
-def test_what_the_cluster_would_refuse_of_it_is_said_at_its_line() -> None:
+def test_a_rejected_setting_is_reported_at_its_line() -> None:
     Path("job.yaml").write_text(JOB)
     Path("trainc.yaml").write_text(
         f"accelerators:\n  {GPU}:\n    env:\n      - {{name: BIG, value: {'x' * 140_000}}}\n"

@@ -1,6 +1,6 @@
-"""The benchmark measures what it says: inputs that are the same everywhere, peers that give the same objects.
+"""The benchmark's inputs are the same on every machine, and its peers produce the same objects.
 
-Nothing here looks at a time.
+No test depends on a measured time.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def test_the_inputs_compile_and_nothing_is_to_be_said_of_them(tmp_path: Path) ->
 
 @pytest.mark.parametrize("key", works.WORKS)
 def test_a_work_is_done_by_its_contestants(key: str, tmp_path: Path) -> None:
-    """Making it compares the objects with those of the peers that are installed."""
+    """Creating a workload compares the objects with those of the installed peers."""
     work = works.WORKS[key].make(tmp_path, 1 if key == "one" else 20)
     with Clock() as clock:
         results = race(clock, 1, work.contestants)
@@ -54,7 +54,7 @@ def test_a_work_is_done_by_its_contestants(key: str, tmp_path: Path) -> None:
 
 
 def named(key: str) -> set[str]:
-    """The contestants whose figures a goal is about."""
+    """Return the contestants that a goal compares."""
     return {name for goal in works.GOALS for work, name in (goal.measured, goal.reference) if work == key}
 
 
@@ -80,7 +80,7 @@ def test_the_peak_is_not_that_of_the_process_that_asks() -> None:
 
 
 def result_of(*cpu: float, kib: int = 1024) -> Result:
-    """Runs of so many processor seconds, and of one second of wall time each."""
+    """Return runs with these processor seconds and one second of wall time each."""
     return Result(Contestant("", []), [Lap(1, each, kib) for each in cpu])
 
 
@@ -118,13 +118,13 @@ def test_the_limits_on_processor_time_beside_kubectl() -> None:
 
 
 def test_the_page_of_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It holds what is printed: the machine, the limits, and a table for each work."""
+    """The page has the printed text: the machine, the limits, and a table for each workload."""
     page = tmp_path / "results.md"
     monkeypatch.setattr("sys.argv", ["run.py", "--only", "one", "--runs", "1", "--write", str(page)])
     main()
     text = page.read_text()
     headings = [line for line in text.splitlines() if line.startswith("#")]
-    assert headings == ["# Results", "### One TrainJob on a stock runtime, cold: 1 runs"]
+    assert headings == ["# Results", "### One TrainJob on a built-in runtime, cold: 1 runs"]
     assert all(goal.what in text for goal in works.GOALS)
     assert "| trainc build | " in text
 

@@ -1,4 +1,4 @@
-"""The command line as its user meets it: help, exit codes, what goes to which stream."""
+"""The command line for its users: help, exit codes and output streams."""
 
 from __future__ import annotations
 
@@ -57,15 +57,16 @@ def test_a_wrong_input_is_1_and_prints_nothing_but_diagnostics(monkeypatch: pyte
     assert run("validate", ".").code == 1
 
 
-def test_a_fault_of_ours_is_70_and_says_how_to_report_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_internal_error_is_70_and_explains_how_to_report_it(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object, **__: object) -> None:
-        raise RuntimeError("a fault")
+        raise RuntimeError("a bug")
 
     monkeypatch.setattr("trainc.compilation.compile", broken)
     done = run("build", str(GOLDEN))
     assert (done.code, done.out) == (70, "")
-    assert "RuntimeError: a fault" in done.err
-    assert "Please report it" in done.err
+    assert "RuntimeError: a bug" in done.err
+    assert "internal error" in done.err
+    assert "Report it with the traceback above" in done.err
 
 
 def test_nothing_to_compile_is_no_empty_manifest(tmp_path: Path) -> None:
@@ -101,8 +102,8 @@ def test_a_report_as_json() -> None:
         "id": "reserved-env",
         "severity": "error",
         "stage": "trainjob",
-        "message": "PET_NNODES is set by the torch framework",
-        "help": "leave it out: it follows from numNodes, numProcPerNode and the runtime",
+        "message": "the torch framework sets PET_NNODES, so a TrainJob cannot",
+        "help": "remove it: its value follows from numNodes, numProcPerNode and the runtime",
         "object": {
             "apiVersion": "trainer.kubeflow.org/v1alpha1",
             "kind": "TrainJob",
@@ -181,7 +182,7 @@ def test_the_runtimes_as_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     ]
     for words in (["plain"], ["--export", "out"]):
         done = run("runtimes", *words, "--format", "json")
-        assert (done.code, "--format json is for the list" in done.err) == (2, True)
+        assert (done.code, "--format json cannot be combined with NAME or --export" in done.err) == (2, True)
 
 
 def test_a_runtime_of_the_current_folder_is_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -210,7 +211,7 @@ def test_a_runtime_is_printed_as_it_is_written() -> None:
     assert done.err == 'error[runtime-not-found]: no runtime "plane"\n  help: did you mean plain?\n'
 
 
-def test_the_stock_runtimes_are_written_out_and_what_is_there_is_kept(tmp_path: Path) -> None:
+def test_the_built_in_runtimes_are_exported_and_existing_files_are_kept(tmp_path: Path) -> None:
     (tmp_path / "plain.yaml").write_text("ours\n")
     assert run("runtimes", "--export", str(tmp_path)).code == 0
     assert {p.name for p in tmp_path.iterdir()} == {p.name for p in BUILT_IN.iterdir()}
@@ -219,9 +220,9 @@ def test_the_stock_runtimes_are_written_out_and_what_is_there_is_kept(tmp_path: 
     assert run("runtimes", "--export", str(tmp_path / "plain.yaml")).code == 1
 
 
-def test_every_stock_runtime_is_sound() -> None:
+def test_every_built_in_runtime_is_valid() -> None:
     done = run("validate", str(BUILT_IN))
-    assert (done.code, done.out) == (0, f"no faults found: 0 TrainJobs, {len(list(BUILT_IN.iterdir()))} runtimes\n")
+    assert (done.code, done.out) == (0, f"no problems found: 0 TrainJobs, {len(list(BUILT_IN.iterdir()))} runtimes\n")
 
 
 @pytest.mark.parametrize("kind", ["TrainJob", "clustertrainingruntime", "JobSet"])
@@ -232,8 +233,8 @@ def test_a_schema_is_printed(kind: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "extended"),
     [
-        pytest.param(["TrainingRuntime"], True, id="what trainc reads"),
-        pytest.param(["ClusterTrainingRuntime", "--dialect", "v2.1"], False, id="what an older Trainer reads"),
+        pytest.param(["TrainingRuntime"], True, id="the schema that trainc reads"),
+        pytest.param(["ClusterTrainingRuntime", "--dialect", "v2.1"], False, id="the schema of an older Trainer"),
     ],
 )
 def test_the_schema_of_a_runtime_has_the_extensions(arguments: list[str], extended: bool) -> None:
@@ -241,7 +242,7 @@ def test_the_schema_of_a_runtime_has_the_extensions(arguments: list[str], extend
     assert ("tensorflow" in policy) is extended
 
 
-def test_passthrough_prints_of_a_list_what_is_of_another_kind() -> None:
+def test_passthrough_prints_the_list_items_of_other_kinds() -> None:
     job = '{"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob", "metadata": {"name": "a"}, %s}'
     items = [job % '"spec": {"runtimeRef": {"name": "plain"}}', '{"kind": "ConfigMap", "apiVersion": "v1"}']
     listed = f'{{"kind": "List", "apiVersion": "v1", "items": [{", ".join(items)}]}}'
@@ -255,7 +256,7 @@ def test_passthrough_prints_of_a_list_what_is_of_another_kind() -> None:
         pytest.param("kind: A", "kind: A\n", id="a newline at the end"),
         pytest.param("---\n  kind: A\n  b: 1\n", "  kind: A\n  b: 1\n", id="a separator goes, the indentation stays"),
         pytest.param("--- # why\nkind: A\n", "# why\nkind: A\n", id="a comment on it stays"),
-        pytest.param("--- {kind: A}\n", "{kind: A}\n", id="so does what stands on it"),
+        pytest.param("--- {kind: A}\n", "{kind: A}\n", id="a document on it stays"),
         pytest.param("# why\nkind: A\n\n", "# why\nkind: A\n\n", id="comments and blank lines"),
     ],
 )

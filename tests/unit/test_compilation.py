@@ -1,4 +1,4 @@
-"""The compiler as a function: which documents are compiled, with which runtime, and what is said of the others."""
+"""The compiler as a function: the compiled documents, their runtimes, and the diagnostics of other documents."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def runtime(image: str = "i:1", *, kind: str = "ClusterTrainingRuntime", namespa
 
 
 def image(compilation: trainc.Compilation) -> str:
-    """The image of the one JobSet's one container; else the ids of what went wrong."""
+    """Return the image of the only JobSet's only container, else the ids of the diagnostics."""
     if compilation.diagnostics:
         return ", ".join(d.id for d in compilation.diagnostics)
     (jobset,) = compilation.objects

@@ -1,4 +1,4 @@
-"""`trainc completion`: the scripts, and what they are told when somebody presses TAB."""
+"""`trainc completion`: the scripts, and the completions that a shell gets."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ BUILT_IN = {path.stem for path in ROOT.glob("runtimes/*.yaml")}
 
 
 def completed(words: str, monkeypatch: pytest.MonkeyPatch) -> set[str]:
-    """What bash's script is told of a line that ends in its last word: `type,value`."""
+    """Return the completions that bash gets for a line's last word: `type,value`."""
     monkeypatch.setenv("_TRAINC_COMPLETE", "bash_complete")
     monkeypatch.setenv("COMP_WORDS", words)
     monkeypatch.setenv("COMP_CWORD", str(len(words.split(" ")) - 1))
@@ -88,7 +88,7 @@ def test_what_is_offered(words: str, offered: set[str], monkeypatch: pytest.Monk
 
 
 def test_no_compiler_is_imported_for_a_completion() -> None:
-    """Somebody waits for it."""
+    """The user waits for it."""
     program = (
         "import os, sys\n"
         "os.environ |= {'_TRAINC_COMPLETE': 'bash_complete', 'COMP_WORDS': 'trainc ', 'COMP_CWORD': '1'}\n"

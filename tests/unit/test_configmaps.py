@@ -169,10 +169,10 @@ FAULTS = {
     "a field, with its line": (
         literal(ONE.replace("numNodes: 2", 'numNodes: "2"')),
         """\
-installer.yaml:12:19: error[wrong-type]: numNodes is the string "2", and must be a whole number
+installer.yaml:12:19: error[wrong-type]: numNodes must be an integer, not the string "2"
   12 |         numNodes: "2"
      |                   ^^^
-  help: write it without quotes: 2
+  help: remove the quotes: 2
 """,
     ),
     "a secret is masked": (
@@ -185,7 +185,7 @@ installer.yaml:27:64: error[unknown-field]""",
     "a field in a quoted string": (
         as_json(ONE.replace("numNodes: 2", "numNodes: two")),
         """\
-installer.yaml:1:201: error[wrong-type]: numNodes is the string "two", and must be a whole number
+installer.yaml:1:201: error[wrong-type]: numNodes must be an integer, not the string "two"
 """,
     ),
     "another document of the value": (
@@ -204,7 +204,7 @@ installer.yaml:35:17: error[unknown-version]""",
     "a second one": (
         literal(ONE) + "---\n" + ONE,
         """\
-installer.yaml:38:9: error[duplicate-runtime]: a second ClusterTrainingRuntime "one"
+installer.yaml:38:9: error[duplicate-runtime]: two ClusterTrainingRuntimes are named "one"
   38 |   name: one
      |         ^^^
   installer.yaml:9:13: the first one

@@ -1,4 +1,4 @@
-"""Coscheduling: the PodGroup, its timeout and the label of the pods, row by row."""
+"""Coscheduling: the PodGroup, its timeout and the label of the pods."""
 
 from __future__ import annotations
 

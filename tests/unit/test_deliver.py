@@ -1,4 +1,4 @@
-"""How the objects reach a cluster that may hold older ones: suspended, or replaced by Argo CD."""
+"""Delivery to a cluster that may have older objects: suspended JobSets, and replacement by Argo CD."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ GOLDEN = Path(__file__).parents[2] / "golden"
 
 
 @pytest.mark.parametrize(
-    ("said", "wanted"),
+    ("existing", "wanted"),
     [
         ("", "Force=true,Replace=true"),
         ("Prune=false", "Prune=false,Force=true,Replace=true"),
@@ -26,15 +26,15 @@ GOLDEN = Path(__file__).parents[2] / "golden"
         ("Replace=false", "Replace=false,Force=true"),
     ],
 )
-def test_sync_options(said: str, wanted: str) -> None:
-    assert with_replace(said) == wanted
+def test_sync_options(existing: str, wanted: str) -> None:
+    assert with_replace(existing) == wanted
 
 
 def objects(case: str, delivery: Delivery) -> tuple[dict[str, Any], ...]:
     return trainc.compile([str(GOLDEN / case / "input.yaml")], delivery=delivery).objects
 
 
-def test_argocd_replaces_the_jobset_alone() -> None:
+def test_argocd_replaces_only_the_jobset() -> None:
     made = objects("gang-mpi", Delivery(argocd_replace=True))
     marked = [tree["kind"] for tree in made if SYNC_OPTIONS in tree["metadata"].get("annotations", {})]
     assert {tree["kind"] for tree in made} == {"JobSet", "ConfigMap", "PodGroup"}
@@ -53,11 +53,11 @@ def test_a_patch_of_the_annotation_stays(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("case", ["suspended", "kueue-queue", "single-gpu-script"])
-def test_suspend_whatever_the_trainjob_says(case: str) -> None:
+def test_suspend_overrides_the_trainjob(case: str) -> None:
     assert all(jobset["spec"]["suspend"] is True for jobset in objects(case, Delivery(suspend=True)))
 
 
-def test_what_an_option_writes_is_told_so() -> None:
+def test_the_provenance_of_a_delivery_option() -> None:
     options = Delivery(argocd_replace=True, suspend=True)
     (job,) = trainc.compile([str(GOLDEN / "single-gpu-script" / "input.yaml")], delivery=options).jobs
     for path in (("spec", "suspend"), ("metadata", "annotations", SYNC_OPTIONS)):

@@ -1,4 +1,4 @@
-"""The dialects of TrainJob: how they are told apart, what they become, and where a field was written."""
+"""The dialects of TrainJob: detection, conversion to the v2.3 form, and the places of the original fields."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from running import run
 
 from trainc.cli.schema import DIALECTS as OFFERED
 from trainc.diagnostics import Document
-from trainc.frontends.dialects import DIALECTS, load, tell
+from trainc.frontends.dialects import DIALECTS, detect, load
 from trainc.frontends.moves import moved
 from trainc.objects import TrainJob
 
@@ -38,12 +38,12 @@ def job(spec: dict[str, Any], version: str = NOW) -> dict[str, Any]:
         pytest.param({}, FIRST, "kep-2170", id="the first group"),
     ],
 )
-def test_a_dialect_is_told_by_its_fields(spec: dict[str, Any], version: str, dialect: str) -> None:
-    assert tell(job(spec, version)).key == dialect
+def test_a_dialect_is_detected_by_its_fields(spec: dict[str, Any], version: str, dialect: str) -> None:
+    assert detect(job(spec, version)).key == dialect
 
 
 @pytest.mark.parametrize(
-    ("spec", "version", "mark", "against"),
+    ("spec", "version", "mark", "conflict"),
     [
         pytest.param(
             {"runtimeRef": {}, "trainingRuntimeRef": {}}, NOW, "trainingRuntimeRef", "runtimeRef", id="two references"
@@ -77,9 +77,9 @@ def test_a_dialect_is_told_by_its_fields(spec: dict[str, Any], version: str, dia
         ),
     ],
 )
-def test_two_dialects_in_one(spec: dict[str, Any], version: str, mark: str, against: str) -> None:
-    told = tell(job(spec, version))
-    assert (told.key, told.mark[-1], told.against[-1]) == ("", mark, against)
+def test_two_dialects_in_one(spec: dict[str, Any], version: str, mark: str, conflict: str) -> None:
+    detected = detect(job(spec, version))
+    assert (detected.key, detected.mark[-1], detected.conflict[-1]) == ("", mark, conflict)
 
 
 TEMPLATE = ("spec", "runtimePatches", 0, "trainingRuntimeSpec", "template")
@@ -197,16 +197,16 @@ def manifest(spec: str, version: str = NOW) -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("spec", "said"),
+    ("spec", "help"),
     [
         pytest.param(
             "  runtimeRef: {name: torch-distributed}\n  trainer: {numProcPerNode: auto}",
-            "Trainer v2.3 wants a number; leave it out",
+            "use a number, or remove it",
             id="a word in v2.3",
         ),
         pytest.param(
             "  runtimeRef: {name: torch-distributed}\n  trainer: {datasetConfig: {}}",
-            "Trainer v2.3 writes initializer.dataset",
+            "use initializer.dataset, its Trainer v2.3 form",
             id="a field of a predecessor, misplaced",
         ),
         pytest.param(
@@ -221,8 +221,8 @@ def manifest(spec: str, version: str = NOW) -> bytes:
         ),
     ],
 )
-def test_what_is_said_of_older_fields(spec: str, said: str) -> None:
-    assert said in run("validate", "-", stdin=manifest(spec)).out
+def test_help_for_older_fields(spec: str, help: str) -> None:
+    assert help in run("validate", "-", stdin=manifest(spec)).out
 
 
 @pytest.mark.parametrize(
@@ -269,10 +269,10 @@ spec:
     )
 
 
-@pytest.mark.parametrize("said", ["0", "-1", "many", "[2]", "true"])
-def test_a_runtime_with_no_processes(said: str) -> None:
+@pytest.mark.parametrize("count", ["0", "-1", "many", "[2]", "true"])
+def test_a_runtime_with_no_processes(count: str) -> None:
     text = f"""{{apiVersion: {NOW}, kind: ClusterTrainingRuntime, metadata: {{name: r}}, spec: {{
-        mlPolicy: {{torch: {{numProcPerNode: {said}}}}}, template: {{spec: {{replicatedJobs: []}}}}}}}}"""
+        mlPolicy: {{torch: {{numProcPerNode: {count}}}}}, template: {{spec: {{replicatedJobs: []}}}}}}}}"""
     assert "error[runtime-processes]" in run("validate", "-", stdin=text.encode()).out
 
 

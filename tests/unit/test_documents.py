@@ -1,4 +1,4 @@
-"""How documents are read: what each text means, which are refused with which words, and where a stream is cut."""
+"""Reading of documents: the value of each text, the message of each rejected one, and the chunks of a stream."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ SCALARS: list[tuple[str, Any]] = [
     ("1٣", "1٣"),
     ("inf", "inf"),
     ("NaN", "NaN"),
-    # What other readers of YAML 1.1 take for something else.
+    # Texts that other YAML 1.1 readers interpret differently.
     ("12:30", "12:30"),
     ("2001-12-14", "2001-12-14"),
     ("2001-12-14 21:59:43.10", "2001-12-14 21:59:43.10"),
@@ -79,7 +79,7 @@ SCALARS: list[tuple[str, Any]] = [
     ("500m", "500m"),
     ("=", "="),
     ("<<", "<<"),
-    # Quotes and blocks make strings.
+    # Quoted scalars and block scalars are strings.
     ('"1"', "1"),
     ("'~'", "~"),
     ('"\\x41\\u00e9\\U0001F600\\_"', "Aé😀\xa0"),
@@ -152,10 +152,10 @@ DOCUMENTS: list[tuple[str, Any]] = [
     ("a: http://h/p?q=1", {"a": "http://h/p?q=1"}),
     ("['?', \"a?b\"]", ["?", "a?b"]),
     ("{on: 1}", {"true": 1}),
-    # parse reads the first document; read_stream refuses what follows.
+    # parse reads the first document; read_stream rejects text after it.
     ("a: 1\n---\nb: 2\n", {"a": 1}),
     ("a: 1\n...\nb: 2\n", {"a": 1}),
-    # Aliases, and anchors defined anew, also within themselves.
+    # Aliases, and redefined anchors, also inside themselves.
     ("a: &x 1.0\nb: *x\n*x : c", {"a": 1, "b": 1, "1": "c"}),
     ("a: &x 1\nb: &x 2\nc: *x", {"a": 1, "b": 2, "c": 2}),
     ("&x [&x 1, *x]", [1, 1]),
@@ -181,107 +181,107 @@ REFUSED: list[tuple[str, tuple[int, int], str, str]] = [
         "a: 1\nb: 2\na: 3",
         (3, 1),
         'the key "a" is already set on line 1',
-        "remove one of the two: kubectl would take the last without a word",
+        "remove one of them: kubectl silently uses the last one",
     ),
-    ("x:\n- k: 1\n  'k': 2", (3, 3), 'the key "k" is already set on line 2', "remove one of the two"),
-    ("31: a\n0x1F: b", (2, 1), 'the key "31", written 0x1F, is already set on line 1', "remove one of the two"),
-    ('true: a\n"true": b', (2, 1), 'the key "true" is already set on line 1', "remove one of the two"),
-    ("a:\n  <<: {b: 1}\n  b: 2\n  b: 3", (4, 3), 'the key "b" is already set on line 3', "remove one of the two"),
-    ("~: x", (1, 1), "a key is missing or null", "put the key in quotes"),
+    ("x:\n- k: 1\n  'k': 2", (3, 3), 'the key "k" is already set on line 2', "remove one of them"),
+    ("31: a\n0x1F: b", (2, 1), 'the key "31", written 0x1F, is already set on line 1', "remove one of them"),
+    ('true: a\n"true": b', (2, 1), 'the key "true" is already set on line 1', "remove one of them"),
+    ("a:\n  <<: {b: 1}\n  b: 2\n  b: 3", (4, 3), 'the key "b" is already set on line 3', "remove one of them"),
+    ("~: x", (1, 1), "a key is missing or null", "quote the key"),
     (
         "9223372036854775808: x",
         (1, 1),
         "the integer 9223372036854775808 is too large for a key",
-        "put the key in quotes",
+        "quote the key",
     ),
     (
         "name: {{ .Values.name }}",
         (1, 8),
-        "`{{` begins a template's placeholder, which YAML takes for a mapping in a mapping",
-        "render the template first, or put the placeholder in quotes",
+        "`{{` starts a template placeholder, which YAML reads as a mapping in a mapping",
+        "render the template first, or quote the placeholder",
     ),
-    ("a: {[1]: b}", (1, 5), "a list or mapping cannot be a key", "put quotes around a key or value that begins"),
+    ("a: {[1]: b}", (1, 5), "a list or mapping cannot be a key", "quote a key or value that starts"),
     ("apiVersion: v1\napiVersion: v1", (2, 1), 'the key "apiVersion" is already set on line 1', "put `---`"),
-    ("a: &x [1]\n*x : b", (2, 1), "a list or mapping cannot be a key", "put quotes"),
-    ("k" * 1025 + ": v", (1, 1026), "a key cannot stand here", "quote"),
+    ("a: &x [1]\n*x : b", (2, 1), "a list or mapping cannot be a key", "quote a key"),
+    ("k" * 1025 + ": v", (1, 1026), "a key is not allowed here", "quote"),
     # Merges.
     (
         "b: 1\n<<: {b: 2}",
         (2, 1),
         '`<<` would override the key "b", which is set on line 1',
-        "write `<<` as the first key: then the mapping's own keys win everywhere",
+        "move `<<` before the other keys: the mapping's own keys then take precedence",
     ),
-    ("{<<: {a: 1}, <<: {a: 2}}", (1, 14), 'two of the merged mappings set the key "a"', "set the key in the mapping"),
-    ("{<<: [{a: 1}, {a: 2}]}", (1, 2), 'two of the merged mappings set the key "a"', "set the key in the mapping"),
-    ("{<<: 1}", (1, 6), "`<<` takes a mapping, an alias of one, or a list of these", '"<<" in quotes'),
-    ("{a: &a [{}], <<: *a}", (1, 18), "`<<` takes a mapping, an alias of one, or a list of these", ""),
-    ("{<<: [[{}]]}", (1, 11), "`<<` takes a mapping, an alias of one, or a list of these", ""),
+    ("{<<: {a: 1}, <<: {a: 2}}", (1, 14), 'two merged mappings set the key "a"', "set the key in the mapping"),
+    ("{<<: [{a: 1}, {a: 2}]}", (1, 2), 'two merged mappings set the key "a"', "set the key in the mapping"),
+    ("{<<: 1}", (1, 6), "`<<` requires a mapping, an alias of one, or a list of these", "quote it to use it as a key"),
+    ("{a: &a [{}], <<: *a}", (1, 18), "`<<` requires a mapping, an alias of one, or a list of these", ""),
+    ("{<<: [[{}]]}", (1, 11), "`<<` requires a mapping, an alias of one, or a list of these", ""),
     # Aliases.
-    ("command: *.sh", (1, 11), "a `&` or `*` here begins an anchor or alias, whose name is missing", "quotes"),
-    ("command: *all", (1, 10), "the alias *all refers to no anchor before it", "quotes"),
-    ("a: &x [*x]", (1, 8), "the value of the anchor &x contains itself", "write the value out"),
+    ("command: *.sh", (1, 11), "a `&` or `*` starts an anchor or alias here, but its name is missing", "quote"),
+    ("command: *all", (1, 10), "the alias *all has no anchor before it", "quote"),
+    ("a: &x [*x]", (1, 8), "the value of the anchor &x contains itself", "replace the alias with a value"),
     # Values.
     (
         "a: .inf",
         (1, 4),
-        "JSON, in which Kubernetes keeps objects, has no infinity and no NaN",
-        "put the value in quotes",
+        "infinity and NaN are not valid: Kubernetes stores objects as JSON",
+        "quote the value",
     ),
-    ("a: &x .nan", (1, 4), "JSON, in which Kubernetes keeps objects, has no infinity and no NaN", ""),
-    ("a: !!int x", (1, 4), "`x` is no int", "correct the value, or remove the tag before it"),
-    ("a: !!float 18446744073709551615", (1, 4), "`18446744073709551615` is no float", ""),
-    ("a: !!timestamp 2001-02-29", (1, 4), "`2001-02-29` is no timestamp", ""),
-    ("a: !!binary aGk", (1, 4), "the value is no base64", ""),
-    # What Go's scanner refuses, and libyaml accepts.
+    ("a: &x .nan", (1, 4), "infinity and NaN are not valid: Kubernetes stores objects as JSON", ""),
+    ("a: !!int x", (1, 4), "`x` is not a valid int", "correct the value, or remove its tag"),
+    ("a: !!float 18446744073709551615", (1, 4), "`18446744073709551615` is not a valid float", ""),
+    ("a: !!timestamp 2001-02-29", (1, 4), "`2001-02-29` is not a valid timestamp", ""),
+    ("a: !!binary aGk", (1, 4), "the value is not valid base64", ""),
+    # Texts that Go's scanner rejects and libyaml accepts.
     (
         "args: [http://h/p?q=1]",
         (1, 8),
-        "a value between brackets or braces cannot hold a `?`: Kubernetes takes it for the start of a key",
-        "put the value in quotes",
+        "a value in brackets or braces cannot contain `?`: Kubernetes reads it as the start of a key",
+        "quote the value",
     ),
-    ("{a: b?}", (1, 5), "a value between brackets or braces cannot hold a `?`", ""),
+    ("{a: b?}", (1, 5), "a value in brackets or braces cannot contain `?`", ""),
     (
         "[!foo, 1]",
         (1, 2),
-        "a tag must end with a space: Kubernetes takes the comma for a part of it",
+        "a tag must end with a space: Kubernetes reads the comma as part of it",
         "before the comma",
     ),
-    (r'"a\/b"', (1, 1), r"the escape \/ is JSON's, and unknown in YAML", "write / without the backslash"),
-    ("%YAML 1.2\n---\na", (1, 1), "Kubernetes reads YAML 1.1 only", "remove the line with %YAML"),
-    ("a: 1\n\ufeffb: 2", (2, 1), "a byte order mark stands at the start of a line", "remove it"),
-    # What both refuse.
-    ("a:\n\t- b", (2, 1), "a tab stands where YAML takes spaces only", "indent with spaces"),
-    ("a: b\n\tc: d", (2, 1), "a tab stands where YAML takes spaces only", "indent with spaces"),
-    ("a: @b", (1, 4), "a value cannot begin with `@`", "put the value in quotes"),
-    ("a: b: c", (1, 5), "the value on this line holds a second `:`", "put the value in quotes"),
+    (r'"a\/b"', (1, 1), r"the escape \/ is valid in JSON, but not in YAML", "remove the backslash"),
+    ("%YAML 1.2\n---\na", (1, 1), "Kubernetes reads only YAML 1.1", "remove the %YAML line"),
+    ("a: 1\n\ufeffb: 2", (2, 1), "a byte order mark is not allowed at the start of a line", "remove it"),
+    # Texts that both reject.
+    ("a:\n\t- b", (2, 1), "a tab is not allowed where YAML requires spaces", "indent with spaces"),
+    ("a: b\n\tc: d", (2, 1), "a tab is not allowed where YAML requires spaces", "indent with spaces"),
+    ("a: @b", (1, 4), "a value cannot start with `@`", "quote the value"),
+    ("a: b: c", (1, 5), "the value on this line contains a second `:`", "quote the value"),
     (
         "a: x\n  b: 1",
         (2, 4),
-        "a key cannot stand here: the line before it has a value already, or the key is longer than 1024 characters",
+        "a key is not allowed here: the line before it already has a value, or the key is longer than 1024 characters",
         "check the indentation",
     ),
     ("a: - b", (1, 4), "a list item (`- `) cannot start here", "start the list on the next line"),
-    ("a:\n  b: 1\n c: 2", (3, 2), "this line fits no place in the mapping that starts on line 1", "indentation"),
-    ("- a\nb: 1", (2, 1), "this line is no item, but stands at the indentation, of the list that starts on line 1", ""),
-    ('a: "b" c', (1, 8), "this text stands behind a value that has ended", "put the whole value in one pair of quotes"),
+    ("a:\n  b: 1\n c: 2", (3, 2), "this line does not fit into the mapping that starts on line 1", "indentation"),
+    ("- a\nb: 1", (2, 1), "this line is not an item, but has the indentation of the list that starts on line 1", ""),
+    ('a: "b" c', (1, 8), "this text follows a complete value", "put the whole value in one pair of quotes"),
     ("a: 'b\nc: d", (1, 4), "the quoted string that starts here is never closed", "add the closing quote"),
-    ("a: [b", (1, 4), "the list opened with `[` is never closed", "add the `]`"),
-    ("{a: b\n", (1, 1), "the mapping opened with `{` is never closed", "add the `}`"),
+    ("a: [b", (1, 4), "the list opened with `[` is never closed", "add a closing `]`"),
+    ("{a: b\n", (1, 1), "the mapping opened with `{` is never closed", "add a closing `}`"),
     ("a: {b: c] }", (1, 9), "a `,` or `}` is missing in the mapping opened with `{` on line 1", "close the mapping"),
-    ("{a:}", (1, 3), "a `:` must be followed by a space here", "put a space after the colon"),
-    ("a: }", (1, 4), "a value cannot begin with `}`", "quotes"),
-    ('a: "C:\\dir"', (1, 7), "this escape is unknown in a double-quoted string", r"write a backslash as \\"),
-    ('a: "\\ud83d"', (1, 7), "an escape in this quoted string stands for no character", ""),
+    ("{a:}", (1, 3), "a `:` must be followed by a space here", "add a space after the colon"),
+    ("a: }", (1, 4), "a value cannot start with `}`", "quote"),
+    ('a: "C:\\dir"', (1, 7), "unknown escape in a double-quoted string", r"write a backslash as \\"),
+    ('a: "\\ud83d"', (1, 7), "this quoted string contains an escape that represents no character", ""),
     ("a: |0\n x", (1, 5), "the indentation after `|` or `>` must be from 1 to 9", ""),
-    ("a: 1\nb\nc: 2", (2, 1), "this line is neither `key: value` nor a part of the value before it", ""),
-    ("%YAML 1.1\na: 1", (1, 1), "a directive must be followed by `---`", "remove the line that begins with `%`"),
-    ("%foo\na: 1", (1, 5), "a `%` at the start of a line begins a directive", "put the value in quotes"),
-    ("- a\n-b\n- c", (2, 1), "a list item lacks the space behind its `-`", "write `- item`"),
-    ("a:b\nc: d", (2, 2), "the key on the line before lacks a space behind its `:`", "write `key: value`"),
-    ("a: !!int", (1, 4), "an empty value is no int", ""),
-    ("a: \x1b[0m", (1, 4), "the control character U+001B cannot stand in YAML", r'"\x1b"'),
-    ("a\x00b", (1, 2), "the text holds NUL bytes: it is no YAML, or not UTF-8", "save the file as UTF-8"),
-    ("a: \ud800", (1, 4), "U+D800 is half a character", "save the file as UTF-8"),
+    ("a: 1\nb\nc: 2", (2, 1), "this line is neither `key: value` nor part of the value before it", ""),
+    ("%YAML 1.1\na: 1", (1, 1), "a directive must be followed by `---`", "remove the line that starts with `%`"),
+    ("%foo\na: 1", (1, 5), "a `%` at the start of a line starts a directive", "quote the value"),
+    ("- a\n-b\n- c", (2, 1), "a list item has no space after its `-`", "write `- item`"),
+    ("a:b\nc: d", (2, 2), "the key on the previous line has no space after its `:`", "write `key: value`"),
+    ("a: !!int", (1, 4), "an empty value is not a valid int", ""),
+    ("a: \x1b[0m", (1, 4), "the control character U+001B is not allowed in YAML", r'"\x1b"'),
+    ("a\x00b", (1, 2), "the text contains NUL bytes: it is not YAML, or not UTF-8", "save the file as UTF-8"),
+    ("a: \ud800", (1, 4), "U+D800 is half of a surrogate pair", "save the file as UTF-8"),
 ]
 
 BYTES: list[tuple[bytes, Any]] = [
@@ -294,9 +294,9 @@ REFUSED_BYTES: list[tuple[bytes, tuple[int, int], str]] = [
     (b"a: 1\nb: \xc3(", (2, 4), "the byte 0xc3 is not UTF-8"),
     (b"a: \xed\xa0\x80", (1, 4), "the byte 0xed is not UTF-8"),
     (b"a: \xf4\x90\x80\x80", (1, 4), "the byte 0xf4 is not UTF-8"),
-    (b"a\x00:\x00", (1, 2), "the text holds NUL bytes: it is no YAML, or not UTF-8"),
-    (b"\xff\xfea", (1, 1), "the file begins as UTF-16, but is none"),
-    (b"\xff\xfe\x00\xd8", (1, 1), "U+D800 is half a character"),
+    (b"a\x00:\x00", (1, 2), "the text contains NUL bytes: it is not YAML, or not UTF-8"),
+    (b"\xff\xfea", (1, 1), "the file has a UTF-16 byte order mark, but is not UTF-16"),
+    (b"\xff\xfe\x00\xd8", (1, 1), "U+D800 is half of a surrogate pair"),
 ]
 
 
@@ -374,7 +374,7 @@ STREAMS: list[tuple[str, list[Any]]] = [
     ('{"a":[1.0,-0,-0.0,1e3,1e21,0.5,true,null]}', [{"a": [1, 0, 0, 1000, 1e21, 0.5, True, None]}]),
     ('{"a":9223372036854775808}', [{"a": 9223372036854776000}]),
     ('{"a":18446744073709551615}', [{"a": 18446744073709552000}]),
-    # What begins like JSON and is none is YAML.
+    # A text that starts like JSON, but is not JSON, is read as YAML.
     ("{a: 1}\n---\n{b: 2}", [A, B]),
     ('{"a": 01}', [A]),
     ('{"a": NaN}', [{"a": "NaN"}]),
@@ -386,14 +386,14 @@ STREAMS: list[tuple[str, list[Any]]] = [
 ]
 
 REFUSED_STREAMS: list[tuple[str, list[Any], list[tuple[int, int, str]]]] = [
-    ("a: 1\n...\nb: 2\n", [], [(3, 1, "the document has ended before this line: only one value can stand at its top")]),
-    ("[1]\n[2]", [], [(2, 1, "the document has ended before this line: only one value can stand at its top")]),
-    ("a: 1\n--- b: 2\n", [A], [(2, 1, "`b: 2` behind the separator `---` would be lost")]),
-    ("a: 1\n----\nb: 2", [A, B], [(2, 1, "the separator between two documents is exactly `---`")]),
-    ('{"a":1} x', [A], [(1, 9, "what follows a JSON object must be another one")]),
-    ('{"a":1} {b: 2}', [A], [(1, 9, "what follows a JSON object must be another one")]),
-    ('{"a":1}\n}', [A], [(2, 1, "a value cannot begin with `}`")]),
-    ('{"a":1}--- b', [A], [(1, 8, "`b` behind the separator `---` would be lost")]),
+    ("a: 1\n...\nb: 2\n", [], [(3, 1, "the document ended before this line: a document has only one top-level value")]),
+    ("[1]\n[2]", [], [(2, 1, "the document ended before this line: a document has only one top-level value")]),
+    ("a: 1\n--- b: 2\n", [A], [(2, 1, "`b: 2` after the separator `---` would be lost")]),
+    ("a: 1\n----\nb: 2", [A, B], [(2, 1, "the separator between documents must be exactly `---`")]),
+    ('{"a":1} x', [A], [(1, 9, "only another JSON object may follow a JSON object")]),
+    ('{"a":1} {b: 2}', [A], [(1, 9, "only another JSON object may follow a JSON object")]),
+    ('{"a":1}\n}', [A], [(2, 1, "a value cannot start with `}`")]),
+    ('{"a":1}--- b', [A], [(1, 8, "`b` after the separator `---` would be lost")]),
     ('\n {"a":1,\n  "a":2}', [], [(3, 3, 'the key "a" is already set on line 2')]),
     ('{"a":1}\n{"b":1, "b":2}', [A], [(2, 9, 'the key "b" is already set on line 2')]),
     ('{"a": 1,}', [], [(1, 8, "a trailing comma is not valid in JSON")]),
@@ -402,22 +402,22 @@ REFUSED_STREAMS: list[tuple[str, list[Any], list[tuple[int, int, str]]]] = [
     ('{"a": 1} {"b": 2, }', [A], [(1, 17, "a trailing comma is not valid in JSON")]),
     ('{"a": 1, "a": 2,}', [], [(1, 10, 'the key "a" is already set on line 1')]),
     ('{"a": 1e999,}', [], [(1, 7, "the number 1e999 is too large")]),
-    ('{"a": 1,,}', [], [(1, 9, "a value cannot begin with `,`")]),
-    (r'{"a":"\ud800"}', [], [(1, 9, "an escape in this quoted string stands for no character")]),
+    ('{"a": 1,,}', [], [(1, 9, "a value cannot start with `,`")]),
+    (r'{"a":"\ud800"}', [], [(1, 9, "this quoted string contains an escape that represents no character")]),
     ('{"a":1e999}', [], [(1, 6, "the number 1e999 is too large")]),
-    # Errors of all documents at once, with lines of the file.
+    # The errors of all documents at once, with their lines in the file.
     (
         "x: 1\nx: 2\n---\na: 1\n---\n\tb\n---\nb: 2\n---\nc: 1\nd: 1\nc: 2\n",
         [A, B],
         [
             (2, 1, 'the key "x" is already set on line 1'),
-            (6, 1, "a tab stands where YAML takes spaces only"),
+            (6, 1, "a tab is not allowed where YAML requires spaces"),
             (12, 1, 'the key "c" is already set on line 10'),
         ],
     ),
     ("a: 1\n---\nx: \udcff\n---\nb: 2", [A, B], [(3, 4, "the byte 0xff is not UTF-8")]),
-    ("[" * 101 + "]" * 101, [], [(1, 101, "lists and mappings are nested more than 100 deep")]),
-    ('{"a":' * 101 + "1" + "}" * 101, [], [(1, 501, "lists and mappings are nested more than 100 deep")]),
+    ("[" * 101 + "]" * 101, [], [(1, 101, "lists and mappings are nested more than 100 levels deep")]),
+    ('{"a":' * 101 + "1" + "}" * 101, [], [(1, 501, "lists and mappings are nested more than 100 levels deep")]),
 ]
 
 
@@ -452,7 +452,7 @@ def test_levels_behind_aliases_count() -> None:
     chain = "a0: &a0 [x]\n" + "".join(f"a{i}: &a{i} [*a{i - 1}]\n" for i in range(1, 99))
     assert read_stream(chain)[1] == []
     _, errors = read_stream(chain + "a99: [*a98]")
-    assert [error.message for error in errors] == ["lists and mappings are nested more than 100 deep"]
+    assert [error.message for error in errors] == ["lists and mappings are nested more than 100 levels deep"]
 
 
 CHUNKS: list[tuple[str, list[Chunk]]] = [
@@ -491,15 +491,15 @@ BOMB = "a0: &a0 [x,x,x,x,x,x,x,x,x]\n" + "".join(
 
 
 def _aliases(others: int) -> str:
-    """A document of which nearly all nodes come through aliases, and `others`."""
+    """Return a document with mostly aliased nodes, and `others`."""
     nested = "a: &a [" + "x," * 50 + "]\nb: &b [" + "*a ," * 20 + "]\nc: [" + "*b ," * 20 + "]"
     return "p: [" + "1," * others + "]\n" + nested
 
 
 def test_share_of_aliases_is_limited_to_the_node() -> None:
-    """Go's limit is 99 % of all nodes, the document counted as one: the oracle refuses 120 others, and accepts 121."""
+    """Go's limit is 99 % of all nodes, where the document counts as one: the oracle rejects 120 others, accepts 121."""
     assert len(parse(_aliases(121))["c"]) == 20
-    with pytest.raises(YamlError, match="aliases make this document"):
+    with pytest.raises(YamlError, match="aliases expand this document"):
         parse(_aliases(120))
 
 

@@ -1,4 +1,4 @@
-"""Elastic torch: how many nodes, what torchrun is told, and what nobody could start by, row by row."""
+"""Elastic torch: the number of nodes, the variables of torchrun, and invalid policies."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def replicated(name: str, *, trainer: bool = False, parallelism: int = 1) -> dic
 
 
 def compiled(tmp_path: Path, policy: Any, trainer: Any = None, nodes: Any = None, **spec: Any) -> Compilation:
-    """A TrainJob of a runtime with this elastic policy, and beside the trainer a job of three pods."""
+    """Compile a TrainJob on a runtime with this elastic policy, a trainer, and a job of three pods."""
     jobs = [replicated("node", trainer=True), replicated("data", parallelism=3)]
     ml_policy = {"torch": {"elasticPolicy": policy}} | ({} if nodes is None else {"numNodes": nodes})
     runtime = {"mlPolicy": ml_policy, "template": {"spec": {"replicatedJobs": jobs}}, **spec}
@@ -39,7 +39,7 @@ def compiled(tmp_path: Path, policy: Any, trainer: Any = None, nodes: Any = None
 
 
 def made(tmp_path: Path, policy: Any, trainer: Any = None, nodes: Any = None) -> tuple[int, list[tuple[str, str]]]:
-    """The trainer's pods, and the variables that they have."""
+    """Return the number of trainer pods, and their variables."""
     compilation = compiled(tmp_path, policy, trainer, nodes)
     assert [d.message for d in compilation.diagnostics if d.severity == "error"] == []
     job = compilation.objects[0]["spec"]["replicatedJobs"][0]["template"]["spec"]
@@ -51,7 +51,7 @@ def made(tmp_path: Path, policy: Any, trainer: Any = None, nodes: Any = None) ->
 @pytest.mark.parametrize(
     ("policy", "asked", "nodes", "pods", "bounds"),
     [
-        pytest.param({}, None, None, 1, "1:1", id="nobody says anything"),
+        pytest.param({}, None, None, 1, "1:1", id="nothing is set"),
         pytest.param({}, None, 3, 3, "1:3", id="the runtime's nodes"),
         pytest.param({}, 4, 3, 4, "1:4", id="the TrainJob's nodes"),
         pytest.param({"maxNodes": 5}, None, 3, 5, "1:5", id="as many as may train"),
@@ -69,25 +69,37 @@ def test_counts(tmp_path: Path, policy: Any, asked: Any, nodes: Any, pods: int, 
 
 
 @pytest.mark.parametrize(
-    ("policy", "asked", "nodes", "said"),
+    ("policy", "requested", "nodes", "message"),
     [
-        pytest.param({"minNodes": 3, "maxNodes": 2}, None, None, "at least 3 nodes, and at most 2", id="upside down"),
-        pytest.param({"minNodes": 2}, None, None, "at least 2 nodes, and at most 1", id="no greatest number"),
-        pytest.param({}, None, 0, "at least 1 nodes, and at most 0", id="no nodes"),
-        pytest.param({"minNodes": 2, "maxNodes": 4}, 1, None, '1 nodes, and runtime "r" trains on 2 to 4', id="few"),
-        pytest.param({"minNodes": 2, "maxNodes": 4}, 5, None, '5 nodes, and runtime "r" trains on 2 to 4', id="many"),
+        pytest.param(
+            {"minNodes": 3, "maxNodes": 2},
+            None,
+            None,
+            "the minimum of 3 nodes exceeds the maximum of 2",
+            id="upside down",
+        ),
+        pytest.param(
+            {"minNodes": 2}, None, None, "the minimum of 2 nodes exceeds the maximum of 1", id="no greatest number"
+        ),
+        pytest.param({}, None, 0, "the minimum of 1 nodes exceeds the maximum of 0", id="no nodes"),
+        pytest.param(
+            {"minNodes": 2, "maxNodes": 4}, 1, None, 'numNodes must be from 2 to 4 for runtime "r", not 1', id="few"
+        ),
+        pytest.param(
+            {"minNodes": 2, "maxNodes": 4}, 5, None, 'numNodes must be from 2 to 4 for runtime "r", not 5', id="many"
+        ),
         pytest.param(
             {"minNodes": 2, "minReplicas": 1},
             3,
             None,
-            "minNodes is 2 and minReplicas is 1: they are two names of the same bound",
+            "minNodes is 2 and minReplicas is 1, but they are two names of the same bound",
             id="twice, differently",
         ),
     ],
 )
-def test_counts_that_contradict(tmp_path: Path, policy: Any, asked: Any, nodes: Any, said: str) -> None:
-    found = compiled(tmp_path, policy, {} if asked is None else {"numNodes": asked}, nodes).diagnostics
-    assert [(d.id, d.message) for d in found] == [("elastic-nodes", said)]
+def test_counts_that_contradict(tmp_path: Path, policy: Any, requested: Any, nodes: Any, message: str) -> None:
+    found = compiled(tmp_path, policy, {} if requested is None else {"numNodes": requested}, nodes).diagnostics
+    assert [(d.id, d.message) for d in found] == [("elastic-nodes", message)]
 
 
 USUAL = {
@@ -190,16 +202,16 @@ def test_a_gang_is_what_can_start(tmp_path: Path, policy: Any, asked: Any, membe
         pytest.param({"rdzvConf": [{"key": "a", "value": " "}]}, {}, ["elastic-rdzv-conf"], id="no value"),
         pytest.param({"rdzvConf": [{"key": "a=b", "value": "1"}]}, {}, ["elastic-rdzv-conf"], id="a key with ="),
         pytest.param({"rdzvBackend": "static"}, {}, ["elastic-backend"], id="static"),
-        pytest.param({"rdzvBackend": "etcd"}, {}, ["elastic-backend"], id="a server, nobody says where"),
+        pytest.param({"rdzvBackend": "etcd"}, {}, ["elastic-backend"], id="a server without host"),
         pytest.param({"rdzvBackend": "ours"}, {}, [], id="a plug-in's backend"),
-        pytest.param({"standalone": True}, {"numNodes": 1}, [], id="one alone"),
-        pytest.param({"standalone": True}, {"numNodes": 2}, ["elastic-standalone"], id="two alone"),
+        pytest.param({"standalone": True}, {"numNodes": 1}, [], id="one node"),
+        pytest.param({"standalone": True}, {"numNodes": 2}, ["elastic-standalone"], id="two nodes"),
         pytest.param({"minNodes": 0}, {}, ["out-of-range"], id="no node at all"),
         pytest.param({"maxnodes": 2}, {}, ["unknown-field"], id="a misspelt field"),
         pytest.param({}, {"env": [{"name": "PET_NNODES", "value": "2"}]}, ["reserved-env"], id="torch's own variable"),
     ],
 )
-def test_what_is_said(tmp_path: Path, policy: Any, trainer: Any, ids: list[str]) -> None:
+def test_diagnostics(tmp_path: Path, policy: Any, trainer: Any, ids: list[str]) -> None:
     assert [d.id for d in compiled(tmp_path, policy, trainer).diagnostics] == ids
 
 

@@ -1,4 +1,4 @@
-"""What is written, beside what it is: quotes and their absence, literal blocks, order, layout."""
+"""The output for each value: plain and quoted strings, literal blocks, order, layout."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from trainc.emit import json, order, yaml
 
 
 def written(value: Any) -> str:
-    """How a value stands after its key."""
+    """Return the text of a value after its key."""
     return yaml.render([{"k": value}]).removeprefix("k:").removeprefix(" ").removesuffix("\n")
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        # words, names, and what people pass as arguments
+        # words, names and typical arguments
         *("node", "Torch", "truely", "nope", "none", "t", "offset", "-c", "--epochs=3", "a b  c", "/bin/sh", "~/x"),
-        # quantities, versions, addresses: digits that are no number to anybody
+        # quantities, versions, addresses: digits that no parser reads as a number
         *("500m", "10Gi", "1.2.3", "10.0.0.1", "1e", "1e3.5", "e3", "0xfg", "1h30m", "2024-01", "2024-01-01x"),
         *("8080/tcp", "inf", "nan", "v1", "+", "."),
-        # signs that mean something elsewhere
+        # characters that are syntax in other positions
         *(":8080", "?x", "-x", "a:b", "a#b", "a,b", "a]b", "a'b", 'a"b', "=x", "<<x", "<", "..", "a!", "a%", "a&b"),
         *("\\n", "$(X)", "${X}"),
         # other scripts
@@ -66,7 +66,7 @@ def test_plain(text: str) -> None:
         *("2024-01-01", "2024-1-1", "2024-01-01T10:00:00Z", "2024-01-01 10:00:00", "2001-12-14t21:59:43.10-05:00"),
     ],
 )
-def test_double_quotes_around_what_a_reader_takes_for_another_type(text: str) -> None:
+def test_double_quotes_around_strings_that_look_like_another_type(text: str) -> None:
     assert written(text) == f'"{text}"'
 
 
@@ -78,7 +78,7 @@ def test_double_quotes_around_what_a_reader_takes_for_another_type(text: str) ->
         *("a: b", "a:", "a #b", "a: #", " a", "a ", " "),
     ],
 )
-def test_single_quotes_around_what_would_be_syntax(text: str) -> None:
+def test_single_quotes_around_syntax(text: str) -> None:
     assert written(text) == f"'{text}'"
 
 
@@ -132,7 +132,7 @@ def test_literal_blocks(text: str, expected: str) -> None:
     [
         pytest.param("\n", r'"\n"', id="nothing but a line break"),
         pytest.param(" \n\t\n", r'" \n\t\n"', id="nothing but white space"),
-        pytest.param("\ta\nb", r'"\ta\nb"', id="a tab where the indentation is looked for"),
+        pytest.param("\ta\nb", r'"\ta\nb"', id="a tab in place of indentation"),
         pytest.param("\n\ta", r'"\n\ta"', id="and after empty lines"),
         pytest.param("a\r\nb\r\n", r'"a\r\nb\r\n"', id="CR LF"),
         pytest.param("a\x1b[0m\n", r'"a\x1b[0m\n"', id="a control character"),
@@ -168,7 +168,7 @@ def test_other_scalars_and_empty_containers(value: Any, expected: str) -> None:
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf")])
-def test_numbers_that_no_manifest_holds(value: float) -> None:
+def test_numbers_that_json_cannot_represent(value: float) -> None:
     with pytest.raises(ValueError, match=r"nan|inf"):
         yaml.render([{"k": value}])
     with pytest.raises(ValueError, match=r"nan|inf"):
@@ -176,8 +176,8 @@ def test_numbers_that_no_manifest_holds(value: float) -> None:
 
 
 @pytest.mark.parametrize("value", [(), b"", {1}])
-def test_values_that_no_manifest_holds(value: object) -> None:
-    with pytest.raises(TypeError, match="is no part of a manifest"):
+def test_values_that_json_cannot_represent(value: object) -> None:
+    with pytest.raises(TypeError, match="a manifest cannot contain a value of type"):
         yaml.render([{"k": value}])
 
 
@@ -200,7 +200,7 @@ def test_keys_are_quoted_as_values_are(key: str, expected: str) -> None:
     assert yaml.render([{key: 1}]) == f"{expected}: 1\n"
 
 
-def test_a_key_too_long_to_be_found_by_its_colon() -> None:
+def test_a_key_that_is_too_long_for_an_implicit_key() -> None:
     fits, exceeds = "x" * 1024, "x" * 1025
     assert yaml.render([{"spec": {fits: 1}}]) == f"spec:\n  {fits}: 1\n"
     assert yaml.render([{"spec": {exceeds: 1}}]) == f"spec:\n  ? {exceeds}\n  : 1\n"
@@ -256,14 +256,14 @@ def test_documents_are_separated_and_long_lines_are_not_folded() -> None:
     assert yaml.render([]) == ""
 
 
-def test_shared_subtrees_are_written_alike_wherever_they_stand() -> None:
+def test_shared_subtrees_are_written_alike_at_every_depth() -> None:
     shared = {"name": "x", "args": ["a", "b\nc"], "deep": {"k": [1, {"l": 2, "m": 3, "n": 4}]}}
     tree = {"spec": shared, "status": {"deeper": shared, "list": [shared, shared]}}
     copied = stdlib_json.loads(stdlib_json.dumps(tree))
     assert yaml.render([tree] * 3) == yaml.render([copied]) + "---\n" + "---\n".join([yaml.render([copied])] * 2)
 
 
-def test_full_memory_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_cache_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     objects = [{"spec": {f"k{i}": f"v{i}", "x": {"a": 1, "b": 2, "c": 3}, "y": [i, 1, "z"]}} for i in range(20)]
     expected = yaml.render(objects)
     monkeypatch.setattr(yaml, "ENTRIES", 2)
@@ -330,7 +330,7 @@ def test_json() -> None:
     [
         ("\ud800", r'"\ud800"'),
         ("\x85\u2028\ufeff\x7f", r'"\u0085\u2028\ufeff\u007f"'),
-        # But for these: in JSON they are escaped as two surrogates, which a YAML reader of JSON refuses.
+        # Except these: JSON escapes them as two surrogates, which YAML parsers reject.
         ("日本語😀\U000e0041", '"日本語😀\U000e0041"'),
     ],
 )

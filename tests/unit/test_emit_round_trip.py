@@ -1,4 +1,4 @@
-"""Whatever is written is read back equal, types included, by readers of YAML 1.1 and 1.2, in Python and in Go."""
+"""Round trips: YAML 1.1 and 1.2 parsers in Python and Go read the output back with equal values and types."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ KUBECTL = shutil.which("kubectl")
 needs_kubectl = pytest.mark.skipif(KUBECTL is None, reason="kubectl is not on PATH")
 
 few = settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
-# Each example is a process: a failure is found sooner by eye than by shrinking.
+# Each example starts a process, so shrinking a failure would take too long.
 calls = settings(few, max_examples=2, phases=[Phase.generate])
 
 WORDS = (
@@ -47,7 +47,7 @@ WORDS = (
     ),
     *("#a", "&a", "*a", "!a", "|", ">", "%a", "@a", "`a", "'", '"', "[a]", "{a}", ",", "a'b", " a", "a ", "\\", "name"),
 )
-# What lines of text are made of: all that means something to some reader at the start, inside, or at the end of a line.
+# The parts of random lines: everything that some parser treats specially at the start, inside or at the end of a line.
 PIECES = (
     *(
         "a",
@@ -75,7 +75,7 @@ PIECES = (
 anything = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 lines = st.lists(st.sampled_from(PIECES), max_size=9).map("".join)
 strings = st.one_of(st.sampled_from(WORDS), lines, anything)
-# kustomize reads these, escaped as they are, but then writes them as they are, and fails at reading its own output.
+# kustomize reads these escaped, but then writes them unescaped and cannot read its own output.
 for_kustomize = strings.map(lambda text: text.translate(dict.fromkeys([*range(0x7F, 0xA0), 0xFFFE, 0xFFFF])))
 scalars = st.one_of(
     strings,
@@ -91,9 +91,9 @@ trees = st.dictionaries(strings, values, max_size=5)
 
 
 def same(left: Any, right: Any, *, numbers_are_one_type: bool = False) -> bool:
-    """Whether two trees are equal, and no value changed its type (or only between the numbers, as in Go and JSON)."""
+    """Return whether two trees have equal values and types; int and float may count as one type, as in Go and JSON."""
     if numbers_are_one_type and {type(left), type(right)} == {int, float}:
-        return float(left) == float(right)  # Go spells 6.899422582878671e+16 as 68994225828786710
+        return float(left) == float(right)  # Go writes 6.899422582878671e+16 as 68994225828786710
     if type(left) is not type(right):
         return False
     if isinstance(left, dict):
@@ -162,7 +162,7 @@ def test_bytes_exist_for_all_that_python_holds(text: str) -> None:
 @calls
 @given(st.lists(trees, min_size=40, max_size=40))
 def test_kubectl_reads_what_was_written(specs: list[Any]) -> None:
-    """The stream as kubectl cuts and reads it; `annotate --local` asks no cluster, and prints JSON."""
+    """Let kubectl split and parse the stream. `annotate --local` needs no cluster and prints JSON."""
     manifest = yaml.render(_objects("trainc.test/v1", "Spec", [{"spec": spec} for spec in specs]))
     printed = _kubectl("annotate", "--local", "-f", "-", "-o", "json", "a=b", manifest=manifest)
     read = [tree.get("spec", {}) for tree in _objects_of(printed)]
@@ -173,7 +173,7 @@ def test_kubectl_reads_what_was_written(specs: list[Any]) -> None:
 @calls
 @given(rows=st.lists(st.lists(for_kustomize, min_size=5, max_size=5), min_size=20, max_size=20))
 def test_kustomize_reads_what_was_written(rows: list[list[str]], tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Values only: kustomize itself drops a key `<<`, and fails at keys of more than 1024 characters."""
+    """Test only values: kustomize drops a key `<<` and fails on keys of more than 1024 characters."""
     folder = tmp_path_factory.mktemp("kustomize")
     data = [{"data": {f"k{i}": text for i, text in enumerate(row)}} for row in rows]
     (folder / "objects.yaml").write_bytes(yaml.render(_objects("v1", "ConfigMap", data)).encode())
@@ -197,7 +197,7 @@ def _kubectl(*arguments: str | Path, manifest: str = "") -> str:
 
 
 def _objects_of(printed: str) -> list[Any]:
-    """The JSON objects that stand one after another in a text."""
+    """Return the concatenated JSON objects in a text."""
     decoder, found, at = stdlib_json.JSONDecoder(), [], 0
     while at < len(printed.rstrip()):
         value, at = decoder.raw_decode(printed, at + len(printed[at:]) - len(printed[at:].lstrip()))

@@ -1,4 +1,4 @@
-"""`trainc explain`: which fields are meant, what is said of them, and that the patches make the objects."""
+"""`trainc explain`: field selection, field provenance, and patches that produce the objects."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from syrupy.assertion import SnapshotAssertion
 import trainc
 from trainc.explaining import patches
 from trainc.explaining.selectors import parse
-from trainc.kubernetes.violations import field_of as spelt
+from trainc.kubernetes.violations import field_of
 from trainc.tracing.correspondence import leaves
 from trainc.tracing.field_names import by_names
 
@@ -90,7 +90,7 @@ TREE = {
 
 
 @pytest.mark.parametrize(
-    ("asked", "found"),
+    ("field", "found"),
     [
         ("metadata.name", ["metadata.name"]),
         (".metadata.name", ["metadata.name"]),
@@ -119,22 +119,22 @@ TREE = {
         ("JobSet:", [""]),
     ],
 )
-def test_what_is_meant(asked: str, found: list[str]) -> None:
-    selector = parse(asked)
+def test_selected_fields(field: str, found: list[str]) -> None:
+    selector = parse(field)
     assert selector
-    assert sorted(map(spelt, selector.find(TREE))) == found
+    assert sorted(map(field_of, selector.find(TREE))) == found
 
 
 @pytest.mark.parametrize("text", ["", ".", "spec[", "spec[]", "spec]", "a..b", "spec[0]x", "spec.jobs[a[0]]"])
-def test_what_is_no_field(text: str) -> None:
+def test_invalid_fields(text: str) -> None:
     assert parse(text) is None
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_each_spelling_means_its_field_and_no_other(case: str) -> None:
+def test_each_field_name_selects_only_its_field(case: str) -> None:
     for tree in trainc.compile([str(GOLDEN / case / "input.yaml")]).jobs[0].objects:
         for path in leaves(tree):
-            for text in (spelt(path), by_names(tree, path)):
+            for text in (field_of(path), by_names(tree, path)):
                 selector = parse(text)
                 assert selector
                 assert selector.find(tree) == {path}, text
@@ -167,26 +167,26 @@ def test_a_folder_with_the_name_of_a_field_is_the_path(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "said"),
+    ("arguments", "code", "message"),
     [
         pytest.param(["jobs.yaml"], 1, "error[unreadable]", id="a missing file"),
         pytest.param(["./spec"], 1, "error[unreadable]", id="a missing folder"),
         pytest.param(["team/jobs"], 1, "error[unreadable]", id="a missing folder below another"),
         pytest.param(["job.yaml", "--only", "x"], 1, "error[only-not-found]", id="no such TrainJob"),
-        pytest.param(["spec["], 2, "'spec[' is no FIELD", id="no field"),
-        pytest.param([".", "spec", "--patches"], 2, "leave FIELD out", id="patches of a field"),
-        pytest.param([".", "--format", "text", "--patches"], 2, "leave --format text out", id="patches as text"),
+        pytest.param(["spec["], 2, "'spec[' is not a valid FIELD", id="no field"),
+        pytest.param([".", "spec", "--patches"], 2, "cannot be combined with FIELD", id="patches of a field"),
+        pytest.param([".", "--format", "text", "--patches"], 2, "combined with --format text", id="patches as text"),
         pytest.param([".", "spec", "status"], 2, "unexpected extra argument", id="three arguments"),
     ],
 )
-def test_refusals(arguments: list[str], code: int, said: str, folder: Path) -> None:
+def test_errors(arguments: list[str], code: int, message: str, folder: Path) -> None:
     done = run("explain", *arguments)
     assert (done.code, done.out) == (code, "")
-    assert said in done.err
+    assert message in done.err
 
 
 @pytest.mark.parametrize(
-    ("asked", "help"),
+    ("field", "help"),
     [
         ("spec.suspnd", "did you mean spec.suspend?"),
         ("Spec.Suspend", "did you mean spec.suspend?"),
@@ -195,22 +195,22 @@ def test_refusals(arguments: list[str], code: int, said: str, folder: Path) -> N
         ("template.spec.paralelism", f"did you mean {PARALLELISM}?"),
         ("**.paralelism", "did you mean **.parallelism?"),
         ("volumeMounts[0].mountpath", "did you mean **.mountPath?"),
-        ("value", "did you mean **.value? It is there 6 times"),
+        ("value", "did you mean **.value, which matches 6 fields?"),
         ("JobSet:suspend", "did you mean JobSet:spec.suspend?"),
         ("ConfigMap:data", "the objects are JobSet/t"),
-        ("zzzzzz", "leave FIELD out to see all there are"),
-        ("job.yaml", "explain takes one PATH: a file or a folder"),
+        ("zzzzzz", "omit FIELD to list every field"),
+        ("job.yaml", "pass only one PATH, a file or a folder"),
     ],
 )
-def test_no_such_field(asked: str, help: str, folder: Path) -> None:
-    done = run("explain", ".", asked)
+def test_no_such_field(field: str, help: str, folder: Path) -> None:
+    done = run("explain", ".", field)
     assert (done.code, done.out) == (1, "")
     assert done.err.startswith(
-        f'error[field-not-found]: no field "{asked}" in what is compiled of TrainJob "t"\n  help: {help}\n'
+        f'error[field-not-found]: no field "{field}" in the compiled objects of TrainJob "t"\n  help: {help}\n'
     )
 
 
-def test_secrets_are_hidden_and_control_characters_escaped(folder: Path) -> None:
+def test_secrets_are_masked_and_control_characters_escaped(folder: Path) -> None:
     for arguments in ([], ["**.env[HF_TOKEN].value"], ["**.args[1]"], ["--format", "json"]):
         out = run("explain", "job.yaml", *arguments).out
         assert "***" in out
@@ -230,7 +230,7 @@ def test_colours_are_for_terminals(folder: Path, monkeypatch: pytest.MonkeyPatch
         assert painted == text
 
 
-def test_with_an_error_it_says_what_build_says(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_errors_are_those_of_build(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(GOLDEN / "wrong-requests")
     done = run("explain", "input.yaml")
     assert (done.code, done.out) == (1, "")
@@ -248,8 +248,8 @@ def test_the_example_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert textwrap.dedent(shown) == run("explain", "job.yaml", "**.image").out
 
 
-def made(steps: list[Any]) -> Any:
-    """What the patches make of an empty list, by another reader of RFC 6902."""
+def applied(steps: list[Any]) -> Any:
+    """Apply the patches to an empty list with another implementation of RFC 6902."""
     tree: Any = []
     for step in steps:
         tree = jsonpatch.apply_patch(tree, step["patch"])
@@ -257,24 +257,24 @@ def made(steps: list[Any]) -> Any:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_the_patches_make_the_objects_that_are_built(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_patches_produce_the_built_objects(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(GOLDEN / case)
     entries = json.loads(run("explain", "input.yaml", "--patches").out)
-    assert [obj for entry in entries for obj in made(entry["steps"])] == json.loads(
+    assert [obj for entry in entries for obj in applied(entry["steps"])] == json.loads(
         run("build", "input.yaml", "--format", "json").out
     )
 
 
 @settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(st.integers(0, 2**32))
-def test_the_patches_make_the_objects_of_made_up_jobs(tmp_path_factory: pytest.TempPathFactory, seed: int) -> None:
+def test_the_patches_produce_the_objects_of_random_jobs(tmp_path_factory: pytest.TempPathFactory, seed: int) -> None:
     file = tmp_path_factory.mktemp("made") / "job.yaml"
     file.write_text(yaml.safe_dump_all(sound.job(Random(seed))))
     for job in trainc.compile([str(file)]).jobs:
-        assert made(json.loads(patches.render([job]))[0]["steps"]) == list(job.objects)
+        assert applied(json.loads(patches.render([job]))[0]["steps"]) == list(job.objects)
 
 
-def test_a_step_says_which_document_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_step_has_its_source_document(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(GOLDEN / "node-pool-patches")
     (entry,) = json.loads(run("explain", "input.yaml", "--patches").out)
     assert entry["trainJob"] == {"namespace": "vision", "name": "resnet"}
@@ -290,7 +290,7 @@ def test_a_step_says_which_document_it_is(monkeypatch: pytest.MonkeyPatch) -> No
     ]
 
 
-def test_a_build_does_not_load_it() -> None:
+def test_a_build_does_not_import_it() -> None:
     code = "import sys, trainc; assert trainc.compile(sys.argv[1:]).jobs; print(*sys.modules)"
     path = str(GOLDEN / "llm-finetune-4x8" / "input.yaml")
     done = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, check=True)

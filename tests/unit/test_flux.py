@@ -1,4 +1,4 @@
-"""Flux: what the script is told of a job, and what it does, with a `flux` that only says what it was called with."""
+"""Flux: the values in the scripts, and the effect of the scripts with a `flux` that only prints its arguments."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from trainc.frameworks.flux.words import shell_word
 HEAD = {"apiVersion": "trainer.kubeflow.org/v1alpha1"}
 ANCESTOR = {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}
 FOLDERS = ("/mnt/flux", "/opt/software", "/opt/view", "/curve/")
-"""Where the scripts work."""
+"""The folders in which the scripts work."""
 
 
 def compiled(
     tmp_path: Path, trainer: Any = None, node: Any = None, flux: Any = None, name: str = "node", **pod: Any
 ) -> trainc.Compilation:
-    """A TrainJob `j` on a runtime with one job."""
+    """Compile a TrainJob `j` on a runtime with one job."""
     pod = {"containers": [{"name": "node", "image": "i:1", **(node or {})}], **pod}
     job = {"name": name, "template": {"metadata": {"labels": ANCESTOR}, "spec": {"template": {"spec": pod}}}}
     runtime = {"mlPolicy": {"flux": flux or {}}, "template": {"spec": {"replicatedJobs": [job]}}}
@@ -50,7 +50,7 @@ def script(compilation: trainc.Compilation, name: str = "entrypoint.sh") -> str:
 
 
 class Pod:
-    """A folder in the place of a pod's file system, in which the scripts run."""
+    """A folder that replaces a pod's file system for the scripts."""
 
     def __init__(self, root: Path, compilation: trainc.Compilation, host: str) -> None:
         self.root, self.compilation = root, compilation
@@ -76,7 +76,7 @@ class Pod:
         subprocess.run(["bash", "-c", text, name, *args], env=path, check=True, timeout=30)
 
     def start(self, *args: str, **env: str) -> list[str]:
-        """Both scripts, as the pod's containers run them: the words that flux was called with, without its options."""
+        """Run both scripts as the pod's containers do; return the arguments of flux without its options."""
         self.run("init.sh")
         self.run("entrypoint.sh", "the command in one string", *args, **env)
         words = self.calls.read_text().split("\0")[:-1]
@@ -110,7 +110,7 @@ def test_another_pod_lends_its_broker(tmp_path: Path) -> None:
     assert Pod(tmp_path / "pod", compiled(tmp_path), "j-node-0-1").start() == []
 
 
-def test_what_the_broker_is_told(tmp_path: Path) -> None:
+def test_the_broker_settings(tmp_path: Path) -> None:
     env = [{"name": "FLUX_NETWORK_DEVICE", "value": "ib0"}, {"name": "FLUX_QUEUE_POLICY", "value": "easy"}]
     asked = {"numNodes": 3, "numProcPerNode": 4, "resourcesPerNode": {"limits": {"nvidia.com/gpu": 8}}, "env": env}
     first = Pod(tmp_path / "pod", compiled(tmp_path, asked), "j-node-0-0")
@@ -131,7 +131,7 @@ def test_what_the_broker_is_told(tmp_path: Path) -> None:
     assert (home / "curve.cert").stat().st_mode & 0o777 == 0o600
 
 
-def test_a_restarted_container_begins_anew(tmp_path: Path) -> None:
+def test_a_restarted_container_starts_over(tmp_path: Path) -> None:
     first = Pod(tmp_path / "pod", compiled(tmp_path), "j-node-0-0")
     once = first.start()
     (first.root / "mnt/flux/home/state/content.sqlite").write_text("old")
@@ -162,10 +162,10 @@ def test_how_processes_are_spread(tmp_path: Path, trainer: Any, flux: Any, optio
 @pytest.mark.parametrize(
     ("runtime", "trainjob", "image"),
     [
-        pytest.param([], [], "ghcr.io/converged-computing/flux-view-ubuntu:tag-jammy", id="nobody says"),
+        pytest.param([], [], "ghcr.io/converged-computing/flux-view-ubuntu:tag-jammy", id="not set"),
         pytest.param([{"value": "a:1"}], [], "a:1", id="the runtime"),
         pytest.param([{"value": "a:1"}], [{"value": "b:1"}], "b:1", id="the TrainJob wins"),
-        pytest.param([{"value": ""}], [], "ghcr.io/converged-computing/flux-view-ubuntu:tag-jammy", id="nothing said"),
+        pytest.param([{"value": ""}], [], "ghcr.io/converged-computing/flux-view-ubuntu:tag-jammy", id="empty"),
     ],
 )
 def test_the_image_of_flux(tmp_path: Path, runtime: Any, trainjob: Any, image: str) -> None:
@@ -181,7 +181,7 @@ def test_the_image_of_flux(tmp_path: Path, runtime: Any, trainjob: Any, image: s
     [
         pytest.param({"command": ["a", "b c"]}, {"command": ["x"]}, "a b c", id="the TrainJob's"),
         pytest.param({"command": ["a"], "args": ["-b"]}, {"args": ["-x"]}, "a -b", id="with its args"),
-        pytest.param({"command": [], "args": ["-b "]}, {}, "-b", id="args alone"),
+        pytest.param({"command": [], "args": ["-b "]}, {}, "-b", id="only args"),
     ],
 )
 def test_the_wrapped_command(tmp_path: Path, trainer: Any, node: Any, command: str) -> None:
@@ -210,7 +210,7 @@ def test_a_trainer_of_another_name_is_compiled_as_the_controller_does(tmp_path: 
 
 
 @pytest.mark.parametrize(
-    ("trainer", "pod", "said"),
+    ("trainer", "pod", "expected"),
     [
         pytest.param({"numProcPerNode": 0}, {}, [("flux-process-count", "spec.trainer.numProcPerNode")], id="none"),
         pytest.param({"numProcPerNode": -1}, {}, [("flux-process-count", "spec.trainer.numProcPerNode")], id="fewer"),
@@ -222,8 +222,8 @@ def test_a_trainer_of_another_name_is_compiled_as_the_controller_does(tmp_path: 
         ),
     ],
 )
-def test_what_is_refused(tmp_path: Path, trainer: Any, pod: Any, said: Any) -> None:
-    assert [(d.id, d.field) for d in compiled(tmp_path, trainer, **pod).diagnostics] == said
+def test_rejected(tmp_path: Path, trainer: Any, pod: Any, expected: Any) -> None:
+    assert [(d.id, d.field) for d in compiled(tmp_path, trainer, **pod).diagnostics] == expected
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Gangs: who is in one, what it needs, and what is said of one that cannot start, row by row."""
+"""Gangs: the members, the resources, and the warnings for gangs that cannot start."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ONE_CPU = {"requests": {"cpu": 1}}
 
 
 def replicated(name: str, *, pod: Any = None, resources: Any = ONE_CPU, **fields: Any) -> dict[str, Any]:
-    """A replicated job of one container; the one called `node` is the trainer."""
+    """Return a replicated job of one container; the one named `node` is the trainer."""
     containers = [{"name": name, "image": "i:1", "resources": resources}]
     template: dict[str, Any] = {"spec": {"template": {"spec": {"containers": containers, **(pod or {})}}}}
     if name == "node":
@@ -28,7 +28,7 @@ def replicated(name: str, *, pod: Any = None, resources: Any = ONE_CPU, **fields
 def written(
     tmp_path: Path, *jobs: Any, trainer: Any = None, labels: Any = None, of_jobset: Any = None, **spec: Any
 ) -> str:
-    """A file with a runtime of these jobs, and a TrainJob of it: two nodes in a gang, if nothing else is said."""
+    """Write a file with a runtime of these jobs and a TrainJob for it: by default two nodes in a gang."""
     usual = {"mlPolicy": {"numNodes": 2, "torch": {}}, "podGroupPolicy": {"coscheduling": {}}}
     template = {"spec": {"replicatedJobs": jobs or [replicated("node")], **(of_jobset or {})}}
     ref = {"runtimeRef": {"name": "r"}}
@@ -68,7 +68,7 @@ def group(file: str) -> dict[str, Any]:
         pytest.param(
             [replicated("node")], {"resourcesPerNode": {"requests": {"cpu": "1500m"}}}, 2, {"cpu": "3"}, id="resources"
         ),
-        pytest.param([replicated("node", resources={"limits": {"cpu": 1}})], {}, 2, {}, id="limits alone"),
+        pytest.param([replicated("node", resources={"limits": {"cpu": 1}})], {}, 2, {}, id="only limits"),
         pytest.param(
             [replicated("node", pod={"overhead": {"cpu": "250m"}})], {}, 2, {"cpu": "2500m"}, id="with overhead"
         ),
@@ -82,7 +82,7 @@ def test_what_a_gang_needs(tmp_path: Path, jobs: Any, trainer: Any, members: int
 @pytest.mark.parametrize(
     ("classes", "priority"),
     [
-        pytest.param([None, None], None, id="nobody's"),
+        pytest.param([None, None], None, id="not set"),
         pytest.param(["low", None], "low", id="the only one's"),
         pytest.param(["low", "high"], "high", id="the last one's"),
     ],
@@ -99,7 +99,7 @@ IN_ORDER = {"startupPolicy": {"startupPolicyOrder": "InOrder"}}
 
 
 @pytest.mark.parametrize(
-    ("file", "said"),
+    ("file", "expected"),
     [
         pytest.param({}, [], id="nothing"),
         pytest.param({"jobs": [replicated("fetch"), replicated("node")]}, [], id="side by side"),
@@ -109,7 +109,7 @@ IN_ORDER = {"startupPolicy": {"startupPolicyOrder": "InOrder"}}
         pytest.param(
             {"jobs": [replicated("fetch"), replicated("node", **WAITS)], "trainer": {"numNodes": 0}},
             [],
-            id="nobody waits",
+            id="no job waits",
         ),
         pytest.param(
             {"jobs": [replicated("fetch"), replicated("node", **WAITS)], "podGroupPolicy": None}, [], id="in no gang"
@@ -129,10 +129,10 @@ IN_ORDER = {"startupPolicy": {"startupPolicyOrder": "InOrder"}}
         ),
     ],
 )
-def test_what_is_said_of_a_gang(tmp_path: Path, file: dict[str, Any], said: list[str]) -> None:
+def test_warnings_for_a_gang(tmp_path: Path, file: dict[str, Any], expected: list[str]) -> None:
     jobs = file.pop("jobs", [])
     diagnostics = trainc.compile([written(tmp_path, *jobs, **file)]).diagnostics
-    assert [(d.id, d.severity) for d in diagnostics] == [(id, "warning") for id in said]
+    assert [(d.id, d.severity) for d in diagnostics] == [(id, "warning") for id in expected]
 
 
 ELASTIC: Any = {"numNodes": 4, "torch": {"elasticPolicy": {}}}
@@ -141,22 +141,22 @@ QUEUED = {"kueue.x-k8s.io/queue-name": "q"}
 
 
 @pytest.mark.parametrize(
-    ("file", "said"),
+    ("file", "expected"),
     [
         pytest.param({"podGroupPolicy": None}, 1, id="two nodes"),
         pytest.param({"podGroupPolicy": {}}, 1, id="an empty policy"),
         pytest.param({}, 0, id="in a gang"),
         pytest.param({"podGroupPolicy": None, "trainer": {"numNodes": 1}}, 0, id="one node"),
-        pytest.param({"podGroupPolicy": None, "mlPolicy": {"numNodes": 2}}, 0, id="nodes that need not meet"),
+        pytest.param({"podGroupPolicy": None, "mlPolicy": {"numNodes": 2}}, 0, id="nodes without rendezvous"),
         pytest.param({"podGroupPolicy": None, "mlPolicy": ELASTIC}, 0, id="one of the nodes is enough"),
         pytest.param({"podGroupPolicy": None, "mlPolicy": ELASTIC_FROM_TWO}, 1, id="two of the nodes are enough"),
         pytest.param({"podGroupPolicy": None, "labels": QUEUED}, 0, id="Kueue admits it as a whole"),
     ],
 )
-def test_a_note_that_there_is_no_gang(tmp_path: Path, file: dict[str, Any], said: int) -> None:
+def test_a_note_that_there_is_no_gang(tmp_path: Path, file: dict[str, Any], expected: int) -> None:
     path = written(tmp_path, **file)
     checked = run("validate", path)
-    assert (checked.code, checked.out.count("warning[no-gang]")) == (0, said)
+    assert (checked.code, checked.out.count("warning[no-gang]")) == (0, expected)
     assert "no-gang" not in run("build", path).err
 
 
@@ -172,7 +172,7 @@ def test_one_note_for_all_jobs_of_a_runtime(tmp_path: Path) -> None:
     ]
     path = Path(written(tmp_path, podGroupPolicy=None))
     path.write_text("\n".join([path.read_text(), *map(json.dumps, jobs)]))
-    said = run("validate", str(path)).out
-    assert said.count("warning[no-gang]") == 1
-    assert 'TrainJob "a" has 2 nodes that start together' in said
-    assert "place all of them or none (and 3 more TrainJobs)" in said
+    report = run("validate", str(path)).out
+    assert report.count("warning[no-gang]") == 1
+    assert 'TrainJob "a" has 2 nodes that must start together' in report
+    assert "may place only some of them (and 3 more TrainJobs)" in report

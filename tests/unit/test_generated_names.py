@@ -1,4 +1,4 @@
-"""The names that JobSet makes: which is the longest, by how much it is too long, and which name to shorten."""
+"""The names that JobSet generates: the longest one, the excess length, and the name to shorten."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ OWNER = ("metadata", "name")
 
 
 def jobset(name: str, job: str, spec: dict[str, Any], **more: Any) -> dict[str, Any]:
-    """One job with a container that mounts `data`; `replicas` goes to the job, the rest to the JobSet's spec."""
+    """Return a JobSet of one job that mounts `data`; `replicas` is for the job, the rest for the JobSet's spec."""
     mounts = {"containers": [{"volumeMounts": [{"name": "data"}]}]}
     replicated = {
         "name": job,
@@ -55,9 +55,9 @@ def test_fits(name: str, job: str, spec: dict[str, Any], more: dict[str, Any]) -
             "spec.replicatedJobs[0].name",
             OWNER,
             ('the name of job "node"', JOB_NAME),
-            f'the pod of job "node" with the highest index would be named {"j" * 49}-node-0-9-xxxxx: '
-            "64 characters, and 63 fit",
-            "shorten the TrainJob's name by 1 character",
+            f'the name of the pod with the highest index in job "node" is {"j" * 49}-node-0-9-xxxxx, '
+            "which has 64 characters; the limit is 63",
+            "shorten the TrainJob name by 1 character",
             id="a pod",
         ),
         pytest.param(
@@ -65,18 +65,18 @@ def test_fits(name: str, job: str, spec: dict[str, Any], more: dict[str, Any]) -
             "spec.replicatedJobs[0].name",
             OWNER,
             ('the name of job "node"', JOB_NAME),
-            f'the Job of job "node" with the highest index would be named {"j" * 57}-node-10: '
-            "65 characters, and 63 fit",
-            "shorten the TrainJob's name by 2 characters",
+            f'the name of the Job with the highest index in job "node" is {"j" * 57}-node-10, '
+            "which has 65 characters; the limit is 63",
+            "shorten the TrainJob name by 2 characters",
             id="a Job",
         ),
         pytest.param(
             jobset("js", "n" * 60, {"completions": 1}),
             "spec.replicatedJobs[0].name",
             JOB_NAME,
-            ("the name of the TrainJob", OWNER),
-            f'the pod of job "{"n" * 60}" with the highest index would be named js-{"n" * 60}-0-0-xxxxx: '
-            "73 characters, and 63 fit",
+            ("the TrainJob name", OWNER),
+            f'the name of the pod with the highest index in job "{"n" * 60}" is js-{"n" * 60}-0-0-xxxxx, '
+            "which has 73 characters; the limit is 63",
             f'shorten the name of job "{"n" * 60}" by 10 characters',
             id="a job's long name",
         ),
@@ -85,30 +85,30 @@ def test_fits(name: str, job: str, spec: dict[str, Any], more: dict[str, Any]) -
             "spec.volumeClaimPolicies[0].template[0].name",
             OWNER,
             (
-                'the name of the template "data"',
+                'the name of template "data"',
                 ("spec", "volumeClaimPolicies", 0, "templates", 0, "metadata", "name"),
             ),
-            f"a volume claim would be named data-{'j' * 63}: 68 characters, and 63 fit",
-            "shorten the TrainJob's name by 5 characters",
+            f"the name of a volume claim is data-{'j' * 63}, which has 68 characters; the limit is 63",
+            "shorten the TrainJob name by 5 characters",
             id="a claim",
         ),
         pytest.param(
             jobset("j" * 28, "node", {}, coordinator={"replicatedJob": "node"}),
             "spec.coordinator",
             OWNER,
-            ("the name of the coordinator's job", ("spec", "coordinator", "replicatedJob")),
-            f"the coordinator's host name, a label of all pods, would be {'j' * 28}-node-0-0.{'j' * 28}: "
-            "66 characters, and 63 fit",
-            "shorten the TrainJob's name by 2 characters",
+            ("the coordinator's job name", ("spec", "coordinator", "replicatedJob")),
+            f"the coordinator's host name, a label of all pods, is {'j' * 28}-node-0-0.{'j' * 28}, "
+            "which has 66 characters; the limit is 63",
+            "shorten the TrainJob name by 2 characters",
             id="the coordinator, which has the name twice",
         ),
         pytest.param(
             jobset("js", "node", {}, coordinator={"replicatedJob": "node"}, network={"subdomain": "s" * 60}),
             "spec.coordinator",
             ("spec", "network", "subdomain"),
-            ("the name of the TrainJob", OWNER),
-            f"the coordinator's host name, a label of all pods, would be js-node-0-0.{'s' * 60}: "
-            "72 characters, and 63 fit",
+            ("the TrainJob name", OWNER),
+            f"the coordinator's host name, a label of all pods, is js-node-0-0.{'s' * 60}, "
+            "which has 72 characters; the limit is 63",
             "shorten the subdomain by 9 characters",
             id="the coordinator below a subdomain",
         ),

@@ -1,4 +1,4 @@
-"""What Go types leave of a manifest: what goes or changes beside what stays, and that nothing is copied in vain."""
+"""Values after a round trip through Go types: dropped, changed and kept fields; unchanged subtrees are shared."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ CONDITION = "batch/v1.PodFailurePolicyOnPodConditionsPattern"
             CONTAINER,
             {"name": None, "resources": None},
             {"name": "", "resources": {}},
-            id="null for what has no nothing",
+            id="null for a type without an unset value",
         ),
         pytest.param("core/v1.ExecAction", {"command": ["a", None]}, {"command": ["a", ""]}, id="null for an item"),
         pytest.param(RESOURCES, {"limits": {"cpu": None}}, {"limits": {"cpu": "0"}}, id="null for a quantity"),
@@ -88,7 +88,7 @@ def test_rewritten(type_name: str, before: dict[str, Any], after: dict[str, Any]
         pytest.param(CONTAINER, {"name": "c", "args": [""]}, id="empty text in a list"),
         pytest.param("core/v1.HTTPGetAction", {"port": 0}, id="port zero"),
         pytest.param("core/v1.HTTPGetAction", {"port": "http"}, id="port by name"),
-        pytest.param(POD, {"overhead": {"cpu": "12e0", "memory": "1Gi"}}, id="quantities that Go keeps as typed"),
+        pytest.param(POD, {"overhead": {"cpu": "12e0", "memory": "1Gi"}}, id="quantities that Go keeps unchanged"),
         pytest.param("core/v1.GRPCAction", {"port": 1}, id="a pointer without omitempty"),
         pytest.param(ROOT, {}, id="nothing"),
     ],
@@ -161,7 +161,7 @@ def test_what_does_not_change_is_shared() -> None:
         (RESOURCES, {"limits": {"cpu": []}}, "limits.cpu: expected a quantity, found"),
     ],
 )
-def test_a_wrong_type_is_our_own_fault(type_name: str, value: dict[str, Any], message: str) -> None:
+def test_a_wrong_type_is_an_internal_error(type_name: str, value: dict[str, Any], message: str) -> None:
     with pytest.raises(WrongTypeError) as raised:
         typed(value, type_name)
     assert str(raised.value).startswith(message)
@@ -188,7 +188,7 @@ def test_the_data_is_fresh() -> None:
 
 
 def repr_sorted(value: Any) -> str:
-    """Types count, the order of keys does not."""
+    """Compare types too, but not the order of keys."""
     if isinstance(value, dict):
         return str({key: repr_sorted(value[key]) for key in sorted(value)})
     return str([repr_sorted(item) for item in value]) if isinstance(value, list) else repr(value)

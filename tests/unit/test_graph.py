@@ -1,7 +1,7 @@
-"""`trainc graph`: trees and diagrams of golden cases, what is drawn of a few more, and that no name breaks out.
+"""`trainc graph`: trees and diagrams of golden cases, Mermaid's limits, and escaping of hostile names.
 
-No parser of Mermaid is at hand in Python. `Flowchart` reads the part of its language that trainc writes, and nothing
-else: what is not one of those lines fails.
+There is no Mermaid parser for Python. `Flowchart` parses only the part of its syntax that trainc writes; any other line
+fails.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ LINES = {
 
 
 class Flowchart(NamedTuple):
-    """A block of Markdown, as far as Mermaid has one way to read it."""
+    """A parsed Mermaid block."""
 
     boxes: dict[str, str]
     edges: list[tuple[str, str]]
@@ -62,7 +62,7 @@ class Flowchart(NamedTuple):
         kinds = [next(kind for kind, pattern in LINES.items() if pattern.fullmatch(line)) for line in lines]
         boxes = {m[1]: text(line) for line in lines if (m := LINES["box"].fullmatch(line))}
         edges = [(m[1], m[m.re.groups]) for line in lines if (m := LINES["edge"].fullmatch(line))]
-        # The `style…:…#…;` of a line is rewritten by Mermaid before it parses: no colon stands beside a code.
+        # Mermaid rewrites `style…:…#…;` in a line before parsing, so no line may have both a colon and a code.
         assert not [line for line in lines if ":" in line and "#" in line]
         assert kinds.count("begin") == kinds.count("end")
         assert {id for edge in edges for id in edge} <= boxes.keys()
@@ -70,7 +70,7 @@ class Flowchart(NamedTuple):
 
 
 def text(line: str) -> str:
-    """The text of a box, its codes read."""
+    """Return the text of a box, with codes decoded."""
     label = line[line.index('"') + 1 : line.rindex('"')].replace("<br/>", "\n")
     return re.sub(r"#([0-9]+);", lambda found: chr(int(found[1])), label)
 
@@ -96,7 +96,7 @@ def job(name: str, *, pod: Any = None, step: str = "", **fields: Any) -> Any:
 
 
 def documents(*jobs: Any, names: tuple[str, ...] = ("j",), spec: Any = None, **of_runtime: Any) -> list[Any]:
-    """A runtime of these jobs, and TrainJobs of it."""
+    """Return a runtime with these jobs, and TrainJobs that use it."""
     template = {"spec": {"replicatedJobs": list(jobs), **(spec or {})}}
     runtime = {**HEAD, "kind": "ClusterTrainingRuntime", "metadata": {"name": "r"}}
     runtime["spec"] = {"template": template, **of_runtime}
@@ -119,12 +119,12 @@ def test_a_golden_case(case: str, form: str, snapshot: SnapshotAssertion, monkey
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_the_diagram_of_a_golden_case_is_in_order(case: str) -> None:
+def test_the_diagram_of_a_golden_case_is_valid(case: str) -> None:
     done = run("graph", str(GOLDEN / case / "input.yaml"), "--format", "mermaid")
     assert (done.code, len(diagrams(done.out))) == (0, 1), done.err
 
 
-def test_a_job_waits_for_others_or_for_the_one_before() -> None:
+def test_a_job_waits_for_others_or_for_the_previous_one() -> None:
     waits = job("node", dependsOn=[{"name": "a", "status": "Complete"}, {"name": "b", "status": "Ready"}])
     assert "node  1 pod  cpu=1  after a is Complete and b is Ready" in shown(*documents(job("a"), job("b"), waits))
     in_order = {"startupPolicy": {"startupPolicyOrder": "InOrder"}}
@@ -135,13 +135,13 @@ def test_a_job_waits_for_others_or_for_the_one_before() -> None:
     ("other", "origin"),
     [
         pytest.param([], "must exist", id="expected"),
-        pytest.param([{"namespace": "ns"}], "given in jobs.json", id="given"),
-        pytest.param([{}], "given in jobs.json", id="given without a namespace"),
+        pytest.param([{"namespace": "ns"}], "found in jobs.json", id="given"),
+        pytest.param([{}], "found in jobs.json", id="given without a namespace"),
         pytest.param([{"namespace": "other"}], "must exist", id="of another namespace"),
         pytest.param([{"name": 7}], "must exist", id="without a name"),
     ],
 )
-def test_where_an_object_comes_from(other: list[Any], origin: str) -> None:
+def test_the_origin_of_an_object(other: list[Any], origin: str) -> None:
     node = job("node", pod={"volumes": [{"name": "v", "configMap": {"name": "c"}}]})
     others = [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", **metadata}} for metadata in other]
     assert f"   └─ ConfigMap  c  {origin}  for node\n" in shown(*documents(node), *others)
@@ -154,7 +154,7 @@ def test_several_jobs_on_one_runtime_share_its_box() -> None:
 
 
 def hostile(count: int = 1) -> list[Any]:
-    """A TrainJob whose queue, endpoint, files and Secrets have hostile names."""
+    """Return a TrainJob whose queue, endpoint, files and Secrets have hostile names."""
     refs = [{"name": f"v{n}", "secret": {"secretName": f"{HOSTILE}{n}" * 9}} for n in range(count)]
     node = job("node", pod={"volumes": refs})
     found = documents(
@@ -206,7 +206,7 @@ def test_the_largest_trainjob_is_drawn_in_part() -> None:
         pytest.param(1, 10, 90, [31, 30, 29], id="characters"),
     ],
 )
-def test_what_is_too_much_for_one_diagram_is_several(jobs: int, needs: int, count: int, drawn: list[int]) -> None:
+def test_a_diagram_beyond_the_limits_is_split(jobs: int, needs: int, count: int, drawn: list[int]) -> None:
     volumes = [{"name": f"v{n}", "secret": {"secretName": f"{n}{'s' * 60}"}} for n in range(needs)]
     replicated = [job(f"j{n}", pod={"volumes": volumes}) for n in range(jobs)]
     names = [f"job-{n:03}" for n in range(count)]
@@ -227,7 +227,7 @@ def test_only_one_of_them_in_another_namespace() -> None:
     assert re.findall("TrainJob .*", done.out) == ["TrainJob b in namespace team (jobs.json)"]
 
 
-def test_errors_are_said_as_build_says_them() -> None:
+def test_errors_are_those_of_build() -> None:
     graph, build = (run(command, str(GOLDEN / "wrong-types" / "input.yaml")) for command in ("graph", "build"))
     assert (graph.code, graph.out, graph.err) == (1, "", build.err)
 

@@ -26,7 +26,7 @@ def test_the_repository_works(monkeypatch: pytest.MonkeyPatch) -> None:
     )
     monkeypatch.chdir("new/jobs of ours")
     checked = run("validate")
-    assert (checked.code, checked.out) == (0, "no faults found: 1 TrainJob, 1 runtime\n")
+    assert (checked.code, checked.out) == (0, "no problems found: 1 TrainJob, 1 runtime\n")
     assert run("build", "-o", "rendered", "--check").code == 3
     assert run("build", "-o", "rendered").code == 0
     assert run("build", "-o", "rendered", "--check").code == 0
@@ -48,23 +48,23 @@ def test_a_file_that_is_there_is_kept() -> None:
     os.symlink("nowhere", ".gitattributes")
     done = run("init", ".")
     assert done.code == 0
-    assert "README.md: kept as it is\n" in done.out
-    assert ".gitattributes: kept as it is\n" in done.out
+    assert "README.md: exists, kept\n" in done.out
+    assert ".gitattributes: exists, kept\n" in done.out
     assert "jobs/first-job.yaml: written\n" in done.out
     assert "cd " not in done.out
     assert Path("README.md").read_text() == "ours\n"
     assert not Path("nowhere").exists()
     again = run("init", ".").out
-    assert again.count("kept as it is") == len(FILES)
+    assert again.count("exists, kept") == len(FILES)
 
 
 @pytest.mark.parametrize(
     ("folder", "complaint"),
     [
-        pytest.param("file", "file is in the way: it is no folder", id="a file"),
+        pytest.param("file", "file is not a folder", id="a file"),
         pytest.param("file/below", "file/below/README.md cannot be written: Not a directory", id="below a file"),
         pytest.param("/proc/new", "/proc/new/README.md cannot be written", id="where nobody may write"),
-        pytest.param("nowhere", "nowhere is in the way: it is no folder", id="a link to nowhere"),
+        pytest.param("nowhere", "nowhere is not a folder", id="a link to nowhere"),
         pytest.param("x" * 300, "cannot be written: File name too long", id="a name that is too long"),
     ],
 )
@@ -81,7 +81,7 @@ def test_a_file_in_the_way_of_a_folder() -> None:
     Path("jobs").write_text("")
     done = run("init", ".")
     assert done.code == 1
-    assert "Error: jobs is in the way: it is no folder" in done.err
+    assert "Error: jobs is not a folder" in done.err
 
 
 def test_names_are_shown_without_their_effect() -> None:

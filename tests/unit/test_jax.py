@@ -1,4 +1,4 @@
-"""JAX: how many processes there are, and where they find the coordinator, row by row."""
+"""JAX: the number of processes, and the address of the coordinator."""
 
 from __future__ import annotations
 

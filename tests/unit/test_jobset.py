@@ -1,4 +1,4 @@
-"""JobSet's webhook, rule by rule: what is refused, at which field and place, in which words; and what just passes."""
+"""JobSet's webhook, rule by rule: the field, place and message of each rejection; and values just within the rules."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def job(name: str, **more: Any) -> dict[str, Any]:
 
 
 def jobset(*changes: tuple[tuple[str | int, ...], Any], name: str = "js") -> dict[str, Any]:
-    """A JobSet with the jobs `prepare` and `node`, of two pods each, and other values at some paths."""
+    """Return a JobSet with the jobs `prepare` and `node`, of two pods each, with the given changes."""
     tree: dict[str, Any] = {"metadata": {"name": name}, "spec": {"replicatedJobs": [job("prepare"), job("node")]}}
     for path, value in changes:
         tree = put(tree, path, value)
@@ -43,19 +43,20 @@ REFUSED = [
     pytest.param(
         [((*NODE, "name"), "Eval")],
         ("replicated-job-name", "spec.replicatedJobs[1].name", (*NODE, "name")),
-        'a replicated job is named "Eval", which has upper-case letters in it; its Jobs and pods are named after it',
+        '"Eval" is not a valid replicated job name: it contains uppercase letters; the names of its Jobs and pods '
+        "contain it",
         id="a job's name",
     ),
     pytest.param(
         [((*NODE, "groupName"), "1st")],
         ("group-name", "spec.replicatedJobs[1].groupName", (*NODE, "groupName")),
-        'the groupName of job "node" is "1st", which begins with a digit',
+        '"1st" is not a valid groupName for job "node": it begins with a digit',
         id="a group's name",
     ),
     pytest.param(
         [((*NODE, "groupName"), "g" * 64)],
         ("group-name", "spec.replicatedJobs[1].groupName", (*NODE, "groupName")),
-        f'the groupName of job "node" is "{"g" * 59}..., which has 64 characters, and may have 63',
+        f'"{"g" * 59}... is not a valid groupName for job "node": it has 64 characters, but must have at most 63',
         id="a group's long name",
     ),
     pytest.param(
@@ -65,45 +66,45 @@ REFUSED = [
             "spec.replicatedJobs[1].template.spec.parallelism",
             (*NODE, "template", "spec", "parallelism"),
         ),
-        'job "node" would run 65536 x 32768 pods at once, and JobSet counts to 2147483647',
+        'job "node" runs 65536 x 32768 pods at once; the limit is 2147483647',
         id="too many pods",
     ),
     pytest.param(
         [(("spec", "network", "subdomain"), "a.b")],
         ("subdomain", "spec.network.subdomain", ("spec", "network", "subdomain")),
-        'the subdomain of the pods is "a.b", which has "." in it',
+        '"a.b" is not a valid subdomain: it contains "."',
         id="a domain as subdomain",
     ),
     pytest.param(
         [(("spec", "managedBy"), "")],
         ("jobset-managed-by", "spec.managedBy", ("spec", "managedBy")),
-        'the JobSet\'s managedBy is "", which is no domain with a path behind it',
+        '"" is not a valid managedBy of a JobSet: it must be a domain-prefixed path',
         id="an empty manager",
     ),
     pytest.param(
         [(("spec", "managedBy"), "a.io/" + "b" * 59)],
         ("jobset-managed-by", "spec.managedBy", ("spec", "managedBy")),
-        f"the JobSet's managedBy is \"a.io/{'b' * 54}..., which has 64 characters, and may have 63",
+        f'"a.io/{"b" * 54}... is not a valid managedBy of a JobSet: it has 64 characters; the limit is 63',
         id="a long manager",
     ),
     pytest.param(
         [(("spec", "replicatedJobs", 0, "dependsOn"), [{"name": "node"}])],
         ("depends-on-first", "spec.replicatedJobs[0].dependsOn", ("spec", "replicatedJobs", 0, "dependsOn")),
-        'job "prepare" is the first one, and depends on another',
+        'job "prepare" is the first one and cannot depend on another',
         id="the first depends",
     ),
     pytest.param(
         [((*NODE, "dependsOn"), [{"name": "prepare"}, {"name": "prepar"}])],
         ("depends-on-unknown", "spec.replicatedJobs[1].dependsOn[1].name", (*NODE, "dependsOn", 1, "name")),
-        'job "node" depends on "prepar", which is no job of the JobSet',
-        id="depends on nobody",
+        'job "node" depends on "prepar", which is not a job of the JobSet',
+        id="depends on an unknown job",
     ),
     pytest.param(
         [
             (("spec", "replicatedJobs"), [job("a"), job("b", dependsOn=[{"name": "c"}]), job("c")]),
         ],
         ("depends-on-unknown", "spec.replicatedJobs[1].dependsOn[0].name", (*NODE, "dependsOn", 0, "name")),
-        'job "b" depends on "c", which comes after it',
+        'job "b" depends on "c", which is listed after it',
         id="depends on a later one",
     ),
     pytest.param(
@@ -113,8 +114,8 @@ REFUSED = [
             "spec.successPolicy.targetReplicatedJobs[0]",
             ("spec", "successPolicy", "targetReplicatedJobs", 0),
         ),
-        'successPolicy is about job "ghost", which the JobSet does not have',
-        id="success of nobody",
+        'successPolicy targets job "ghost", which the JobSet does not have',
+        id="success of an unknown job",
     ),
     pytest.param(
         [rules({"name": "r", "targetReplicatedJobs": ["node", "ghost"]})],
@@ -123,8 +124,8 @@ REFUSED = [
             "spec.failurePolicy.rules[0].targetReplicatedJobs[1]",
             ("spec", "failurePolicy", "rules", 0, "targetReplicatedJobs", 1),
         ),
-        'rule "r" of failurePolicy is about job "ghost", which the JobSet does not have',
-        id="failure of nobody",
+        'rule "r" of failurePolicy targets job "ghost", which the JobSet does not have',
+        id="failure of an unknown job",
     ),
     pytest.param(
         [rules({"name": "r", "onJobFailureReasons": ["Bored"]})],
@@ -133,21 +134,21 @@ REFUSED = [
             "spec.failurePolicy.rules[0].onJobFailureReasons[0]",
             ("spec", "failurePolicy", "rules", 0, "onJobFailureReasons", 0),
         ),
-        'rule "r" of failurePolicy waits for "Bored", and no Job fails for that reason',
+        '"Bored" in rule "r" of failurePolicy is not a Job failure reason',
         id="no reason",
     ),
     *(
         pytest.param(
             [rules({"name": name})],
             ("failure-rule-name", "spec.failurePolicy.rules[0].name", ("spec", "failurePolicy", "rules", 0, "name")),
-            f"a rule of failurePolicy is named {shown}, which {why}",
-            id=f"a rule's name that {why[:20]}",
+            f"{shown} is not a valid name of a failurePolicy rule: it {fault}",
+            id=f"a rule's name that {fault[:20]}",
         )
-        for name, shown, why in (
+        for name, shown, fault in (
             ("9lives", '"9lives"', 'begins with "9"'),
-            ("a-b", '"a-b"', 'has "-" in it'),
+            ("a-b", '"a-b"', 'contains "-"'),
             ("a,", '"a,"', 'ends with ","'),
-            ("n" * 129, f'"{"n" * 59}...', "has 129 characters, and may have 128"),
+            ("n" * 129, f'"{"n" * 59}...', "has 129 characters; the limit is 128"),
         )
     ),
     pytest.param(
@@ -159,15 +160,13 @@ REFUSED = [
     pytest.param(
         [(("spec", "failurePolicy", "restartStrategy"), "InPlaceRestart")],
         ("feature-gate", "spec.failurePolicy.restartStrategy", ("spec", "failurePolicy", "restartStrategy")),
-        "restartStrategy InPlaceRestart is behind JobSet's feature gate InPlaceRestart, which is off unless somebody "
-        "turns it on",
+        "restartStrategy InPlaceRestart requires the JobSet feature gate InPlaceRestart, which is off by default",
         id="restart in place",
     ),
     pytest.param(
         [rules({"action": "RestartJobAndIgnoreMaxRestarts"})],
         ("feature-gate", "spec.failurePolicy.rules[0].action", ("spec", "failurePolicy", "rules", 0, "action")),
-        "action RestartJobAndIgnoreMaxRestarts is behind JobSet's feature gate RestartJob, which is off unless "
-        "somebody turns it on",
+        "action RestartJobAndIgnoreMaxRestarts requires the JobSet feature gate RestartJob, which is off by default",
         id="restart of one job",
     ),
     *(
@@ -178,7 +177,7 @@ REFUSED = [
             id=f"the coordinator is {message[:40]}",
         )
         for changes, coordinator, key, message in (
-            ([], {"replicatedJob": "nod"}, "replicatedJob", 'in job "nod", which the JobSet does not have'),
+            ([], {"replicatedJob": "nod"}, "replicatedJob", 'a pod of job "nod", which the JobSet does not have'),
             ([], {"jobIndex": 1}, "jobIndex", 'in replica 1 of job "node", which has 1 replica'),
             ([], {"jobIndex": -1}, "jobIndex", 'in replica -1 of job "node", which has 1 replica'),
             ([], {"podIndex": 2}, "podIndex", 'pod 2 of job "node", which has 2 pods'),
@@ -193,7 +192,7 @@ REFUSED = [
     pytest.param(
         [(("spec", "volumeClaimPolicies"), claims("Data"))],
         ("claim-name", "spec.volumeClaimPolicies[0].template[0].name", CLAIM),
-        'the name of a volume claim template is "Data", which has upper-case letters in it',
+        '"Data" is not a valid name of a volume claim template: it contains uppercase letters',
         id="a claim's name",
     ),
     pytest.param(
@@ -209,8 +208,8 @@ REFUSED = [
     pytest.param(
         [(("spec", "volumeClaimPolicies"), claims("data"))],
         ("claim-not-mounted", "spec.replicatedJobs", CLAIM),
-        'volume claim template "data" is mounted by no container',
-        id="a claim nobody mounts",
+        'no container mounts volume claim template "data"',
+        id="a claim without a mount",
     ),
     pytest.param(
         [
@@ -223,7 +222,7 @@ REFUSED = [
             "spec.replicatedJobs[1].template.spec.template.spec.volumes[1].name",
             (*POD, "volumes", 1, "name"),
         ),
-        'job "node" has a volume "data", and a volume claim template is named so, too',
+        'volume "data" of job "node" has the name of a volume claim template',
         id="a volume of a claim's name",
     ),
 ]
@@ -259,7 +258,7 @@ def test_accepted(changes: list[Any]) -> None:
     assert violations(jobset(*changes)) == []
 
 
-def test_a_claim_template_without_metadata_is_nobodys_volume() -> None:
+def test_a_claim_template_without_metadata_is_no_volume() -> None:
     made = jobset((CLAIM[:2], [{"templates": [{"spec": {}}]}]), (("spec", "replicatedJobs"), [job("node")]))
     assert [violation.rule for violation in violations(made)] == ["claim-name", "claim-not-mounted"]
     assert jobs.claims(made, {"containers": [{"name": "node", "volumeMounts": [{"name": "data"}]}]}) == []

@@ -1,4 +1,4 @@
-"""`trainc krm`: what becomes of each item, where it is written, what a functionConfig may ask, what is told."""
+"""`trainc krm`: the items of the answer and their files, the functionConfig, and the results."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ CONFIG = {"apiVersion": "trainc.dev/v1alpha1", "kind": "TrainJobCompiler", "meta
 
 def job(name: str = "a", runtime: str = "plain", trainer: Tree | None = None, **annotations: Any) -> Tree:
     spec: Tree = {"runtimeRef": {"name": runtime}, "trainer": {"image": "team/train:1"} | (trainer or {})}
-    return thing("trainer.kubeflow.org/v1alpha1", "TrainJob", name, annotations.get("said")) | {"spec": spec}
+    return thing("trainer.kubeflow.org/v1alpha1", "TrainJob", name, annotations.get("on")) | {"spec": spec}
 
 
-def thing(version: str, kind: str, name: str, said: Tree | None = None) -> Tree:
-    metadata: Tree = {"name": name} | ({"annotations": said} if said else {})
+def thing(version: str, kind: str, name: str, annotations: Tree | None = None) -> Tree:
+    metadata: Tree = {"name": name} | ({"annotations": annotations} if annotations else {})
     return {"apiVersion": version, "kind": kind, "metadata": metadata}
 
 
@@ -66,17 +66,17 @@ JOBSET, HOSTFILE, CLAIMED = "JobSet a", "ConfigMap a-mpi-hostfile", "PersistentV
     [
         pytest.param([job()], [JOBSET], id="a TrainJob becomes a JobSet"),
         pytest.param([CLAIM, job(), CLAIM], [CLAIMED, JOBSET, CLAIMED], id="in its place"),
-        pytest.param([job(runtime="openmpi-distributed")], [JOBSET, HOSTFILE], id="and what else is made of it"),
-        pytest.param([RUNTIME, job(runtime="ours")], [JOBSET], id="a runtime is used, and goes"),
+        pytest.param([job(runtime="openmpi-distributed")], [JOBSET, HOSTFILE], id="and its other objects"),
+        pytest.param([RUNTIME, job(runtime="ours")], [JOBSET], id="a runtime is used and removed"),
         pytest.param(
-            [job(said=LOCAL), RUNTIME | {"metadata": {"name": "ours", "annotations": LOCAL}}],
+            [job(on=LOCAL), RUNTIME | {"metadata": {"name": "ours", "annotations": LOCAL}}],
             ["TrainJob a", JOBSET, "ClusterTrainingRuntime ours"],
-            id="what is not for the cluster stays",
+            id="local configuration stays",
         ),
         pytest.param(
-            [thing("jobset.x-k8s.io/v1alpha2", "JobSet", "a"), job(said=LOCAL)],
+            [thing("jobset.x-k8s.io/v1alpha2", "JobSet", "a"), job(on=LOCAL)],
             [JOBSET, "TrainJob a"],
-            id="and what a run before has made of it is made anew",
+            id="and replaces the objects of a previous run",
         ),
         pytest.param([{"apiVersion": "v1", "kind": "List", "items": [CLAIM, job()]}],
                      [JOBSET, CLAIMED], id="a List"),
@@ -84,49 +84,49 @@ JOBSET, HOSTFILE, CLAIMED = "JobSet a", "ConfigMap a-mpi-hostfile", "PersistentV
         pytest.param([], [], id="nothing at all"),
     ],
 )  # fmt: skip
-def test_what_becomes_of_the_items(items: list[Tree], expected: list[str]) -> None:
+def test_the_items_of_the_answer(items: list[Tree], expected: list[str]) -> None:
     found = answer(*items)
     assert names(found) == expected
 
 
-def test_what_is_not_ours_stays_as_it_is() -> None:
+def test_other_kinds_are_unchanged() -> None:
     done = run("krm", stdin=listed(CLAIM, job()))
     kept = yaml.safe_dump([CLAIM], sort_keys=False).replace("'", '"')
     assert kept in done.out.replace("'", '"')
 
 
 PLACES: list[Any] = [
-    pytest.param([job(said=at("a.yaml", 0))], [("a.yaml", "0")], id="the TrainJob's"),
+    pytest.param([job(on=at("a.yaml", 0))], [("a.yaml", "0")], id="the TrainJob's"),
     pytest.param(
-        [job(runtime="openmpi-distributed", said=at("a.yaml", 0)), thing("v1", "Pod", "p", at("a.yaml", 3))],
+        [job(runtime="openmpi-distributed", on=at("a.yaml", 0)), thing("v1", "Pod", "p", at("a.yaml", 3))],
         [("a.yaml", "0"), ("a.yaml", "4"), ("a.yaml", "3")],
         id="then the end of its file",
     ),
     pytest.param(
-        [job(said=at("dir/a.yaml", 2, **LOCAL))], [("dir/a.yaml", "2"), ("dir/a.jobset.yaml", "0")], id="a file beside"
+        [job(on=at("dir/a.yaml", 2, **LOCAL))], [("dir/a.yaml", "2"), ("dir/a.jobset.yaml", "0")], id="a file beside"
     ),
     pytest.param(
         [
-            job(runtime="openmpi-distributed", said=at("a.yaml", 0, **LOCAL)),
+            job(runtime="openmpi-distributed", on=at("a.yaml", 0, **LOCAL)),
             thing("v1", "ConfigMap", "a-mpi-hostfile", at("a.jobset.yaml", 1)),
             thing("jobset.x-k8s.io/v1alpha2", "JobSet", "a", at("a.jobset.yaml", 0)),
         ],
         [("a.yaml", "0"), ("a.jobset.yaml", "1"), ("a.jobset.yaml", "0")],
-        id="the place that it had before",
+        id="its previous location",
     ),
-    pytest.param([job(said={OLD_PATH: "a.yaml", OLD_INDEX: 2})], [(None, None)], id="by the older names"),
-    pytest.param([job(said={INDEX: "3"})], [(None, None)], id="nobody says"),
+    pytest.param([job(on={OLD_PATH: "a.yaml", OLD_INDEX: 2})], [(None, None)], id="the legacy names"),
+    pytest.param([job(on={INDEX: "3"})], [(None, None)], id="no path"),
 ]
 
 
 @pytest.mark.parametrize(("items", "expected"), PLACES)
 def test_where_the_objects_are_written(items: list[Tree], expected: list[tuple[str | None, str | None]]) -> None:
-    said = [item["metadata"].get("annotations", {}) for item in answer(*items)["items"]]
-    assert [(each.get(PATH), each.get(INDEX)) for each in said] == expected
+    annotations = [item["metadata"].get("annotations", {}) for item in answer(*items)["items"]]
+    assert [(each.get(PATH), each.get(INDEX)) for each in annotations] == expected
 
 
-def test_what_stands_on_an_object_of_the_orchestrators_notes() -> None:
-    notes = {
+def test_internal_annotations_are_not_copied_to_objects() -> None:
+    annotations = {
         OLD_PATH: "a.yaml",
         OLD_INDEX: "1",
         PATH: "a.yaml",
@@ -141,7 +141,7 @@ def test_what_stands_on_an_object_of_the_orchestrators_notes() -> None:
         "config.kubernetes.io/depends-on": "the user's",
         "team": "search",
     }
-    jobset, hostfile = answer(job(runtime="openmpi-distributed", said=notes))["items"]
+    jobset, hostfile = answer(job(runtime="openmpi-distributed", on=annotations))["items"]
     written = {"config.kubernetes.io/depends-on": "the user's", "team": "search", PACKAGE: "sub"}
     places = {OLD_PATH: "a.yaml", PATH: "a.yaml", OLD_INDEX: "1", INDEX: "1"}
     assert jobset["metadata"]["annotations"] == written | places
@@ -159,7 +159,7 @@ def config_map(**data: Any) -> Tree:
 
 @pytest.fixture
 def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A working directory with a TrainJob, a runtime and settings in it."""
+    """Create a working directory with a TrainJob, a runtime and settings."""
     folder = tmp_path / "work"
     (folder / "jobs").mkdir(parents=True)
     (folder / "jobs" / "b.yaml").write_text(yaml.safe_dump(job("b")))
@@ -171,7 +171,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.usefixtures("files")
 @pytest.mark.parametrize(
-    ("items", "asked", "expected"),
+    ("items", "config", "expected"),
     [
         pytest.param([], config(paths=["jobs"]), ["JobSet b"], id="files"),
         pytest.param([job()], config(paths=["jobs/b.yaml"]), [JOBSET, "JobSet b"], id="files besides the items"),
@@ -185,13 +185,13 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         pytest.param([CONFIG], config(paths=["jobs"]), ["TrainJobCompiler compile", "JobSet b"], id="a generator"),
     ],
 )
-def test_what_is_asked_for(items: list[Tree], asked: Tree, expected: list[str]) -> None:
-    assert names(answer(*items, config=asked)) == expected
+def test_the_request_of_a_config(items: list[Tree], config: Tree, expected: list[str]) -> None:
+    assert names(answer(*items, config=config)) == expected
 
 
-def test_what_is_asked_of_the_objects() -> None:
-    asked = config(namespace="team", suspend=True, argocdReplace=True, nameSuffixHash=True)
-    jobset = answer(job(), config=asked)["items"][0]
+def test_the_options_for_objects() -> None:
+    options = config(namespace="team", suspend=True, argocdReplace=True, nameSuffixHash=True)
+    jobset = answer(job(), config=options)["items"][0]
     assert jobset["metadata"]["namespace"] == "team"
     assert jobset["metadata"]["name"].startswith("a-")
     assert jobset["metadata"]["annotations"] == {"argocd.argoproj.io/sync-options": "Force=true,Replace=true"}
@@ -217,21 +217,21 @@ WRONG = {
     "strict": config(strict=True),
     "the strictness of the settings": config(settings="trainc.yaml"),
 }
-LATEST = job(trainer={"image": "team/train:latest"}, said=at("jobs/a.yaml", 1))
+LATEST = job(trainer={"image": "team/train:latest"}, on=at("jobs/a.yaml", 1))
 
 
 @pytest.mark.usefixtures("files")
-@pytest.mark.parametrize("asked", [pytest.param(tree, id=name) for name, tree in WRONG.items()])
-def test_what_is_wrong_with_a_request(asked: Tree, snapshot: SnapshotAssertion) -> None:
-    items = [] if asked.get("spec", {}).get("paths") == ["rt.yaml"] else [LATEST]
-    done = run("krm", stdin=listed(*items, config=asked))
+@pytest.mark.parametrize("config", [pytest.param(tree, id=name) for name, tree in WRONG.items()])
+def test_what_is_wrong_with_a_request(config: Tree, snapshot: SnapshotAssertion) -> None:
+    items = [] if config.get("spec", {}).get("paths") == ["rt.yaml"] else [LATEST]
+    done = run("krm", stdin=listed(*items, config=config))
     assert done.code == 1
     found = yaml.safe_load(done.out)
-    assert (found["items"], found["functionConfig"]) == (items, asked)
+    assert (found["items"], found["functionConfig"]) == (items, config)
     assert f"{yaml.safe_dump(found['results'], sort_keys=False)}\n{done.err}" == snapshot
 
 
-def test_a_generator_that_is_told_of_no_files() -> None:
+def test_a_generator_without_paths() -> None:
     found = answer(CONFIG, config=CONFIG, code=1)
     assert [result["tags"]["id"] for result in found["results"]] == ["no-trainjob"]
 
@@ -246,19 +246,19 @@ def test_links_that_lead_out_are_not_followed(files: Path) -> None:
 
 
 def test_a_whole_answer(snapshot: SnapshotAssertion) -> None:
-    done = run("krm", stdin=listed(job(runtime="openmpi-distributed", said=at("jobs/a.yaml", 1)), CLAIM, config=CONFIG))
+    done = run("krm", stdin=listed(job(runtime="openmpi-distributed", on=at("jobs/a.yaml", 1)), CLAIM, config=CONFIG))
     assert done.code == 0
     assert f"{done.out}\n{done.err}" == snapshot
 
 
 FAULTS = job(
     trainer={"numNodes": "two", "env": [{"name": "API_KEY", "value": 12345}, {"name": "B", "value": 3}]},
-    said=at("jobs/a.yaml", 1),
+    on=at("jobs/a.yaml", 1),
 )
 
 
 def test_a_whole_answer_with_errors(snapshot: SnapshotAssertion) -> None:
-    twice = [job("c", said={"config.kubernetes.io/origin": "path: ../c.yaml\n"}), job("c", said=at("d.yaml", 0))]
+    twice = [job("c", on={"config.kubernetes.io/origin": "path: ../c.yaml\n"}), job("c", on=at("d.yaml", 0))]
     done = run("krm", stdin=listed(FAULTS, *twice, RUNTIME | {"spec": {"x": 1}}))
     assert done.code == 1
     assert f"{done.out}\n{done.err}" == snapshot
@@ -283,7 +283,7 @@ HOSTILE: dict[str, tuple[bytes, str]] = {
     "bytes": (b"\0\xff", "yaml"),
     "size": (listed() + b"#" * 17_000_000, "yaml"),
     "annotations that are a list": (listed(job() | {"metadata": {"name": "a", "annotations": [1]}}), "wrong-type"),
-    "an annotation that is a number": (listed(job(said={"a": 1})), "wrong-type"),
+    "an annotation that is a number": (listed(job(on={"a": 1})), "wrong-type"),
     "metadata that is text": (listed(job() | {"metadata": "x"}), "wrong-type"),
     "a List of nonsense": (listed({"apiVersion": "v1", "kind": "List", "items": [1]}), "not-an-object"),
 }
@@ -309,6 +309,6 @@ STRANGE: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize("said", STRANGE)
-def test_strange_notes_are_no_fault_of_the_user(said: Tree) -> None:
-    assert names(answer(job(said=said))) == [JOBSET]
+@pytest.mark.parametrize("annotations", STRANGE)
+def test_malformed_internal_annotations_are_ignored(annotations: Tree) -> None:
+    assert names(answer(job(on=annotations))) == [JOBSET]

@@ -1,4 +1,4 @@
-"""What is too large: each limit to the byte, at which place; and that small jobs are not measured."""
+"""Size limits: each limit to the byte, and its place; small jobs are not measured."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 import trainc
 from trainc.checks import limits
 
-MOST = 128 * 1024 - 1
+MAX_BYTES = 128 * 1024 - 1
 JOB = """\
 apiVersion: trainer.kubeflow.org/v1alpha1
 kind: TrainJob
@@ -34,7 +34,7 @@ def written(folder: Path, *env: str, runtime: str = "torch-distributed", nodes: 
     return str(file)
 
 
-def said(path: str) -> list[tuple[str, str, str, int]]:
+def reported(path: str) -> list[tuple[str, str, str, int]]:
     errors = [d for d in trainc.compile([path]).diagnostics if d.severity == "error"]
     return [(d.id, d.stage, d.field, at.line if (at := d.locate()) else 0) for d in errors]
 
@@ -46,31 +46,31 @@ TOO_LONG = [("argument-too-long", "job", f"{CONTAINER}.env[0].value", 10)]
 @pytest.mark.parametrize(
     ("value", "found"),
     [
-        pytest.param("a" * (MOST - len("V0=")), [], id="fits"),
-        pytest.param("a" * (MOST - len("V0=") + 1), TOO_LONG, id="does not"),
-        pytest.param("é" * (MOST // 2), TOO_LONG, id="bytes are counted"),
+        pytest.param("a" * (MAX_BYTES - len("V0=")), [], id="fits"),
+        pytest.param("a" * (MAX_BYTES - len("V0=") + 1), TOO_LONG, id="does not"),
+        pytest.param("é" * (MAX_BYTES // 2), TOO_LONG, id="bytes are counted"),
     ],
 )
 def test_a_variable(tmp_path: Path, value: str, found: list[Any]) -> None:
-    assert said(written(tmp_path, value, runtime="plain")) == found
+    assert reported(written(tmp_path, value, runtime="plain")) == found
 
 
 @pytest.mark.parametrize(
     ("size", "found"),
     [
-        pytest.param(MOST, [], id="fits"),
-        pytest.param(MOST + 1, [("argument-too-long", "job", f"{CONTAINER}.args[1]", 8)], id="does not"),
+        pytest.param(MAX_BYTES, [], id="fits"),
+        pytest.param(MAX_BYTES + 1, [("argument-too-long", "job", f"{CONTAINER}.args[1]", 8)], id="does not"),
     ],
 )
 def test_an_argument(tmp_path: Path, size: int, found: list[Any]) -> None:
-    assert said(written(tmp_path, args=f"-c, {'a' * size}")) == found
+    assert reported(written(tmp_path, args=f"-c, {'a' * size}")) == found
 
 
-def test_an_alias_stands_for_what_it_names(tmp_path: Path) -> None:
+def test_an_alias_counts_as_its_value(tmp_path: Path) -> None:
     many = [f"&text {'<' * 20_000}", *["*text"] * 13]
     path = written(tmp_path, *many)
     assert Path(path).stat().st_size < 32 * 1024
-    assert [(id, stage, line) for id, stage, _, line in said(path)] == [("object-too-large", "jobset", 9)]
+    assert [(id, stage, line) for id, stage, _, line in reported(path)] == [("object-too-large", "jobset", 9)]
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_an_alias_stands_for_what_it_names(tmp_path: Path) -> None:
     ],
 )
 def test_the_hosts_of_many_nodes(tmp_path: Path, nodes: int, found: list[Any]) -> None:
-    assert said(written(tmp_path, runtime="openmpi-distributed", nodes=nodes)) == found
+    assert reported(written(tmp_path, runtime="openmpi-distributed", nodes=nodes)) == found
 
 
 def stored(text: str) -> dict[str, Any]:
@@ -94,15 +94,15 @@ FRAME = len('{"kind":"JobSet","spec":{"a":[{"b":"small"},{"b":""}]}}')
 @pytest.mark.parametrize(
     ("text", "fits"),
     [
-        pytest.param("x" * (limits.MOST_STORED - FRAME), True, id="the last byte"),
-        pytest.param("x" * (limits.MOST_STORED - FRAME + 1), False, id="one more"),
-        pytest.param("é" * (limits.MOST_STORED // 2), False, id="two bytes a letter"),
-        pytest.param("&" * (limits.MOST_STORED // 6), False, id="Go escapes an ampersand"),
-        pytest.param("\u2028" * (limits.MOST_STORED // 6), False, id="and a line separator"),
-        pytest.param('"' * (limits.MOST_STORED // 2), False, id="a quote takes a backslash"),
+        pytest.param("x" * (limits.MAX_STORED - FRAME), True, id="the last byte"),
+        pytest.param("x" * (limits.MAX_STORED - FRAME + 1), False, id="one more"),
+        pytest.param("é" * (limits.MAX_STORED // 2), False, id="two bytes a letter"),
+        pytest.param("&" * (limits.MAX_STORED // 6), False, id="Go escapes an ampersand"),
+        pytest.param("\u2028" * (limits.MAX_STORED // 6), False, id="and a line separator"),
+        pytest.param('"' * (limits.MAX_STORED // 2), False, id="a quote takes a backslash"),
     ],
 )
-def test_what_is_stored(text: str, *, fits: bool) -> None:
+def test_stored_size(text: str, *, fits: bool) -> None:
     expected = [] if fits else [("spec", "a", 1, "b")]
     assert [violation.path for violation in limits.stored(stored(text))] == expected
 

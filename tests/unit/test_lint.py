@@ -1,4 +1,4 @@
-"""Advice, row by row: what each rule speaks of, and what it keeps silent about; how it is gathered and turned off."""
+"""Lint rules: inputs with and without findings; how findings are combined and rules disabled."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ SHM = {"name": "shm", "mountPath": "/dev/shm"}
 
 
 def container(**fields: Any) -> dict[str, Any]:
-    """A container that nothing is to be said of."""
+    """Return a container without findings."""
     return {"name": "node", "image": "i:1", "resources": {"requests": {"cpu": 1}}, **fields}
 
 
 def replicated(*containers: Any, pod: Any = None, name: str = "node", of_pods: Any = None) -> dict[str, Any]:
-    """A replicated job; the one called `node` is the trainer."""
+    """Return a replicated job; the one named `node` is the trainer."""
     template = {"spec": {"containers": list(containers) or [container()], **(pod or {})}, "metadata": of_pods or {}}
     metadata = {"labels": ANCESTOR} if name == "node" else {}
     return {"name": name, "template": {"metadata": metadata, "spec": {"template": template}}}
 
 
 def runtime(*jobs: Any, policy: Any = None, of_jobset: Any = None, **metadata: Any) -> dict[str, Any]:
-    """A runtime of these jobs, of torch if nothing else is said."""
+    """Return a runtime of these jobs, by default for torch."""
     spec = {"replicatedJobs": list(jobs) or [replicated()], **(of_jobset or {})}
     return {
         **HEAD,
@@ -48,7 +48,7 @@ def runtime(*jobs: Any, policy: Any = None, of_jobset: Any = None, **metadata: A
 
 
 def trainjob(name: Any = "j", *, runtime: Any = "r", **fields: Any) -> dict[str, Any]:
-    """A TrainJob; `annotations` are its own, `patches` its runtimePatches, anything else is its trainer's."""
+    """Return a TrainJob; `annotations` are its own, `patches` its runtimePatches, other arguments its trainer's."""
     metadata = {"name": name, "annotations": fields.pop("annotations", {})}
     spec = {"runtimeRef": {"name": runtime}, "runtimePatches": fields.pop("patches", []), "trainer": fields}
     return {**HEAD, "kind": "TrainJob", "metadata": metadata, "spec": spec}
@@ -59,7 +59,7 @@ POD = ("template", "spec", "template", "spec")
 
 
 def patch(pod: Any) -> dict[str, Any]:
-    """A runtimePatch of the pods of the job `node`."""
+    """Return a runtimePatch for the pods of job `node`."""
     job = {"name": "node", "template": {"spec": {"template": {"spec": pod}}}}
     return {"manager": "acme.io/m", "trainingRuntimeSpec": {"template": {"spec": {"replicatedJobs": [job]}}}}
 
@@ -70,8 +70,8 @@ def written(folder: Path, *documents: Any) -> str:
     return str(path)
 
 
-def said(folder: Path, *documents: Any, settings: Settings | None = None) -> list[Diagnostic]:
-    """The warnings of these documents."""
+def warnings(folder: Path, *documents: Any, settings: Settings | None = None) -> list[Diagnostic]:
+    """Return the warnings for these documents."""
     done = trainc.compile([written(folder, *documents)], settings=settings or Settings())
     assert [d.message for d in done.diagnostics if d.severity == "error"] == []
     return [d for d in done.diagnostics if d.severity == "warning"]
@@ -90,7 +90,7 @@ def silent(rule: str, *documents: Any, id: str) -> Any:
 
 
 def host(*, few: Any = None, count: Any = 2, **pod: Any) -> tuple[Any, Any]:
-    """Pods of 8 GPUs, or of `few`, with their own network or DNS."""
+    """Return pods with 8 GPUs, or with `few`, with their own network or DNS."""
     eight = container(resources=few or {"limits": {"nvidia.com/gpu": 8}}, volumeMounts=[SHM])
     volumes = [{"name": "shm", "emptyDir": {"medium": "Memory"}}]
     return runtime(replicated(eight, pod={"volumes": volumes, **pod})), trainjob(numNodes=count)
@@ -131,7 +131,7 @@ RULES = [
         trainjob(resourcesPerNode={"requests": {"cpu": 1}}),
         id="the TrainJob's",
     ),
-    silent("no-resources", runtime(replicated(container(resources=ONE_GPU))), trainjob(), id="limits alone"),
+    silent("no-resources", runtime(replicated(container(resources=ONE_GPU))), trainjob(), id="only limits"),
     silent(
         "no-resources",
         runtime(replicated(container(resources={}), pod={"resources": {"requests": {"cpu": 1}}})),
@@ -223,8 +223,8 @@ RULES = [
         trainjob(env=[{"name": "HF_TOKEN", "valueFrom": {"secretKeyRef": {"name": "hf", "key": "token"}}}]),
         id="in a Secret",
     ),
-    # Meeting by name
-    fires("rendezvous-host", *host(hostNetwork=True), id="hostNetwork alone"),
+    # Rendezvous by host name
+    fires("rendezvous-host", *host(hostNetwork=True), id="only hostNetwork"),
     fires("rendezvous-host", *host(hostNetwork=True, dnsPolicy="ClusterFirst"), id="ClusterFirst with hostNetwork"),
     fires("rendezvous-host", *host(dnsPolicy="Default"), id="Default"),
     fires("rendezvous-host", *host(dnsPolicy="None", dnsConfig={"nameservers": ["10.0.0.10"]}), id="None"),
@@ -284,7 +284,7 @@ RULES = [
         "rendezvous-host",
         runtime(policy={}, of_jobset={"network": {"enableDNSHostnames": False}}),
         trainjob(numNodes=2),
-        id="nobody meets",
+        id="no rendezvous",
     ),
     # The host's ports
     fires("host-network-port", *host(few=ONE_GPU, **WITH_HOST_NET), id="one GPU each"),
@@ -352,15 +352,13 @@ RULES = [
 
 @pytest.mark.parametrize(("documents", "rules"), RULES)
 def test_a_rule(tmp_path: Path, documents: tuple[Any, ...], rules: list[str]) -> None:
-    assert [(d.id, d.stage) for d in said(tmp_path, *documents)] == [(rule, "lint") for rule in rules]
+    assert [(d.id, d.stage) for d in warnings(tmp_path, *documents)] == [(rule, "lint") for rule in rules]
 
 
 @pytest.mark.parametrize(
     ("documents", "place", "related"),
     [
-        pytest.param(
-            (runtime(), trainjob(image="train")), ("spec", "trainer", "image"), [], id="what the trainer says"
-        ),
+        pytest.param((runtime(), trainjob(image="train")), ("spec", "trainer", "image"), [], id="the trainer's image"),
         pytest.param(
             (runtime(), trainjob(env=[*env(A="1"), *env(HF_TOKEN="hf_Zq8vLm2Rk1")])),
             ("spec", "trainer", "env", 1),
@@ -385,7 +383,7 @@ def test_a_rule(tmp_path: Path, documents: tuple[Any, ...], rules: list[str]) ->
     ],
 )
 def test_where_it_points(tmp_path: Path, documents: Any, place: Any, related: Any) -> None:
-    (found,) = said(tmp_path, *documents)
+    (found,) = warnings(tmp_path, *documents)
     assert isinstance(found.place, Place)
     assert (found.place.path, [r.place.path for r in found.related if isinstance(r.place, Place)]) == (place, related)
 
@@ -402,8 +400,8 @@ THREE = [trainjob(name, numNodes=2) for name in "abc"]
 
 
 def latest(image: str, more: str = "") -> str:
-    why = "what runs is whatever was pushed last when a node pulls it"
-    return f'image "{image}" has no tag, which means latest: {why}{more}'
+    effect = "each node runs the version that is current when it pulls the image"
+    return f'image "{image}" has no tag, which means latest: {effect}{more}'
 
 
 @pytest.mark.parametrize(
@@ -412,7 +410,7 @@ def latest(image: str, more: str = "") -> str:
         pytest.param(
             [runtime(replicated(container(image="train"))), *THREE],
             [latest("train", " (and 2 more TrainJobs)")],
-            id="the runtime's fault is said once",
+            id="the runtime's fault is reported once",
         ),
         pytest.param(
             [runtime(replicated(container(image="a"), container(name="b", image="a"))), THREE[0]],
@@ -427,13 +425,13 @@ def latest(image: str, more: str = "") -> str:
     ],
 )
 def test_one_cause_is_one_warning(tmp_path: Path, documents: Any, messages: list[str]) -> None:
-    assert [d.message for d in said(tmp_path, *documents)] == messages
+    assert [d.message for d in warnings(tmp_path, *documents)] == messages
 
 
-def test_a_fault_of_a_thousand_jobs_is_said_once(tmp_path: Path) -> None:
+def test_a_fault_of_a_thousand_jobs_is_reported_once(tmp_path: Path) -> None:
     jobs = [trainjob(f"j{number}", numNodes=2) for number in range(1000)]
     bad = container(image="train", resources={}, env=env(HF_TOKEN="hf_Zq8vLm2Rk1"))
-    found = said(tmp_path, runtime(replicated(bad, pod={"hostNetwork": True})), *jobs)
+    found = warnings(tmp_path, runtime(replicated(bad, pod={"hostNetwork": True})), *jobs)
     rules = ["host-network-port", "image-version", "no-resources", "rendezvous-host", "secret-in-env"]
     assert sorted(d.id for d in found) == rules
     assert [d.message for d in found if not d.message.endswith(" (and 999 more TrainJobs)")] == []
@@ -450,13 +448,13 @@ def test_a_fault_of_a_thousand_jobs_is_said_once(tmp_path: Path) -> None:
 )
 def test_turned_off_by_an_annotation(tmp_path: Path, of_runtime: str, of_job: str, rules: list[str]) -> None:
     r = runtime(replicated(container(image="train", resources={})), annotations={IGNORE: of_runtime})
-    assert sorted(d.id for d in said(tmp_path, r, trainjob(annotations={IGNORE: of_job}))) == rules
+    assert sorted(d.id for d in warnings(tmp_path, r, trainjob(annotations={IGNORE: of_job}))) == rules
 
 
 @pytest.mark.parametrize(("quiet", "rules"), [("", ["torchtune-config"]), ("torchtune-config", [])])
-def test_a_rule_that_another_stage_asks_is_turned_off_too(tmp_path: Path, quiet: str, rules: list[str]) -> None:
+def test_a_rule_of_another_stage_can_be_disabled(tmp_path: Path, quiet: str, rules: list[str]) -> None:
     tune = {"runtime": "torchtune-llama3.3-70b", "command": ["tune", "run"], "resourcesPerNode": ONE_GPU}
-    assert [d.id for d in said(tmp_path, trainjob(**tune, annotations={IGNORE: quiet}))] == rules
+    assert [d.id for d in warnings(tmp_path, trainjob(**tune, annotations={IGNORE: quiet}))] == rules
 
 
 @pytest.mark.parametrize(
@@ -469,7 +467,7 @@ def test_a_rule_that_another_stage_asks_is_turned_off_too(tmp_path: Path, quiet:
 def test_an_annotation_that_silences_nothing(tmp_path: Path, document: int, annotated: str) -> None:
     documents = [runtime(), trainjob("a"), trainjob("b")]
     documents[document]["metadata"]["annotations"] = {IGNORE: "image-versoin"}
-    (found,) = said(tmp_path, *documents)
+    (found,) = warnings(tmp_path, *documents)
     assert (found.id, found.help) == ("unknown-rule", "did you mean image-version?")
     assert found.object.kind == documents[document]["kind"], annotated
 
@@ -482,8 +480,8 @@ def test_the_annotation_does_not_reach_the_jobset(tmp_path: Path) -> None:
 def test_every_rule_can_be_turned_off(tmp_path: Path) -> None:
     bad = container(image="train", resources={}, env=env(HF_TOKEN="hf_Zq8vLm2Rk1", GLOO_SOCKET_IFNAME="^lo"))
     documents = [runtime(replicated(bad, pod={"hostNetwork": True})), trainjob(numNodes=2)]
-    assert len(said(tmp_path, *documents, settings=Settings(all_rules=True))) == 7
-    assert said(tmp_path, *documents, settings=Settings(disable=IDS, all_rules=True)) == []
+    assert len(warnings(tmp_path, *documents, settings=Settings(all_rules=True))) == 7
+    assert warnings(tmp_path, *documents, settings=Settings(disable=IDS, all_rules=True)) == []
 
 
 def test_the_first_job_of_init_gets_no_advice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -493,10 +491,10 @@ def test_the_first_job_of_init_gets_no_advice(tmp_path: Path, monkeypatch: pytes
 
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in (ROOT / "runtimes").iterdir()))
-def test_a_stock_runtime_gets_no_advice(tmp_path: Path, name: str) -> None:
+def test_a_built_in_runtime_has_no_findings(tmp_path: Path, name: str) -> None:
     (document,) = yaml.safe_load_all((ROOT / "runtimes" / f"{name}.yaml").read_text())
     eight = {"numNodes": 2, "resourcesPerNode": {"limits": {"nvidia.com/gpu": 8}}}
-    assert said(tmp_path, document, trainjob(runtime=name, **eight)) == []
+    assert warnings(tmp_path, document, trainjob(runtime=name, **eight)) == []
 
 
 def test_a_good_job_loads_no_rule() -> None:

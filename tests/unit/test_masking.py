@@ -1,4 +1,4 @@
-"""Values of manifests without their secrets."""
+"""Masked secrets in manifest values."""
 
 from __future__ import annotations
 
@@ -45,5 +45,5 @@ def test_what_is_masked(tree: dict[str, Any], shown: Any) -> None:
         ({"env": []}, ("env", 3, "value"), ""),
     ],
 )
-def test_what_stands_around_a_value(tree: dict[str, Any], path: tuple[str | int, ...], secret: str) -> None:
+def test_the_context_of_a_value(tree: dict[str, Any], path: tuple[str | int, ...], secret: str) -> None:
     assert is_secret_at(tree, path) == secret

@@ -1,4 +1,4 @@
-"""What one run remembers is no business of the next one: whoever has its objects may change them."""
+"""Runs do not share cached values: a caller may change the objects of an earlier run."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Strategic merge: what a patch changes beside what it must leave, and what cannot be merged.
+"""Strategic merge: the changes of a patch, the fields that it must not change, and patches that cannot be merged.
 
-tests/differential/test_merges.py asks the real code for every line of these tables.
+tests/differential/test_merges.py compares every line of these tables with the upstream code.
 """
 
 # ruff: noqa: E501 (a case is a line)
@@ -33,10 +33,10 @@ MERGED: Final[list[tuple[str, str, Any, Any, Any]]] = [
     ("null in the original stays", POD, {"nodeName": None}, {"hostname": "h"}, {"nodeName": None, "hostname": "h"}),
     ("an empty patch", POD, {"nodeName": "a"}, {}, {"nodeName": "a"}),
     ("another type of value replaces", POD, {"nodeName": {"a": 1}}, {"nodeName": ["b"]}, {"nodeName": ["b"]}),
-    ("values are told apart by case", POD, {"nodeName": "a"}, {"nodename": "b"}, {"nodeName": "a", "nodename": "b"}),
+    ("values differ by case", POD, {"nodeName": "a"}, {"nodename": "b"}, {"nodeName": "a", "nodename": "b"}),
     ("a field that only one side has needs no type", POD, {"x": {"a": 1}}, {"y": [{"b": 2}]}, {"x": {"a": 1}, "y": [{"b": 2}]}),
     ("nor does a scalar", POD, {"x": 1}, {"x": 2}, {"x": 2}),
-    # what the object lacks
+    # fields that the object lacks
     ("nulls in it are dropped", POD, {}, {"affinity": {"a": None, "b": [{"c": None, "d": 1}, None]}}, {"affinity": {"b": [{"d": 1}, None]}}),
     ("mappings with $patch vanish", POD, {}, {"affinity": {"a": {"$patch": "delete"}}, "dnsConfig": {"$patch": "replace", "x": 1}}, {"affinity": {}}),
     ("items with $patch too", POD, {}, {"containers": [{"name": "a"}, {"name": "b", "$patch": "delete"}]}, {"containers": named("a")}),
@@ -132,7 +132,7 @@ REFUSED: Final[list[tuple[str, str, Any, Any, tuple[str | int, ...]]]] = [
     ("an order by another name", POD, {}, {"$setElementOrders/containers": []}, ("$setElementOrders/containers",)),
     ("an order of an unknown list", POD, {}, {"$setElementOrder/x": []}, ("$setElementOrder/x",)),
     ("an order of no list", POD, {}, {"$setElementOrder/nodeSelector": []}, ("$setElementOrder/nodeSelector",)),
-    ("an order that is no list", POD, {}, {"$setElementOrder/containers": None}, ("$setElementOrder/containers",)),
+    ("an order that is not a list", POD, {}, {"$setElementOrder/containers": None}, ("$setElementOrder/containers",)),
     ("an order of nothing", POD, {"containers": []}, {"$setElementOrder/containers": []}, ("$setElementOrder/containers",)),
     ("an order beside null", POD, {"containers": named("a")}, {"$setElementOrder/containers": named("a"), "containers": None}, ("$setElementOrder/containers",)),
     ("an order that the patch does not keep", POD, {}, {"$setElementOrder/containers": named("a", "b"), "containers": named("b", "a")}, ("$setElementOrder/containers",)),
@@ -162,7 +162,7 @@ def test_refused(type_name: str, original: Any, patch: Any, path: tuple[str | in
     assert raised.value.path == path
 
 
-def test_what_the_patch_does_not_touch_is_shared() -> None:
+def test_unpatched_subtrees_are_shared() -> None:
     untouched: dict[str, Any] = {"name": "b"}
     volumes = named("v")
     original = {"volumes": volumes, "containers": [{"name": "a", "env": named("X")}, untouched]}
@@ -173,7 +173,7 @@ def test_what_the_patch_does_not_touch_is_shared() -> None:
 
 
 def test_deletions_come_before_additions() -> None:
-    """Kubernetes' answer varies from run to run."""
+    """Kubernetes' result varies from run to run."""
     patch = {"finalizers": ["a", "c"], "$deleteFromPrimitiveList/finalizers": ["a"]}
     assert strategic_merge({"finalizers": ["a", "b"]}, patch, META) == {"finalizers": ["a", "c", "b"]}
     assert strategic_merge({"finalizers": ["a", "b"]}, dict(reversed(patch.items())), META) == {

@@ -1,4 +1,4 @@
-"""MPI: who is in the hostfile, with how many slots, and what each pod is given, row by row."""
+"""MPI: the hosts and slots in the hostfile, and the settings of each pod."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PRRTE = [
 
 
 def job(name: str, *, replicas: int = 1, parallelism: int | None = None, **container: Any) -> dict[str, Any]:
-    """A replicated job; the one called `launcher` is the trainer."""
+    """Return a replicated job; the one named `launcher` is the trainer."""
     pod = {"containers": [{"name": "node", "image": "i:1", **container}]}
     spec = {"template": {"spec": pod}, **({} if parallelism is None else {"parallelism": parallelism})}
     metadata = {"metadata": {"labels": ANCESTOR}} if name == "launcher" else {}
@@ -54,7 +54,7 @@ def compiled(
 
 
 def hosts(compilation: trainc.Compilation) -> str:
-    """The hostfile on one line."""
+    """Return the hostfile on one line."""
     assert [d.id for d in compilation.diagnostics] == ["secret-expected"]
     _, config_map = compilation.objects
     assert config_map["metadata"] == {"name": "j-mpi-hostfile"}
@@ -62,7 +62,7 @@ def hosts(compilation: trainc.Compilation) -> str:
 
 
 def pods(compilation: trainc.Compilation) -> dict[str, Any]:
-    """The pod specs by job."""
+    """Return the pod specs by job."""
     jobs = compilation.objects[0]["spec"]["replicatedJobs"]
     return {job["name"]: job["template"]["spec"]["template"]["spec"] for job in jobs}
 
@@ -103,7 +103,7 @@ def test_nodes(tmp_path: Path, nodes: Any, mpi: Any, hostfile: str, pods_of_node
             "j-node-0-0.j slots=1, j-node-1-0.j slots=1",
             id="every replica",
         ),
-        pytest.param([job("launcher"), job("workers")], {}, "", id="of the job called node alone"),
+        pytest.param([job("launcher"), job("workers")], {}, "", id="only of the job named node"),
     ],
 )
 def test_hosts(tmp_path: Path, jobs: Any, template: Any, hostfile: str) -> None:
@@ -118,10 +118,10 @@ def test_hosts(tmp_path: Path, jobs: Any, template: Any, hostfile: str) -> None:
         pytest.param({"numProcPerNode": 2}, {"numProcPerNode": 4}, 2, id="the TrainJob's first"),
         pytest.param({"resourcesPerNode": {"limits": {"nvidia.com/gpu": 8}}}, {}, 8, id="a GPU each"),
         pytest.param(
-            {"resourcesPerNode": {"limits": {"nvidia.com/gpu": 8}}}, {"numProcPerNode": 4}, 4, id="if nobody says more"
+            {"resourcesPerNode": {"limits": {"nvidia.com/gpu": 8}}}, {"numProcPerNode": 4}, 4, id="by default"
         ),
         pytest.param(
-            {"numProcPerNode": 1, "resourcesPerNode": {"limits": {"nvidia.com/gpu": 8}}}, {}, 1, id="one, said aloud"
+            {"numProcPerNode": 1, "resourcesPerNode": {"limits": {"nvidia.com/gpu": 8}}}, {}, 1, id="one, explicitly"
         ),
         pytest.param({"resourcesPerNode": {"requests": {"cpu": 8}}}, {}, 1, id="CPUs do not count"),
     ],
@@ -151,7 +151,7 @@ def test_the_keys_are_the_secrets_and_stand_where_ssh_looks(tmp_path: Path, name
     assert pod["containers"][0]["volumeMounts"][0] == {"name": "mpi-ssh-auth", "mountPath": "/home/mpiuser/.ssh"}
 
 
-def test_the_launcher_alone_has_the_hostfile(tmp_path: Path) -> None:
+def test_only_the_launcher_has_the_hostfile(tmp_path: Path) -> None:
     found = pods(compiled(tmp_path))
     assert [volume["name"] for volume in found["launcher"]["volumes"]] == ["mpi-ssh-auth", "mpi-hostfile"]
     assert found["launcher"]["containers"][0]["volumeMounts"][1] == {"name": "mpi-hostfile", "mountPath": "/etc/mpi"}
@@ -195,7 +195,7 @@ def test_variables(tmp_path: Path, runtime: Any, job_env: Any, expected: Any) ->
 @pytest.mark.parametrize(
     ("mpi", "node"),
     [
-        pytest.param({}, {}, id="the launcher's alone"),
+        pytest.param({}, {}, id="only the launcher's"),
         pytest.param(
             AS_NODE,
             {"resources": {"limits": {"nvidia.com/gpu": "8"}}, "env": [{"name": "A", "value": "1"}]},
@@ -204,12 +204,12 @@ def test_variables(tmp_path: Path, runtime: Any, job_env: Any, expected: Any) ->
     ],
 )
 def test_resources_and_variables_of_the_trainjob(tmp_path: Path, mpi: Any, node: dict[str, Any]) -> None:
-    said = {
+    trainer = {
         "image": "mine:2",
         "env": [{"name": "A", "value": "1"}],
         "resourcesPerNode": {"limits": {"nvidia.com/gpu": 8}},
     }
-    found = {name: pod["containers"][0] for name, pod in pods(compiled(tmp_path, said, mpi)).items()}
+    found = {name: pod["containers"][0] for name, pod in pods(compiled(tmp_path, trainer, mpi)).items()}
     assert found["launcher"]["resources"] == {"limits": {"nvidia.com/gpu": "8"}}
     assert found["launcher"]["image"] == "mine:2"
     assert {key: found["node"][key] for key in ("resources", "env") if key in found["node"]} == node
@@ -228,13 +228,13 @@ def test_resources_and_variables_of_the_trainjob(tmp_path: Path, mpi: Any, node:
 )
 def test_a_launcher_that_is_a_node_has_others(tmp_path: Path, nodes: int, jobs: Any, lacks: str | None) -> None:
     errors = [d for d in compiled(tmp_path, {"numNodes": nodes}, AS_NODE, jobs).diagnostics if d.severity == "error"]
-    message = f'{nodes} nodes, and runtime "r" has runLauncherAsNode and no {lacks}'
+    message = f'{nodes} nodes with runLauncherAsNode require both jobs, but runtime "r" has no {lacks}'
     assert [d.message for d in errors] == ([message] if lacks else [])
     assert {d.field for d in errors} <= {"spec.trainer.numNodes"}
 
 
 @pytest.mark.parametrize(
-    ("implementation", "jobs", "said"),
+    ("implementation", "jobs", "expected"),
     [
         pytest.param("OpenMPI", JOBS, [], id="Open MPI"),
         pytest.param("", JOBS, ["mpi-implementation"], id="none"),
@@ -244,10 +244,10 @@ def test_a_launcher_that_is_a_node_has_others(tmp_path: Path, nodes: int, jobs: 
         pytest.param("MVAPICH", JOBS, ["enum"], id="another: the schema's"),
     ],
 )
-def test_implementations(tmp_path: Path, implementation: str, jobs: Any, said: list[str]) -> None:
+def test_implementations(tmp_path: Path, implementation: str, jobs: Any, expected: list[str]) -> None:
     diagnostics = compiled(tmp_path, mpi={"mpiImplementation": implementation}, jobs=jobs).diagnostics
     errors = [d for d in diagnostics if d.severity == "error"]
-    assert [d.id for d in errors] == said
+    assert [d.id for d in errors] == expected
     assert all(f'"{implementation}"' in d.message for d in errors)
 
 
@@ -346,7 +346,7 @@ def test_the_nodes_find_the_launcher(
 
 
 @pytest.mark.parametrize(
-    ("implementation", "jobs", "said"),
+    ("implementation", "jobs", "expected"),
     [
         pytest.param("OpenMPI", JOBS, [], id="Open MPI does not mind"),
         pytest.param("MPICH", JOBS, ["mpi-search-domain"], id="MPICH minds"),
@@ -354,11 +354,11 @@ def test_the_nodes_find_the_launcher(
     ],
 )
 def test_without_a_namespace_there_is_no_domain(
-    tmp_path: Path, implementation: str, jobs: Any, said: list[str]
+    tmp_path: Path, implementation: str, jobs: Any, expected: list[str]
 ) -> None:
     compilation = compiled(tmp_path, {}, {"mpiImplementation": implementation}, jobs)
     notes = [d for d in compilation.diagnostics if d.id != "secret-expected"]
-    assert [(d.id, d.severity) for d in notes] == [(id, "note") for id in said]
+    assert [(d.id, d.severity) for d in notes] == [(id, "note") for id in expected]
     assert all("dnsConfig" not in pod for pod in pods(compilation).values())
 
 
@@ -387,11 +387,11 @@ def test_open_mpi_4s_variables_are_reserved(tmp_path: Path, name: str) -> None:
     assert [(d.id, d.field) for d in diagnostics if d.severity == "error"] == [("reserved-env", "spec.trainer.env")]
 
 
-def test_the_secret_is_named_and_how_to_make_it(tmp_path: Path) -> None:
+def test_the_note_names_the_secret_and_its_command(tmp_path: Path) -> None:
     (note,) = compiled(tmp_path).diagnostics
     assert (note.severity, note.object.name) == ("note", "j")
     assert '"j-mpi-ssh-auth"' in note.message
-    assert note.help.startswith("make it once: trainc secret j ")
+    assert note.help.startswith("create it once: trainc secret j ")
 
 
 def test_no_note_where_no_pod_needs_it(tmp_path: Path) -> None:

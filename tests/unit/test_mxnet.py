@@ -1,4 +1,4 @@
-"""MXNet: who plays which role, what each pod is told, and which casts cannot play, row by row."""
+"""MXNet: the roles of the jobs, the variables of each pod, and invalid combinations of roles."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ INDEX = {"fieldRef": {"fieldPath": "metadata.annotations['batch.kubernetes.io/jo
 
 
 def job(name: str, *, trainer: bool = False, replicas: int = 1, pods: int = 1, **container: Any) -> dict[str, Any]:
-    """A replicated job with its container `node`, and a sidecar beside it."""
+    """Return a replicated job with its container `node`, and a sidecar."""
     containers = [{"name": "node", "image": "i:1", **container}, {"name": "sidecar", "image": "i:1"}]
     spec = {"template": {"spec": {"containers": containers}}, "parallelism": pods}
     metadata = {"metadata": {"labels": ANCESTOR}} if trainer else {}
@@ -43,8 +43,8 @@ def compiled(
     return trainc.compile([str(file)], settings=NO_LINT)
 
 
-def told(compilation: trainc.Compilation) -> dict[str, dict[str, Any]]:
-    """The variables of the first container by job."""
+def job_variables(compilation: trainc.Compilation) -> dict[str, dict[str, Any]]:
+    """Return the variables of the first container by job."""
     assert compilation.diagnostics == ()
     return {
         job["name"]: {
@@ -56,7 +56,7 @@ def told(compilation: trainc.Compilation) -> dict[str, dict[str, Any]]:
 
 
 def shared(servers: int = 1, workers: int = 1, host: str = "j-scheduler-0-0.j", port: int = 9091) -> dict[str, str]:
-    """What all know."""
+    """Return the variables that all pods have."""
     return {
         "DMLC_PS_ROOT_URI": host,
         "DMLC_PS_ROOT_PORT": str(port),
@@ -65,8 +65,8 @@ def shared(servers: int = 1, workers: int = 1, host: str = "j-scheduler-0-0.j", 
     }
 
 
-def test_each_is_told_who_it_is_and_where_all_meet(tmp_path: Path) -> None:
-    found = told(compiled(tmp_path, trainer={"numNodes": 3}))
+def test_each_pod_has_its_role_and_the_endpoint(tmp_path: Path) -> None:
+    found = job_variables(compiled(tmp_path, trainer={"numNodes": 3}))
     known = {**shared(workers=3), "DMLC_USE_KUBERNETES": "1"}
     assert found == {
         "scheduler": known | {"DMLC_ROLE": "scheduler"},
@@ -84,7 +84,7 @@ def test_each_is_told_who_it_is_and_where_all_meet(tmp_path: Path) -> None:
     ]
 
 
-def test_every_container_is_told_and_the_scheduler_listens(tmp_path: Path) -> None:
+def test_every_container_has_variables_and_the_scheduler_a_port(tmp_path: Path) -> None:
     compilation = compiled(tmp_path, {"port": 7000})
     pods = [job["template"]["spec"]["template"]["spec"] for job in compilation.objects[0]["spec"]["replicatedJobs"]]
     assert all(pod["containers"][0]["env"] == pod["containers"][1]["env"] for pod in pods)
@@ -94,7 +94,9 @@ def test_every_container_is_told_and_the_scheduler_listens(tmp_path: Path) -> No
 
 def test_the_runtimes_variables_of_these_names_are_replaced_and_the_trainjobs_come_last(tmp_path: Path) -> None:
     mine = job("node", trainer=True, env=[{"name": "DMLC_ROLE", "value": "x"}, {"name": "A", "value": "1"}])
-    found = told(compiled(tmp_path, jobs=[SCHEDULER, SERVER, mine], trainer={"env": [{"name": "B", "value": "2"}]}))
+    found = job_variables(
+        compiled(tmp_path, jobs=[SCHEDULER, SERVER, mine], trainer={"env": [{"name": "B", "value": "2"}]})
+    )
     assert list(found["node"])[:3] == ["DMLC_ROLE", "A", "DMLC_PS_ROOT_URI"]
     assert found["node"]["DMLC_ROLE"] == "worker"
     assert list(found["node"])[-1] == "B"
@@ -122,7 +124,7 @@ def test_the_runtimes_variables_of_these_names_are_replaced_and_the_trainjobs_co
     ],
 )
 def test_the_cluster(tmp_path: Path, mxnet: Any, jobs: Any, template: Any, expected: dict[str, str]) -> None:
-    for variables in told(compiled(tmp_path, mxnet, jobs, **template)).values():
+    for variables in job_variables(compiled(tmp_path, mxnet, jobs, **template)).values():
         assert {name: variables[name] for name in expected} == expected
 
 
@@ -131,7 +133,7 @@ def test_the_cluster(tmp_path: Path, mxnet: Any, jobs: Any, template: Any, expec
     [
         pytest.param({}, CAST, 2, "node", "2", id="the trainer, whatever it is called"),
         pytest.param({}, [*CAST, job("worker", pods=5)], 2, "node", "2", id="even beside a worker"),
-        pytest.param({"worker": "worker"}, [*CAST, job("worker", pods=5)], 2, "worker", "5", id="unless it is said"),
+        pytest.param({"worker": "worker"}, [*CAST, job("worker", pods=5)], 2, "worker", "5", id="unless it is set"),
         pytest.param(
             {},
             [job("scheduler", trainer=True), SERVER, job("worker", pods=5)],
@@ -144,14 +146,14 @@ def test_the_cluster(tmp_path: Path, mxnet: Any, jobs: Any, template: Any, expec
     ],
 )
 def test_who_works(tmp_path: Path, roles: Any, jobs: Any, nodes: int, worker: str, workers: str) -> None:
-    found = told(compiled(tmp_path, {"roles": roles}, jobs, {"numNodes": nodes}))
+    found = job_variables(compiled(tmp_path, {"roles": roles}, jobs, {"numNodes": nodes}))
     assert [name for name, variables in found.items() if variables.get("DMLC_ROLE") == "worker"] == [worker]
     assert {variables["DMLC_NUM_WORKER"] for variables in found.values() if variables} == {workers}
 
 
-def test_a_worker_alone_is_told_nothing_and_nothing_is_reserved(tmp_path: Path) -> None:
+def test_a_single_worker_has_no_variables_and_nothing_is_reserved(tmp_path: Path) -> None:
     trainer = {"env": [{"name": "DMLC_ROLE", "value": "worker"}]}
-    assert told(compiled(tmp_path, {"mode": "local"}, [NODE], trainer)) == {"node": {"DMLC_ROLE": "worker"}}
+    assert job_variables(compiled(tmp_path, {"mode": "local"}, [NODE], trainer)) == {"node": {"DMLC_ROLE": "worker"}}
 
 
 @pytest.mark.parametrize(
@@ -164,25 +166,41 @@ def test_the_variables_are_reserved(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("mxnet", "jobs", "trainer", "said"),
+    ("mxnet", "jobs", "trainer", "expected"),
     [
-        pytest.param({}, [SERVER, NODE], {}, ["mode is dist, and no job of the runtime is the scheduler"], id="boss"),
-        pytest.param({}, [SCHEDULER, NODE], {}, ["mode is dist, and no job of the runtime is the server"], id="server"),
         pytest.param(
-            {}, [SCHEDULER, SERVER], {}, ["mode is dist, and no job of the runtime is the worker"], id="worker"
+            {},
+            [SERVER, NODE],
+            {},
+            ["mode dist requires a scheduler, but no job of the runtime is the scheduler"],
+            id="scheduler",
+        ),
+        pytest.param(
+            {},
+            [SCHEDULER, NODE],
+            {},
+            ["mode dist requires a server, but no job of the runtime is the server"],
+            id="server",
+        ),
+        pytest.param(
+            {},
+            [SCHEDULER, SERVER],
+            {},
+            ["mode dist requires a worker, but no job of the runtime is the worker"],
+            id="worker",
         ),
         pytest.param(
             {"roles": {"server": "shelf"}},
             CAST,
             {},
-            ['the server is the job "shelf", which the runtime does not have'],
-            id="a role of nobody",
+            ['the server is job "shelf", which the runtime does not have'],
+            id="a role of an unknown job",
         ),
         pytest.param(
             {"roles": {"worker": "server"}},
             CAST,
             {},
-            ['the job "server" is both the server and the worker'],
+            ['job "server" is both the server and the worker'],
             id="two roles of one",
         ),
         pytest.param(
@@ -190,8 +208,8 @@ def test_the_variables_are_reserved(tmp_path: Path, name: str) -> None:
             CAST,
             {},
             [
-                'mode is local, and the job "scheduler" is a scheduler: a worker trains alone',
-                'mode is local, and the job "server" is a server: a worker trains alone',
+                'mode local allows only a worker, but job "scheduler" is a scheduler',
+                'mode local allows only a worker, but job "server" is a server',
             ],
             id="company in local",
         ),
@@ -199,39 +217,43 @@ def test_the_variables_are_reserved(tmp_path: Path, name: str) -> None:
             {},
             [job("scheduler", pods=2), SERVER, NODE],
             {},
-            ['the job "scheduler" runs 2 schedulers, and MXNet has one'],
+            ['job "scheduler" runs 2 schedulers, but MXNet requires exactly one'],
             id="two schedulers",
         ),
         pytest.param(
             {},
             [job("scheduler", replicas=3), SERVER, NODE],
             {},
-            ['the job "scheduler" runs 3 schedulers, and MXNet has one'],
+            ['job "scheduler" runs 3 schedulers, but MXNet requires exactly one'],
             id="in replicas",
         ),
         pytest.param(
-            {}, CAST, {"numNodes": 0}, ['the job "node" runs no worker: the others would wait for one'], id="no worker"
+            {},
+            CAST,
+            {"numNodes": 0},
+            ['job "node" runs no worker, so the other pods would wait forever'],
+            id="no worker",
         ),
         pytest.param(
             {"roles": {"worker": "worker"}},
             [*CAST, job("worker", replicas=2)],
             {},
-            ['the job "worker" has 2 replicas: the workers of each count from 0'],
+            ['job "worker" has 2 replicas, and the worker ids of each start from 0'],
             id="workers of one number",
         ),
         pytest.param(
             {"mode": "local"},
             [NODE],
             {"numNodes": 2},
-            ["mode is local, and there are 2 workers: each would train for itself"],
-            id="two alone",
+            ["mode local allows 1 worker, but there are 2: each would train separately"],
+            id="two workers",
         ),
-        pytest.param({"mode": "local"}, [NODE], {"numNodes": 1}, [], id="one alone"),
+        pytest.param({"mode": "local"}, [NODE], {"numNodes": 1}, [], id="one worker"),
         pytest.param({"mode": "dist"}, CAST, {"numNodes": 9}, [], id="all there"),
     ],
 )
-def test_casts(tmp_path: Path, mxnet: Any, jobs: Any, trainer: Any, said: list[str]) -> None:
-    assert [d.message for d in compiled(tmp_path, mxnet, jobs, trainer).diagnostics] == said
+def test_roles(tmp_path: Path, mxnet: Any, jobs: Any, trainer: Any, expected: list[str]) -> None:
+    assert [d.message for d in compiled(tmp_path, mxnet, jobs, trainer).diagnostics] == expected
 
 
 @pytest.mark.parametrize(
@@ -252,12 +274,12 @@ def test_where_pods_are_counted(tmp_path: Path, mode: str, jobs: Any, trainer: A
 
 
 @pytest.mark.parametrize(
-    ("mxnet", "said"),
+    ("mxnet", "expected"),
     [
         pytest.param({"mode": "both"}, "enum", id="mode"),
         pytest.param({"port": 0}, "out-of-range", id="port"),
         pytest.param({"roles": {"judge": "x"}}, "unknown-field", id="role"),
     ],
 )
-def test_the_schema(tmp_path: Path, mxnet: Any, said: str) -> None:
-    assert said in [d.id for d in compiled(tmp_path, mxnet).diagnostics]
+def test_the_schema(tmp_path: Path, mxnet: Any, expected: str) -> None:
+    assert expected in [d.id for d in compiled(tmp_path, mxnet).diagnostics]

@@ -1,4 +1,4 @@
-"""The label in which the API server writes a Job's name: right for one Job of a replicated job, and for no other."""
+"""The label with a Job's name, which the API server sets: valid for only one Job of a replicated job."""
 
 from __future__ import annotations
 

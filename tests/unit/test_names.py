@@ -1,4 +1,4 @@
-"""Names: which are taken, which are not and for what reason, and how a reason is printed."""
+"""Names: the accepted ones, the reasons for rejected ones, and the format of a reason."""
 
 from collections.abc import Callable
 from typing import Any
@@ -26,7 +26,7 @@ Rule = Callable[[Any], list[str]]
         *((names.is_domain_prefixed_path, value) for value in ("acme.io/foo", "a//", "acme.io/%41", "a/b/c")),
     ],
 )
-def test_taken(rule: Rule, value: str | int) -> None:
+def test_accepted(rule: Rule, value: str | int) -> None:
     assert rule(value) == []
 
 
@@ -47,7 +47,7 @@ def test_taken(rule: Rule, value: str | int) -> None:
         *((names.is_domain_prefixed_path, value) for value in ("", "a", "/a", "a/", "A/b", "a/#", "a/b\n", "a/é")),
     ],
 )
-def test_refused_for_one_reason(rule: Rule, value: str | int) -> None:
+def test_rejected_for_one_reason(rule: Rule, value: str | int) -> None:
     assert len(rule(value)) == 1
 
 
@@ -80,7 +80,7 @@ def test_reasons(rule: Rule, value: str, reasons: list[str]) -> None:
     assert rule(value) == reasons
 
 
-def test_an_empty_name_behind_a_prefix_is_missing_and_wrong() -> None:
+def test_an_empty_name_after_a_prefix_is_missing_and_invalid() -> None:
     assert [reason[:21] for reason in names.is_qualified_name("/")] == [
         "prefix part must be n",
         "name part must be non",

@@ -1,4 +1,4 @@
-"""The name that was probably meant, row by row."""
+"""Suggestions for misspelled names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Metadata as the API server reads and checks it."""
+"""Object metadata as the API server reads and validates it."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_accepted(metadata: Any) -> None:
     ("metadata", "field", "rule", "stage"),
     [
         pytest.param(None, "metadata.name", "required", "schema", id="no metadata"),
-        pytest.param({"generateName": "a-"}, "metadata.name", "required", "schema", id="generateName alone"),
+        pytest.param({"generateName": "a-"}, "metadata.name", "required", "schema", id="only generateName"),
         pytest.param({"name": ""}, "metadata.name", "required", "schema", id="empty name"),
         pytest.param({"name": 5}, "metadata.name", "wrong-type", "schema", id="name is a number"),
         pytest.param({"name": "ResNet"}, "metadata.name", "invalid-name", "schema", id="upper case"),
@@ -99,7 +99,7 @@ def test_accepted(metadata: Any) -> None:
             "metadata.finalizers",
             "invalid-finalizer",
             "schema",
-            id="finalizers that exclude each other",
+            id="mutually exclusive finalizers",
         ),
         pytest.param(
             named(ownerReferences=[{**OWNER, "uid": ""}]),
@@ -163,7 +163,7 @@ def test_refused(metadata: Any, field: str, rule: str, stage: str) -> None:
     assert [(v.field, v.rule, v.stage) for v in check(metadata, namespaced=True)] == [(field, rule, stage)]
 
 
-def test_metadata_that_is_no_mapping_has_no_name_either() -> None:
+def test_metadata_that_is_not_a_mapping_has_no_name_either() -> None:
     found = [(v.field, v.rule) for v in check("x", namespaced=True)]
     assert found == [("metadata", "wrong-type"), ("metadata.name", "required")]
 
@@ -171,11 +171,11 @@ def test_metadata_that_is_no_mapping_has_no_name_either() -> None:
 @pytest.mark.parametrize(
     ("namespace", "rules"), [(None, []), ("", []), ("team-a", ["invalid-namespace"]), ("N_", ["invalid-namespace"])]
 )
-def test_namespace_of_a_kind_of_the_whole_cluster(namespace: Any, rules: list[str]) -> None:
+def test_namespace_of_a_cluster_scoped_kind(namespace: Any, rules: list[str]) -> None:
     assert [v.rule for v in check({"name": "r", "namespace": namespace}, namespaced=False)] == rules
 
 
-def test_the_place_is_finer_than_the_cluster_says() -> None:
+def test_the_path_is_more_precise_than_the_clusters_field() -> None:
     [key, value] = check(named(labels={"a b": "x", "c": "d e"}), namespaced=True)
     assert (key.path, key.key, key.field) == (("metadata", "labels", "a b"), True, "metadata.labels")
     assert (value.path, value.key, value.field) == (("metadata", "labels", "c"), False, "metadata.labels")
@@ -186,32 +186,31 @@ def test_the_place_is_finer_than_the_cluster_says() -> None:
     [
         pytest.param(
             {"name": "My ResNet!"},
-            'name is "My ResNet!", which has upper-case letters, spaces and "!" in it',
-            "use lower-case letters, digits, `-` and `.`; for example my-resnet",
+            'name "My ResNet!" contains uppercase letters, spaces and "!"',
+            "use lowercase letters, digits, `-` and `.`; for example my-resnet",
             id="name",
         ),
         pytest.param(
             {"generateName": "a-"},
-            "the object has no name",
-            "add metadata.name; generateName is for the cluster to complete",
+            "metadata.name is required",
+            "add metadata.name; only the cluster can complete generateName",
             id="generateName",
         ),
         pytest.param(
             named(labels={"team": "vision team"}),
-            'label "team" has the value "vision team", which has spaces in it',
-            "use letters, digits, `-`, `_` and `.`, the first and the last a letter or a digit; "
-            "or make it an annotation",
+            'label "team" has the value "vision team", which contains spaces',
+            "use letters, digits, `-`, `_` and `.`, and start and end with a letter or digit; or use an annotation",
             id="label",
         ),
         pytest.param(
             named(labels={"gpu": True}),
-            "gpu is true, and must be a string",
-            "put it in quotes: without them it is a boolean",
+            "gpu must be a string, not true",
+            "quote it: without quotes it is a boolean",
             id="label is a boolean",
         ),
     ],
 )
-def test_words(metadata: Any, message: str, help: str) -> None:
+def test_messages(metadata: Any, message: str, help: str) -> None:
     [violation] = check(metadata, namespaced=True)
     assert (violation.message, violation.help) == (message, help)
 
@@ -219,20 +218,18 @@ def test_words(metadata: Any, message: str, help: str) -> None:
 @pytest.mark.parametrize(
     ("label", "why"),
     [
-        pytest.param({"team": "a/b"}, 'the value "a/b", which has "/" in it', id="a character"),
+        pytest.param({"team": "a/b"}, 'the value "a/b", which contains "/"', id="a character"),
         pytest.param({"team": "v1."}, 'the value "v1.", which ends with "."', id="the end"),
-        pytest.param({"team": "_a"}, 'the value "_a", which begins with "_"', id="the beginning"),
-        pytest.param({"team": "a" * 64}, "which has 64 characters, and may have 63", id="the length"),
-        pytest.param({"a/b/c": ""}, 'the label\'s key "a/b/c" has more than one "/" in it', id="key: two slashes"),
-        pytest.param({"/a": ""}, 'the label\'s key "/a" has nothing before its "/"', id="key: no domain"),
-        pytest.param({"a/": ""}, 'the label\'s key "a/" has nothing behind its "/"', id="key: no name"),
-        pytest.param(
-            {"A/b": ""}, 'the label\'s key "A/b" has "A" before its "/", which is no domain', id="key: domain"
-        ),
-        pytest.param({"": ""}, 'the label\'s key "" is empty', id="key: empty"),
+        pytest.param({"team": "_a"}, 'the value "_a", which starts with "_"', id="the start"),
+        pytest.param({"team": "a" * 64}, "which has 64 characters, but must have at most 63", id="the length"),
+        pytest.param({"a/b/c": ""}, 'label key "a/b/c" contains more than one "/"', id="key: two slashes"),
+        pytest.param({"/a": ""}, 'label key "/a" has no prefix before its "/"', id="key: no domain"),
+        pytest.param({"a/": ""}, 'label key "a/" has no name after its "/"', id="key: no name"),
+        pytest.param({"A/b": ""}, 'label key "A/b" has the prefix "A", which is not a valid domain', id="key: domain"),
+        pytest.param({"": ""}, 'label key "" is empty', id="key: empty"),
     ],
 )
-def test_why_a_label_is_none(label: dict[str, str], why: str) -> None:
+def test_why_a_label_is_invalid(label: dict[str, str], why: str) -> None:
     [violation] = check(named(labels=label), namespaced=True)
     assert violation.message.endswith(why)
 
@@ -240,19 +237,19 @@ def test_why_a_label_is_none(label: dict[str, str], why: str) -> None:
 @pytest.mark.parametrize(
     ("name", "why"),
     [
-        ("a..b", "has a dot beside a dot or a dash"),
-        ("a-.b", "has a dot beside a dot or a dash"),
+        ("a..b", "has a dot next to another dot or a dash"),
+        ("a-.b", "has a dot next to another dot or a dash"),
         ("a.", 'ends with "."'),
-        ("a" * 254, "has 254 characters, and may have 253"),
+        ("a" * 254, "has 254 characters, but must have at most 253"),
     ],
 )
-def test_why_a_name_is_none(name: str, why: str) -> None:
+def test_why_a_name_is_invalid(name: str, why: str) -> None:
     [violation] = check({"name": name}, namespaced=True)
-    assert violation.message.endswith(f", which {why}")
+    assert violation.message.endswith(f" {why}")
 
 
 @pytest.mark.parametrize("namespace", ["team.a", "Team", "-team", "a" * 64])
-def test_the_namespace_of_the_example_is_one(namespace: str) -> None:
+def test_the_example_of_a_namespace_is_valid(namespace: str) -> None:
     [violation] = check({"name": "j", "namespace": namespace}, namespaced=True)
     example = violation.help.rpartition("; for example ")[2]
     assert list(check({"name": "j", "namespace": example}, namespaced=True)) == []

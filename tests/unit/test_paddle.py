@@ -1,4 +1,4 @@
-"""PaddlePaddle: what each node is told, and what stays the user's, row by row."""
+"""PaddlePaddle: the variables of each node, and those of the user that stay."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ HOST = ("POD_IP", "j-workers-0-$(PADDLE_RANK).j")
 def compiled(
     tmp_path: Path, trainer: Any = None, paddle: Any = None, env: Any = (), **template: Any
 ) -> trainc.Compilation:
-    """A TrainJob of two nodes on a runtime whose one job is `workers`, with a sidecar."""
+    """Compile a TrainJob of two nodes on a runtime with the job `workers`, which has a sidecar."""
     pod = {"containers": [{"name": "node", "image": "i:1", "env": env}, {"name": "sidecar", "image": "i:1"}]}
     job = {"name": "workers", "template": {"metadata": {"labels": ANCESTOR}, "spec": {"template": {"spec": pod}}}}
     policy = {"numNodes": 2, "paddle": paddle or {}}
@@ -49,7 +49,7 @@ def containers(compilation: trainc.Compilation) -> list[dict[str, Any]]:
     return found
 
 
-def told(container: dict[str, Any]) -> list[tuple[str, Any]]:
+def variables_of(container: dict[str, Any]) -> list[tuple[str, Any]]:
     return [(variable["name"], variable.get("value", variable.get("valueFrom"))) for variable in container["env"]]
 
 
@@ -57,16 +57,16 @@ def env(*pairs: tuple[str, str]) -> list[dict[str, str]]:
     return [{"name": name, "value": text} for name, text in pairs]
 
 
-def test_a_node_is_told_all_and_a_sidecar_what_is_not_the_launchers(tmp_path: Path) -> None:
+def test_a_node_has_all_variables_and_a_sidecar_those_of_the_cluster(tmp_path: Path) -> None:
     node, sidecar = containers(compiled(tmp_path))
-    assert told(node) == [*COLLECTIVE, HOST]
-    assert told(sidecar) == COLLECTIVE
+    assert variables_of(node) == [*COLLECTIVE, HOST]
+    assert variables_of(sidecar) == COLLECTIVE
     assert node["ports"] == [{"containerPort": 36543, "protocol": "TCP"}]
     assert "ports" not in sidecar
 
 
 def test_the_first_pods_name_is_the_one_in_the_masters_address(tmp_path: Path) -> None:
-    found = dict(told(containers(compiled(tmp_path))[0]))
+    found = dict(variables_of(containers(compiled(tmp_path))[0]))
     assert found["POD_IP"].replace("$(PADDLE_RANK)", "0") == found["PADDLE_MASTER"].partition(":")[0]
 
 
@@ -85,8 +85,8 @@ def test_the_first_pods_name_is_the_one_in_the_masters_address(tmp_path: Path) -
         ),
     ],
 )
-def test_what_is_said_counts(tmp_path: Path, trainer: Any, paddle: Any, template: Any, name: str, text: str) -> None:
-    assert dict(told(containers(compiled(tmp_path, trainer, paddle, **template))[0]))[name] == text
+def test_settings(tmp_path: Path, trainer: Any, paddle: Any, template: Any, name: str, text: str) -> None:
+    assert dict(variables_of(containers(compiled(tmp_path, trainer, paddle, **template))[0]))[name] == text
 
 
 @pytest.mark.parametrize(
@@ -103,13 +103,13 @@ def test_what_is_said_counts(tmp_path: Path, trainer: Any, paddle: Any, template
             [], [("PYTHONUNBUFFERED", "0")], [("PYTHONUNBUFFERED", "0"), *COLLECTIVE[1:], HOST], id="or the TrainJob's"
         ),
         pytest.param(
-            [("POD_IP", "x"), ("A", "0")], [], [("A", "0"), *COLLECTIVE, HOST], id="a name stands behind its rank"
+            [("POD_IP", "x"), ("A", "0")], [], [("A", "0"), *COLLECTIVE, HOST], id="a host name after its rank"
         ),
     ],
 )
 def test_order(tmp_path: Path, of_runtime: Any, of_job: Any, expected: Any) -> None:
     node, _ = containers(compiled(tmp_path, {"env": env(*of_job)}, env=env(*of_runtime)))
-    assert told(node) == expected
+    assert variables_of(node) == expected
 
 
 @pytest.mark.parametrize("name", ["PADDLE_JOB_ID", "PADDLE_NNODES", "PADDLE_MASTER", "PADDLE_RANK", "POD_IP"])

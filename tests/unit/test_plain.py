@@ -1,4 +1,4 @@
-"""A runtime without a framework policy: the nodes and the variables of the TrainJob, and nothing else."""
+"""A runtime without a framework policy: only the nodes and variables of the TrainJob apply."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_nodes(tmp_path: Path, trainer: dict[str, Any], policy: dict[str, Any] |
 @pytest.mark.parametrize(
     ("env", "expected"),
     [
-        pytest.param([], OF_THE_RUNTIME, id="the runtime's alone"),
+        pytest.param([], OF_THE_RUNTIME, id="only the runtime's"),
         pytest.param([{"name": "C", "value": "3"}], [*OF_THE_RUNTIME, {"name": "C", "value": "3"}], id="one more"),
         pytest.param(
             [{"name": "A", "value": "3"}], [{"name": "A", "value": "3"}, OF_THE_RUNTIME[1]], id="the TrainJob's wins"

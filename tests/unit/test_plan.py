@@ -1,4 +1,4 @@
-"""Ports that are one, and variables as the controller copies them, row by row."""
+"""Equal ports, and variables as the controller copies them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What the API server refuses in the pod of a Job's template, and in the Pod made of it: faults, and what is right.
+"""The API server's rules for the pod of a Job's template, and for its Pod: faults, and valid forms.
 
-The recorded cases (tests/conformance/test_jobs.py) have the usual ones. Fields are the cluster's, without
-`spec.template.spec.` (or `spec.`, for Pods) in front.
+The recorded cases (tests/conformance/test_jobs.py) cover the common ones. Fields are those of the API server's errors,
+without the prefix `spec.template.spec.` (or `spec.`, for Pods).
 """
 
 from __future__ import annotations
@@ -188,7 +188,7 @@ FAULTS: list[tuple[Pod, list[tuple[str, str]]]] = [
      [(f"{OF_NODE}.windowsOptions.hostProcess", "host-process")]),
 ]  # fmt: skip
 
-RIGHT: list[Pod] = [
+VALID: list[Pod] = [
     {"terminationGracePeriodSeconds": -1},
     {"schedulerName": "My Scheduler!"},
     {"imagePullSecrets": [{"name": "Bad_Name"}, {}]},
@@ -245,8 +245,8 @@ def test_a_fault_is_found(pod: Pod, faults: list[tuple[str, str]]) -> None:
     assert found(pod) == faults
 
 
-@pytest.mark.parametrize("pod", RIGHT)
-def test_what_is_right_is_left_alone(pod: Pod) -> None:
+@pytest.mark.parametrize("pod", VALID)
+def test_a_valid_pod_has_no_fault(pod: Pod) -> None:
     assert found(pod) == []
 
 
@@ -261,7 +261,7 @@ def test_a_pod_without_a_spec_has_no_containers() -> None:
     assert [v.field for v in validation.of_job({"spec": {"template": {}}})] == ["spec.template.spec.containers"]
 
 
-def test_where_the_cluster_is_vague_the_path_is_not() -> None:
+def test_the_path_is_more_precise_than_the_field() -> None:
     [toleration] = violations({"tolerations": [{"key": "a", "operator": "Exists", "value": "b"}]})
     assert toleration.path == ("spec", "template", "spec", "tolerations", 0, "value")
     assert toleration.related == (("the operator", ("spec", "template", "spec", "tolerations", 0, "operator")),)
@@ -269,10 +269,10 @@ def test_where_the_cluster_is_vague_the_path_is_not() -> None:
     assert selected.path == ("spec", "template", "spec", "nodeSelector", "gpu")
 
 
-def test_labels_of_anything_can_be_looked_at() -> None:
-    looked_at = PodViolations({})
-    metadata.labels(looked_at, ((None, "metadata"), "labels"), {"a b": "x", "app": "a/b"}, field="metadata.labels")
-    assert [(v.path[-1], v.field, v.key, v.message) for v in looked_at.violations] == [
-        ("a b", "metadata.labels", True, 'the key "a b" has spaces in it'),
-        ("app", "metadata.labels", False, 'app is "a/b", which has "/" in it'),
+def test_labels_of_other_objects() -> None:
+    findings = PodViolations({})
+    metadata.labels(findings, ((None, "metadata"), "labels"), {"a b": "x", "app": "a/b"}, field="metadata.labels")
+    assert [(v.path[-1], v.field, v.key, v.message) for v in findings.violations] == [
+        ("a b", "metadata.labels", True, 'invalid key: "a b" contains spaces'),
+        ("app", "metadata.labels", False, 'invalid label value for app: "a/b" contains "/"'),
     ]

@@ -1,4 +1,4 @@
-"""`trainc pods`: which pods there are, what they are called, what their containers find, and how it is shown."""
+"""`trainc pods`: the pods, their names, the environment of their containers, and the output."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def job(name: str, *, pods: int = 1, replicas: int = 1, spec: Any = None, **container: Any) -> dict[str, Any]:
-    """A replicated job; its container's name is its own."""
+    """Return a replicated job whose container has its name."""
     one = {"name": name, "image": "ghcr.io/acme/it:1.0", **container}
     spec = {"parallelism": pods, "completions": pods, "template": {"spec": {"containers": [one]}}} | (spec or {})
     return {"name": name, "replicas": replicas, "template": {"spec": spec}}
@@ -54,8 +54,8 @@ def pods(*arguments: str) -> list[dict[str, Any]]:
     return found
 
 
-def said(**fields: str) -> list[dict[str, Any]]:
-    """Variables that are filled from fields."""
+def from_fields(**fields: str) -> list[dict[str, Any]]:
+    """Return variables with values from fields."""
     return [{"name": name, "valueFrom": {"fieldRef": {"fieldPath": path}}} for name, path in fields.items()]
 
 
@@ -81,7 +81,7 @@ def test_names_and_addresses() -> None:
     ]
 
 
-def test_a_long_name_is_cut_to_what_five_more_characters_fit_behind() -> None:
+def test_a_long_name_is_truncated_for_its_suffix() -> None:
     write(job("n" * 57, spec={"completionMode": "NonIndexed"}))
     (pod,) = pods()
     assert (pod["job"], pod["name"]) == (f"t-{'n' * 57}-0", f"t-{'n' * 56}")
@@ -115,7 +115,7 @@ def test_without_a_subdomain_there_is_no_address(network: Any, subdomain: str | 
     ],
 )
 def test_how_many(spec: dict[str, Any], indices: list[int | None]) -> None:
-    """A TrainJob's pods all run at once; the rules are those of any Job."""
+    """Test Jobs in general: a TrainJob's pods all run at once."""
     template = {"spec": {**spec, "template": {"spec": {"containers": []}}}}
     jobset = {"metadata": {"name": "t"}, "spec": {"replicatedJobs": [{"name": "node", "template": template}]}}
     (only,) = of(jobset, {})
@@ -124,13 +124,13 @@ def test_how_many(spec: dict[str, Any], indices: list[int | None]) -> None:
 
 
 def test_a_job_without_indices_adds_no_variable_and_no_host_name() -> None:
-    write(job("node", spec={"completionMode": "NonIndexed"}, env=said(I=f"metadata.labels['{INDEX}']")))
+    write(job("node", spec={"completionMode": "NonIndexed"}, env=from_fields(I=f"metadata.labels['{INDEX}']")))
     (pod,) = pods()
     assert (pod["name"], pod["hostname"], pod["unknown"]["hostname"]) == ("t-node-0", None, "it is the pod's name")
     assert pod["containers"][0]["env"] == {"I": ""}
 
 
-def test_the_index_is_behind_all_other_variables() -> None:
+def test_the_index_is_the_last_variable() -> None:
     write(
         job("node", pods=2, env=[{"name": "A", "value": "$(JOB_COMPLETION_INDEX)"}], args=["$(JOB_COMPLETION_INDEX)"])
     )
@@ -144,7 +144,7 @@ def test_a_variable_of_that_name_stays() -> None:
     assert pods()[0]["containers"][0]["env"] == {"JOB_COMPLETION_INDEX": "own", "B": "b"}
 
 
-def test_what_jobset_and_the_job_controller_say_of_a_pod() -> None:
+def test_the_labels_and_annotations_of_jobset_and_the_job_controller() -> None:
     write(
         {**job("head"), "groupName": "first"},
         {**job("node", pods=2, replicas=2), "groupName": "second"},
@@ -174,26 +174,26 @@ def test_what_jobset_and_the_job_controller_say_of_a_pod() -> None:
     assert pod["labels"] == both | of_job | {f"batch.kubernetes.io/{name}": text for name, text in of_job.items()}
 
 
-def test_without_a_namespace_what_hangs_on_it_is_not_known() -> None:
-    write(job("node", env=said(NS="metadata.namespace")), namespace=None)
+def test_without_a_namespace_the_values_that_depend_on_it_are_unknown() -> None:
+    write(job("node", env=from_fields(NS="metadata.namespace")), namespace=None)
     (pod,) = pods()
     assert (pod["namespace"], pod["address"], pod["fqdn"]) == (None, "t-node-0-0.t", None)
     assert pod["labels"]["jobset.sigs.k8s.io/job-key"] is None
-    assert pod["containers"][0]["unknown"] == {"env.NS": "the manifest names no namespace"}
+    assert pod["containers"][0]["unknown"] == {"env.NS": "the manifest sets no namespace"}
 
 
-def test_what_is_not_known_says_why() -> None:
+def test_an_unknown_value_has_a_reason() -> None:
     refer = [{"name": "HOST", "value": "$(POD)"}]
     keys = [{"secretRef": {"name": "keys"}}]
-    write(job("node", env=[*said(POD="metadata.name"), *refer], command=["run", "--on=$(HOST)"], envFrom=keys))
+    write(job("node", env=[*from_fields(POD="metadata.name"), *refer], command=["run", "--on=$(HOST)"], envFrom=keys))
     (container,) = pods()[0]["containers"]
-    why = "the API server ends it with five characters of its own: t-node-0-0-?????"
+    reason = "the API server appends five characters: t-node-0-0-?????"
     assert (container["env"]["POD"], container["env"]["HOST"], container["command"]) == (None, None, ["run", None])
     assert container["unknown"] == {
-        "command[1]": f"HOST is not known: POD is not known: {why}",
-        "env.POD": why,
-        "env.HOST": f"POD is not known: {why}",
-        "envFrom[0]": 'Secret "keys" is not among the given documents',
+        "command[1]": f"HOST is not known: POD is not known: {reason}",
+        "env.POD": reason,
+        "env.HOST": f"POD is not known: {reason}",
+        "envFrom[0]": 'Secret "keys" is not in the given documents',
     }
 
 
@@ -203,13 +203,13 @@ def test_configmaps_of_the_input_and_of_the_job_are_known() -> None:
     assert pods()[0]["containers"][0]["command"] == ["train", "0.1"]
 
 
-def test_a_path_in_a_volume_is_made_of_variables() -> None:
+def test_a_path_in_a_volume_is_expanded() -> None:
     mounts = [
         {"name": "v", "mountPath": "/a", "subPathExpr": "logs/$(JOB_COMPLETION_INDEX)"},
         {"name": "v", "mountPath": "/b", "subPath": "$(JOB_COMPLETION_INDEX)"},
         {"name": "v", "mountPath": "/c", "subPathExpr": "$(POD)"},
     ]
-    one = job("node", pods=2, volumeMounts=mounts, env=said(POD="metadata.uid"))
+    one = job("node", pods=2, volumeMounts=mounts, env=from_fields(POD="metadata.uid"))
     one["template"]["spec"]["template"]["spec"]["volumes"] = [{"name": "v", "emptyDir": {}}]
     write(one)
     container = pods()[1]["containers"][0]
@@ -226,9 +226,9 @@ def test_resources_have_their_defaults() -> None:
     assert pod["containers"][0]["env"]["CPUS"] == "2"
 
 
-def test_a_command_runs_with_what_it_says() -> None:
-    tell = "import json, os, sys; json.dump([dict(os.environ), sys.argv[1:]], sys.stdout)"
-    write(job("node", pods=2, command=["python", "-c", tell, "$(HOME_OF_IT)/$(JOB_COMPLETION_INDEX)"], env=HOME))
+def test_a_command_runs_as_shown() -> None:
+    dump = "import json, os, sys; json.dump([dict(os.environ), sys.argv[1:]], sys.stdout)"
+    write(job("node", pods=2, command=["python", "-c", dump, "$(HOME_OF_IT)/$(JOB_COMPLETION_INDEX)"], env=HOME))
     container = pods("--index", "1")[0]["containers"][0]
     command = [sys.executable, *container["command"][1:]]
     done = subprocess.run(command, env=container["env"], capture_output=True, text=True, check=True)
@@ -250,7 +250,7 @@ HOME = [{"name": "HOME_OF_IT", "value": "/data"}]
         (("--only", "t", "--job", "t-node-0", "--index", "1"), ["t-node-0-1"]),
     ],
 )
-def test_which_ones(arguments: tuple[str, ...], names: list[str]) -> None:
+def test_selected_pods(arguments: tuple[str, ...], names: list[str]) -> None:
     write(job("head"), job("node", pods=2, replicas=2))
     assert [pod["name"] for pod in pods(*arguments)] == names
 
@@ -258,15 +258,15 @@ def test_which_ones(arguments: tuple[str, ...], names: list[str]) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (("--job", "nod"), 2, 'No job "nod": did you mean node?'),
-        (("--job", "launcher"), 2, 'No job "launcher": there are head, node.'),
-        (("--index", "2"), 2, "No pod has the completion index 2: they go from 0 to 1."),
-        (("--job", "head", "--index", "1"), 2, "No pod has the completion index 1: they go from 0 to 0."),
+        (("--job", "nod"), 2, 'Unknown job "nod": did you mean node?'),
+        (("--job", "launcher"), 2, 'Unknown job "launcher": the replicated jobs are head, node.'),
+        (("--index", "2"), 2, "No pod has completion index 2: the indexes are 0 to 1."),
+        (("--job", "head", "--index", "1"), 2, "No pod has completion index 1: the indexes are 0 to 0."),
         (("--only", "other"), 1, "error[only-not-found]"),
         (("-r", "none"), 1, "error[unreadable]"),
     ],
 )
-def test_what_is_not_there(arguments: tuple[str, ...], code: int, words: str) -> None:
+def test_selectors_without_a_match(arguments: tuple[str, ...], code: int, words: str) -> None:
     write(job("head"), job("node", pods=2))
     done = run("pods", "job.yaml", *arguments)
     assert (done.code, done.out) == (code, "")
@@ -337,12 +337,12 @@ def test_cut(line: str, width: int, shown: str) -> None:
     assert cut(line, width) == shown
 
 
-def test_what_would_move_the_cursor_is_shown_as_its_code() -> None:
+def test_control_characters_are_escaped() -> None:
     write(job("node", env=[{"name": "A", "value": "a\n\x1b[2Jb"}]))
     assert "A=a\\n\\x1b[2Jb\n" in run("pods", "job.yaml").out
 
 
-def test_secrets_are_hidden_in_the_table_and_whole_in_the_json() -> None:
+def test_secrets_are_masked_in_the_table_and_not_in_the_json() -> None:
     secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}, "stringData": {"k": "sesame-1"}}
     env = [
         {"name": "HF_TOKEN", "value": TOKEN},
@@ -356,7 +356,7 @@ def test_secrets_are_hidden_in_the_table_and_whole_in_the_json() -> None:
     assert "HF_TOKEN=***" in shown
 
 
-def test_a_build_loads_nothing_of_it() -> None:
+def test_a_build_imports_nothing_of_it() -> None:
     write(job("node"))
     code = "import sys, trainc; assert trainc.compile(sys.argv[1:]).jobs; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code, "job.yaml"], capture_output=True, text=True, check=True)

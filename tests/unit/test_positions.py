@@ -1,4 +1,4 @@
-"""Where the fields of a manifest stand in its text."""
+"""Positions of fields in a manifest's text."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ MISSING: list[tuple[tuple[str | int, ...], tuple[int, int]]] = [
 ]
 
 ELSEWHERE: list[tuple[str, tuple[str | int, ...], bool, tuple[int, int]]] = [
-    # Aliases and merges lead to where the value is written.
+    # Aliases and merges lead to the position of the value.
     ("a: &x\n  b: 1\nc: *x", ("c", "b"), False, (2, 6)),
     ("a: &x\n  b: 1\nc: *x", ("c",), True, (3, 1)),
     ("a: &x {b: 1}\nc:\n  <<: *x\n  d: 2", ("c", "b"), False, (1, 11)),
@@ -72,32 +72,32 @@ ELSEWHERE: list[tuple[str, tuple[str | int, ...], bool, tuple[int, int]]] = [
     ("a: &x {b: 1}\nc: &y {<<: *x}\nd: {<<: *y}", ("d", "b"), True, (1, 8)),
     ("a: &x k\n*x : 1", ("k",), False, (2, 6)),
     ("a: {<<: &x {<<: *x}}", ("a", "b"), False, (1, 4)),
-    # Of equal keys, the first.
+    # Of duplicate keys, the first.
     ("a: 1\na: 2", ("a",), False, (1, 4)),
     # JSON.
     ('{\n  "a": {"b": [1,\n 2]}}', ("a", "b", 1), False, (3, 2)),
     (r'{"x": "\ud83d\ude00", "a": 1}', ("a",), False, (1, 28)),
     (' {"b":\n2}', ("b",), False, (2, 1)),
     (r'{"x": "\/", "a": 1}', ("a",), False, (1, 18)),
-    # The text of an item of a List is that of the whole list.
+    # The text of a List item is that of the whole List.
     ("kind: List\nitems:\n- kind: A\n- {kind: B}", ("items", 1, "kind"), False, (4, 10)),
-    # A document may begin on the line of its separator, and with a comment.
+    # A document may start on its separator line, and with a comment.
     ("--- {a: b}", ("a",), False, (1, 9)),
     ("--- # why\na: b", ("a",), False, (2, 4)),
     ("%YAML 1.1\n---\na: b", ("a",), False, (3, 4)),
-    # Keys as they are quoted, spelt or explicit.
+    # Keys that are quoted, written in another form, or explicit.
     ("'a b': 1\n\"c\\td\": 2\n? e\n: 3", ("c\td",), True, (2, 1)),
     ("'a b': 1\n\"c\\td\": 2\n? e\n: 3", ("e",), False, (4, 3)),
     ("'<<': {b: 1}", ("<<", "b"), False, (1, 11)),
     ("a: !!str 1\nb: &x !!map {c: 1}", ("b", "c"), False, (2, 17)),
-    # Byte order marks take no column; characters count, not bytes.
+    # Byte order marks occupy no column; columns count characters, not bytes.
     ("\ufeffa: 1", ("a",), False, (1, 4)),
     ("é: 😀😀\nb: [é, x]", ("b", 1), False, (2, 8)),
     ("\ufeff\na: 1", ("a",), True, (2, 1)),
     ("a: 1\r\nb: 2", ("b",), False, (2, 4)),
     ("a:\r\n- |\r\n  b\r\n- c\r\n", ("a", 1), False, (4, 3)),
     (r"""a: {b: "it\'s", c: 1}""", ("a", "c"), False, (1, 20)),
-    # What can be read of a broken text.
+    # The readable part of a broken text.
     ("a:\n  b: 1\n  c: [", ("a", "b"), False, (2, 6)),
     ("a:\n  b: 1\n  c: ]", ("a", "c"), False, (2, 3)),
     ("", ("a",), False, (1, 1)),
@@ -114,11 +114,11 @@ SPANS: list[tuple[str, tuple[str | int, ...], bool, tuple[int, int, int, int]]] 
     ("ab : c", ("ab",), True, (1, 1, 1, 3)),
     ("a: &x !!str b", ("a",), False, (1, 4, 1, 14)),
     ("a:\nb: 1", ("a",), False, (1, 3, 1, 3)),
-    # A text of several lines, without the blank ones behind it.
+    # A multi-line text, without the blank lines after it.
     ("a: b\n  c\n\nd: 1", ("a",), False, (1, 4, 2, 4)),
     ("a: |\n  b\n  c\n\nd: 1", ("a",), False, (1, 4, 3, 4)),
     ("a: |\r\n  b\r\nd: 1", ("a",), False, (1, 4, 2, 4)),
-    # Brackets and all; a block that begins below its key is its key, an item is all of it.
+    # Brackets are included; a block below its key is shown as the key, an item as a whole.
     ("a: {b: [c,\n d]} # e", ("a",), False, (1, 4, 2, 5)),
     ("a:\n  b: 1\n  c: 2", ("a",), False, (1, 1, 1, 2)),
     ("a:\n- b\n", ("a",), False, (1, 1, 1, 2)),
@@ -126,7 +126,7 @@ SPANS: list[tuple[str, tuple[str | int, ...], bool, tuple[int, int, int, int]]] 
     ("a:\n  b: 1\n  c: 2\n", (), False, (1, 1, 3, 7)),
     ("a:\n  {b: 1}", ("a",), False, (2, 3, 2, 9)),
     ("a: &x\n  b: 1\nc: *x", ("c",), False, (1, 4, 2, 7)),
-    # What is missing is where its parent is.
+    # A missing field is at its parent.
     ("a:\n  b: 1", ("a", "c"), True, (1, 1, 1, 2)),
     ("a: {b: 1}", ("a", "c"), True, (1, 4, 1, 10)),
     ("a: 1\n", ("b",), False, (1, 1, 1, 5)),
@@ -169,19 +169,21 @@ LARGE: list[str] = [
 
 
 @pytest.mark.parametrize("small", LARGE)
-def test_large_json_is_read_in_another_way_to_the_same_places(small: str) -> None:
+def test_the_fast_reader_of_large_json_finds_the_same_positions(small: str) -> None:
     large = small + " " * 2**16
     assert isinstance(tree(large).root, JsonNode)
     assert not isinstance(tree(small).root, JsonNode)
     paths = [path for path in _places(json.loads(small), ()) for path in (path, (*path, "missing"), (*path, 7))]
-    for path in sorted(paths, key=lambda path: -len(path)):  # inner ones first: they are read before what is around
+    for path in sorted(
+        paths, key=lambda path: -len(path)
+    ):  # inner ones first, so that they are read before their parents
         for key in (False, True):
             assert span(large, path, key=key) == span(small, path, key=key), path
             assert locate(large, path, key=key) == locate(small, path, key=key), path
 
 
 @pytest.mark.parametrize("text", ['{"a": [1, 2}', '{"a": 1} {"b": 2}', '{"a": tru}', "{a: 1}", '{"a":' * 10**5])
-def test_what_is_no_json_is_read_as_yaml(text: str) -> None:
+def test_text_that_is_not_json_is_read_as_yaml(text: str) -> None:
     large = text + " " * 2**16
     assert not isinstance(tree(large).root, JsonNode)
     assert span(large, ("a",), key=True) == span(text, ("a",), key=True)

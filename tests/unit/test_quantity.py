@@ -1,4 +1,4 @@
-"""Quantities: what is printed for what was typed, and how they compute."""
+"""Quantities: their printed form and their arithmetic."""
 
 import pytest
 
@@ -8,12 +8,12 @@ from trainc.kubernetes.quantity import Format, Quantity, QuantityError, canonica
 @pytest.mark.parametrize(
     "text",
     [
-        *("8", "+1", "01", "007", "12e0", "3e0", "+12e0"),  # no fraction, no exponent: signs and zeros stand
+        *("8", "+1", "01", "007", "12e0", "3e0", "+12e0"),  # no fraction, no exponent: signs and leading zeros stay
         *("500m", "0100m", "1500m", "1k", "1001k", "058P"),
         *("1e3", "1E3", "1e+3", "1e03", "10e-3", "1e21", "1e+21"),
         *("64Gi", "1Ki", "+1023Gi", "02Ki", "1000Ki", "1.Ki"),
-        *("1.", "1.001", "1.100", "8.580", "-377728.574m"),  # digits behind the point by threes
-        *("999999999999999999", "+999999999999999999", "0000000000000000000000001"),  # 18 digits, not counting zeros
+        *("1.", "1.001", "1.100", "8.580", "-377728.574m"),  # digits after the point in threes
+        *("999999999999999999", "+999999999999999999", "0000000000000000000000001"),  # 18 digits, without leading zeros
     ],
 )
 def test_stays_as_typed(text: str) -> None:
@@ -59,7 +59,7 @@ def test_stays_as_typed(text: str) -> None:
         *(pytest.param(bare, "0", id=f"no digits: {bare}") for bare in ("Mi", "m", "-", "+", ".", "e3")),
     ],
 )
-def test_is_printed_anew(typed: str, printed: str) -> None:
+def test_is_reformatted(typed: str, printed: str) -> None:
     assert canonical(typed) == printed
     assert canonical(printed) == printed
 
@@ -71,7 +71,7 @@ def test_is_printed_anew(typed: str, printed: str) -> None:
         *("1K", "1ki", "1gi", "1GB", "1Kib", "1t", "1Z", "1mm", "1μ"),
         *("1e", "1e+", "1ee3", "1e3Ki", "1e 3", "1e1.5", "++1", "1-", "-+1"),
         *("1.2.3", "1_000", "1,5", "1/2", "0x10", "0b1", "NaN", "inf", "true", "cpu"),
-        *("Ei", ".Ei", "e-10", ".1e-10Gi"),  # no digits, and too large or too small for the short way
+        *("Ei", ".Ei", "e-10", ".1e-10Gi"),  # no digits, and too large or too small for a machine word
         *("1e1001", "1e-1001", "1e2147483648", "1e99999999999999999999", "1" * 1001),
     ],
 )
@@ -83,16 +83,16 @@ def test_is_refused(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("64GB", '"64GB" is not a quantity (did you mean 64G or 64Gi?): write a number, and'),
-        ("512mb", '"512mb" is not a quantity (did you mean 512M or 512Mi?): write a number, and'),
-        ("1 Ti", '"1 Ti" is not a quantity (did you mean 1T or 1Ti?): write a number, and'),
-        ("-1K", '"-1K" is not a quantity (did you mean -1k or -1Ki?): write a number, and'),
-        ("all", '"all" is not a quantity: write a number, and'),
-        ("1e1001", '"1e1001" has an exponent beyond 1000, which is the largest'),
+        ("64GB", '"64GB" is not a valid quantity (did you mean 64G or 64Gi?): use a number with'),
+        ("512mb", '"512mb" is not a valid quantity (did you mean 512M or 512Mi?): use a number with'),
+        ("1 Ti", '"1 Ti" is not a valid quantity (did you mean 1T or 1Ti?): use a number with'),
+        ("-1K", '"-1K" is not a valid quantity (did you mean -1k or -1Ki?): use a number with'),
+        ("all", '"all" is not a valid quantity: use a number with'),
+        ("1e1001", '"1e1001" has an exponent beyond the maximum of 1000'),
         ("1" * 1001, f'"{"1" * 40}..." is too long for a quantity: 1001 characters'),
     ],
 )
-def test_refusal_says_what_to_write(text: str, message: str) -> None:
+def test_error_messages(text: str, message: str) -> None:
     with pytest.raises(QuantityError) as refusal:
         canonical(text)
     assert str(refusal.value).startswith(message)
@@ -202,7 +202,7 @@ def test_equal_by_value(one: str, other: str) -> None:
     assert hash(Quantity.parse(one)) == hash(Quantity.parse(other))
 
 
-def test_equals_no_text() -> None:
+def test_does_not_equal_text() -> None:
     assert Quantity.parse("1") != "1"
 
 

@@ -1,4 +1,4 @@
-"""Our named tuples beside those of typing."""
+"""trainc's named tuples compared with those of typing."""
 
 from __future__ import annotations
 

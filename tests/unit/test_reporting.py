@@ -75,7 +75,7 @@ def test_a_report_of_an_earlier_run_is_no_input() -> None:
     for form in ("json", "gitlab", "sarif"):
         for _ in range(2):
             done = run("validate", "--report", f"{form}={form}.json", "-r", ".")
-            assert (done.code, done.out) == (0, "no faults found: 1 TrainJob, 0 runtimes\n")
+            assert (done.code, done.out) == (0, "no problems found: 1 TrainJob, 0 runtimes\n")
         os.unlink(f"{form}.json")
 
 
@@ -110,34 +110,38 @@ def test_the_file_that_standard_output_goes_to_is_no_other_file() -> None:
 
 
 REFUSED = [
-    pytest.param(["validate", "--report", "junit"], "there is no file: junit=FILE", id="no file"),
-    pytest.param(["validate", "--report", "junit="], "there is no file: junit=FILE", id="an empty file"),
+    pytest.param(["validate", "--report", "junit"], "the file is missing: use junit=FILE", id="no file"),
+    pytest.param(["validate", "--report", "junit="], "the file is missing: use junit=FILE", id="an empty file"),
     pytest.param(
-        ["validate", "--report", "xml=a"], '"xml" is no format: give one of text, json, junit', id="no format"
+        ["validate", "--report", "xml=a"], '"xml" is not a report format: use text, json, junit', id="no format"
     ),
-    pytest.param(["validate", "--report", "junit=job.yaml", "job.yaml"], "job.yaml is no report", id="a given path"),
-    pytest.param(["validate", "--report", "json=./job.yaml"], "job.yaml is no report", id="an input"),
-    pytest.param(["validate", "--report", "json=objects.json"], "objects.json is no report", id="a manifest in JSON"),
-    pytest.param(["build", "--report", "json=text", "-r", "text"], "text is no report", id="a runtime"),
+    pytest.param(["validate", "--report", "junit=job.yaml", "job.yaml"], "job.yaml is not a report", id="a given path"),
+    pytest.param(["validate", "--report", "json=./job.yaml"], "job.yaml is not a report", id="an input"),
+    pytest.param(
+        ["validate", "--report", "json=objects.json"], "objects.json is not a report", id="a manifest in JSON"
+    ),
+    pytest.param(["build", "--report", "json=text", "-r", "text"], "text is not a report", id="a runtime"),
     pytest.param(["validate", "--report", "json=a", "--report", "junit=./a"], "./a is given twice", id="twice"),
     pytest.param(["validate", "--report", "json=."], ". cannot be written: it is a folder", id="a folder"),
     pytest.param(["validate", "--report", "json=text/a"], "text/a cannot be written: ", id="below a file"),
     pytest.param(["validate", "--report", "json=\x1b[31m/\n"], r"\x1b[31m/\n cannot", id="a hostile name"),
     pytest.param(
-        ["validate", "--report", "json=-"], "- is standard output, which carries the report", id="validate, -"
+        ["validate", "--report", "json=-"], "- is standard output, which already carries the report", id="validate, -"
     ),
     pytest.param(
-        ["validate", "--explain", "yaml", "--report", "json=a"], "leave PATH and --report out", id="--explain"
+        ["validate", "--explain", "yaml", "--report", "json=a"], "combined with PATH or --report", id="--explain"
     ),
-    pytest.param(["build", "--report", "json=-"], "- is standard output, which carries the manifests", id="build, -"),
     pytest.param(
-        ["build", "--report", "json=-", "-o", "o", "--check"], "which carries the diff", id="build --check, -"
+        ["build", "--report", "json=-"], "standard output, which already carries the manifests", id="build, -"
+    ),
+    pytest.param(
+        ["build", "--report", "json=-", "-o", "o", "--check"], "which already carries the diff", id="build --check, -"
     ),
 ]
 
 
 @pytest.mark.parametrize(("arguments", "why"), REFUSED)
-def test_a_file_that_cannot_be_written_is_told_before_the_work(arguments: list[str], why: str, folder: Path) -> None:
+def test_a_file_that_cannot_be_written_is_reported_first(arguments: list[str], why: str, folder: Path) -> None:
     Path("text").write_text("text")
     Path("objects.json").write_text('{"apiVersion": "v1", "kind": "ConfigMap"}')
     Path("\x1b[31m").write_text("")

@@ -1,4 +1,4 @@
-"""The text report as a reader sees it: a job above, the whole report below."""
+"""The text report: each case is a job and its whole report."""
 
 from __future__ import annotations
 
@@ -34,25 +34,25 @@ REPORTS: dict[str, tuple[str, str]] = {
     "block style": (
         f"spec:\n  {RUNTIME}\n  trainer:\n    numNodes: '4' # four\n",
         """\
-job.yaml:7:15: error[wrong-type]: numNodes is the string "4", and must be a whole number
+job.yaml:7:15: error[wrong-type]: numNodes must be an integer, not the string "4"
   7 |     numNodes: '4' # four
     |               ^^^
-  help: write it without quotes: 4
+  help: remove the quotes: 4
 """,
     ),
     "flow style": (
         f'spec: {{{RUNTIME}, trainer: {{numNodes: "4", image: x}}}}\n',
         """\
-job.yaml:4:55: error[wrong-type]: numNodes is the string "4", and must be a whole number
+job.yaml:4:55: error[wrong-type]: numNodes must be an integer, not the string "4"
   4 | spec: {runtimeRef: {name: plain}, trainer: {numNodes: "4", image: x}}
     |                                                       ^^^
-  help: write it without quotes: 4
+  help: remove the quotes: 4
 """,
     ),
     "a field's name": (
         f"spec:\n  {RUNTIME}\n  trainer: {{numnodes: 4}}\n",
         """\
-job.yaml:6:13: error[unknown-field]: TrainJob has no field spec.trainer.numnodes
+job.yaml:6:13: error[unknown-field]: unknown field spec.trainer.numnodes in TrainJob
   6 |   trainer: {numnodes: 4}
     |             ^^^^^^^^
   help: did you mean numNodes? Use --field-validation=warn if a Trainer release after v2.3 has the field
@@ -70,55 +70,55 @@ job.yaml:8:7: error[required]: env[0] has no name, which is required
     "a mapping in block style is shown by its key": (
         f"spec:\n  {RUNTIME}\n  trainer:\n    command:\n      run: x\n",
         """\
-job.yaml:7:5: error[wrong-type]: command is a mapping, and must be a list
+job.yaml:7:5: error[wrong-type]: command must be a list, not a mapping
   7 |     command:
     |     ^^^^^^^
-  help: begin each item with a dash
+  help: start each item with a dash
 """,
     ),
     "of a longer text the first line": (
         f"spec:\n  {RUNTIME}\n  trainer:\n    args: |\n      one\n      two\n",
         """\
-job.yaml:7:11: error[wrong-type]: args is the string "one\\\\ntwo\\\\n", and must be a list
+job.yaml:7:11: error[wrong-type]: args must be a list, not the string "one\\\\ntwo\\\\n"
   7 |     args: |
     |           ^
-  help: write a list, a word each; no shell expands them
+  help: use a list with one item per word; no shell expands them
 """,
     ),
     "no value at all": (
         f"spec:\n  {RUNTIME}\n  trainer:\n    args: [a, , b]\n",
         """\
-job.yaml:7:15: error[yaml]: a value cannot begin with `,`
+job.yaml:7:15: error[yaml]: a value cannot start with `,`
   7 |     args: [a, , b]
     |               ^
-  help: put the value in quotes if these characters belong to it
+  help: quote the value if these characters belong to it
 """,
     ),
     "wide characters and accents": (
         f'spec: {{{RUNTIME}, trainer: {{image: 日本e\u0301, numNodes: "4"}}}}\n',
         """\
-job.yaml:4:68: error[wrong-type]: numNodes is the string "4", and must be a whole number
+job.yaml:4:68: error[wrong-type]: numNodes must be an integer, not the string "4"
   4 | spec: {runtimeRef: {name: plain}, trainer: {image: 日本e\u0301, numNodes: "4"}}
     |                                                                     ^^^
-  help: write it without quotes: 4
+  help: remove the quotes: 4
 """,
     ),
     "tabs": (
         f'spec: {{{RUNTIME},\ttrainer:\t{{numNodes: "4"}}}}\n',
         """\
-job.yaml:4:55: error[wrong-type]: numNodes is the string "4", and must be a whole number
+job.yaml:4:55: error[wrong-type]: numNodes must be an integer, not the string "4"
   4 | spec: {runtimeRef: {name: plain},    trainer:    {numNodes: "4"}}
     |                                                             ^^^
-  help: write it without quotes: 4
+  help: remove the quotes: 4
 """,
     ),
     "what does not print": (
         f'spec: {{{RUNTIME}, trainer: {{image: a\u202eb\xa0, numNodes: "4"}}}}\n',
         """\
-job.yaml:4:68: error[wrong-type]: numNodes is the string "4", and must be a whole number
+job.yaml:4:68: error[wrong-type]: numNodes must be an integer, not the string "4"
   4 | spec: {runtimeRef: {name: plain}, trainer: {image: a\\u202eb\\xa0, numNodes: "4"}}
     |                                                                            ^^^
-  help: write it without quotes: 4
+  help: remove the quotes: 4
 """,
     ),
     "no UTF-8": (
@@ -133,19 +133,19 @@ job.yaml:6:21: error[yaml]: the byte 0xff is not UTF-8
     "a secret keeps the underline where it belongs": (
         f'spec: {{{RUNTIME}, trainer: {{env: [{{name: HF_TOKEN, value: "hf_abcdef"}}], numNodes: "4"}}}}\n',
         """\
-job.yaml:4:100: error[wrong-type]: numNodes is the string "4", and must be a whole number
+job.yaml:4:100: error[wrong-type]: numNodes must be an integer, not the string "4"
   4 | spec: {runtimeRef: {name: plain}, trainer: {env: [{name: HF_TOKEN, value: "***"}], numNodes: "4"}}
     |                                                                                              ^^^
-  help: write it without quotes: 4
+  help: remove the quotes: 4
 """,
     ),
     "a secret is what is wrong": (
         f"spec:\n  {RUNTIME}\n  trainer:\n    env:\n    - name: DB_PASSWORD\n      value: 123456\n",
         """\
-job.yaml:9:14: error[wrong-type]: env[0].value is a number, and must be a string
+job.yaml:9:14: error[wrong-type]: env[0].value must be a string, not a number
   9 |       value: ***
     |              ^^^
-  help: put it in quotes
+  help: quote it
 """,
     ),
     "the first of two is in view": (
@@ -157,7 +157,7 @@ job.yaml:7:3: error[yaml]: the key "suspend" is already set on line 6
   job.yaml:6:3: set here
   6 |   suspend: true
     |   -------------
-  help: remove one of the two: kubectl would take the last without a word
+  help: remove one of them: kubectl silently uses the last one
 """,
     ),
     "both on one line": (
@@ -166,7 +166,7 @@ job.yaml:7:3: error[yaml]: the key "suspend" is already set on line 6
 job.yaml:4:23: error[yaml]: the key "suspend" is already set on line 4
   4 | spec: {suspend: true, suspend: true}
     |                       ^^^^^^^
-  help: remove one of the two: kubectl would take the last without a word
+  help: remove one of them: kubectl silently uses the last one
 """,
     ),
     "what begins elsewhere": (
@@ -178,7 +178,7 @@ job.yaml:9:10: error[yaml]: a `,` or `]` is missing in the list opened with `[` 
   job.yaml:7:5: opened here
   7 |     args: [a,
     |     ---------
-  help: separate the items with commas, close the list with `]`, and quote items that hold brackets, commas or `?`
+  help: separate items with commas, close the list with `]`, and quote items that contain brackets, commas or `?`
 """,
     ),
 }
@@ -200,19 +200,19 @@ def test_line_breaks_of_windows_and_a_byte_order_mark_change_nothing(name: str) 
 
 def test_a_byte_order_mark_takes_no_column() -> None:
     assert report('\ufeff{kind: 1, apiVersion: "trainer.kubeflow.org/v1alpha1"}').splitlines()[:3] == [
-        'job.yaml:1:8: error[unknown-kind]: trainer.kubeflow.org has no kind "1"',
+        'job.yaml:1:8: error[unknown-kind]: unknown kind "1" in trainer.kubeflow.org',
         '  1 | {kind: 1, apiVersion: "trainer.kubeflow.org/v1alpha1"}',
         "    |        ^",
     ]
 
 
 LONG: list[tuple[str, str]] = [
-    # What stands behind is cut off,
+    # The end of the line is truncated,
     (
         f'spec: {{trainer: {{numNodes: "4", image: {"x" * 200}}}, {RUNTIME}}}',
         f'  4 | spec: {{trainer: {{numNodes: "4", image: {"x" * 78}...\n' + "    |" + " " * 28 + "^^^",
     ),
-    # what stands before it,
+    # the beginning,
     (
         f'spec: {{{RUNTIME}, trainer: {{image: {"x" * 200}, numNodes: "4"}}}}',
         f'  4 | ...{"x" * 28}, numNodes: "4"}}}}\n' + "    |" + " " * 44 + "^^^",
@@ -222,7 +222,7 @@ LONG: list[tuple[str, str]] = [
         f'spec: {{{RUNTIME}, trainer: {{image: {"x" * 200}, numNodes: "4", args: [{"日" * 99}]}}}}',
         f'  4 | ...{"x" * 28}, numNodes: "4", args: [{"日" * 31}...\n' + "    |" + " " * 44 + "^^^",
     ),
-    # Of a value that is too long itself, the beginning.
+    # A value that is too long itself is truncated after its beginning.
     (
         f'spec: {{{RUNTIME}, trainer: {{numNodes: "{"4" * 300}"}}}}',
         f'  4 | spec: {{{RUNTIME}, trainer: {{numNodes: "{"4" * 62}...\n' + "    |" + " " * 55 + "^" * 63,
@@ -244,15 +244,15 @@ def test_several_files_and_a_related_place_in_another_one(snapshot: SnapshotAsse
 def test_standard_input() -> None:
     done = run("validate", "-", stdin=f"{HEAD}spec: {{runtimeRef: {{name: plane}}}}\n".encode())
     assert done.out.splitlines()[:3] == [
-        '<stdin>:4:27: error[runtime-not-found]: no ClusterTrainingRuntime "plane"',
+        '<stdin>:4:27: error[runtime-not-found]: ClusterTrainingRuntime "plane" not found',
         "  4 | spec: {runtimeRef: {name: plane}}",
         "    |                           ^^^^^",
     ]
 
 
-def test_what_stands_before_a_document_on_its_line_belongs_to_another_one() -> None:
+def test_text_before_a_document_on_its_line_belongs_to_another_document() -> None:
     assert report('{"kind": "x"} {"kind": "TrainJob"}\n', name="x.json").splitlines()[:3] == [
-        "x.json:1:15: error[no-api-version]: a TrainJob without apiVersion",
+        "x.json:1:15: error[no-api-version]: the TrainJob has no apiVersion",
         '  1 | ... {"kind": "TrainJob"}',
         "    |     ^^^^^^^^^^^^^^^^^^^^",
     ]
@@ -276,7 +276,7 @@ def test_colours(snapshot: SnapshotAssertion) -> None:
 
 
 class Terminal:
-    """A stream that says whether it is a terminal."""
+    """A stream that may be a terminal."""
 
     def __init__(self, answer: bool) -> None:
         self.answer = answer
@@ -313,7 +313,7 @@ def diagnostic(**fields: object) -> Diagnostic:
     return Diagnostic(id="x", severity="error", stage="read", message="m")._replace(**fields)  # type: ignore[arg-type]
 
 
-def test_nothing_to_say_is_nothing() -> None:
+def test_an_empty_report_is_empty() -> None:
     assert text.render([], summary="", color=False) == ""
     assert text.render([], summary="done", color=False) == "done\n"
     assert text.render([diagnostic()], summary="", color=False) == "error[x]: m\n"
@@ -328,7 +328,7 @@ def test_the_line_of_the_place_is_not_shown_again_for_a_related_one() -> None:
     )
 
 
-def test_json_says_where_a_place_ends() -> None:
+def test_json_has_the_end_of_a_place() -> None:
     document = Document(file="a", line=9, text="a: {b: c}\n", value={"a": {"b": "c"}}, column=3)
     rendered = json.render([diagnostic(place=Place(document, ("a",)))], summary="", color=False)
     assert [line.strip() for line in rendered.splitlines()[14:19]] == [
@@ -340,7 +340,7 @@ def test_json_says_where_a_place_ends() -> None:
     ]
 
 
-def test_a_location_prints_as_a_place_and_keeps_its_text_to_itself() -> None:
+def test_a_location_prints_as_a_place_and_not_its_text() -> None:
     at = Place(Document(file="-", line=1, text="a: secret", value={"a": "secret"}), ("a",)).locate()
     assert (str(at), repr(at)) == ("<stdin>:1:4", "Location('<stdin>:1:4', end=1:10)")
 
@@ -358,6 +358,6 @@ def test_a_thousand_diagnostics_take_no_time(job: str, monkeypatch: pytest.Monke
     found = trainc.compile(["job.yaml"]).diagnostics
     begin = time.process_time()
     rendered = text.render(found, summary="", color=False)
-    assert time.process_time() - begin < 5  # a second on a busy machine, and minutes if a line were read each time
+    assert time.process_time() - begin < 5  # a second on a busy machine, minutes if every diagnostic read its line
     assert rendered.count("error[wrong-type]") == 1000
     assert len(rendered) < 400_000

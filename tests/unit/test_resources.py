@@ -1,4 +1,4 @@
-"""Resource requirements: what stands after the merge, and in which order."""
+"""Resource requirements: the result of a merge, and its order."""
 
 from copy import deepcopy
 from typing import Any
@@ -17,7 +17,7 @@ from trainc.kubernetes.resources import merge_resources
             {"limits": {"cpu": 1, "memory": "1Gi"}},
             {"limits": {"cpu": "2000m"}},
             {"limits": {"cpu": "2", "memory": "1Gi"}},
-            id="resource by resource, printed anew",
+            id="resource by resource, reformatted",
         ),
         pytest.param(
             {"limits": {"cpu": "1"}},
@@ -38,15 +38,15 @@ def test_amounts(base: dict[str, Any], override: dict[str, Any], merged: dict[st
 @pytest.mark.parametrize(
     ("base", "override", "merged"),
     [
-        pytest.param("a b", "", "a b", id="base alone"),
-        pytest.param("", "a b", "a b", id="override alone"),
-        pytest.param("a b a", "", "a b a", id="base alone, repeated"),
-        pytest.param("", "a a", "a a", id="override alone, repeated"),
+        pytest.param("a b", "", "a b", id="only base"),
+        pytest.param("", "a b", "a b", id="only override"),
+        pytest.param("a b a", "", "a b a", id="only base, repeated"),
+        pytest.param("", "a a", "a a", id="only override, repeated"),
         pytest.param("a", "b b", "b a", id="repeated in the override: the first stays"),
         pytest.param("a b", "c", "c a b", id="a new one goes first"),
-        pytest.param("a b", "b", "a b", id="one that stood before stays before"),
+        pytest.param("a b", "b", "a b", id="one that was before stays before"),
         pytest.param("a b c", "c a", "b c a", id="the override's order"),
-        pytest.param("a b", "b c", "a b c", id="a new one behind a known one"),
+        pytest.param("a b", "b c", "a b c", id="a new one after a known one"),
         pytest.param("c b c", "b", "c c b", id="repeated in the base: counts where it stands first"),
         pytest.param("a=1", "a", "a=1", id="a request is kept"),
         pytest.param("a=1", "a=2", "a=2", id="a request is replaced"),
@@ -59,7 +59,7 @@ def test_claims(base: str, override: str, merged: str) -> None:
 
 
 def claims(text: str) -> list[dict[str, str]]:
-    """The claims `a=r b` as Kubernetes writes them: a with the request r, and b."""
+    """Return the claims `a=r b` as Kubernetes writes them: a with the request r, and b."""
     return [
         {"name": name, **({"request": request} if request else {})}
         for name, _, request in (item.partition("=") for item in text.split())
@@ -78,6 +78,6 @@ def test_inputs_stay_as_they_were() -> None:
     assert (base, override) == before
 
 
-def test_no_quantity_is_an_error() -> None:
+def test_an_invalid_quantity_is_an_error() -> None:
     with pytest.raises(QuantityError, match="did you mean 1G or 1Gi"):
         merge_resources({}, {"limits": {"memory": "1GB"}})

@@ -1,4 +1,4 @@
-"""The CRDs' own rules: what each refuses, beside what it lets pass."""
+"""The CRDs' own rules: rejected values, next to accepted ones."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ DEPENDENT = {"name": "b", "dependsOn": [{"name": "a", "status": "Ready"}]}
     ("kind", "value"),
     [
         pytest.param("TrainJob", job("a" * 63), id="trainjob-name"),
-        pytest.param("TrainJob", {}, id="trainjob-name: said elsewhere"),
+        pytest.param("TrainJob", {}, id="trainjob-name: reported elsewhere"),
         pytest.param("TrainJob", data(""), id="storage-uri: empty"),
         pytest.param("TrainJob", data("hf://org/name"), id="storage-uri"),
         pytest.param("TrainJob", job(managedBy=MULTIKUEUE), id="managed-by"),
@@ -47,7 +47,7 @@ DEPENDENT = {"name": "b", "dependsOn": [{"name": "a", "status": "Ready"}]}
         pytest.param("TrainingRuntime", injected("a", "b"), id="node-container-injected"),
         pytest.param("JobSet", {"spec": {"startupPolicy": IN_ORDER, "replicatedJobs": [FREE]}}, id="in order"),
         pytest.param("JobSet", {"spec": {"startupPolicy": ANY_ORDER, "replicatedJobs": [FREE, DEPENDENT]}}, id="any"),
-        pytest.param("JobSet", {"spec": {"replicatedJobs": [FREE, DEPENDENT]}}, id="dependencies alone"),
+        pytest.param("JobSet", {"spec": {"replicatedJobs": [FREE, DEPENDENT]}}, id="only dependencies"),
         pytest.param(
             "JobSet",
             {"spec": {"volumeClaimPolicies": [{"templates": [{"metadata": {"name": "a", "namespace": ""}}]}]}},
@@ -141,7 +141,7 @@ def test_refused(kind: str, value: Any, field: str, rule: str) -> None:
     assert [(v.field, v.rule) for v in broken_rules(kind, value)] == [(field, rule)]
 
 
-def test_the_place_is_finer_than_the_cluster_says() -> None:
+def test_the_place_is_finer_than_in_the_cluster() -> None:
     [violation] = broken_rules("JobSet", {"spec": {"startupPolicy": IN_ORDER, "replicatedJobs": [FREE, DEPENDENT]}})
     assert violation.path == ("spec", "replicatedJobs", 1, "dependsOn")
     assert violation.message == 'replicated job "b" has dependsOn, but startupPolicyOrder is InOrder'
@@ -150,28 +150,28 @@ def test_the_place_is_finer_than_the_cluster_says() -> None:
 @pytest.mark.parametrize(
     ("name", "message", "meant"),
     [
-        ("llama-3.1", 'the TrainJob\'s name is "llama-3.1", which has "." in it', "llama-3-1"),
-        ("3d-unet", 'the TrainJob\'s name is "3d-unet", which begins with a digit', "job-3d-unet"),
-        ("3.5", 'the TrainJob\'s name is "3.5", which begins with a digit', "job-3-5"),
+        ("llama-3.1", '"llama-3.1" is not a valid TrainJob name: it contains "."', "llama-3-1"),
+        ("3d-unet", '"3d-unet" is not a valid TrainJob name: it begins with a digit', "job-3d-unet"),
+        ("3.5", '"3.5" is not a valid TrainJob name: it begins with a digit', "job-3-5"),
     ],
 )
-def test_the_words_for_a_name(name: str, message: str, meant: str) -> None:
+def test_the_message_for_a_name(name: str, message: str, meant: str) -> None:
     [violation] = broken_rules("TrainJob", job(name))
     assert (violation.message, violation.help.rpartition("; for example ")[2]) == (message, meant)
     assert list(broken_rules("TrainJob", job(meant))) == []
 
 
-def test_a_field_of_which_something_was_said_is_left_alone() -> None:
-    said = [Violation(path=("spec", "managedBy"), field="spec.managedBy", rule="too-long", message="")]
+def test_a_reported_field_is_skipped() -> None:
+    reported = [Violation(path=("spec", "managedBy"), field="spec.managedBy", rule="too-long", message="")]
     value = job("A", managedBy="x" * 300)
-    assert [v.rule for v in broken_rules("TrainJob", value, said)] == ["trainjob-name"]
+    assert [v.rule for v in broken_rules("TrainJob", value, reported)] == ["trainjob-name"]
 
 
 @pytest.mark.parametrize(
     ("uri", "message"),
     [
-        ("datasets/c4", 'storageUri is "datasets/c4", which is no URI'),
-        ("user:secret@host/path", "storageUri is no URI"),
+        ("datasets/c4", 'storageUri "datasets/c4" is not a valid URI'),
+        ("user:secret@host/path", "storageUri is not a valid URI"),
     ],
 )
 def test_what_may_be_a_password_is_not_shown(uri: str, message: str) -> None:

@@ -1,4 +1,4 @@
-"""The stock runtimes: each is sound, compiles the smallest TrainJob, and says in its comment how to use it."""
+"""The built-in runtimes: each is valid, compiles the smallest TrainJob, and explains its use in a comment."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ kind: TrainJob
 metadata: {name: smallest}
 spec: {runtimeRef: {name: %s}, trainer: {numNodes: 1}}
 """
-"""Flux alone wants numNodes said."""
+"""Only Flux requires numNodes."""
 
 
 def by_name(path: Path) -> str:
@@ -32,7 +32,7 @@ def by_name(path: Path) -> str:
 
 
 def pods(path: Path) -> dict[str, Any]:
-    """The pod specs of a stock runtime by job."""
+    """Return the pod specs of a built-in runtime by job."""
     spec = yaml.safe_load(path.read_text())["spec"]["template"]["spec"]
     return {job["name"]: job["template"]["spec"]["template"]["spec"] for job in spec["replicatedJobs"]}
 
@@ -53,7 +53,7 @@ def test_it_begins_with_its_story(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", BUILT_IN, ids=by_name)
-def test_images_are_pinned_and_the_trainer_asks_for_something(path: Path) -> None:
+def test_images_are_pinned_and_the_trainer_has_requests(path: Path) -> None:
     containers = [
         c for pod in pods(path).values() for key in ("containers", "initContainers") for c in pod.get(key, [])
     ]
@@ -103,9 +103,9 @@ def test_the_wide_list(snapshot: SnapshotAssertion, tmp_path: Path, monkeypatch:
 @pytest.mark.parametrize(
     ("names", "known"),
     [
-        pytest.param("ab", "there are a, b; ", id="a few"),
-        pytest.param("abcdefgh", "there are a, b, c, d, e, f, g, h; ", id="as many as are listed"),
-        pytest.param("abcdefghi", "there are a, b, c, d, e, f, g, h ...; ", id="more than are listed"),
+        pytest.param("ab", "use one of a, b; ", id="a few"),
+        pytest.param("abcdefgh", "use one of a, b, c, d, e, f, g, h; ", id="as many as are listed"),
+        pytest.param("abcdefghi", "use one of a, b, c, d, e, f, g, h ...; ", id="more than are listed"),
         pytest.param("", "", id="none"),
     ],
 )
@@ -114,7 +114,7 @@ def test_a_name_like_no_other(names: str, known: str, tmp_path: Path, monkeypatc
     (tmp_path / "job.yaml").write_text(SMALLEST % "no-such")
     (found,) = trainc.compile([str(tmp_path)]).diagnostics
     assert found.id == "runtime-not-found"
-    assert found.help.startswith(f"{known}searched: the given paths (0), the stock runtimes ({len(names)}); ")
+    assert found.help.startswith(f"{known}searched: the given paths (0), the built-in runtimes ({len(names)}); ")
 
 
 @pytest.mark.parametrize(

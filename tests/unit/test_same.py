@@ -1,4 +1,4 @@
-"""scripts/same.py sees a change of what two revisions answer, and no change where there is none."""
+"""scripts/same.py reports a difference between two revisions, and none between equal ones."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def git(folder: Path, *arguments: str) -> None:
 
 @pytest.fixture(scope="module")
 def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """This package in two revisions: `seeded` has another port for torchrun than `main`."""
+    """Create a repository with two revisions of trainc: `seeded` has another torchrun port than `main`."""
     folder = tmp_path_factory.mktemp("repository")
     for name in PACKAGED:
         if (ROOT / name).is_dir():
@@ -50,7 +50,7 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def golden(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two golden cases, one of them on torchrun."""
+    """Create two golden cases, one of them with torchrun."""
     folder = tmp_path_factory.mktemp("golden")
     for case in CASES:
         shutil.copytree(ROOT / "golden" / case, folder / case)
@@ -64,7 +64,7 @@ def compared(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture(scope="module")
 def empty(tmp_path_factory: pytest.TempPathFactory) -> tuple[str | Path, ...]:
-    """No other inputs, whatever stands beside this repository."""
+    """Options that disable the other inputs, independent of the folders beside this repository."""
     folder = tmp_path_factory.mktemp("empty")
     return ("--conformance", folder, "--corpus", folder)
 
@@ -161,7 +161,7 @@ def test_a_long_diff_is_cut() -> None:
 
 
 def test_a_command_that_ends_its_process_is_one_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The other tasks of the batch are answered."""
+    """The other tasks of the batch still get results."""
 
     def run(arguments: list[str], seconds: int) -> tuple[int, str]:
         return (0, "done") if arguments == ["good"] else os._exit(9)

@@ -1,4 +1,4 @@
-"""`trainc secret`: keys that others can read, for the jobs that need them, and never silently into git."""
+"""`trainc secret`: keys in standard formats, only for jobs that need them, and a warning about git."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def write(runtime: str) -> None:
 
 
 def secret(*arguments: str) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """The one Secret that is printed, without its data, and the data."""
+    """Return the only printed Secret without its data, and the decoded data."""
     done = run("secret", *arguments)
     assert (done.code, done.err) == (0, "")
     manifest = yaml.safe_load(done.out)
@@ -72,7 +72,7 @@ def test_ssh_reads_them(folder: Path) -> None:
     try:
         shown = subprocess.run(["ssh-keygen", "-y", "-f", key], capture_output=True, check=True).stdout
     except FileNotFoundError:
-        pytest.skip("there is no ssh-keygen")
+        pytest.skip("ssh-keygen is not installed")
     assert shown.split()[:2] == data["ssh-publickey"].split()
 
 
@@ -93,7 +93,7 @@ def test_the_key_of_a_flux_job() -> None:
 
 
 def bytes_of(text: str) -> bytes:
-    """Z85, read."""
+    """Decode Z85."""
     groups = [text[at : at + 5] for at in range(0, len(text), 5)]
     return b"".join(sum(Z85.index(c) * 85 ** (4 - i) for i, c in enumerate(group)).to_bytes(4) for group in groups)
 
@@ -115,30 +115,30 @@ def test_a_namespace_of_the_command_line() -> None:
 
 
 @pytest.mark.parametrize(
-    ("runtime", "job", "code", "said"),
+    ("runtime", "job", "code", "message"),
     [
-        pytest.param("torch-distributed", "solve", 0, 'TrainJob "solve" expects no Secret\n', id="none is needed"),
+        pytest.param("torch-distributed", "solve", 0, 'TrainJob "solve" needs no Secret\n', id="none is needed"),
         pytest.param("torch-distributed", "solv", 1, 'no TrainJob "solv" in the given paths', id="no such job"),
         pytest.param("none-distributed", "solve", 1, "error[runtime-not-found]", id="a wrong job"),
     ],
 )
-def test_nothing_is_printed(runtime: str, job: str, code: int, said: str) -> None:
+def test_nothing_is_printed(runtime: str, job: str, code: int, message: str) -> None:
     write(runtime)
     done = run("secret", job)
     assert (done.code, done.out) == (code, "")
-    assert said in done.err
+    assert message in done.err
 
 
 @pytest.mark.parametrize("runtime", ["openmpi-distributed", "flux-distributed"])
-def test_the_note_of_a_build_says_the_command_that_works(runtime: str) -> None:
+def test_the_note_of_a_build_has_a_command_that_works(runtime: str) -> None:
     write(runtime)
-    (line,) = [line for line in run("build", "job.yaml").err.splitlines() if "help: make it once: " in line]
-    command, _, rest = line.partition("make it once: trainc ")[2].partition(" | ")
+    (line,) = [line for line in run("build", "job.yaml").err.splitlines() if "help: create it once: " in line]
+    command, _, rest = line.partition("create it once: trainc ")[2].partition(" | ")
     assert rest == "kubectl apply -f -"
     assert secret(*command.split()[1:])[1]
 
 
-def test_without_the_library_it_says_what_to_install() -> None:
+def test_without_the_library_the_error_has_the_install_command() -> None:
     write("openmpi-distributed")
     with mock.patch.dict(sys.modules, {"cryptography.hazmat.primitives": None}):
         done = run("secret", "solve")
@@ -169,7 +169,7 @@ def test_a_file_in_git(folder: Path, tree: bool, target: str, warned: bool) -> N
             stderr=subprocess.PIPE,
             check=True,
         )
-    assert (b"do not commit them; pipe them to kubectl apply -f -" in done.stderr) is warned
+    assert (b"do not commit these keys; pipe them to kubectl apply -f -" in done.stderr) is warned
 
 
 @pytest.mark.parametrize("tree", [True, False])
@@ -180,10 +180,10 @@ def test_of_a_pipe_the_current_folder_counts(folder: Path, tree: bool) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "trainc", "secret", "solve"], cwd=folder, capture_output=True, check=True
     )
-    assert (b"made in the git work tree" in done.stderr) is tree
+    assert (b"may be in the git work tree" in done.stderr) is tree
 
 
-def test_where_the_file_cannot_be_told_the_current_folder_counts(folder: Path) -> None:
+def test_if_the_file_is_unknown_the_current_folder_counts(folder: Path) -> None:
     from trainc.cli.secret import _work_tree
 
     (folder / ".git").mkdir()

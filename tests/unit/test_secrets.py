@@ -1,4 +1,4 @@
-"""What a report hides: names on the left and whether they are a secret's; lines above, what is shown of them below."""
+"""Secrets that a report masks: names, and whether they are secret; lines, and how they are shown."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ LINES: list[tuple[str, str]] = [
     ("export HF_TOKEN=abc; run", "export HF_TOKEN=***; run"),
     ('- "DB_PASSWORD=a b"', '- "DB_PASSWORD=*** b"'),
     ("x?user=a&token=b&c=d", "x?user=a&token=***&c=d"),
-    # References to what stands elsewhere, and switches.
+    # References to values elsewhere, and switches.
     ("--token=$(HF_TOKEN) --password=${PW} -secret $PW", "--token=$(HF_TOKEN) --password=${PW} -secret $PW"),
     ("token: {{ .Values.token }}", "token: {{ .Values.token }}"),
     ("automountServiceAccountToken: false", "automountServiceAccountToken: false"),
@@ -91,7 +91,7 @@ def test_line(line: str, shown: str) -> None:
     assert masked(line, in_line(line)) == shown
 
 
-def test_a_sentence_is_no_yaml() -> None:
+def test_a_sentence_is_not_yaml() -> None:
     sentence = "spec.token: did you mean password: secret? write --token=abc"
     assert masked(sentence, in_message(sentence)) == "spec.token: did you mean password: secret? write --token=***"
 
@@ -189,14 +189,14 @@ def test_large_json_hides_the_same() -> None:
 
 
 MESSAGES: list[tuple[str, str, str]] = [
-    # What a message quotes of the place that it points at, in whatever spelling.
+    # Values at the location of a message that it quotes, in any form.
     ("my-token: a b", 'label "my-token" has the value "a b"', 'label "my-token" has the value "***"'),
     ('my-token: "a\\"b"', r'it is "a\"b", or a"b', 'it is "***", or ***'),
     ("my-token: 0x1F", "env[31].value is 31", "env[31].value is ***"),
     ("my-token: [abc]", 'write "abc"', 'write "***"'),
     (f"my-token: {'x' * 99}", f'it is "{"x" * 59}...', 'it is "***'),
     ("my-token: 'true'", "it is true", "it is true"),
-    # What looks like a secret wherever it comes from.
+    # Text that looks like a secret, whatever its source.
     ("args: x", 'args is "--token=abc"', 'args is "--token=***"'),
 ]
 
@@ -251,7 +251,7 @@ def test_no_report_shows_a_secret(form: str, tmp_path: Path) -> None:
     assert out.count("error") >= 17
 
 
-def test_a_secret_that_begins_outside_of_what_is_shown() -> None:
+def test_a_secret_that_starts_outside_the_excerpt() -> None:
     line = f"a: --token={'x' * 500} b"
     place = Place(Document("a", 1, line, {"a": ""}), ("a",)).locate()._replace(column=505, end_column=506)
     found = Diagnostic(id="x", severity="error", stage="read", message="m", place=place)

@@ -1,4 +1,4 @@
-"""Settings: where trainc.yaml is found, what it may say, what is wrong with it, what the command line says over it."""
+"""Settings: the search for trainc.yaml, its content, its faults, and the command line's precedence."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ STRICT = "lint: {strict: true}\n"
 
 @pytest.fixture(autouse=True)
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A repository with a job whose image has no tag, and the folder to be in."""
+    """Create a repository with a job whose image has no tag; return the current folder."""
     root = tmp_path / "repo"
     (root / ".git").mkdir(parents=True)
     (root / "jobs" / "team").mkdir(parents=True)
@@ -150,7 +150,7 @@ def test_a_file_that_is_not_there() -> None:
 
 def test_a_file_and_none() -> None:
     done = run("validate", "--config", "trainc.yaml", "--no-config")
-    assert (done.code, "give one of them" in done.err) == (2, True)
+    assert (done.code, "cannot be combined" in done.err) == (2, True)
 
 
 def test_a_link_out_of_the_root_is_not_followed(tmp_path: Path) -> None:
@@ -175,7 +175,7 @@ def test_warnings_are_errors(arguments: list[str], text: str, by: str) -> None:
     assert checked.code == 1
     assert "error[image-version]" in checked.out
     assert "error[unknown-field]" in checked.out
-    assert f"2 errors (2 warnings among them: {by} makes errors of warnings)" in checked.out
+    assert f"2 errors (including 2 warnings turned into errors by {by})" in checked.out
     listed = json.loads(run("validate", *arguments, "--format", "json").out)
     assert {d["severity"] for d in listed} == {"error"}
     built = run("build", *arguments, "-o", "rendered")

@@ -1,4 +1,4 @@
-"""The stored form: what the cluster would still fill in is nothing."""
+"""The stored form: the cluster has no defaults left to fill in."""
 
 from __future__ import annotations
 

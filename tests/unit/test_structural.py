@@ -1,4 +1,4 @@
-"""What the API server does with a custom resource by its schema: in tables, what changes beside what must not."""
+"""Structural schemas: tables of values that admission changes, and of values that it must not change."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def in_spec(spec: Any) -> dict[str, Any]:
     return {"metadata": {"name": "j"}, "spec": spec}
 
 
-def said(spec: Any) -> list[tuple[str, str]]:
+def reported(spec: Any) -> list[tuple[str, str]]:
     return [(v.field, v.rule) for v in JOB.admit(in_spec(spec)).violations]
 
 
@@ -119,7 +119,7 @@ def test_stored(spec: Any, stored: Any) -> None:
     "spec",
     [
         pytest.param({}, id="empty"),
-        pytest.param({"ref": {"name": "a", "kind": ""}}, id="an empty string is no missing one"),
+        pytest.param({"ref": {"name": "a", "kind": ""}}, id="an empty string is not missing"),
         pytest.param({"args": []}, id="empty list"),
         pytest.param({"count": 0, "suspend": False}, id="zeros"),
         pytest.param({"count": 2147483647, "deadline": 9223372036854775807}, id="greatest integers"),
@@ -146,15 +146,15 @@ def test_stored_as_it_is(spec: Any) -> None:
         pytest.param({"args": ["a", None]}, [("spec.args[1]", "wrong-type")], id="null item"),
         pytest.param({"args": ["a"] * 3}, [("spec.args", "too-many-items")], id="too many items"),
         pytest.param({"names": []}, [("spec.names", "too-few-items")], id="too few items"),
-        pytest.param({"names": ["a", "b", "a", "a"]}, [("spec.names[2]", "duplicate-item")], id="set: once a value"),
-        pytest.param({"count": True}, [("spec.count", "wrong-type")], id="a boolean is no integer"),
+        pytest.param({"names": ["a", "b", "a", "a"]}, [("spec.names[2]", "duplicate-item")], id="set: one per value"),
+        pytest.param({"count": True}, [("spec.count", "wrong-type")], id="a boolean is not an integer"),
         pytest.param({"count": "1"}, [("spec.count", "wrong-type")], id="nor a string"),
         pytest.param({"count": 1.5}, [("spec.count", "wrong-type")], id="nor a fraction"),
         pytest.param({"count": -1}, [("spec.count", "out-of-range")], id="below the minimum"),
         pytest.param({"count": 2**31}, [("spec.count", "out-of-range")], id="beyond int32"),
         pytest.param({"deadline": 2**63}, [("spec.deadline", "out-of-range")], id="beyond int64"),
-        pytest.param({"suspend": "true"}, [("spec.suspend", "wrong-type")], id="a string is no boolean"),
-        pytest.param({"env": {"A": "b"}}, [("spec.env", "wrong-type")], id="wrong type: silence below"),
+        pytest.param({"suspend": "true"}, [("spec.suspend", "wrong-type")], id="a string is not a boolean"),
+        pytest.param({"env": {"A": "b"}}, [("spec.env", "wrong-type")], id="wrong type: nothing reported below"),
         pytest.param({"env": [{"value": "b"}]}, [("spec.env[0].name", "required")], id="required"),
         pytest.param({"env": [{"name": None}]}, [("spec.env[0].name", "required")], id="required, null"),
         pytest.param({"env": [{"name": "a"}, {"name": "a"}]}, [("spec.env[1]", "duplicate-item")], id="same key"),
@@ -174,9 +174,9 @@ def test_stored_as_it_is(spec: Any) -> None:
         pytest.param({"mode": "hard"}, [("spec.mode", "enum")], id="enum"),
         pytest.param({"time": "2026-02-30T00:00:00Z"}, [("spec.time", "date-time")], id="no such day"),
         pytest.param({"some": {"b": 1}}, [("spec.some", "too-few-properties")], id="empty after pruning"),
-        pytest.param({"limits": {"cpu": 1.5}}, [("spec.limits.cpu", "wrong-type")], id="a fraction is no quantity"),
-        pytest.param({"limits": {"cpu": "4GB"}}, [("spec.limits.cpu", "quantity")], id="no quantity"),
-        pytest.param({"limits": {"a/b": "1e9999"}}, [("spec.limits.a/b", "quantity")], id="exponent out of hand"),
+        pytest.param({"limits": {"cpu": 1.5}}, [("spec.limits.cpu", "wrong-type")], id="a fraction is not a quantity"),
+        pytest.param({"limits": {"cpu": "4GB"}}, [("spec.limits.cpu", "quantity")], id="not a quantity"),
+        pytest.param({"limits": {"a/b": "1e9999"}}, [("spec.limits.a/b", "quantity")], id="exponent too large"),
         pytest.param({"ref": {}}, [("spec.ref.name", "required")], id="inside a definition"),
         pytest.param(
             {"ref": {}, "secret": 1, "count": "x"},
@@ -186,23 +186,23 @@ def test_stored_as_it_is(spec: Any) -> None:
     ],
 )
 def test_refused(spec: Any, expected: list[tuple[str, str]]) -> None:
-    assert said(spec) == expected
+    assert reported(spec) == expected
 
 
 @pytest.mark.parametrize(
     ("spec", "stage"),
     [
         pytest.param(
-            {"limits": {"cpu": "1e1.5"}}, "read", id="quantity: the pattern lets it pass, the decoder does not"
+            {"limits": {"cpu": "1e1.5"}}, "read", id="quantity: accepted by the pattern, rejected by the decoder"
         ),
-        pytest.param({"limits": {"cpu": "x"}}, "schema", id="quantity: the pattern refuses it"),
-        pytest.param({"time": "2026-01-01t00:00:00z"}, "read", id="time: small letters"),
+        pytest.param({"limits": {"cpu": "x"}}, "schema", id="quantity: rejected by the pattern"),
+        pytest.param({"time": "2026-01-01t00:00:00z"}, "read", id="time: lowercase letters"),
         pytest.param({"time": ["2026-01-01T00:00:00Z"]}, "read", id="time: a list"),
-        pytest.param({"time": "yesterday"}, "schema", id="time: no time at all"),
+        pytest.param({"time": "yesterday"}, "schema", id="time: not a time"),
         pytest.param({"port": 2**31}, "read", id="port: beyond the Go type"),
     ],
 )
-def test_stage_at_which_the_server_refuses(spec: Any, stage: str) -> None:
+def test_stage_at_which_the_server_rejects(spec: Any, stage: str) -> None:
     assert [v.stage for v in JOB.admit(in_spec(spec)).violations] == [stage]
 
 
@@ -211,130 +211,127 @@ def test_stage_at_which_the_server_refuses(spec: Any, stage: str) -> None:
     [
         pytest.param(
             {"count": "2"},
-            'count is the string "2", and must be a whole number',
-            "write it without quotes: 2",
+            'count must be an integer, not the string "2"',
+            "remove the quotes: 2",
             id="number in quotes",
         ),
+        pytest.param({"image": 1.5}, "image must be a string, not the number 1.5", 'quote it: "1.5"', id="number"),
         pytest.param(
-            {"image": 1.5}, "image is the number 1.5, and must be a string", 'put it in quotes: "1.5"', id="number"
-        ),
-        pytest.param(
-            {"image": ["a"]}, "image is a list, and must be a string", 'write the string alone: "a"', id="one in a list"
+            {"image": ["a"]},
+            "image must be a string, not a list",
+            'use the string without a list: "a"',
+            id="one in a list",
         ),
         pytest.param(
             {"env": [{"name": "TOKEN", "value": 123}]},
-            "env[0].value is a number, and must be a string",
-            "put it in quotes",
+            "env[0].value must be a string, not a number",
+            "quote it",
             id="a variable's value is not shown",
         ),
         pytest.param(
             {"env": [{"name": "A", "value": True}]},
-            "env[0].value is true, and must be a string",
-            "put it in quotes: without them it is a boolean",
+            "env[0].value must be a string, not true",
+            "quote it: without quotes it is a boolean",
             id="boolean variable",
         ),
         pytest.param(
             {"env": {"A": "b"}},
-            "env is a mapping, and must be a list",
-            "write a list, each item with its name: `- name: A`",
+            "env must be a list, not a mapping",
+            "use a list whose items have a name: `- name: A`",
             id="variables as a mapping",
         ),
         pytest.param(
             {"args": "a b"},
-            'args is the string "a b", and must be a list',
-            'write a list, a word each: ["a", "b"]',
+            'args must be a list, not the string "a b"',
+            'use a list with one item per word: ["a", "b"]',
             id="a command line",
         ),
         pytest.param(
             {"args": "--name 'a b'"},
-            "args is the string \"--name 'a b'\", and must be a list",
-            'write a list, a word each: ["--name", "a b"]',
+            "args must be a list, not the string \"--name 'a b'\"",
+            'use a list with one item per word: ["--name", "a b"]',
             id="a command line with quotes",
         ),
         pytest.param(
             {"args": "a | b"},
-            'args is the string "a | b", and must be a list',
-            "write a list, a word each; no shell expands them",
+            'args must be a list, not the string "a | b"',
+            "use a list with one item per word; no shell expands them",
             id="a shell's command line",
         ),
-        pytest.param(
-            {"args": 5}, "args is the number 5, and must be a list", 'write a list: ["5"]', id="a list of strings"
-        ),
+        pytest.param({"args": 5}, "args must be a list, not the number 5", 'use a list: ["5"]', id="a list of strings"),
         pytest.param(
             {"secret": "token"},
-            'secret is the string "token", and must be a mapping',
-            "write name: token below secret",
+            'secret must be a mapping, not the string "token"',
+            "set secret.name to token",
             id="a name where a reference should be",
         ),
         pytest.param(
             {"ref": [{"name": "a"}]},
-            "ref is a list, and must be a mapping",
-            "remove the dash: there is only one, not a list of them",
+            "ref must be a mapping, not a list",
+            "remove the dash: this is a single mapping, not a list",
             id="a list of one",
         ),
         pytest.param(
             {"suspend": "yes"},
-            'suspend is the string "yes", and must be true or false',
-            "write it without quotes: true",
+            'suspend must be true or false, not the string "yes"',
+            "remove the quotes: true",
             id="boolean in quotes",
         ),
         pytest.param(
             {"suspend": 0},
-            "suspend is the number 0, and must be true or false",
-            "write false",
+            "suspend must be true or false, not the number 0",
+            "use false",
             id="boolean as a number",
         ),
         pytest.param(
             {"args": [None]},
-            "args[0] is empty (null), and must be a string",
-            "give the item a value, or remove its line",
+            "args[0] must be a string, not null",
+            "set a value, or remove the line",
             id="null item",
         ),
-        pytest.param({"count": -1}, "count is -1, and must be at least 0", "write 0 or more", id="range"),
+        pytest.param({"count": -1}, "count must be at least 0, not -1", "use 0 or more", id="range"),
         pytest.param(
             {"limits": {"cpu": "4 cores"}},
-            'cpu is "4 cores", which is not a quantity',
-            "write 4",
+            'cpu must be a quantity, not "4 cores"',
+            "use 4",
             id="cores",
         ),
         pytest.param(
             {"limits": {"memory": "16GB"}},
-            'memory is "16GB", which is not a quantity',
-            "write 16Gi, or 16G in powers of ten",
+            'memory must be a quantity, not "16GB"',
+            "use 16Gi, or 16G for powers of ten",
             id="bytes",
         ),
         *(
-            pytest.param(
-                {"limits": {"a": text}}, f'a is "{text}", which is not a quantity', help, id=f"quantity {text}"
-            )
+            pytest.param({"limits": {"a": text}}, f'a must be a quantity, not "{text}"', help, id=f"quantity {text}")
             for text, help in {
-                "": "give it a value, or remove its line",
-                "500 m": "write 500m",
-                "16 Gi": "write 16Gi",
-                "1,5": 'write "1.5", with a point',
-                "1,5Gi": "write 1.5Gi, with a point",
-                "0.5 cores": 'write "0.5"',
-                "500m cores": "write 500m",
-                "half": 'write a number with a unit or without: 4, "500m", 16Gi',
+                "": "set a value, or remove the line",
+                "500 m": "use 500m",
+                "16 Gi": "use 16Gi",
+                "1,5": 'use a decimal point: "1.5"',
+                "1,5Gi": "use a decimal point: 1.5Gi",
+                "0.5 cores": 'use "0.5"',
+                "500m cores": "use 500m",
+                "half": 'use a number with or without a unit: 4, "500m", 16Gi',
             }.items()
         ),
         pytest.param(
             {"mode": "hard"},
-            'mode is "hard", which is not allowed',
-            'did you mean "Hard"? Allowed: "Hard" or "Soft"',
+            'mode has the unsupported value "hard"',
+            'did you mean "Hard"? Supported values: "Hard" or "Soft"',
             id="enum, nearly",
         ),
-        pytest.param({"mode": "x"}, 'mode is "x", which is not allowed', 'use "Hard" or "Soft"', id="enum"),
+        pytest.param({"mode": "x"}, 'mode has the unsupported value "x"', 'use "Hard" or "Soft"', id="enum"),
         pytest.param({"ref": {}}, "ref has no name, which is required", "add name, a string", id="required"),
         pytest.param(
             {"env": [{"name": "A"}, {"name": "A"}, {"name": "A"}]},
-            'env[1] has name "A", just as env[0] and env[2]',
-            "keep one of them, or give them a different name",
+            'env[1] duplicates env[0] and env[2]: name "A"',
+            "remove the duplicate, or change its name",
             id="duplicate",
         ),
     ],
 )
-def test_words(spec: Any, message: str, help: str) -> None:
+def test_messages(spec: Any, message: str, help: str) -> None:
     [violation] = JOB.admit(in_spec(spec)).violations
     assert (violation.message, violation.help) == (message, help)
 
@@ -359,7 +356,7 @@ def test_words(spec: Any, message: str, help: str) -> None:
             "TrainJob",
             {"spec": {"runtimeRef": {"version": "v1"}}},
             "spec.runtimeRef.version",
-            "remove it; the fields of runtimeRef are apiGroup, kind, name",
+            "remove it; runtimeRef has the fields apiGroup, kind, name",
             id="nothing near",
         ),
         pytest.param(
@@ -372,10 +369,10 @@ def test_unknown_fields(kind: str, job: Any, unknown: str, help: str) -> None:
     release = {"TrainJob": "trainer-2.3", "JobSet": "jobset-0.12"}[kind]
     [violation] = load(kind, release).admit(job).unknown
     assert (violation.field, violation.help, violation.key) == (unknown, help, True)
-    assert violation.message == f"{kind} has no field {unknown}"
+    assert violation.message == f"unknown field {unknown} in {kind}"
 
 
-def test_status_is_dropped_in_silence() -> None:
+def test_status_is_dropped_silently() -> None:
     admitted = JOB.admit({"metadata": {"name": "j"}, "status": {"any": "thing"}})
     assert admitted.value == {"metadata": {"name": "j"}}
     assert admitted.unknown == admitted.violations == ()
@@ -410,7 +407,7 @@ def test_field(path: tuple[str | int, ...], expected: str) -> None:
         pytest.param({"type": "object", "properties": {"a": {"type": "object", "default": {}}}}, id="default mapping"),
     ],
 )
-def test_what_is_not_implemented_is_said(schema: dict[str, Any]) -> None:
+def test_unimplemented_schemas_raise(schema: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"implemented|translate"):
         StructuralSchema({"type": "object", "properties": {"a": schema}}).admit({"a": {}})
 

@@ -1,4 +1,4 @@
-"""`validate --among`: some files as a part of their folder, and nothing about the others."""
+"""`validate --among`: a subset of a folder, without diagnostics for the other files."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ FILES = {
     ".hidden/job.yaml": job("hidden"),
 }
 ALL = ["jobs/two.yaml wrong-type", "jobs/two.yaml runtime-not-found", "jobs/wrong.yaml wrong-type"]
-"""What is wrong with the TrainJobs; what cannot be read and what there is twice is left to those who touch it."""
+"""Only faults of the TrainJobs: unreadable files and duplicates elsewhere are not reported."""
 
 
 @pytest.fixture(autouse=True)
@@ -65,7 +65,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def places(*args: str) -> list[str]:
-    """`file id` of every error, and the exit code last."""
+    """Return `file id` of every error, then the exit code."""
     done = run("validate", *args)
     lines = [line for line in done.out.splitlines() if ": error[" in line]
     return [f"{line.partition(':')[0]} {line.partition('[')[2].partition(']')[0]}" for line in lines] + [str(done.code)]
@@ -100,7 +100,7 @@ def test_another_folder_has_other_runtimes() -> None:
 def test_what_was_checked_are_the_files() -> None:
     Path("jobs/copy.yaml").unlink()
     done = run("validate", "--among", ".", "jobs/good.yaml", "playbook.yaml", "--report", "junit=report.xml")
-    assert (done.code, done.out) == (0, "no faults found: 1 TrainJob, 0 runtimes\n")
+    assert (done.code, done.out) == (0, "no problems found: 1 TrainJob, 0 runtimes\n")
     assert Path("report.xml").read_text().count("<testcase ") == 1
 
 
@@ -111,7 +111,7 @@ def test_the_settings_are_those_of_the_folder() -> None:
     done = run("validate", "--among", ".", ".hidden/job.yaml", "jobs/copy.yaml")
     assert done.code == 1
     assert done.out.splitlines()[-1] == (
-        "1 error (1 warning among them: lint.strict in trainc.yaml makes errors of warnings) in 2 files"
+        "1 error (including 1 warning turned into errors by lint.strict in trainc.yaml) in 2 files"
     )
     Path("trainc.yaml").write_text("lint: 1\n")
     assert places("--among", ".", "jobs/copy.yaml") == [
@@ -124,4 +124,4 @@ def test_the_settings_are_those_of_the_folder() -> None:
 def test_without_files_there_is_nothing_to_check() -> None:
     done = run("validate", "--among", ".")
     assert (done.code, done.out) == (2, "")
-    assert "--among checks files as a part of a folder: give the files, too." in done.err
+    assert "--among requires PATH: the files to check." in done.err

@@ -1,4 +1,4 @@
-"""The suffix of names: which changes make another JobSet, which do not, and that whatever refers to it follows."""
+"""The name suffix: the changes that create a new JobSet, those that do not, and the references to the new name."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def trainjob(**fields: Any) -> dict[str, Any]:
 
 
 def edited(tree: Any, fields: dict[str, Any]) -> dict[str, Any]:
-    """The tree with other values at paths whose steps have two underscores between them."""
+    """Return the tree with other values at paths, whose steps are separated by two underscores."""
     for path, value in fields.items():
         tree = put(tree, tuple(path.split("__")), value)
     result: dict[str, Any] = tree
@@ -70,7 +70,7 @@ def edited(tree: Any, fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def name_of(folder: Path, *documents: dict[str, Any], delivery: Delivery = HASHED) -> str:
-    """The name of the JobSet that these documents become."""
+    """Return the name of the JobSet that these documents compile to."""
     file = folder / "x.yaml"
     file.write_text(yaml.safe_dump_all(documents))
     done = trainc.compile([str(file)], delivery=delivery)
@@ -147,7 +147,7 @@ def test_everything_that_refers_to_a_name_follows(case: str) -> None:
         assert json.loads(without) == json.loads(json.dumps(plain.objects))
         bare = re.compile(rf"(?<![a-z0-9-]){re.escape(name)}(?![a-z0-9])(?!{suffix})")
         left = {string for tree in hashed.objects for string in strings(tree) if bare.search(string)}
-        # What the user has written stands as it is, and a Secret is made once for all.
+        # Names that the user wrote stay, and a Secret has no suffix because it is created once.
         assert {string for string in left if string not in text} <= {f"{name}-mpi-ssh-auth", f"{name}-flux-curve"}
 
 
@@ -157,7 +157,7 @@ def strings(tree: Any) -> Iterator[str]:
 
 @pytest.mark.parametrize("case", CASES)
 def test_where_the_hash_stays_nothing_is_refused(case: str) -> None:
-    """Each field of a JobSet in turn is another, or gone."""
+    """Yield a JobSet for each of its fields in turn, with the field changed or removed."""
     old = compiled(case)[0].objects[0]
     hash, seen = digest([old]), 0
     for path in leaves(old):

@@ -1,4 +1,4 @@
-"""TensorFlow: who is in the cluster, what a pod reads once the kubelet has expanded it, and what has no index."""
+"""TensorFlow: the tasks of the cluster, TF_CONFIG after the kubelet's expansion, and tasks without an index."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def compiled(tmp_path: Path, jobs: list[Any], policy: Any = None, trainer: Any =
 
 
 def configs(compilation: Compilation, index: int = 0) -> dict[str, Any]:
-    """What the pods of that index read in TF_CONFIG, by their job: in all containers the same."""
+    """Return TF_CONFIG of the pods with that index by job; it is the same in all containers."""
     assert [d.message for d in compilation.diagnostics] == []
     read: dict[str, Any] = {}
     for job in compilation.objects[0]["spec"]["replicatedJobs"]:
@@ -57,7 +57,7 @@ def configs(compilation: Compilation, index: int = 0) -> dict[str, Any]:
 
 
 def expanded(env: list[Any], index: int) -> dict[str, str]:
-    """Variables as the kubelet makes them: a reference is to what stands before it."""
+    """Expand variables as the kubelet does: a reference is to an earlier variable."""
     known: dict[str, str] = {}
     for variable in env:
         text = variable.get("value", str(index) if "valueFrom" in variable else "")
@@ -128,12 +128,12 @@ def test_the_cluster(tmp_path: Path, jobs: Any, policy: Any, nodes: int, cluster
 @pytest.mark.parametrize(
     ("jobs", "policy"),
     [
-        pytest.param([WORKER], {}, id="alone"),
-        pytest.param([WORKER], {"dynamicWorkers": True}, id="alone, dynamic"),
+        pytest.param([WORKER], {}, id="a single worker"),
+        pytest.param([WORKER], {"dynamicWorkers": True}, id="a single worker, dynamic"),
         pytest.param([WORKER, replicated("data", pods=3)], {}, id="beside a job without a role"),
     ],
 )
-def test_a_worker_alone_is_told_nothing(tmp_path: Path, jobs: Any, policy: Any) -> None:
+def test_a_single_worker_has_no_variables(tmp_path: Path, jobs: Any, policy: Any) -> None:
     assert set(configs(compiled(tmp_path, jobs, policy)).values()) == {None}
 
 
@@ -188,5 +188,5 @@ def test_the_index_comes_first_whatever_the_runtime_sets(tmp_path: Path, env: An
         pytest.param([WORKER], {}, {"env": [{"name": "TF_CONFIG", "value": "{}"}]}, ["reserved-env"], id="reserved"),
     ],
 )
-def test_what_is_said(tmp_path: Path, jobs: Any, policy: Any, trainer: Any, ids: list[str]) -> None:
+def test_diagnostics(tmp_path: Path, jobs: Any, policy: Any, trainer: Any, ids: list[str]) -> None:
     assert [d.id for d in compiled(tmp_path, jobs, policy, trainer).diagnostics] == ids

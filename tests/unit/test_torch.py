@@ -1,4 +1,4 @@
-"""Torch: how many processes a node runs, and where the rendezvous is, row by row."""
+"""Torch: the processes per node, and the rendezvous endpoint."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def job(name: str, *containers: dict[str, Any], trainer: bool = True, **fields: 
 def variables(
     tmp_path: Path, trainer: dict[str, Any], *jobs: dict[str, Any], policy: Any = None, spec: Any = None
 ) -> dict[str, str]:
-    """The variables of the first container of the first job that has any; `job` says which one it is."""
+    """Return the variables of the first container of the first job that has any, or of `job`."""
     head = {"apiVersion": "trainer.kubeflow.org/v1alpha1"}
     template = {"spec": {"replicatedJobs": jobs or (job("node", {"name": "node"}),), **(spec or {})}}
     runtime = {"mlPolicy": {"torch": {}} if policy is None else policy, "template": template}
@@ -71,36 +71,36 @@ def test_processes_per_node(tmp_path: Path, resources: dict[str, Any], processes
     assert variables(tmp_path, {"resourcesPerNode": resources})["PET_NPROC_PER_NODE"] == processes
 
 
-def test_resources_of_the_trainjob_count_alone(tmp_path: Path) -> None:
+def test_only_resources_of_the_trainjob_count(tmp_path: Path) -> None:
     big = job("node", {"name": "node", "resources": {"limits": {"nvidia.com/gpu": 8}}})
     assert variables(tmp_path, {"resourcesPerNode": {}}, big)["PET_NPROC_PER_NODE"] == "1"
     assert variables(tmp_path, {"resourcesPerNode": {"requests": {"cpu": 3}}}, big)["PET_NPROC_PER_NODE"] == "3"
 
 
-def test_what_the_trainjob_says_wins(tmp_path: Path) -> None:
-    said = {"numProcPerNode": 5, "resourcesPerNode": {"limits": {"nvidia.com/gpu": 8}}}
-    assert variables(tmp_path, said)["PET_NPROC_PER_NODE"] == "5"
+def test_the_trainjob_takes_precedence(tmp_path: Path) -> None:
+    trainer = {"numProcPerNode": 5, "resourcesPerNode": {"limits": {"nvidia.com/gpu": 8}}}
+    assert variables(tmp_path, trainer)["PET_NPROC_PER_NODE"] == "5"
     assert variables(tmp_path, {"numProcPerNode": 0})["PET_NPROC_PER_NODE"] == "0"
 
 
 @pytest.mark.parametrize(
-    ("said", "policy", "nodes"),
+    ("trainer", "policy", "nodes"),
     [
         pytest.param({"numNodes": 4}, {"torch": {}, "numNodes": 2}, "4", id="the TrainJob first"),
         pytest.param({"numNodes": 0}, {"torch": {}, "numNodes": 2}, "0", id="zero stays zero"),
         pytest.param({}, {"torch": {}, "numNodes": 2}, "2", id="then the runtime"),
-        pytest.param({}, {"torch": {}, "numNodes": 0}, "1", id="which never says less than one"),
+        pytest.param({}, {"torch": {}, "numNodes": 0}, "1", id="which is at least one"),
         pytest.param({}, {"torch": {}}, "1", id="else one"),
     ],
 )
-def test_nodes(tmp_path: Path, said: dict[str, Any], policy: dict[str, Any], nodes: str) -> None:
-    assert variables(tmp_path, said, policy=policy)["PET_NNODES"] == nodes
+def test_nodes(tmp_path: Path, trainer: dict[str, Any], policy: dict[str, Any], nodes: str) -> None:
+    assert variables(tmp_path, trainer, policy=policy)["PET_NNODES"] == nodes
 
 
 @pytest.mark.parametrize(
     ("jobs", "spec", "host"),
     [
-        pytest.param([job("node", {"name": "node"})], {}, "j-node-0-0.j", id="as the controller says"),
+        pytest.param([job("node", {"name": "node"})], {}, "j-node-0-0.j", id="as in the controller"),
         pytest.param([job("work", {"name": "node"})], {}, "j-work-0-0.j", id="the job's own name"),
         pytest.param([job("node", {"name": "node"})], {"network": {"subdomain": "s"}}, "j-node-0-0.s", id="subdomain"),
         pytest.param(
@@ -115,7 +115,7 @@ def test_rendezvous_host(tmp_path: Path, jobs: list[Any], spec: dict[str, Any], 
     assert variables(tmp_path, {}, *jobs, spec=spec)["PET_MASTER_ADDR"] == host
 
 
-def test_variables_go_to_nobody_without_a_trainer_job(tmp_path: Path) -> None:
+def test_without_a_trainer_job_there_are_no_variables(tmp_path: Path) -> None:
     assert variables(tmp_path, {}, job("node", {"name": "node"}, trainer=False)) == {}
 
 

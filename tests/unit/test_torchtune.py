@@ -1,4 +1,4 @@
-"""Torchtune: which recipe and configuration, what the command carries over, and what is refused, row by row."""
+"""Torchtune: the recipe and the configuration, the arguments that the command keeps, and rejected jobs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ANCESTOR = {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}
 TUNE_RUN = ["tune", "run"]
 LORA = ["model.lora_attn_modules=[q_proj]"]
 QLORA = [*LORA, "model.quantize_base=True"]
-MEET = "--rdzv_endpoint=j-node-0-0.j:29500"
+RENDEZVOUS = "--rdzv_endpoint=j-node-0-0.j:29500"
 
 
 def gpus(count: int) -> dict[str, Any]:
@@ -54,7 +54,7 @@ def compiled(
 
 
 def nodes(compilation: trainc.Compilation) -> list[dict[str, Any]]:
-    """The first container of every job."""
+    """Return the first container of every job."""
     assert [d.message for d in compilation.diagnostics if d.severity == "error"] == []
     jobs = compilation.objects[0]["spec"]["replicatedJobs"]
     return [job["template"]["spec"]["template"]["spec"]["containers"][0] for job in jobs]
@@ -65,7 +65,7 @@ def ids(compilation: trainc.Compilation) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(
-    ("trainer", "meet", "recipe", "config"),
+    ("trainer", "rendezvous", "recipe", "config"),
     [
         pytest.param(gpus(1), False, "full_finetune_single_device", "_full_single_device", id="one GPU"),
         pytest.param(gpus(2), True, "full_finetune_distributed", "_full", id="two GPUs"),
@@ -73,14 +73,14 @@ def ids(compilation: trainc.Compilation) -> list[tuple[str, str]]:
         pytest.param({"requests": {"cpu": 2}}, True, "full_finetune_distributed", "_full", id="two CPUs"),
     ],
 )
-def test_devices(tmp_path: Path, trainer: dict[str, Any], meet: bool, recipe: str, config: str) -> None:
-    expected = [*TUNE_RUN, *([MEET] if meet else []), recipe, "--config", f"llama3_2/1B{config}"]
+def test_devices(tmp_path: Path, trainer: dict[str, Any], rendezvous: bool, recipe: str, config: str) -> None:
+    expected = [*TUNE_RUN, *([RENDEZVOUS] if rendezvous else []), recipe, "--config", f"llama3_2/1B{config}"]
     assert nodes(compiled(tmp_path, {"resourcesPerNode": trainer}))[0]["command"] == expected
     assert nodes(compiled(tmp_path, {}, job("node", resources=trainer)))[0]["command"] == expected
 
 
 @pytest.mark.parametrize(
-    ("processes", "count", "meet", "config"),
+    ("processes", "count", "rendezvous", "config"),
     [
         pytest.param(1, 2, False, "_full_single_device", id="one process on two GPUs"),
         pytest.param(4, 1, True, "_full_single_device", id="four on one"),
@@ -88,9 +88,9 @@ def test_devices(tmp_path: Path, trainer: dict[str, Any], meet: bool, recipe: st
         pytest.param(0, 2, False, "_full", id="none on two"),
     ],
 )
-def test_processes(tmp_path: Path, processes: int, count: int, meet: bool, config: str) -> None:
+def test_processes(tmp_path: Path, processes: int, count: int, rendezvous: bool, config: str) -> None:
     command = nodes(compiled(tmp_path, {"numProcPerNode": processes, "resourcesPerNode": gpus(count)}))[0]["command"]
-    assert (MEET in command, command[-1]) == (meet, f"llama3_2/1B{config}")
+    assert (RENDEZVOUS in command, command[-1]) == (rendezvous, f"llama3_2/1B{config}")
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_processes(tmp_path: Path, processes: int, count: int, meet: bool, confi
         pytest.param(["x model.lora_attn_modules"], "_lora_single_device", "_lora", id="LoRA, anywhere in an argument"),
         pytest.param(["model.lora_rank=8"], "_full_single_device", "_full", id="LoRA's other settings say nothing"),
         pytest.param(QLORA, "_qlora_single_device", "_qlora", id="QLoRA"),
-        pytest.param(["model.quantize_base=True"], "_qlora_single_device", "_qlora", id="QLoRA by the base alone"),
+        pytest.param(["model.quantize_base=True"], "_qlora_single_device", "_qlora", id="QLoRA by the quantized base"),
         pytest.param(["my.model.quantize_base= tRUE "], "_qlora_single_device", "_qlora", id="in any key and case"),
         pytest.param([*LORA, "model.quantize_base=1"], "_lora_single_device", "_lora", id="1 is not true"),
         pytest.param([*LORA, "model.quantize_base"], "_lora_single_device", "_lora", id="nor is nothing"),
@@ -126,7 +126,7 @@ def test_methods(tmp_path: Path, args: list[str], one_device: str, distributed: 
 
 
 @pytest.mark.parametrize(
-    ("said", "of_runtime", "config"),
+    ("of_job", "of_runtime", "config"),
     [
         pytest.param({"numNodes": 4}, 1, "_full_multinode", id="the TrainJob's"),
         pytest.param({}, 2, "_full_multinode", id="the runtime's"),
@@ -134,11 +134,11 @@ def test_methods(tmp_path: Path, args: list[str], one_device: str, distributed: 
         pytest.param({"numNodes": 0}, 2, "_full", id="none"),
     ],
 )
-def test_nodes(tmp_path: Path, said: dict[str, Any], of_runtime: int, config: str) -> None:
-    trainer = {"resourcesPerNode": gpus(8), **said}
+def test_nodes(tmp_path: Path, of_job: dict[str, Any], of_runtime: int, config: str) -> None:
+    trainer = {"resourcesPerNode": gpus(8), **of_job}
     policy = {"torch": {}, "numNodes": of_runtime}
     (node,) = nodes(compiled(tmp_path, trainer, name="torchtune-llama3.3-70b", policy=policy))
-    assert node["command"][2:] == [MEET, "full_finetune_distributed", "--config", f"llama3_3/70B{config}"]
+    assert node["command"][2:] == [RENDEZVOUS, "full_finetune_distributed", "--config", f"llama3_3/70B{config}"]
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ def test_the_words_of_the_runtime_that_are_its_own_to_say(tmp_path: Path) -> Non
     assert other["command"] == ["output_dir=/other"]
 
 
-def test_where_they_meet_follows_the_names(tmp_path: Path) -> None:
+def test_the_endpoint_follows_the_names(tmp_path: Path) -> None:
     trainer = {"resourcesPerNode": gpus(2)}
     (node,) = nodes(compiled(tmp_path, trainer, job("work"), network={"subdomain": "s"}))
     assert node["command"][2] == "--rdzv_endpoint=j-work-0-0.s:29500"
@@ -230,7 +230,7 @@ TOO_MANY_DEVICES = [
 
 
 @pytest.mark.parametrize(
-    ("name", "trainer", "said"),
+    ("name", "trainer", "expected"),
     [
         pytest.param("llama3.2-1b", {"numNodes": 2}, [("torchtune-nodes", NODES)], id="1B on two nodes"),
         pytest.param("llama3.3-70b", {"numNodes": 2}, [], id="70B on two nodes"),
@@ -261,9 +261,7 @@ TOO_MANY_DEVICES = [
         pytest.param(
             "qwen2.5-1.5b", {"args": QLORA, "numProcPerNode": 1}, [("torchtune-qlora", MODEL)], id="Qwen's on one"
         ),
-        pytest.param(
-            "qwen2.5-1.5b", {"args": QLORA, "numNodes": 0}, [], id="with no nodes nobody asks for a configuration of it"
-        ),
+        pytest.param("qwen2.5-1.5b", {"args": QLORA, "numNodes": 0}, [], id="with no nodes no configuration is needed"),
         pytest.param(
             "llama3.2-1b",
             {"args": ["a=output_dir", "output_dir=/x", "tokenizer.path", "my.output_dir=/y"]},
@@ -272,9 +270,9 @@ TOO_MANY_DEVICES = [
         ),
     ],
 )
-def test_refused(tmp_path: Path, name: str, trainer: dict[str, Any], said: list[tuple[str, str]]) -> None:
+def test_refused(tmp_path: Path, name: str, trainer: dict[str, Any], expected: list[tuple[str, str]]) -> None:
     compilation = compiled(tmp_path, trainer, job("node", resources=gpus(2)), name=f"torchtune-{name}")
-    assert sorted(ids(compilation)) == sorted(said)
+    assert sorted(ids(compilation)) == sorted(expected)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Tracing: which line of the input a field of the output comes from, and who wrote it."""
+"""Field provenance: the input line and the source of an output field."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def compiled(case: str) -> tuple[trainc.Compiled, ...]:
 
 
 def where(place: Place | Location) -> str:
-    """The file's name and the line."""
+    """Return the file's name and the line."""
     found = place.locate() if isinstance(place, Place) else place
     return f"{Path(found.file).name}:{found.line}"
 
@@ -52,7 +52,7 @@ def where(place: Place | Location) -> str:
 @pytest.mark.parametrize(
     ("case", "path", "line", "by", "stage"),
     [
-        # The TrainJob's own
+        # Fields of the TrainJob
         ("llm-finetune-4x8", "metadata.name", "input.yaml:5", "the TrainJob", "conform"),
         ("llm-finetune-4x8", "metadata.namespace", "input.yaml:6", "the TrainJob", "conform"),
         ("kueue-queue", "metadata.labels.kueue.x-k8s.io/queue-name", "input.yaml:8", "the TrainJob", "carry"),
@@ -148,7 +148,7 @@ def where(place: Place | Location) -> str:
             "the jax framework, from spec.trainer.numNodes",
             "framework",
         ),
-        # What nobody has said
+        # Fields that no input sets
         ("llm-finetune-4x8", "spec.network.enableDNSHostnames", "torch-distributed.yaml:19", DEFAULT, "store"),
         ("llm-finetune-4x8", f"{JOB}.completionMode", "torch-distributed.yaml:26", DEFAULT, "store"),
         ("llm-finetune-4x8", f"{NODE}.ports[0].protocol", "torch-distributed.yaml:17", DEFAULT, "store"),
@@ -224,7 +224,7 @@ def test_every_writing_of_a_field(case: str, path: tuple[Any, ...], chain: list[
 
 
 def steps_of(part: str | int) -> list[str | int]:
-    """`containers[0]` is two steps."""
+    """Return a path of a field; `containers[0]` has two steps."""
     if isinstance(part, int) or not part.endswith("]"):
         return [part]
     name, _, index = part[:-1].partition("[")
@@ -259,7 +259,7 @@ def test_halving_finds_what_every_single_experiment_finds(case: str, monkeypatch
 
 
 def test_names_that_differ_in_a_digit_are_told_apart(tmp_path: Path) -> None:
-    """Were a digit of each name changed, V1 would be there again: of V0."""
+    """A change of a digit in each name would turn V0 into V1."""
     variables = "".join(f"    - {{name: V{i}, value: a}}\n" for i in range(4))
     (tmp_path / "job.yaml").write_text(
         "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\nmetadata: {name: t}\n"
@@ -317,7 +317,7 @@ def test_no_stage_is_missed() -> None:
 
 
 def applied(tree: Any, operation: Operation) -> Any:
-    """RFC 6902, on a copy."""
+    """Apply RFC 6902 operations to a copy."""
     if not operation.path:
         return operation.value
     tree = copy.deepcopy(tree)
@@ -349,7 +349,7 @@ def test_a_patch_makes_the_one_of_the_other(before: Any, after: Any) -> None:
     tree = before
     for operation in patch(before, after):
         tree = applied(tree, operation)
-    assert json.dumps(tree, sort_keys=True) == json.dumps(after, sort_keys=True)  # 1 and true are not the same
+    assert json.dumps(tree, sort_keys=True) == json.dumps(after, sort_keys=True)  # 1 and true differ
     assert list(patch(after, copy.deepcopy(after))) == []
 
 
@@ -407,7 +407,7 @@ def test_where_a_diagnostic_points(case: str, path: str, lines: list[str]) -> No
 
 
 def with_hosts(plan: Plan) -> Plan:
-    """A stage as a framework may have one: it makes an object beside the JobSet."""
+    """A stage that, like a framework, adds an object beside the JobSet."""
     hosts = "\n".join(f"{plan.job.name}-{i}" for i in range(plan.nodes))
     made = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": f"{plan.job.name}-hosts"}}
     return plan._replace(others=(*plan.others, {**made, "data": {"hosts": hosts}}))

@@ -1,4 +1,4 @@
-"""What the API server would refuse to change in a JobSet: each fault at its own field, and in words."""
+"""Changes of a JobSet that the API server rejects: each at its own field, with its message."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WITHOUT = put(RUNNING, ("spec",), {key: part for key, part in RUNNING["spec"].it
 JOB: TreePath = ("spec", "replicatedJobs", 0)
 POD: TreePath = (*JOB, "template", "spec", "template")
 NODE: TreePath = (*POD, "spec", "containers", 0)
-ANEW = "make the JobSet under another name (--name-suffix-hash), or delete the old one first"
+RECREATE = "create the JobSet under another name (--name-suffix-hash), or delete the old one first"
 SUSPEND = "suspend the JobSet in the same change"
 
 
@@ -31,18 +31,23 @@ SUSPEND = "suspend the JobSet in the same change"
             (*NODE, "image"),
             "x:2",
             "spec.replicatedJobs",
-            '{path} is "pytorch/pytorch:2.9.1-cuda12.8-cudnn9-runtime", and cannot become "x:2"',
-            ANEW,
+            '{path} is immutable: it cannot change from "pytorch/pytorch:2.9.1-cuda12.8-cudnn9-runtime" to "x:2"',
+            RECREATE,
             id="an image",
         ),
         pytest.param(
-            (*NODE, "tty"), True, "spec.replicatedJobs", "{path} cannot be added, and would be true", ANEW, id="added"
+            (*NODE, "tty"),
+            True,
+            "spec.replicatedJobs",
+            "{path} is immutable: true cannot be added",
+            RECREATE,
+            id="added",
         ),
         pytest.param(
             (*POD, "spec", "nodeSelector"),
             {"pool": "a"},
             "spec.replicatedJobs",
-            '{path} cannot be added, and would be {{"pool": "a"}}',
+            '{path} is immutable: {{"pool": "a"}} cannot be added',
             SUSPEND,
             id="what may change while suspended",
         ),
@@ -50,7 +55,7 @@ SUSPEND = "suspend the JobSet in the same change"
             (*POD, "metadata", "labels"),
             {"team": "a"},
             "spec.replicatedJobs",
-            '{pod}.metadata cannot be added, and would be {{"labels": {{"team": "a"}}}}',
+            '{pod}.metadata is immutable: {{"labels": {{"team": "a"}}}} cannot be added',
             SUSPEND,
             id="a pod's first label",
         ),
@@ -58,24 +63,24 @@ SUSPEND = "suspend the JobSet in the same change"
             ("spec", "network", "enableDNSHostnames"),
             False,
             "spec.network",
-            "{path} is true, and cannot become false",
-            ANEW,
+            "{path} is immutable: it cannot change from true to false",
+            RECREATE,
             id="a policy",
         ),
         pytest.param(
             ("spec", "managedBy"),
             "a.io/b",
             "spec.managedBy",
-            '{path} cannot be added, and would be "a.io/b"',
-            ANEW,
+            '{path} is immutable: "a.io/b" cannot be added',
+            RECREATE,
             id="who manages it",
         ),
         pytest.param(
             ("metadata", "name"),
             "other",
             "metadata.name",
-            '{path} is "ranker", and cannot become "other"',
-            "delete the old object where nobody needs it",
+            '{path} is immutable: it cannot change from "ranker" to "other"',
+            "delete the old object if it is no longer needed",
             id="another object",
         ),
     ],
@@ -110,6 +115,6 @@ def test_what_kueue_sets_is_taken_in_the_change_that_starts_the_jobset() -> None
     assert update.refused(OLD, put(started, (*NODE, "image"), "x:2"))
 
 
-def test_a_wrong_object_is_told_by_the_rules_of_objects() -> None:
+def test_an_invalid_object_is_reported_by_the_object_rules() -> None:
     wrong = put(RUNNING, ("spec", "ttlSecondsAfterFinished"), -1)
     assert [violation.rule for violation in update.refused(RUNNING, wrong)] == ["out-of-range"]

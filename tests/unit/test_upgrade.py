@@ -1,4 +1,4 @@
-"""`trainc upgrade`: which lines change, which stay, and what is never written."""
+"""`trainc upgrade`: the lines that change, the lines that stay, and the files that it does not write."""
 
 from __future__ import annotations
 
@@ -179,23 +179,23 @@ def test_a_file_with_something_unprovable_stays_and_the_others_do_not(tmp_path: 
     [
         pytest.param(
             "  runtimeRef: {name: torch-distributed}\n  labels: {}\n  trainer: {numProcPerNode: gpu}\n",
-            "write numProcPerNode as a number first",
+            "set numProcPerNode to a number first",
             id="a word that v2.3 does not have",
         ),
         pytest.param(
             "  trainingRuntimeRef: {name: plain}\n  podSpecOverrides:\n"
             "  - {targetReplicatedJobs: [node], containers: [{name: node, command: [x]}]}\n",
-            "containers[0].command",
+            "containers[0].command in TrainJob",
             id="a field that patches do not have",
         ),
         pytest.param(
             "  runtimeRef: {name: plain}\n  <<: {labels: {a: b}}\n",
-            "spec.labels is written elsewhere",
+            "spec.labels comes from an alias",
             id="a field that is merged in",
         ),
     ],
 )
-def test_what_cannot_be_said_in_v2_3(spec: str, why: str) -> None:
+def test_what_has_no_equivalent_in_v2_3(spec: str, why: str) -> None:
     text = (HEAD + "spec:\n" + spec).encode()
     done = run("upgrade", "-", stdin=text)
     assert (done.code, done.out) == (1, "")

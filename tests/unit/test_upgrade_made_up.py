@@ -1,4 +1,4 @@
-"""Made-up TrainJobs of every older dialect and layout: rewritten, they hold what the moves say, and every comment."""
+"""Generated TrainJobs of every older dialect and layout: upgrades apply the moves and keep every comment."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import yaml
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from trainc.frontends.dialects import load, tell
+from trainc.frontends.dialects import detect, load
 from trainc.frontends.moves import moved
 from trainc.kubernetes.documents import parse
 from trainc.upgrade.rewrite import rewrite
@@ -83,7 +83,7 @@ jobs = st.one_of(
 
 
 class Layout(yaml.SafeDumper):
-    """Lists below their key at the indentation of it, or two further."""
+    """A dumper that writes lists at their key's indentation, or two spaces further."""
 
     further = False
 
@@ -92,7 +92,7 @@ class Layout(yaml.SafeDumper):
 
 
 def laid_out(tree: dict[str, Any], seed: int) -> tuple[str, int]:
-    """The tree as YAML, keys in any order, in block or partly flow style, with comments where a line can bear one."""
+    """Return the tree as YAML with keys in any order, in block or partly flow style, with comments."""
     chance = random.Random(seed)
     Layout.further = chance.random() < 0.5
     flow = chance.choice([False, False, None])
@@ -126,7 +126,7 @@ def test_rewritten(tree: dict[str, Any], seed: int) -> None:
     text, comments = laid_out(tree, seed)
     read = parse(text)
     assume(read == parse(yaml.safe_dump(tree)))  # a comment may have got into a text of several lines
-    dialect = load(tell(read).key)
+    dialect = load(detect(read).key)
     moves = tuple(dialect.moves(read))
     new = rewrite(text, (), read, moves, dialect.GONE)
     assert parse(new) == moved(read, moves, dialect.GONE)

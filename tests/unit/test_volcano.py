@@ -1,4 +1,4 @@
-"""Volcano: the PodGroup with its queue and topology, and the annotation of the pods, row by row."""
+"""Volcano: the PodGroup with its queue and topology, and the annotation of the pods."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NEAR = {"mode": "hard", "highestTierAllowed": 2}
 
 
 def in_a_gang(folder: Path, policy: dict[str, Any], annotations: dict[str, str]) -> Compilation:
-    """Two nodes whose runtime has this policy, and these annotations of the JobSet."""
+    """Compile two nodes on a runtime with this policy, and with these annotations of the JobSet."""
     return compiled(
         folder,
         trainer_job(resources={"requests": {"cpu": 1}}),

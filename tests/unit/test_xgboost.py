@@ -1,4 +1,4 @@
-"""XGBoost: where the tracker is, and how many workers join it, row by row."""
+"""XGBoost: the address of the tracker, and the number of workers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from trainc import Compilation
 
 
 def compiled(tmp_path: Path, trainer: dict[str, Any], node: Any = None, **policy: Any) -> Compilation:
-    """A TrainJob on a runtime whose one job is `workers`."""
+    """Compile a TrainJob on a runtime with the job `workers`."""
     job = manifests.trainer_job("workers", **(node or {}))
     return manifests.compiled(tmp_path, job, trainer, mlPolicy={"xgboost": {}, **policy})
 

@@ -1,7 +1,7 @@
-"""trainc as a config management plugin of Argo CD: what its plugin server asks for, answered where an application is.
+"""trainc as a config management plugin of Argo CD, run in the folder of an application.
 
-`environment` reads the variables that Argo CD sets, `parameters` what the Application says with them, `files` says
-which files there are, `discovery` looks for TrainJobs, `manifests` makes the answer of `generate`. Nothing here runs a
-program, opens a socket, or reads outside the repository; `trainc cmp` alone loads it. What Argo CD sends, and what it
-makes of an answer, was observed with the plugin server of Argo CD 3.2.1.
+`environment` reads the variables that Argo CD sets, `parameters` the values that the Application gives, `files` lists
+the files, `discovery` looks for TrainJobs, and `manifests` returns the output of `generate`. The package runs no
+program, opens no socket and reads nothing outside the repository. Only `trainc cmp` loads it.
+Source   the plugin server of Argo CD 3.2.1: its requests, and how it treats the output, as observed.
 """

@@ -1,8 +1,8 @@
-"""Whether there is a TrainJob below the current folder: the answer to Argo CD's `discover`, in a fraction of a second.
+"""Argo CD's `discover`: find a TrainJob below the current folder in a fraction of a second.
 
-Reads    the files that `generate` would read. Only one that holds the word TrainJob is read as YAML.
-Returns  the first path, in a fixed order, of a file that has a TrainJob; or one that has the word and cannot be read as
-         YAML, so that `generate` comes to tell why. What cannot be read at all is passed over: discovery has no errors.
+Reads    the files that `generate` would read. Only files that contain the word TrainJob are parsed as YAML.
+Returns  the first path, in a fixed order, of a file with a TrainJob. A file that contains the word and is invalid YAML
+         counts, so that `generate` reports the error. Unreadable files are skipped: discovery reports no errors.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ if TYPE_CHECKING:
 WORD: Final = "TrainJob"
 UTF_8: Final = WORD.encode()
 UTF_16: Final = {b"\xff\xfe": WORD.encode("utf-16-le"), b"\xfe\xff": WORD.encode("utf-16-be")}
-"""The word by the byte order mark, without which nobody reads UTF-16."""
+"""The word in UTF-16, by byte order mark; a text without one is not read as UTF-16."""
 CHUNK: Final = 1 << 16
 READ_AS_YAML: Final = 1 << 20
-"""Bytes, of all files that hold the word. A file beyond them is taken at that."""
+"""Bytes that are parsed, of all files that contain the word. A file beyond them counts without parsing."""
 MOST_FILES: Final = 50_000
 MOST_BYTES: Final = 32 << 20
-"""So far anybody looks: further than `generate` reads, which takes longer."""
+"""Limits of the search. They exceed those of `generate`, which takes longer for each file."""
 OF_OTHER_TOOLS: Final = ("Chart.yaml", "kustomization.yaml", "kustomization.yml", "Kustomization")
-"""What makes a folder Helm's or kustomize's. Argo CD asks its plugins before it looks for them itself."""
+"""Files that mark a folder of Helm or kustomize. Argo CD queries its plugins before it looks for these itself."""
 
 
 def find(root: str, *, named: bool) -> str | None:
-    """The first file with a TrainJob.
+    """Return the first file with a TrainJob.
 
     Args:
-        root: the folder that nothing is read outside of, with all links resolved.
-        named: whether the Application asks for a plugin. Where it does not, what Argo CD renders itself is left to it.
+        root: the folder outside of which nothing is read, with all links resolved.
+        named: whether the Application names a plugin. If not, folders that Argo CD renders itself are skipped.
     """
     if not named and any(map(os.path.lexists, OF_OTHER_TOOLS)):
         return None
@@ -48,7 +48,7 @@ def find(root: str, *, named: bool) -> str | None:
 
 
 def names(root: str) -> list[str]:
-    """The names of the TrainJobs, in their order: of files that can be read, as far as they are read as YAML."""
+    """Return the sorted names of the TrainJobs in the files that are parsed as YAML."""
     from trainc.kubernetes.documents import read_stream
 
     found: set[str] = set()
@@ -61,7 +61,7 @@ def names(root: str) -> list[str]:
 
 
 def _mentions(root: str) -> Iterator[tuple[str, bytes]]:
-    """The files that hold the word, with their bytes, as far as anybody looks."""
+    """Yield the files that contain the word, with their bytes, within the limits of the search."""
     left = MOST_BYTES
     for path in islice(below(os.curdir, root), MOST_FILES):
         size, data = _mentioning(path, left)
@@ -73,9 +73,9 @@ def _mentions(root: str) -> Iterator[tuple[str, bytes]]:
 
 
 def _mentioning(path: str, left: int) -> tuple[int, bytes | None]:
-    """A file's size, and its bytes if it holds the word: of a large one, only more than are read as YAML.
+    """Return a file's size, and its bytes if it contains the word, cut behind `READ_AS_YAML` + 1 bytes.
 
-    One larger than what is left to look at is not read.
+    A file with more than `left` bytes is not read.
     """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -96,7 +96,7 @@ def _mentioning(path: str, left: int) -> tuple[int, bytes | None]:
 
 
 def _declares_a_job(path: str, data: bytes) -> bool:
-    """Whether one of the documents is a TrainJob, or wants to be one; or nobody knows, as the file is broken."""
+    """Return whether a document is a TrainJob, valid or not, or the file is invalid YAML."""
     from trainc.kubernetes.documents import read_stream
 
     documents, errors = read_stream(data)
@@ -104,7 +104,7 @@ def _declares_a_job(path: str, data: bytes) -> bool:
 
 
 def _jobs(path: str, value: Any) -> Iterator[str]:
-    """The names of the TrainJobs in a document, also of those that are no good ones."""
+    """Yield the names of the TrainJobs in a document, including invalid ones."""
     from trainc.diagnostics import Diagnostic, Document, ObjectId
     from trainc.frontends import sort
 

@@ -1,11 +1,11 @@
-"""The variables that Argo CD sets for a plugin, read exactly.
+"""The environment variables that Argo CD sets for a plugin.
 
 Reads    the process's environment and working directory.
-Returns  the root of the repository, the destination's namespace, the cluster's version, and each parameter with the
-         place that it comes from. The JSON of ARGOCD_APP_PARAMETERS comes first; the names of PARAM_* may stand for
-         several parameters, so they are read only where there is no JSON at all. ARGOCD_ENV_TRAINC_* (names that begin
-         with TRAINC_ in `spec.source.plugin.env`) fill in what is not among the parameters.
-Source: Argo CD 3.2.1, the environment of its plugin server, as observed.
+Returns  the repository root, the destination's namespace, the cluster's version, and each parameter with its origin.
+         Parameters come from the JSON in ARGOCD_APP_PARAMETERS. One name PARAM_* can represent several parameters, so
+         these variables are read only without that JSON. ARGOCD_ENV_TRAINC_* (names that begin with TRAINC_ in
+         `spec.source.plugin.env`) set the parameters that are still missing.
+Source   Argo CD 3.2.1, the environment of its plugin server, as observed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
 ARGOCD_PARAMETER: Final = Declaration(
-    "argocd-parameter", ("read",), "A parameter of an Argo CD Application cannot be followed", own=True
+    "argocd-parameter", ("read",), "Invalid parameter of an Argo CD Application", own=True
 )
 
 PARAMETERS: Final = "ARGOCD_APP_PARAMETERS"
@@ -33,34 +33,34 @@ CHECKED: Final = (1, 36)
 
 
 class Given(NamedTuple):
-    """A parameter as somebody has given it; one may have several of its values."""
+    """A parameter as given, which may have several kinds of values."""
 
     name: str
     place: str
-    """Where it stands, in words."""
+    """Its origin, for messages."""
     text: str | None = None
     items: tuple[str, ...] | None = None
     is_map: bool = False
 
 
 class Environment(NamedTuple):
-    """What Argo CD tells a plugin."""
+    """The variables that Argo CD sets for a plugin, parsed."""
 
     root: str
-    """The folder that nothing is read outside of, with all links resolved."""
+    """The folder outside of which nothing is read, with all links resolved."""
     namespace: str | None
-    """The destination's; None where the Application has none, or Argo CD does not say."""
+    """The destination's namespace; None if the Application or Argo CD sets none."""
     kubernetes: str
-    """The cluster's version, as `1.36`; empty where Argo CD does not say."""
+    """The cluster's version, such as `1.36`; empty if Argo CD does not set it."""
     named: bool
-    """Whether the Application has a `plugin` section; without one, Argo CD looks for whoever can serve it."""
+    """Whether the Application has a `plugin` section; without one, Argo CD queries all plugins."""
     given: tuple[Given, ...]
     diagnostics: tuple[Diagnostic, ...]
-    """What is wrong with the parameters' form."""
+    """The faults of the parameters' form."""
 
 
 def read(variables: Mapping[str, str], names: Iterable[str]) -> Environment:
-    """The environment of a plugin that has parameters of these names."""
+    """Return the environment of a plugin that has parameters with these names."""
     given, found = _parameters(variables, tuple(names))
     return Environment(
         root=root(variables),
@@ -73,7 +73,7 @@ def read(variables: Mapping[str, str], names: Iterable[str]) -> Environment:
 
 
 def root(variables: Mapping[str, str]) -> str:
-    """The working directory less the application's path where that is its suffix, else the working directory."""
+    """Return the working directory, without the application's path if it ends with that."""
     folder = os.path.realpath(os.getcwd())
     path = os.path.normpath(variables.get(SOURCE_PATH) or ".")
     if path == os.curdir or os.path.isabs(path) or path.split(os.sep)[0] == os.pardir:
@@ -83,7 +83,7 @@ def root(variables: Mapping[str, str]) -> str:
 
 
 def variable_of(name: str) -> str:
-    """A parameter's name as Argo CD spells it in a variable.
+    """Return a parameter's name as Argo CD writes it in a variable.
 
     >>> variable_of("name-suffix-hash")
     'NAME_SUFFIX_HASH'
@@ -92,7 +92,7 @@ def variable_of(name: str) -> str:
 
 
 def is_older(version: str) -> bool:
-    """Whether a cluster is older than the rules that are checked; a version that nobody understands is not.
+    """Return whether a cluster is older than the rules that trainc checks; False for an unknown version format.
 
     >>> is_older("1.35"), is_older("1.36.2"), is_older("")
     (True, False, False)
@@ -103,7 +103,7 @@ def is_older(version: str) -> bool:
 
 
 def fault(message: str, help: str) -> Diagnostic:
-    """A parameter that cannot be followed. It stands in the Application, which is no file that was read."""
+    """Return the diagnostic of an invalid parameter; it has no place, as trainc does not read the Application."""
     return Diagnostic.of(ARGOCD_PARAMETER, message, help)
 
 
@@ -121,26 +121,26 @@ def _parameters(
 
 
 def _of_json(text: str, found: list[Diagnostic]) -> Iterator[Given]:
-    """The parameters of the JSON list; no parameters are the word `null`."""
+    """Yield the parameters of the JSON list, which is `null` if there are none."""
     import json
 
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
         found.append(
-            fault(f"{PARAMETERS} is no JSON", "leave it to Argo CD: it makes it of spec.source.plugin.parameters")
+            fault(f"{PARAMETERS} is not valid JSON", "set spec.source.plugin.parameters: Argo CD derives it from them")
         )
         return
     if value is not None and not isinstance(value, list):
         found.append(
-            fault(f"{PARAMETERS} is no list of parameters", 'it is as [{"name": "only", "string": "finetune"}]')
+            fault(f"{PARAMETERS} must be a list of parameters", 'use a list: [{"name": "only", "string": "finetune"}]')
         )
         return
     for item in value or ():
         parameter = _of_item(item)
         if parameter is None:
-            wrong = "a parameter has no name, or a value that is no string"
-            found.append(fault(wrong, "a parameter has a name, and string or array, of strings"))
+            message = "a parameter has no name, or a value that is not a string"
+            found.append(fault(message, "set name, and string or an array of strings"))
         else:
             yield parameter
 
@@ -163,7 +163,7 @@ def _of_item(item: Any) -> Given | None:
 
 
 def _of_variables(variables: Mapping[str, str], names: tuple[str, ...]) -> Iterator[Given]:
-    """What PARAM_* say of the parameters of these names; a list's items are numbered."""
+    """Yield the parameters with these names from PARAM_*; the items of a list are numbered."""
     for name in names:
         variable = VARIABLE + variable_of(name)
         items: list[str] = []
@@ -175,7 +175,7 @@ def _of_variables(variables: Mapping[str, str], names: tuple[str, ...]) -> Itera
 
 
 def _of_plugin_env(variables: Mapping[str, str], names: tuple[str, ...]) -> Iterator[Given]:
-    """What ARGOCD_ENV_TRAINC_* say; a list is one text with `:` between its items, as PATH is."""
+    """Yield the parameters from ARGOCD_ENV_TRAINC_*; a list is one text with `:` between its items, as in PATH."""
     by_variable = {variable_of(name): name for name in names}
     for variable in sorted(variables):
         if not variable.startswith(PLUGIN_ENV):

@@ -1,9 +1,9 @@
-"""What `generate` answers: the objects of the TrainJobs in the application's folder, and the documents of other kinds.
+"""Argo CD's `generate`: the objects of the TrainJobs in the application's folder, and the documents of other kinds.
 
 Reads    the environment and the current folder.
-Returns  a compilation, and the documents that pass through. They pass because Argo CD takes the answer for the whole
-         truth: a PersistentVolumeClaim beside a TrainJob that was not in it would be pruned. What Argo CD can make no
-         object of is an error here, at its line; there it spoils the whole answer, and nobody says which file it is.
+Returns  a compilation, and the documents that pass through. Argo CD prunes every object that the output lacks, such as
+         a PersistentVolumeClaim beside a TrainJob, so documents of other kinds are part of it. A document that is not a
+         Kubernetes object is an error at its line; Argo CD would reject the whole output without naming the file.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ if TYPE_CHECKING:
     from trainc.argocd.environment import Environment
 
 OF_KUSTOMIZE: Final = ("kustomization.yaml", "kustomization.yml")
-"""Files of kustomize's own: no objects, and nothing follows what they say."""
+"""Files of kustomize: they are not objects, and the plugin does not evaluate them."""
 OPTION_NAMES: Final = OptionNames(
     "the parameter runtimes: {}", "the parameter name-suffix-hash", "the parameter field-validation: warn"
 )
-"""How an Application says what else an option says."""
+"""The names of an Application's parameters in diagnostics, instead of the option names."""
 
 
 class Answer(NamedTuple):
-    """What there is to say, and to apply."""
+    """The output of `generate`: diagnostics, objects, other documents and notes."""
 
     result: Compilation
     others: tuple[Document, ...] = ()
@@ -45,31 +45,31 @@ class Answer(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The manifests. The others are written anew, too, so that what Argo CD reads is what was read here."""
+        """The manifests. Other documents are serialized again, so that Argo CD parses the same values as trainc."""
         texts = [text for _, _, text in self.result.manifests()]
         return "---\n".join([*texts, *(yaml.render([document.value]) for document in self.others)])
 
 
 def generate(environment: Environment) -> Answer:
-    """Compile the current folder as its Application says."""
+    """Compile the current folder with the Application's parameters."""
     notes = tuple(_notes(environment))
-    said, wrong = wanted(environment)
-    if wrong:
-        return Answer(Compilation(diagnostics=wrong), notes=notes)
-    if (much := too_many((os.curdir, *said.runtimes), environment.root)) is not None:
-        return Answer(Compilation(diagnostics=(much,)), notes=notes)
+    requested, faults = wanted(environment)
+    if faults:
+        return Answer(Compilation(diagnostics=faults), notes=notes)
+    if (too_large := too_many((os.curdir, *requested.runtimes), environment.root)) is not None:
+        return Answer(Compilation(diagnostics=(too_large,)), notes=notes)
     found = settings.of((os.curdir,), root=environment.root)
     result = compile(
         (os.curdir,),
-        runtimes=said.runtimes,
-        only=said.only,
+        runtimes=requested.runtimes,
+        only=requested.only,
         namespace=environment.namespace,
         settings=found._replace(
-            strict="the parameter strict" if said.strict else found.strict,
-            field_validation=said.field_validation or found.field_validation,
+            strict="the parameter strict" if requested.strict else found.strict,
+            field_validation=requested.field_validation or found.field_validation,
             option_names=OPTION_NAMES,
         ),
-        delivery=Delivery(said.name_suffix_hash, said.argocd_replace, said.suspend),
+        delivery=Delivery(requested.name_suffix_hash, requested.argocd_replace, requested.suspend),
         root=environment.root,
     )
     others = tuple(other for other in result.others if os.path.basename(other.file) not in OF_KUSTOMIZE)
@@ -77,24 +77,24 @@ def generate(environment: Environment) -> Answer:
     if not (result.jobs or result.failed):
         result = result.saying([_nothing(result)])
     if len(others) < len(result.others):
-        notes = (*notes, "a kustomization.yaml is left out: the plugin does not run kustomize")
+        notes = (*notes, "kustomization.yaml is left out: the plugin does not run kustomize")
     return Answer(result, others, notes)
 
 
 def _notes(environment: Environment) -> Iterator[str]:
     if is_older(environment.kubernetes):
         rules = ".".join(map(str, CHECKED))
-        yield f"the cluster is Kubernetes {environment.kubernetes}, and the rules that are checked are those of {rules}"
+        yield f"the cluster runs Kubernetes {environment.kubernetes}, but trainc checks the rules of {rules}"
 
 
 def _no_object(document: Document) -> Iterator[Diagnostic]:
-    """What Argo CD would refuse of a document, or hand on to an API server that does."""
+    """Report a document without apiVersion or kind, which Argo CD or the API server would reject."""
     for field in ("apiVersion", "kind"):
         if not document.value.get(field) or not isinstance(document.value[field], str):
             yield Diagnostic.of(
                 NOT_AN_OBJECT,
-                f"the document has no {field}, so it is no Kubernetes object",
-                "what is no manifest has its place outside the application's folder, or in a hidden file",
+                f"the document has no {field}, so it is not a Kubernetes object",
+                f"set {field}, or move a file that is not a manifest to a hidden file or outside the application",
                 object=ObjectId.of(document.value),
                 field=field,
                 place=Place(document=document, path=(field,)),
@@ -108,6 +108,6 @@ def _nothing(result: Compilation) -> Diagnostic:
     return Diagnostic.of(
         NO_TRAINJOB,
         f"no TrainJob in the application's folder ({plural(result.files, 'file')} read)",
-        "an empty answer would be an order to remove everything: delete the Application for that, "
-        "or see that spec.source.path is right",
+        "check spec.source.path; to remove all objects, delete the Application, because an empty output would "
+        "prune everything",
     )

@@ -1,9 +1,9 @@
-"""The parameters of the plugin: their names, how Argo CD's forms show them, and what an Application says with them.
+"""The plugin's parameters: their names, their form in Argo CD's user interface, and an Application's values.
 
-Reads    parameters as `environment` gives them.
-Returns  `Wanted`, with a diagnostic for each that is unknown or cannot be followed; and the announcement, a list that
-         Argo CD takes from `trainc cmp parameters` and from plugin.yaml alike. Its forms show the first of two of one
-         name, and the dynamic ones come first: so theirs may say more.
+Reads    parameters from `environment`.
+Returns  `Wanted`, with a diagnostic for each unknown or invalid parameter; and the announcement, a list that Argo CD
+         reads from `trainc cmp parameters` and from plugin.yaml. Of two parameters with the same name its user
+         interface shows the first, and those of the command come first, so they can add the names of TrainJobs.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from trainc.kubernetes.violations import FieldValidation
 
 NAMED: Final = 20
-"""So many TrainJobs are named in a form."""
+"""The most TrainJobs that a tooltip names."""
 SWITCH: Final = {"true": True, "false": False, "": False}
 VALIDATION: Final[dict[str, FieldValidation]] = {"strict": "strict", "warn": "warn", "ignore": "ignore"}
 
@@ -42,35 +42,35 @@ PARAMETERS: Final = (
         "runtimes",
         "paths",
         "Runtimes",
-        "More files and folders with runtimes: relative to the application's folder, inside the repository",
+        "Additional files and folders with runtimes, relative to the application's folder and inside the repository",
     ),
-    Parameter("only", "text", "Only this TrainJob", "Compile only the TrainJobs of this name"),
-    Parameter("strict", "switch", "Strict", "Make every warning an error"),
+    Parameter("only", "text", "Only this TrainJob", "Compile only the TrainJobs with this name"),
+    Parameter("strict", "switch", "Strict", "Treat warnings as errors"),
     Parameter(
         "field-validation",
         "validation",
         "Field validation",
         "Unknown fields: strict (errors, the default), warn or ignore (both drop them)",
     ),
-    Parameter("suspend", "switch", "Suspend", "Make every JobSet suspended, for Kueue or a person to start"),
+    Parameter("suspend", "switch", "Suspend", "Create JobSets suspended, so that Kueue or a user starts them"),
     Parameter(
         "name-suffix-hash",
         "switch",
-        "Hash in the names",
-        "A change of what cannot change in place makes a new JobSet, under a new name",
+        "Name suffix hash",
+        "A change to an immutable field creates a new JobSet with a new name",
     ),
     Parameter(
         "argocd-replace",
         "switch",
         "Replace on change",
-        "Argo CD deletes and makes anew a JobSet that it cannot change in place",
+        "Argo CD deletes and recreates a JobSet when an immutable field changes",
     ),
 )
 NAMES: Final = tuple(parameter.name for parameter in PARAMETERS)
 
 
 class Wanted(NamedTuple):
-    """What an Application says."""
+    """The values of an Application's parameters."""
 
     runtimes: tuple[str, ...] = ()
     only: str | None = None
@@ -82,7 +82,7 @@ class Wanted(NamedTuple):
 
 
 def wanted(environment: Environment) -> tuple[Wanted, tuple[Diagnostic, ...]]:
-    """What the parameters say; with diagnostics, none of it is to be followed."""
+    """Return the parameters' values, and diagnostics; with diagnostics, the values must not be used."""
     found = list(environment.diagnostics)
     values: dict[str, Any] = {}
     forms = {parameter.name: parameter.form for parameter in PARAMETERS}
@@ -90,7 +90,7 @@ def wanted(environment: Environment) -> tuple[Wanted, tuple[Diagnostic, ...]]:
         if given.name not in forms:
             found.append(_unknown(given))
         elif given.name in values:
-            found.append(fault(f"{given.place} is given twice", "keep one of the two"))
+            found.append(fault(f"{given.place} is set twice", "remove one of them"))
         else:
             read = {"paths": _paths, "text": _text, "switch": _switch, "validation": _validation}[forms[given.name]]
             values[given.name] = read(given, environment.root, found)
@@ -98,48 +98,46 @@ def wanted(environment: Environment) -> tuple[Wanted, tuple[Diagnostic, ...]]:
 
 
 def announcement(jobs: Sequence[str] = ()) -> list[dict[str, Any]]:
-    """What Argo CD shows of the parameters in its forms; `jobs` are the TrainJobs that there are."""
+    """Return the parameters as Argo CD's user interface shows them; `jobs` are the names of the TrainJobs."""
     return [_announced(parameter, jobs) for parameter in PARAMETERS]
 
 
 def _announced(parameter: Parameter, jobs: Sequence[str]) -> dict[str, Any]:
-    said: dict[str, Any] = {"name": parameter.name, "title": parameter.title, "tooltip": parameter.tooltip}
+    entry: dict[str, Any] = {"name": parameter.name, "title": parameter.title, "tooltip": parameter.tooltip}
     if parameter.form == "paths":
-        said |= {"collectionType": "array", "array": []}
+        entry |= {"collectionType": "array", "array": []}
     elif parameter.form == "switch":
-        said |= {"itemType": "boolean", "string": "false"}
+        entry |= {"itemType": "boolean", "string": "false"}
     elif parameter.name == "only" and jobs:
         more = f" and {len(jobs) - NAMED} more" if len(jobs) > NAMED else ""
-        said["tooltip"] += f": {', '.join(jobs[:NAMED])}{more}"
-    return said
+        entry["tooltip"] += f": {', '.join(jobs[:NAMED])}{more}"
+    return entry
 
 
 def _unknown(given: Given) -> Diagnostic:
     from trainc.nearest import nearest
 
     near = nearest(given.name, NAMES)
-    return fault(
-        f"{given.place} is none of trainc's", f"did you mean {near}?" if near else f"there are {', '.join(NAMES)}"
-    )
+    return fault(f"{given.place} is unknown", f"did you mean {near}?" if near else f"use one of {', '.join(NAMES)}")
 
 
 def _paths(given: Given, root: str, found: list[Diagnostic]) -> tuple[str, ...]:
     if given.is_map:
-        found.append(fault(f"{given.place} is a map", "give a list of paths as its array"))
+        found.append(fault(f"{given.place} must be an array, not a map", "set array to a list of paths"))
         return ()
     paths = given.items if given.items is not None else (given.text,) if given.text else ()
     return tuple(_inside(paths, given, root, found))
 
 
 def _inside(paths: Sequence[str], given: Given, root: str, found: list[Diagnostic]) -> Iterator[str]:
-    """The paths that stay in the repository by their spelling; links are followed, and refused, when they are read."""
+    """Yield the paths that are lexically inside the repository; `inputs` rejects links that lead out of it."""
     for path in paths:
         if not path or "\0" in path:
-            found.append(fault(f"{given.place} holds an empty path", "leave it out"))
+            found.append(fault(f"{given.place} has an empty path", "remove it"))
         elif os.path.isabs(path) or not within(os.path.normpath(os.path.join(os.path.realpath("."), path)), root):
             message = f'{given.place}: "{path}" is outside the repository'
             found.append(
-                fault(message, "give a path relative to the application's folder; trainc reads the repository alone")
+                fault(message, "use a path relative to the application's folder: trainc reads only the repository")
             )
         else:
             yield os.path.normpath(path) if path != "-" else os.path.join(os.curdir, path)
@@ -147,21 +145,22 @@ def _inside(paths: Sequence[str], given: Given, root: str, found: list[Diagnosti
 
 def _text(given: Given, root: str, found: list[Diagnostic]) -> str | None:
     if given.is_map or (given.text is None and given.items):
-        found.append(fault(f"{given.place} is no string", "give one name as its string"))
+        found.append(fault(f"{given.place} must be a string", "set string to one name"))
     return given.text or None
 
 
 def _switch(given: Given, root: str, found: list[Diagnostic]) -> bool:
     text = (given.text or "").lower()
     if given.is_map or (given.text is None and given.items) or text not in SWITCH:
-        shown = f' is "{given.text}"' if given.text is not None else " is no string"
-        found.append(fault(f"{given.place}{shown}", 'give it "true" or "false"'))
+        shown = f', not "{given.text}"' if given.text is not None else ""
+        found.append(fault(f'{given.place} must be "true" or "false"{shown}', 'set string to "true" or "false"'))
         return False
     return SWITCH[text]
 
 
 def _validation(given: Given, root: str, found: list[Diagnostic]) -> FieldValidation | None:
-    text = _text(given, root, found)
-    if text and text not in VALIDATION:
-        found.append(fault(f'{given.place} is "{text}"', f"give it {', '.join(VALIDATION)} as its string"))
-    return VALIDATION.get(text or "")
+    text = given.text or ""
+    if given.is_map or (given.text is None and given.items) or (text and text not in VALIDATION):
+        shown = f', not "{given.text}"' if given.text is not None else ""
+        found.append(fault(f"{given.place} must be strict, warn or ignore{shown}", "set string to one of them"))
+    return VALIDATION.get(text)

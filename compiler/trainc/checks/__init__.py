@@ -1,7 +1,7 @@
-"""Checks: what the cluster would refuse, and what it would finding.
+"""Checks: rules that the cluster enforces, and lint rules of trainc.
 
-A check is a generator function that yields findings and changes nothing. The decorator gives it what every report
-and page needs: a stable id, the stage of the cluster's admission at which the fault would have surfaced, and a title.
+A check is a generator function that yields findings and changes nothing. The decorator adds the data that every report
+and page needs: a stable id, the admission phase of the cluster that would report the fault, and a title.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ P = ParamSpec("P")
 
 
 class Check(NamedTuple, Generic[P]):
-    """A rule and its declaration; calling it gives the rule's findings as diagnostics about `subject`."""
+    """A rule and its declaration. A call returns the rule's findings as diagnostics about `subject`."""
 
     declared: Declaration
     find: Callable[P, Iterable[Finding]]
@@ -43,9 +43,9 @@ class Check(NamedTuple, Generic[P]):
 def check(
     id: str, *, stage: Phase, title: str, severity: Severity = "error", own: bool = False
 ) -> Callable[[Callable[P, Iterable[Finding]]], Check[P]]:
-    """Declare an id, and make a check of the generator function that finds it.
+    """Declare an id, and turn the generator function that finds it into a check.
 
-    The function's docstring is a sentence on what the check is about; the page of the id has the details.
+    The function's docstring states the rule in one sentence; the id's page has the details.
     """
     declared = Declaration(id, (stage,), title, severity, own)
 

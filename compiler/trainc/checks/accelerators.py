@@ -1,9 +1,9 @@
-"""What cannot be right with the accelerators of trainc.yaml, beyond what its schema refuses.
+"""Rules for the accelerators of trainc.yaml that its schema cannot express.
 
-Reads    the accelerators by resource, in the form that the schema asks for.
-Returns  violations, with paths that lead into the file. They are looked for whether or not a container asks for the
-         resource: the file is wrong before somebody does.
-Source   Kubernetes 1.36: names of resources that containers can ask for, paths of a host, volumes of a pod.
+Reads    the accelerators by resource, in the form that the schema requires.
+Returns  violations, with paths in the file. The rules apply even if no container requests the resource: the file is
+         wrong in any case.
+Source   Kubernetes 1.36: resource names that containers can request, host paths, pod volumes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def violations(accelerators: Tree) -> Iterator[Violation]:
-    """Resources that nobody can ask for, paths that are relative or go up, and what is said twice."""
+    """Yield a violation for each invalid resource name, relative path, path with `..`, and duplicate name."""
     volumes: dict[str, tuple[str, Path]] = {}
     for resource, accelerator in accelerators.items():
         here: Path = ("accelerators", resource)
@@ -44,28 +44,28 @@ def violations(accelerators: Tree) -> Iterator[Violation]:
 
 
 def _resource(resource: str, path: Path) -> Violation:
-    message = f'no container can ask for "{resource}"'
-    help = "write it as a container's limits do, with the domain of who offers it: nvidia.com/gpu"
+    message = f'"{resource}" is not a resource that a container can request'
+    help = "use the name from a container's limits, with the vendor's domain, such as nvidia.com/gpu"
     return Violation.at(path, RESOURCE_NAME, message, help, key=True)
 
 
 def _relative(key: str, value: str, path: Path) -> Violation:
-    message = f'{key} is "{value}", which does not begin at the root'
-    return Violation.at(path, PATTERN, message, f"write /{value}, or where else it is")
+    message = f'{key} must be an absolute path, not "{value}"'
+    return Violation.at(path, PATTERN, message, f"use /{value}, or another absolute path")
 
 
 def _leads_out(host_path: str, path: Path) -> Violation:
-    message = f'hostPath is "{host_path}", which goes up by ..'
-    return Violation.at(path, PATH_LEADS_OUT, message, "write where it leads")
+    message = f'hostPath "{host_path}" must not contain ..'
+    return Violation.at(path, PATH_LEADS_OUT, message, "use the path that it resolves to")
 
 
 def _two_volumes(name: str, other: str, path: Path, first: Path) -> Violation:
-    message = f'hostPath is another one than that of the first volume "{name}": "{other}"'
-    help = "give one of them another name: a pod has one volume of a name"
+    message = f'hostPath differs from the first volume "{name}", which has "{other}"'
+    help = "rename one of the volumes: volume names are unique in a pod"
     return Violation.at(path, DUPLICATE_ITEM, message, help, related=(("the first one", first),))
 
 
 def _twice(name: str, path: Path, first: Path) -> Violation:
-    message = f'a second variable "{name}"'
-    help = "keep one: envVars is the older spelling of env"
+    message = f'variable "{name}" is set twice'
+    help = "remove one: envVars is the older name of env"
     return Violation.at(path, DUPLICATE_ITEM, message, help, related=(("the first one", first),))

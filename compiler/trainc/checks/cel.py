@@ -1,13 +1,12 @@
-"""The CRDs' own rules: what x-kubernetes-validations refuse on creation, each as a function.
+"""The CRDs' own rules on creation (x-kubernetes-validations), one function each.
 
-Reads    an object as its schema admitted it, faults included: where a rule finds another type than it reads, it keeps
-         silent.
-Returns  violations. The API server asks its rules only when the schema and the metadata have nothing to say; here they
-         are asked always, and keep silent only about a field of which something was said.
-Source   the CRDs of kubeflow/trainer v2.3.0 and jobset v0.12.0. Rules that speak of oldSelf are for updates.
+Reads    an object as its schema admitted it, faults included. A rule ignores values of another type than it expects.
+Returns  violations. The API server evaluates its rules only after the schema and the metadata checks pass. trainc
+         always evaluates them, and skips only the fields that already have a violation.
+Source   the CRDs of kubeflow/trainer v2.3.0 and jobset v0.12.0. Rules that use oldSelf apply to updates.
 
-A rule is tied to the expression it stands for by a digest, so that a test fails when a schema holds one that nobody
-implements.
+A digest ties each rule to the expression that it implements, so that a test fails if a schema has an expression that
+trainc does not implement.
 """
 
 from __future__ import annotations
@@ -23,26 +22,22 @@ from trainc.kubernetes.violations import Violation, field_of
 from trainc.records import NamedTuple
 
 ITEM: Final = "[]"
-"""In the path of a rule: every item of a list."""
+"""Every list item, in a rule's path."""
 
 CLAIM_NAMESPACE: Final = Declaration(
-    "claim-namespace", ("schema", "jobset-schema"), "A volume claim template names a namespace"
+    "claim-namespace", ("schema", "jobset-schema"), "Volume claim template with a namespace"
 )
-FLUX_PROCESSES: Final = Declaration(
-    "flux-processes", ("schema",), "A Flux policy asks for less than one process a node"
-)
-MANAGED_BY: Final = Declaration(
-    "managed-by", ("schema",), "A TrainJob is managed by a controller that Trainer does not know"
-)
+FLUX_PROCESSES: Final = Declaration("flux-processes", ("schema",), "Less than one process per node in a Flux policy")
+MANAGED_BY: Final = Declaration("managed-by", ("schema",), "Unknown controller in managedBy of a TrainJob")
 NODE_CONTAINER_INJECTED: Final = Declaration(
-    "node-container-injected", ("schema",), "The main container is a target of the injection that it gets anyway"
+    "node-container-injected", ("schema",), "Main container listed as a target of envInjection"
 )
-ONE_ML_POLICY: Final = Declaration("one-ml-policy", ("schema",), "A runtime has more than one framework policy")
+ONE_ML_POLICY: Final = Declaration("one-ml-policy", ("schema",), "More than one framework policy in a runtime")
 STARTUP_POLICY_WITH_DEPENDS_ON: Final = Declaration(
-    "startup-policy-with-depends-on", ("schema", "jobset-schema"), "A startup order and dependencies exclude each other"
+    "startup-policy-with-depends-on", ("schema", "jobset-schema"), "Both startupPolicy InOrder and dependsOn"
 )
-STORAGE_URI: Final = Declaration("storage-uri", ("schema",), "A storage URI has no scheme or no path")
-TRAINJOB_NAME: Final = Declaration("trainjob-name", ("schema",), "The name of a TrainJob is not a DNS label")
+STORAGE_URI: Final = Declaration("storage-uri", ("schema",), "Storage URI without scheme or path")
+TRAINJOB_NAME: Final = Declaration("trainjob-name", ("schema",), "TrainJob name that is not a DNS label")
 
 MANAGERS: Final = ("trainer.kubeflow.org/trainjob-controller", "kueue.x-k8s.io/multikueue")
 
@@ -53,7 +48,7 @@ CelCheck = Callable[[Any, Path], Iterator[Violation]]
 
 
 class CelRule(NamedTuple):
-    """One expression of a schema: where it stands, the digest of its text, and what we make of it."""
+    """One expression of a schema: its path, the digest of its text, and the function that implements it."""
 
     at: tuple[str, ...]
     digest: str
@@ -61,93 +56,94 @@ class CelRule(NamedTuple):
 
 
 def trainjob_name(job: Any, path: Path) -> Iterator[Violation]:
-    """The name becomes part of host names: a letter first, then letters, digits and dashes, without dots."""
+    """Require a letter first, then letters, digits and dashes, without dots: the name becomes part of host names."""
     name = _name(job)
     if name and not _NAME.match(name):
         yield Violation.at(
             (*path, "metadata", "name"),
             TRAINJOB_NAME,
-            f"the TrainJob's name is {_quoted(name)}, which {_misnamed(name)}",
-            f"use a lower-case letter first, then lower-case letters, digits and `-`{_example(name)}",
+            f"{_quoted(name)} is not a valid TrainJob name: it {_misnamed(name)}",
+            f"use lower-case letters, digits and `-`, and start with a letter{_example(name)}",
         )
 
 
 def trainjob_name_length(job: Any, path: Path) -> Iterator[Violation]:
-    """A DNS label has at most 63 characters."""
+    """Require at most 63 characters, as in any DNS label."""
     name = _name(job)
     if len(name) > LONGEST_LABEL:
         yield Violation.at(
             (*path, "metadata", "name"),
             TRAINJOB_NAME,
-            f"the TrainJob's name has {len(name)} characters, and may have {LONGEST_LABEL}",
-            "shorten it; the jobs and pods that are named after it need room as well",
+            f"the TrainJob name has {len(name)} characters; the limit is {LONGEST_LABEL}",
+            "shorten it, and leave room for the suffixes of job and pod names",
         )
 
 
 def storage_uri(uri: Any, path: Path) -> Iterator[Violation]:
-    """Empty, or scheme://something."""
+    """Require an empty string or scheme://something."""
     if isinstance(uri, str) and uri and not re.match(_URI, uri):
         yield Violation.at(
             path,
             STORAGE_URI,
-            # What stands before an @ may be a password.
-            f"storageUri is {'no' if '@' in uri else _quoted(uri) + ', which is no'} URI",
-            "write scheme://path, such as hf://org/name or s3://bucket/path",
+            # The text before an @ may be a password.
+            f"storageUri {'' if '@' in uri else _quoted(uri) + ' '}is not a valid URI",
+            "use scheme://path, such as hf://org/name or s3://bucket/path",
         )
 
 
 def managed_by(manager: Any, path: Path) -> Iterator[Violation]:
-    """One of the two controllers that know TrainJobs."""
+    """Require one of the two controllers that manage TrainJobs."""
     if isinstance(manager, str) and manager not in MANAGERS:
         yield Violation.at(
             path,
             MANAGED_BY,
-            f"managedBy is {_quoted(manager)}, which no controller of TrainJobs is called",
-            f"leave it out, or write {MANAGERS[1]} for a job that MultiKueue sends to another cluster",
+            f"managedBy {_quoted(manager)} is not a TrainJob controller",
+            f"remove it, or use {MANAGERS[1]} for a job that MultiKueue runs in another cluster",
         )
 
 
 def one_ml_policy(policy: Any, path: Path) -> Iterator[Violation]:
-    """A runtime trains with one framework: one of those that Trainer's rule lists, or of the extensions."""
+    """Allow one framework: one that Trainer's rule lists, or one of the extensions."""
     found = [name for name in policy if name != "numNodes"] if isinstance(policy, dict) else []
     if len(found) > 1:
         names = f"{', '.join(found[:-1])} and {found[-1]}"
-        yield Violation.at(path, ONE_ML_POLICY, f"mlPolicy has {names}, and may have one framework", "keep one of them")
+        message = f"mlPolicy must have only one framework policy, not {names}"
+        yield Violation.at(path, ONE_ML_POLICY, message, "keep one of them")
 
 
 def flux_processes(count: Any, path: Path) -> Iterator[Violation]:
-    """Flux starts at least one process on a node."""
+    """Require at least one process per node."""
     if type(count) is int and count < 1:
         yield Violation.at(
-            path, FLUX_PROCESSES, f"numProcPerNode is {count}, and must be at least 1", "write 1, or leave it out"
+            path, FLUX_PROCESSES, f"numProcPerNode must be at least 1, not {count}", "use 1, or remove the field"
         )
 
 
 def node_container_injected(names: Any, path: Path) -> Iterator[Violation]:
-    """The variables go to the container `node` without being asked for."""
+    """Reject the container `node` as a target: it gets the variables in any case."""
     if isinstance(names, list) and "node" in names:
         yield Violation.at(
             (*path, names.index("node")),
             NODE_CONTAINER_INJECTED,
-            "containerNames lists node, which gets the variables anyway",
-            "remove node from the list; leave the target out when nothing is left",
+            "containerNames must not list node, which always gets the variables",
+            "remove node from the list, or the whole target if the list is then empty",
             field=field_of(path),
         )
 
 
 def startup_policy_with_depends_on(spec: Any, path: Path) -> Iterator[Violation]:
-    """A JobSet starts its jobs in the order of the list, or as their dependencies say."""
+    """Allow either a startup order or dependencies between the replicated jobs, not both."""
     policy = spec.get("startupPolicy") if isinstance(spec, dict) else None
     if not isinstance(policy, dict) or policy.get("startupPolicyOrder") != "InOrder":
         return
     jobs = spec.get("replicatedJobs")
     if jobs is None:
-        # The rule fails while it looks for the list.
+        # CEL raises an error when the list is missing, which counts as a failed rule.
         yield Violation.at(
             path,
             STARTUP_POLICY_WITH_DEPENDS_ON,
-            "startupPolicyOrder is InOrder, but there are no replicatedJobs to put in order",
-            "add the jobs, or remove startupPolicy",
+            "startupPolicyOrder is InOrder, but there are no replicatedJobs",
+            "add replicatedJobs, or remove startupPolicy",
         )
         return
     for index, job in enumerate(jobs if isinstance(jobs, list) else ()):
@@ -156,18 +152,21 @@ def startup_policy_with_depends_on(spec: Any, path: Path) -> Iterator[Violation]
                 (*path, "replicatedJobs", index, "dependsOn"),
                 STARTUP_POLICY_WITH_DEPENDS_ON,
                 f'replicated job "{job.get("name")}" has dependsOn, but startupPolicyOrder is InOrder',
-                "keep one of the two: with dependsOn, leave startupPolicy out",
+                "remove startupPolicy, or remove dependsOn",
                 field=field_of(path),
             )
 
 
 def claim_namespace(policy: Any, path: Path) -> Iterator[Violation]:
-    """A claim lives in the JobSet's namespace. The rule reads templates and their metadata without asking for them."""
+    """Reject a namespace: a claim is in the JobSet's namespace.
+
+    The rule reads `templates` and their `metadata` without a test for them, so it also fails if they are missing.
+    """
     if not isinstance(policy, dict):
         return
     templates = policy.get("templates")
     if templates is None:
-        yield Violation.at(path, CLAIM_NAMESPACE, "the volume claim policy has no templates", "add templates")
+        yield Violation.at(path, CLAIM_NAMESPACE, "the volume claim policy sets no templates", "add templates")
         return
     for index, template in enumerate(templates if isinstance(templates, list) else ()):
         if not isinstance(template, dict):
@@ -178,7 +177,7 @@ def claim_namespace(policy: Any, path: Path) -> Iterator[Violation]:
             yield Violation.at(
                 at,
                 CLAIM_NAMESPACE,
-                "the volume claim template has no metadata",
+                "the volume claim template sets no metadata",
                 "add metadata: {name: ...}",
                 field=field_of(path),
             )
@@ -186,8 +185,8 @@ def claim_namespace(policy: Any, path: Path) -> Iterator[Violation]:
             yield Violation.at(
                 (*at, "metadata", "namespace"),
                 CLAIM_NAMESPACE,
-                f"the volume claim template has namespace {_quoted(metadata['namespace'])}",
-                "remove the namespace: the claim is made beside the JobSet",
+                f"the volume claim template must not set namespace {_quoted(metadata['namespace'])}",
+                "remove the namespace: the claim is created in the JobSet's namespace",
                 field=field_of(path),
             )
 
@@ -222,16 +221,16 @@ RULES: Final[dict[str, tuple[CelRule, ...]]] = {
     "ClusterTrainingRuntime": _runtime(),
     "JobSet": _jobset("spec"),
 }
-"""The rules of a kind, in the order of its schema."""
+"""Each kind's rules, in the order of its schema."""
 
 
-def broken_rules(kind: str, value: Tree, said: Collection[Violation] = ()) -> Iterator[Violation]:
-    """What the rules of a kind refuse in an admitted object; nothing about fields of which something was `said`."""
-    silent = {violation.path for violation in said}
+def broken_rules(kind: str, value: Tree, reported: Collection[Violation] = ()) -> Iterator[Violation]:
+    """Yield the violations of a kind's rules in an admitted object, except at fields that are already `reported`."""
+    known = {violation.path for violation in reported}
     for rule in RULES[kind]:
         for path, found in _places(value, rule.at):
             for violation in rule.check(found, path):
-                if violation.path not in silent:
+                if violation.path not in known:
                     yield violation
 
 
@@ -242,7 +241,7 @@ def _name(job: Any) -> str:
 
 
 def _places(value: Any, at: tuple[str, ...], path: Path = ()) -> Iterator[tuple[Path, Any]]:
-    """The values at the places that a rule speaks of."""
+    """Yield the values that a rule applies to, each with its path."""
     for depth, step in enumerate(at):
         if step == ITEM:
             for index, item in enumerate(value if isinstance(value, list) else ()):

@@ -1,10 +1,10 @@
-"""What the API server refuses in the Jobs that JobSet makes, and in their first pods.
+"""The API server's validation of the Jobs that JobSet creates, and of their first pods.
 
 Reads    a JobSet as it is stored.
 Returns  violations, each of a Job or a Pod, whose paths lead into the JobSet.
-Source   JobSet v0.12.0: how it makes Jobs of a replicated job. `kubernetes.validation` has the API server's rules. That
-         a Pod is refused when its Job is not is nobody's error in the cluster: the Job stays without pods (difference
-         pod-errors).
+Source   JobSet v0.12.0: how it creates the Jobs of a replicated job. `kubernetes.validation` has the API server's
+         rules. If a Pod is rejected but its Job is not, the cluster reports no error to the user: the Job stays
+         without pods (difference pod-errors).
 """
 
 from __future__ import annotations
@@ -39,42 +39,42 @@ OVERWRITTEN: Final = frozenset(
         "restart-attempt",
     )
 )
-"""Labels and annotations that JobSet gives each Job and its pods, whatever the template says."""
+"""Labels and annotations that JobSet sets on each Job and its pods, overriding the template."""
 COORDINATOR: Final = "jobset.sigs.k8s.io/coordinator"
-"""One more, where there is a coordinator."""
+"""One more, if the JobSet has a coordinator."""
 EXCLUSIVE: Final = "alpha.jobset.sigs.k8s.io/exclusive-topology"
 BY_NODE_SELECTOR: Final = "alpha.jobset.sigs.k8s.io/node-selector"
 NAMESPACED_JOB: Final = "alpha.jobset.sigs.k8s.io/namespaced-job"
-"""With both annotations above, a Job goes to the nodes that have its name in this label."""
+"""With both annotations above, a Job runs on the nodes whose value of this label is the Job's name."""
 
 
 class JobFault(NamedTuple):
-    """One violation of a Job or a Pod of it."""
+    """One violation in a Job or one of its Pods."""
 
     object: ObjectId
     violation: Violation
-    """Its field is relative to that object."""
+    """The violation; its field is relative to `object`."""
     base: Path
-    """Where the object's root is in the JobSet: in front of the violation's paths."""
+    """The path of the object's root in the JobSet, which prefixes the violation's paths."""
 
     def in_jobset(self) -> Violation:
-        """The violation with paths that lead into the JobSet."""
+        """Return the violation with paths that lead into the JobSet."""
         violation = self.violation
         return violation._replace(
             path=(*self.base, *violation.path),
-            related=tuple((words, (*self.base, *path)) for words, path in violation.related),
+            related=tuple((label, (*self.base, *path)) for label, path in violation.related),
         )
 
 
 def faults(jobset: Tree) -> Iterator[JobFault]:
-    """Everything that is wrong with the first Job of each replicated job: its others are the same."""
+    """Yield the violations of the first Job of each replicated job; its other Jobs are the same."""
     for index, replicated in enumerate(jobset["spec"].get("replicatedJobs") or ()):
         if replicated.get("replicas") == 0:
             continue
         job = made(jobset, replicated)
         found = validation.of_job(job, claims=claims(jobset, job["spec"]["template"]["spec"]))
         if not found and replicated.get("replicas", 1) > 1 and _named_in_labels(job):
-            # The label is right for the first Job, and so for no other.
+            # The label is valid for the first Job, and so invalid for all others.
             job = made(jobset, replicated, 1)
             found = validation.of_job(job, claims=claims(jobset, job["spec"]["template"]["spec"]))
         base: Path = ("spec", "replicatedJobs", index, "template")
@@ -90,13 +90,13 @@ def faults(jobset: Tree) -> Iterator[JobFault]:
 
 
 def first(jobset: Tree, replicated: Tree) -> ObjectId:
-    """The first Job of a replicated job."""
+    """Return the first Job of a replicated job."""
     namespace, name = (jobset["metadata"].get(key, "") for key in ("namespace", "name"))
     return ObjectId("batch/v1", "Job", namespace, f"{name}-{replicated['name']}-0")
 
 
 def made(jobset: Tree, replicated: Tree, replica: int = 0) -> Tree:
-    """A Job of a replicated job, without what JobSet adds and nobody can get wrong."""
+    """Return a Job of a replicated job, without the fields that JobSet adds and that are always valid."""
     template, name = replicated["template"], f"{jobset['metadata']['name']}-{replicated['name']}-{replica}"
     metadata: Tree = {"name": name, **_kept(jobset, template.get("metadata") or {})}
     if namespace := jobset["metadata"].get("namespace"):
@@ -104,27 +104,27 @@ def made(jobset: Tree, replicated: Tree, replica: int = 0) -> Tree:
     pod_template = template["spec"]["template"]
     pod = dict(pod_template.get("spec") or {})
     if get(jobset, ("spec", "network", "enableDNSHostnames"), True):
-        pod.pop("subdomain", None)  # JobSet writes its own
-    placed = (get(jobset, ("metadata", "annotations"), {})) | (get(template, ("metadata", "annotations"), {}))
-    if EXCLUSIVE in placed and BY_NODE_SELECTOR in placed:
+        pod.pop("subdomain", None)  # JobSet sets its own
+    annotations = (get(jobset, ("metadata", "annotations"), {})) | (get(template, ("metadata", "annotations"), {}))
+    if EXCLUSIVE in annotations and BY_NODE_SELECTOR in annotations:
         pod["nodeSelector"] = (pod.get("nodeSelector") or {}) | {NAMESPACED_JOB: f"{namespace or ''}_{name}"}
-    of_pod = _kept(jobset, pod_template.get("metadata") or {})
-    spec = template["spec"] | {"template": ({"metadata": of_pod} if of_pod else {}) | {"spec": pod}}
+    pod_metadata = _kept(jobset, pod_template.get("metadata") or {})
+    spec = template["spec"] | {"template": ({"metadata": pod_metadata} if pod_metadata else {}) | {"spec": pod}}
     return {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": spec}
 
 
 def _kept(jobset: Tree, metadata: Tree) -> Tree:
-    """The labels and annotations of a template that are not overwritten; the rest of its metadata is not copied."""
+    """Return a template's labels and annotations without overwritten ones; JobSet does not copy other metadata."""
     kept = {}
     for field in ("labels", "annotations"):
         if values := metadata.get(field):
-            gone = OVERWRITTEN | {COORDINATOR} if "coordinator" in jobset["spec"] else OVERWRITTEN
-            kept[field] = {key: value for key, value in values.items() if key not in gone}
+            overwritten = OVERWRITTEN | {COORDINATOR} if "coordinator" in jobset["spec"] else OVERWRITTEN
+            kept[field] = {key: value for key, value in values.items() if key not in overwritten}
     return kept
 
 
 def claims(jobset: Tree, pod: Tree) -> list[Tree]:
-    """The volumes that JobSet adds to a pod, for its claim templates that some container mounts."""
+    """Return the volumes that JobSet adds to a pod for claim templates that a container mounts."""
     templates = [
         get(template, ("metadata", "name"), "")
         for policy in jobset["spec"].get("volumeClaimPolicies") or ()
@@ -138,17 +138,17 @@ def claims(jobset: Tree, pod: Tree) -> list[Tree]:
 
 
 def _mounted(pod: Tree) -> set[str]:
-    """The names of the volumes that some container mounts."""
+    """Return the names of the volumes that a container mounts."""
     containers = [*(pod.get("containers") or ()), *(pod.get("initContainers") or ())]
     return {mount.get("name", "") for container in containers for mount in container.get("volumeMounts") or ()}
 
 
 def _named_in_labels(job: Tree) -> bool:
-    """Whether the pods are labelled with the name of a Job, which the API server does itself."""
+    """Return whether the pod template sets a Job name label, which the API server sets itself."""
     labels = get(job, ("spec", "template", "metadata", "labels"), {})
     return any(key in labels for key in ("job-name", "batch.kubernetes.io/job-name"))
 
 
 def _runs_nothing(job: Tree) -> bool:
-    """Whether the Job never makes a pod."""
+    """Return whether the Job never creates a pod."""
     return 0 in (job["spec"].get("parallelism"), job["spec"].get("completions"))

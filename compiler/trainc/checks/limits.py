@@ -1,11 +1,12 @@
-"""Limits: what is too large for those who store it, or pass it on.
+"""Size limits of the components that store an object or pass it on.
 
 Reads    the JobSet as it is stored; the ConfigMaps of a plan.
-Returns  violations; findings. Nothing is measured before somebody asks, and a run asks where something may be large.
-Source   etcd's limit of a request (1.5 MiB), against the JSON as which the API server stores a custom resource; the
-         API server's on a ConfigMap and on annotations (Kubernetes 1.36); Linux' on one string of a program's arguments
-         or environment (MAX_ARG_STRLEN, its closing zero included). Names are no matter of this: those of Jobs, pods
-         and Services JobSet's webhook looks at (`checks.jobset`), that of a PodGroup is the TrainJob's.
+Returns  violations; findings. A run calls these checks only if something may be large.
+Source   etcd's request limit (1.5 MiB), compared with the JSON in which the API server stores a custom resource; the
+         API server's limits for a ConfigMap and for annotations (Kubernetes 1.36); Linux's limit for one string of a
+         program's arguments or environment (MAX_ARG_STRLEN, which includes the terminating zero). Names are not
+         checked here: JobSet's webhook checks those of Jobs, pods and Services (`checks.jobset`), and a PodGroup has
+         the TrainJob's name.
 """
 
 from __future__ import annotations
@@ -24,73 +25,72 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import Path, Tree
     from trainc.plan import Plan
 
-OBJECT_TOO_LARGE: Final = Declaration("object-too-large", ("jobset",), "An object is larger than etcd stores", own=True)
+OBJECT_TOO_LARGE: Final = Declaration("object-too-large", ("jobset",), "Object exceeds etcd size limit", own=True)
 ARGUMENT_TOO_LONG: Final = Declaration(
-    "argument-too-long", ("job",), "An argument or a variable is longer than Linux passes on", own=True
+    "argument-too-long", ("job",), "Argument or variable exceeds Linux size limit", own=True
 )
 
-MOST_STORED: Final = 3 * 512 * 1024
-MOST_DATA: Final = 1024 * 1024
-MOST_ARGUMENT: Final = 128 * 1024 - 1
+MAX_STORED: Final = 3 * 512 * 1024
+MAX_DATA: Final = 1024 * 1024
+MAX_ARGUMENT: Final = 128 * 1024 - 1
 _ESCAPED: Final = "<>&\u2028\u2029"
-"""What Go writes into JSON as an escape of six bytes."""
+"""The characters that Go escapes in JSON, with six bytes each."""
 
 
 def stored(jobset: Tree) -> Iterator[Violation]:
-    """The JobSet as a whole; what takes the most of it is where to look."""
+    """Check the size of the whole JobSet; the violation is at its largest part."""
     size = _json_size(jobset)
-    if size > MOST_STORED:
+    if size > MAX_STORED:
         path, largest = _largest(jobset, size)
         yield Violation.at(
             path,
             OBJECT_TOO_LARGE,
-            f"the JobSet takes {size} bytes where it is stored, and may take {MOST_STORED}; "
-            f"{field_of(path)} alone takes {largest}",
-            "put what is large into a ConfigMap or a volume, and mount that",
+            f"the stored JobSet takes {size} bytes; the limit is {MAX_STORED}, and "
+            f"{field_of(path)} accounts for {largest}",
+            "move large data to a ConfigMap or a volume, and mount it",
         )
 
 
-@check("config-map-too-large", stage="build", title="A ConfigMap holds more than 1 MiB")
+@check("config-map-too-large", stage="build", title="ConfigMap exceeds 1 MiB")
 def config_maps(plan: Plan) -> Iterator[Finding]:
-    """The values of a ConfigMap take at most 1 MiB together; its keys do not count."""
+    """Check that a ConfigMap's values take at most 1 MiB in total; its keys do not count."""
     for tree in plan.others:
         size = sum(map(_size, tree["data"].values())) if tree["kind"] == "ConfigMap" else 0
-        if size > MOST_DATA:
+        if size > MAX_DATA:
             yield Finding(
-                message=f'ConfigMap "{tree["metadata"]["name"]}" holds {size} bytes, and may hold {MOST_DATA}',
-                help="the names of all nodes are in it, or the whole command: use fewer nodes or a shorter name, "
-                "or call a script in the image",
+                message=f'ConfigMap "{tree["metadata"]["name"]}" has {size} bytes; the limit is {MAX_DATA}',
+                help="use fewer nodes or a shorter name, or call a script in the image; the ConfigMap contains all "
+                "node names or the whole command",
                 place=plan.job.at("spec", "trainer", "numNodes"),
             )
 
 
 def strings(jobset: Tree) -> Iterator[Violation]:
-    """What a container is started with, string by string; the fields are those of the Job."""
+    """Check each string that a container is started with; the fields are those of the Job."""
     for j, job in enumerate(jobset["spec"].get("replicatedJobs") or ()):
         pod = ("template", "spec", "template", "spec")
         for key in ("initContainers", "containers"):
             for c, container in enumerate(get(job, (*pod, key), ())):
-                for path, what, size in _strings(container):
-                    there = (*pod, key, c, *path)
+                for path, subject, size in _strings(container):
+                    job_path = (*pod, key, c, *path)
                     yield Violation.at(
-                        ("spec", "replicatedJobs", j, *there),
+                        ("spec", "replicatedJobs", j, *job_path),
                         ARGUMENT_TOO_LONG,
-                        f"{what} takes {size} bytes, and Linux starts no program with more than "
-                        f"{MOST_ARGUMENT} in one string",
-                        "put the text into a file: a ConfigMap, a Secret or a volume that is mounted",
-                        field=field_of(there[1:]),
+                        f"{subject} takes {size} bytes; Linux limits each argument and variable to {MAX_ARGUMENT}",
+                        "move the text to a file in a mounted ConfigMap, Secret or volume",
+                        field=field_of(job_path[1:]),
                     )
 
 
 def _strings(container: Tree) -> Iterator[tuple[Path, str, int]]:
-    """The strings of a container that are too long: where, what they are, and their size."""
+    """Yield the strings of a container that are too long: path, description and size."""
     for index, variable in enumerate(container.get("env") or ()):
         size = _size(variable["name"]) + 1 + _size(variable.get("value") or "")
-        if size > MOST_ARGUMENT:
-            yield ("env", index, "value"), f"variable {variable['name']} with its name", size
+        if size > MAX_ARGUMENT:
+            yield ("env", index, "value"), f"variable {variable['name']}, including its name,", size
     for key in ("command", "args"):
         for index, word in enumerate(container.get(key) or ()):
-            if (size := _size(word)) > MOST_ARGUMENT:
+            if (size := _size(word)) > MAX_ARGUMENT:
                 yield (key, index), f"{key}[{index}]", size
 
 
@@ -106,7 +106,7 @@ def _json_size(tree: Any) -> int:
 
 
 def _largest(tree: Any, size: int) -> tuple[Path, int]:
-    """The smallest part of a tree that is most of it, and its size."""
+    """Return the smallest part of a tree that makes up most of it, and its size."""
     path: Path = ()
     while isinstance(tree, dict | list) and tree:
         pairs = tree.items() if isinstance(tree, dict) else enumerate(tree)

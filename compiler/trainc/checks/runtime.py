@@ -1,6 +1,6 @@
-"""What the webhook of TrainingRuntimes and ClusterTrainingRuntimes refuses, and what it warns of.
+"""The errors and warnings of the webhook for TrainingRuntimes and ClusterTrainingRuntimes.
 
-Source: kubeflow/trainer v2.3.0, webhooks of both kinds. A runtime labelled with `SKIP` is not looked at.
+Source: kubeflow/trainer v2.3.0, webhooks of both kinds. They skip a runtime with the label `SKIP`.
 """
 
 from __future__ import annotations
@@ -24,34 +24,34 @@ CONTAINERS: Final = {
     "dataset-initializer": "dataset-initializer",
     "model-initializer": "model-initializer",
 }
-"""The container that a job of each ancestor must have."""
+"""The container that the replicated job of each ancestor step must have."""
 JOBS: Final = ("spec", "template", "spec", "replicatedJobs")
 
 
 def skipped(runtime: Runtime) -> bool:
-    """Whether the runtime's label keeps the webhook away."""
+    """Return whether the runtime has the label that disables the webhook."""
     return bool(get(runtime.value, ("metadata", "labels", SKIP[0])) == SKIP[1])
 
 
-@check("runtime-replicas", stage="runtime", title="A job of the TrainJob's steps has several replicas")
+@check("runtime-replicas", stage="runtime", title="Several replicas of a trainer or initializer job")
 def replicas(runtime: Runtime) -> Iterator[Finding]:
-    """The trainer and the initializers run as one Job each; nodes are counted by numNodes."""
+    """The trainer and the initializers run as one Job each; numNodes sets the number of nodes."""
     if skipped(runtime):
         return
     for index, job in enumerate(get(runtime.value, JOBS, [])):
         if ancestor(job) in CONTAINERS and job.get("replicas", 1) != 1:
             path = (*JOBS, index, "replicas")
             yield Finding(
-                message=f'job "{job.get("name")}" is the {ancestor(job)}, and has {job["replicas"]} replicas',
-                help="set `replicas: 1`; how many nodes train is said by mlPolicy.numNodes",
+                message=f'{ancestor(job)} job "{job.get("name")}" must have 1 replica, not {job["replicas"]}',
+                help="set `replicas: 1`, and the number of nodes in mlPolicy.numNodes",
                 field=field_of(path),
                 place=runtime.at(*path),
             )
 
 
-@check("runtime-container", stage="runtime", title="A job of the TrainJob's steps lacks its container")
+@check("runtime-container", stage="runtime", title="Trainer or initializer job without its container")
 def containers(runtime: Runtime) -> Iterator[Finding]:
-    """What a TrainJob says is written into a container of a fixed name, which must be there."""
+    """The TrainJob's settings go into a container with a fixed name, which must exist."""
     if skipped(runtime):
         return
     for index, job in enumerate(get(runtime.value, JOBS, [])):
@@ -60,7 +60,7 @@ def containers(runtime: Runtime) -> Iterator[Finding]:
         present = [c.get("name") for c in get(runtime.value, path, [])]
         if wanted and wanted not in present:
             yield Finding(
-                message=f'job "{job.get("name")}" is the {ancestor(job)}, and has no container "{wanted}"',
+                message=f'{ancestor(job)} job "{job.get("name")}" has no container "{wanted}"',
                 help=f'name its main container "{wanted}"'
                 + (f"; it has {', '.join(map(str, present))}" if present else ""),
                 field=field_of(path),
@@ -68,13 +68,13 @@ def containers(runtime: Runtime) -> Iterator[Finding]:
             )
 
 
-@check("runtime-deprecated", stage="runtime", severity="warning", title="The runtime is deprecated")
+@check("runtime-deprecated", stage="runtime", severity="warning", title="Deprecated runtime")
 def deprecated(runtime: Runtime) -> Iterator[Finding]:
-    """A ClusterTrainingRuntime labelled so will be removed by a later release of Trainer."""
+    """A later Trainer release will remove a ClusterTrainingRuntime with this label."""
     if runtime.id.kind == CLUSTER and get(runtime.value, ("metadata", "labels", SUPPORT[0])) == SUPPORT[1]:
         yield Finding(
             message=f'ClusterTrainingRuntime "{runtime.id.name}" is deprecated',
-            help="move its TrainJobs to a runtime that is supported",
+            help="move its TrainJobs to a supported runtime",
             field="metadata.labels",
             place=runtime.at("metadata", "labels", SUPPORT[0]),
         )

@@ -1,7 +1,7 @@
-"""The way out for a field that a runtime may have and a patch may not.
+"""Hints for fields that a runtime can set and a patch cannot.
 
-Reads    a TrainJob, and the path of a field in its runtimePatches that TrainJobs do not have.
-Returns  half a sentence. Imported when such a field is there.
+Reads    a TrainJob, and the path of a field in its runtimePatches that the TrainJob schema does not have.
+Returns  the text of a help. This module is imported only if there is such a field.
 Source   Kubeflow Trainer v2.3, the schemas of TrainJob and TrainingRuntime: a patch has few of a pod's fields.
 """
 
@@ -26,11 +26,11 @@ OF_TRAINER: Final = {
     "image": "image",
     "resources": "resourcesPerNode",
 }
-"""What spec.trainer says of the container `node`."""
+"""The fields of the container `node`, and the spec.trainer field that sets each."""
 
 
-def way_out(job: Tree, path: Path, release: str) -> str:
-    """Where to write what is at a path of a TrainJob; nothing where no runtime has such a field."""
+def hint(job: Tree, path: Path, release: str) -> str:
+    """Return a hint where to set the field instead, or an empty string if runtimes do not have the field."""
     if path[:2] != ("spec", "runtimePatches") or path[3:4] != PATCH:
         return ""
     *parent, name = (step for step in path[4:] if isinstance(step, str))
@@ -38,12 +38,12 @@ def way_out(job: Tree, path: Path, release: str) -> str:
         return ""
     if path[-3:-2] == ("containers",) and name in OF_TRAINER and get(job, (*path[:-1], "name")) == NODE:
         return f"did you mean spec.trainer.{OF_TRAINER[name]}?"
-    return "a patch cannot set it: write it into the runtime"
+    return "set it in the runtime: a patch cannot set it"
 
 
 @cache
 def known(path: tuple[str, ...], release: str) -> frozenset[str]:
-    """The fields of a runtime's spec at a path, which leads through the items of lists."""
+    """Return the fields of a runtime's spec at a path. The path passes through list items."""
     with open(data_path("schemas", release, "TrainingRuntime.json"), encoding="utf-8") as file:
         root = json.load(file)
     schema = root
@@ -53,7 +53,7 @@ def known(path: tuple[str, ...], release: str) -> frozenset[str]:
 
 
 def _resolved(schema: Tree, root: Tree) -> Tree:
-    """The mapping that a subschema, or the items of a list, describe."""
+    """Return the schema that a reference or a list's `items` lead to."""
     while "$ref" in schema or "items" in schema:
         if "$ref" in schema:
             schema = root["$defs"][schema["$ref"].rpartition("/")[2]]

@@ -1,8 +1,8 @@
-"""A command's options as data, for two readers: click, and, for plain command lines of the hot path, this file alone.
+"""A command's options as data, for two parsers: click, and a fast one for plain command lines of the hot path.
 
-Importing click takes a quarter of a cold start. `Command.read` takes command lines in which every option is known,
-complete and spelt out, and gives what click would give; whatever else (help, mistakes, reports, the rarer ways to
-write an option) is click's to read and to word, with the options that `Command.of_click` makes of the same rows.
+Importing click takes a quarter of a cold start. `Command.read` parses command lines in which every option is known,
+complete and unabbreviated, and returns the same values as click. Everything else (help, errors, reports, rarer ways to
+write an option) is left to click, with the options that `Command.of_click` builds from the same rows.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ if TYPE_CHECKING:
 
 
 class Argument(NamedTuple):
-    """The words of a command line that are no options."""
+    """The positional arguments of a command line."""
 
     name: str
     metavar: str
     complete: Callable[..., Any]
 
     def decorate(self, function: Decorated) -> Decorated:
-        """The decorator that click makes of it."""
+        """Return the function with this row as a click parameter."""
         import click
 
         return click.argument(self.name, nargs=-1, metavar=self.metavar, shell_complete=self.complete)(function)
 
 
 class Option(NamedTuple):
-    """One option."""
+    """An option."""
 
     flags: tuple[str, ...]
     help: str
     name: str = ""
-    """Of the function's argument; by default from the last flag."""
+    """The name of the function's argument; by default derived from the last flag."""
     metavar: str | None = None
     is_flag: bool = False
     multiple: bool = False
@@ -47,7 +47,7 @@ class Option(NamedTuple):
     default: str | None = None
     complete: Callable[..., Any] | None = None
     convert: Callable[..., Any] | None = None
-    """What click does with the values."""
+    """A click callback that converts the values."""
 
     @property
     def argument(self) -> str:
@@ -56,24 +56,24 @@ class Option(NamedTuple):
 
     @property
     def absent(self) -> object:
-        """What the function gets where nobody gives the option."""
+        """The function's argument if the option is not set."""
         return () if self.multiple else False if self.is_flag else self.default
 
     def decorate(self, function: Decorated) -> Decorated:
-        """The decorator that click makes of it."""
+        """Return the function with this row as a click parameter."""
         import click
 
-        said: dict[str, Any] = {
+        settings: dict[str, Any] = {
             "metavar": self.metavar,
             "default": self.default,
             "type": click.Choice(self.choices) if self.choices else None,
             "shell_complete": self.complete,
             "callback": self.convert,
         }
-        said = {key: value for key, value in said.items() if value is not None}
+        settings = {key: value for key, value in settings.items() if value is not None}
         if self.is_flag:
-            said["is_flag"] = True
-        return click.option(*self.flags, self.argument, help=self.help, multiple=self.multiple, **said)(function)
+            settings["is_flag"] = True
+        return click.option(*self.flags, self.argument, help=self.help, multiple=self.multiple, **settings)(function)
 
 
 class Command(NamedTuple):
@@ -81,12 +81,12 @@ class Command(NamedTuple):
 
     run: Callable[..., int]
     rows: tuple[Argument | Option, ...]
-    """The options, and at most one argument, in the order of the help."""
+    """The options and at most one argument, in help order."""
     short_help: str
     epilog: str
 
     def of_click(self) -> click.Command:
-        """The same for click."""
+        """Return the command as a click command."""
         import click
 
         function: Decorated = self.run
@@ -95,15 +95,15 @@ class Command(NamedTuple):
         return click.command(short_help=self.short_help, epilog=self.epilog)(function)
 
     def read(self, words: Sequence[str]) -> dict[str, Any] | None:
-        """The function's arguments; None where click has to look at the words."""
+        """Return the function's arguments, or None if click must parse the words."""
         options = [row for row in self.rows if isinstance(row, Option)]
         known = {flag: option for option in options for flag in option.flags}
         values: dict[str, Any] = {option.argument: option.absent for option in options}
-        others: list[str] = []
-        coming = iter(words)
-        for word in coming:
+        positional: list[str] = []
+        remaining = iter(words)
+        for word in remaining:
             if word == "-" or not word.startswith("-"):
-                others.append(word)
+                positional.append(word)
                 continue
             flag, has_value, value = word.partition("=")
             option = known.get(flag)
@@ -113,10 +113,10 @@ class Command(NamedTuple):
                 values[option.argument] = True
                 continue
             if not has_value:
-                value = next(coming, "--")
+                value = next(remaining, "--")
                 if value.startswith("-") and value != "-":
                     return None
             if option.choices and value not in option.choices:
                 return None
             values[option.argument] = (*values[option.argument], value) if option.multiple else value
-        return values | {row.name: tuple(others) for row in self.rows if isinstance(row, Argument)}
+        return values | {row.name: tuple(positional) for row in self.rows if isinstance(row, Argument)}

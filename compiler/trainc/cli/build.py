@@ -1,4 +1,4 @@
-"""`trainc build`: TrainJobs in, manifests out. Runs every check; with an error it writes nothing."""
+"""`trainc build`: compile TrainJobs to manifests. Runs every check and writes nothing if there is an error."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 EPILOG = """\b
 Examples:
-  trainc build jobs/                          print the JobSets of every TrainJob below jobs/
+  trainc build jobs/                          print the JobSets for every TrainJob below jobs/
   trainc build job.yaml -r platform/runtimes  with runtimes from another folder
   trainc build jobs/ -o rendered/             write rendered/<namespace>/<trainjob>.yaml
-  trainc build jobs/ -o rendered/ --check     exit 3 with a diff when rendered/ is not current
+  trainc build jobs/ -o rendered/ --check     exit 3 with a diff if rendered/ is out of date
   trainc build jobs/ -o rendered/ --report junit=junit.xml
   helm template chart | trainc build - --passthrough | kubectl apply -f -
 """
@@ -31,7 +31,7 @@ Examples:
 
 @options.with_settings
 @options.with_delivery
-def build(  # noqa: PLR0913, PLR0917 (an option each)
+def build(  # noqa: PLR0913, PLR0917 (one argument per option)
     paths: tuple[str, ...],
     runtimes: tuple[str, ...],
     output: str,
@@ -44,11 +44,11 @@ def build(  # noqa: PLR0913, PLR0917 (an option each)
     check: bool,
     reports: tuple[tuple[str, str], ...],
 ) -> int:
-    """Compile the TrainJobs found in PATH (files, folders, or -; by default the current folder)."""
+    """Compile the TrainJobs in PATH (files, folders or -; default: the current folder)."""
     if check and output == "-":
-        raise options.misuse("--check compares a folder: give it with -o DIR.")
+        raise options.misuse("--check requires -o DIR.")
     if form == "json" and output != "-":
-        raise options.misuse("--format json goes to standard output; files in a folder are YAML.")
+        raise options.misuse("--format json cannot be combined with -o DIR: files in a folder are YAML.")
     folder = None if output == "-" else output
     if reports:
         from trainc.cli import reporting
@@ -73,7 +73,7 @@ def build(  # noqa: PLR0913, PLR0917 (an option each)
         report(result)
         return WRONG_INPUT
     if not result.jobs and folder is None:
-        # An empty manifest would let a GitOps tool remove everything.
+        # A GitOps tool that applies an empty manifest removes everything.
         report(result.saying([nothing(result)]))
         return WRONG_INPUT
     if folder is not None:
@@ -90,18 +90,18 @@ command = Command(
         options.RUNTIMES,
         Option(
             ("-o", "--output"),
-            "Write to this folder; - is standard output.",
+            "Write to this folder; - (the default) is standard output.",
             default="-",
             metavar="DIR|-",
             complete=options.folder_names,
         ),
-        Option(("--format",), "json: one list of objects.", name="form", choices=("yaml", "json"), default="yaml"),
-        Option(("--only",), "Compile only the TrainJobs of this name.", metavar="NAME"),
+        Option(("--format",), "Output format; json is a list.", name="form", choices=("yaml", "json"), default="yaml"),
+        Option(("--only",), "Compile only TrainJobs with this name.", metavar="NAME"),
         options.NAMESPACE,
         *options.SETTINGS,
         *options.DELIVERY,
-        Option(("--passthrough",), "Add the documents of other kinds, as read, after the objects.", is_flag=True),
-        Option(("--check",), "With -o: write nothing; exit 3 with a diff when DIR is not current.", is_flag=True),
+        Option(("--passthrough",), "Also write documents of other kinds, unchanged, after the objects.", is_flag=True),
+        Option(("--check",), "With -o, write nothing and exit 3 with a diff if DIR is out of date.", is_flag=True),
         options.REPORT,
     ),
     short_help="Compile TrainJobs to JobSets.",
@@ -110,7 +110,7 @@ command = Command(
 
 
 def nothing(result: Compilation) -> Diagnostic:
-    """What to say where there is no TrainJob."""
+    """Return the diagnostic for input without a TrainJob."""
     from trainc.compilation import NO_TRAINJOB
     from trainc.diagnostics import Diagnostic
     from trainc.plural import plural
@@ -118,7 +118,7 @@ def nothing(result: Compilation) -> Diagnostic:
     return Diagnostic.of(
         NO_TRAINJOB,
         f"no TrainJob in the given paths ({plural(result.files, 'file')} read)",
-        "give the folder that holds them; `trainc validate` checks runtimes alone",
+        "pass the folder that contains them, or check only runtimes with `trainc validate`",
     )
 
 
@@ -139,11 +139,11 @@ def _left_out(result: Compilation, passthrough: bool) -> str:
         return ""
     from trainc.plural import plural
 
-    return f"left out {plural(len(result.others), 'document')} of other kinds (--passthrough keeps them)"
+    return f"omitted {plural(len(result.others), 'document')} of other kinds (--passthrough includes them)"
 
 
 def _manifest(result: Compilation, form: str, *, passthrough: bool) -> list[str]:
-    """The whole manifest, in parts: together they would take as much memory a second and a third time."""
+    """Return the manifest in parts: joining them would double or triple the memory."""
     others = result.others if passthrough else ()
     if form == "json":
         from trainc.emit import json
@@ -154,7 +154,7 @@ def _manifest(result: Compilation, form: str, *, passthrough: bool) -> list[str]
 
 
 def as_read(document: Document) -> str:
-    """A document's own text, ready to stand behind a separator; an item of a List is written anew."""
+    """Return a document's own text, to follow a `---` line; an item of a List is rendered again."""
     if document.within:
         from trainc.emit import yaml
 
@@ -176,7 +176,7 @@ def _to_folder(
         for namespace, name, text in result.manifests()
     }
     if passthrough and result.others:
-        # No object's name can begin with an underscore.
+        # No object name can start with an underscore.
         files["_passthrough.yaml"] = "---\n".join(as_read(document) for document in result.others)
     changes = outputs.plan(folder, files, prune=prune)
     result = result.saying(changes.diagnostics)
@@ -185,7 +185,7 @@ def _to_folder(
         return WRONG_INPUT
     if check:
         difference = "".join(outputs.diff(folder, changes))
-        report(result, f"{folder} is not current: run trainc build without --check" if difference else "")
+        report(result, f"{folder} is out of date: run trainc build without --check" if difference else "")
         options.write(difference)
         return DIFFERENT if difference else OK
     if refused := outputs.apply(folder, changes):

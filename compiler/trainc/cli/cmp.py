@@ -1,4 +1,4 @@
-"""`trainc cmp`: the commands of the Argo CD plugin, which its plugin server runs in the application's folder."""
+"""`trainc cmp`: the commands of the Argo CD plugin. Argo CD's plugin server runs them in the application's folder."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ Examples:
 """
 
 
-@click.group(short_help="The commands of the Argo CD plugin.", epilog=EPILOG)
+@click.group(short_help="Run as an Argo CD plugin.", epilog=EPILOG)
 def command() -> None:
-    """Answer Argo CD's plugin server (integrations/argocd, docs/gitops.md)."""
+    """Run the commands of the Argo CD plugin (integrations/argocd, docs/gitops.md)."""
 
 
 @command.command(short_help="Print the manifests of the current folder.")
 def generate() -> int:
-    """Print the objects of every TrainJob in the current folder, and the documents of other kinds; nothing else."""
+    """Print only the objects of every TrainJob in the current folder and the documents of other kinds."""
     from trainc.argocd import environment, manifests, parameters
 
     answer = manifests.generate(environment.read(os.environ, parameters.NAMES))
@@ -38,9 +38,9 @@ def generate() -> int:
     return OK
 
 
-@command.command(short_help="Say whether there is a TrainJob below the current folder.")
+@command.command(short_help="Find a TrainJob below the current folder.")
 def discover() -> int:
-    """Print the path of a file that has a TrainJob; nothing where there is none, which is no error."""
+    """Print the path of a file that has a TrainJob, or nothing if there is none; both are a success."""
     from trainc.argocd import discovery, environment
 
     found = discovery.find(environment.root(os.environ), named=environment.PARAMETERS in os.environ)
@@ -51,9 +51,9 @@ def discover() -> int:
     return OK
 
 
-@command.command("parameters", short_help="Announce the parameters.")
+@command.command("parameters", short_help="Print the parameter announcement.")
 def announce() -> int:
-    """Print the parameters of the plugin, as JSON, for Argo CD's forms."""
+    """Print the plugin's parameters as JSON, for Argo CD's forms."""
     import json
 
     from trainc.argocd import discovery, environment, parameters
@@ -64,7 +64,7 @@ def announce() -> int:
 
 
 def _report_errors(answer: Answer) -> None:
-    """Say on standard error what there is to say: Argo CD shows it with an exit code other than 0, and else logs it."""
+    """Write the diagnostics to standard error. Argo CD shows them if the exit code is not 0, otherwise it logs them."""
     from trainc.reports import text
 
     if answer.result.diagnostics or answer.notes:

@@ -1,4 +1,4 @@
-"""Exit codes, and the exception that every command may end with."""
+"""Exit codes, and the exception for output that cannot be written."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ OK: Final = 0
 WRONG_INPUT: Final = 1
 """The input has errors."""
 MISUSE: Final = 2
-"""The command line is wrong."""
+"""The command line is invalid, or an output that it names cannot be written."""
 DIFFERENT: Final = 3
 """A requested comparison found a difference."""
-OUR_FAULT: Final = 70
-"""Internal error."""
+INTERNAL_ERROR: Final = 70
 INTERRUPTED: Final = 130
 
 

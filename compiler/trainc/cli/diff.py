@@ -1,4 +1,4 @@
-"""`trainc diff`: what a change of the input changes in the objects, and what the cluster makes of it."""
+"""`trainc diff`: the effect of an input change on the compiled objects and in the cluster."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 EPILOG = """\b
 Examples:
-  trainc diff                         what is changed in the working tree, since the last commit
-  trainc diff main...HEAD -- jobs/    what a branch changes below jobs/
-  trainc diff rendered/ jobs/         rendered manifests, and what is compiled now
+  trainc diff                         changes in the working tree since the last commit
+  trainc diff main...HEAD -- jobs/    changes of a branch below jobs/
+  trainc diff rendered/ jobs/         rendered manifests against the current build
   trainc diff main..HEAD --format markdown > comment.md
   trainc diff main..HEAD --format html > review.html
   trainc diff old.yaml new.yaml --exit-code
@@ -29,7 +29,7 @@ class Separated(click.Command):
     """A command whose argument keeps the `--` of the command line."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Double the `--` that ends the options: click takes one away."""
+        """Double the `--` that ends the options, because click removes one."""
         takes = {flag for row in self.params if isinstance(row, click.Option) and not row.is_flag for flag in row.opts}
         words = iter(enumerate(args))
         for index, word in words:
@@ -40,27 +40,29 @@ class Separated(click.Command):
         return super().parse_args(ctx, args)
 
 
-@click.command(cls=Separated, short_help="Show what a change does to the objects and in the cluster.", epilog=EPILOG)
+@click.command(
+    cls=Separated, short_help="Show the effect of a change on the objects and in the cluster.", epilog=EPILOG
+)
 @click.argument("sides", nargs=-1, metavar="[OLD NEW | REV..REV [--] [PATH]... | REV [--] [PATH]...]")
 @options.runtimes
 @click.option(
-    "--format", "form", type=click.Choice(options.REVIEWS), default="text", help="Of the review; by default text."
+    "--format", "form", type=click.Choice(options.REVIEWS), default="text", help="Output format; default: text."
 )
-@click.option("--exit-code", is_flag=True, help="Exit 3 where anything changes.")
-@click.option("--only", metavar="NAME", help="Compile only the TrainJobs of this name.")
+@click.option("--exit-code", is_flag=True, help="Exit 3 if an object or a setting changes.")
+@click.option("--only", metavar="NAME", help="Compile only TrainJobs with this name.")
 @options.namespace
-@click.option("--config", metavar="FILE", shell_complete=options.file_names, help="The settings of both sides.")
-@click.option("--no-config", is_flag=True, help="Read no trainc.yaml.")
+@click.option("--config", metavar="FILE", shell_complete=options.file_names, help="Settings file for both sides.")
+@click.option("--no-config", is_flag=True, help="Ignore every trainc.yaml.")
 @options.FIELD_VALIDATION.decorate
 @click.option(
     "--review-config",
     metavar="[REV:]FILE",
     shell_complete=options.file_names,
-    help="The settings that decide which warnings are reported.",
+    help="Settings file that decides which warnings are reported.",
 )
 @options.delivery
-@click.option("--passthrough", is_flag=True, help="Compare the documents of other kinds, too.")
-def command(  # noqa: PLR0913, PLR0917 (an option each)
+@click.option("--passthrough", is_flag=True, help="Also compare documents of other kinds.")
+def command(  # noqa: PLR0913, PLR0917 (one argument per option)
     sides: tuple[str, ...],
     runtimes: tuple[str, ...],
     form: str,
@@ -74,9 +76,9 @@ def command(  # noqa: PLR0913, PLR0917 (an option each)
     delivery: Delivery,
     passthrough: bool,
 ) -> int:
-    """Compare two files, folders or git revisions: sources are compiled, manifests taken as they are.
+    """Compare two files, folders or git revisions. TrainJobs are compiled first; manifests are compared unchanged.
 
-    Without an argument the last commit is compared with the working tree. `--` separates revisions from paths.
+    Without an argument, the last commit is compared with the working tree. `--` separates revisions from paths.
     """
     from trainc.review import compare
     from trainc.review.arguments import of_arguments, reporting
@@ -85,14 +87,14 @@ def command(  # noqa: PLR0913, PLR0917 (an option each)
     from trainc.review.sides import DiffOptions
 
     if config is not None and no_config:
-        raise click.UsageError("--config reads a file and --no-config reads none: give one of them.")
+        raise click.UsageError("--config and --no-config cannot be combined.")
     try:
         old, new = of_arguments(sides)
         reported = None if review_config is None else reporting(review_config)
-        wanted = DiffOptions(
+        given = DiffOptions(
             runtimes, only, namespace, config, no_config, delivery, passthrough, reported, field_validation
         )
-        review = compare(old, new, wanted)
+        review = compare(old, new, given)
     except (RevisionError, ValueError) as error:
         raise click.UsageError(f"{error}.") from None
     if review.diagnostics:

@@ -1,4 +1,4 @@
-"""`trainc explain`: for each field of the compiled objects, which stage set it, from which line, and what it was."""
+"""`trainc explain`: each compiled field's source: stage, line and previous values."""
 
 from __future__ import annotations
 
@@ -24,22 +24,20 @@ EPILOG = """\b
 Examples:
   trainc explain job.yaml                               every field of every object
   trainc explain job.yaml '**.image'                    the images
-  trainc explain job.yaml 'spec.replicatedJobs[node]'   all of one replicated job
+  trainc explain job.yaml 'spec.replicatedJobs[node]'   every field of one replicated job
   trainc explain job.yaml '**.env[NCCL_*].value'        some variables
-  trainc explain job.yaml ConfigMap:data                of other objects than the JobSet
-  trainc explain spec.suspend                           of the TrainJobs in the current folder
-  trainc explain job.yaml --patches                     what each stage did, as JSON Patch
+  trainc explain job.yaml ConfigMap:data                fields of ConfigMaps
+  trainc explain spec.suspend                           a field of the TrainJobs in the current folder
+  trainc explain job.yaml --patches                     the changes of each stage, as JSON Patch
 """
-FIELD_NOT_FOUND: Final = Declaration(
-    "field-not-found", ("read",), "No compiled object has the field asked for", own=True
-)
+FIELD_NOT_FOUND: Final = Declaration("field-not-found", ("read",), "Field not found in compiled objects", own=True)
 
 ABOVE: Final = (".", "..", f".{os.sep}", f"..{os.sep}", os.sep)
-"""How a path begins, or all of it, that cannot be a field."""
+"""Paths, and prefixes of paths, that cannot be a FIELD."""
 
 
 def arguments(function: options.Decorated) -> options.Decorated:
-    """[PATH] [FIELD], as the arguments `paths` and `selector`."""
+    """Pass [PATH] and [FIELD] as the arguments `paths` and `selector`."""
 
     @wraps(function)
     def with_both(*, path: str | None, field: str | None, **others: Any) -> Any:
@@ -50,7 +48,7 @@ def arguments(function: options.Decorated) -> options.Decorated:
         selector = parse(field) if field is not None else None
         if field is not None and selector is None:
             raise click.UsageError(
-                f"{field!r} is no FIELD: write one such as spec.replicatedJobs[0].replicas or **.image."
+                f"{field!r} is not a valid FIELD: use a path such as spec.replicatedJobs[0].replicas or **.image."
             )
         return function(paths=(path or ".",), selector=selector, **others)
 
@@ -58,18 +56,16 @@ def arguments(function: options.Decorated) -> options.Decorated:
     return click.argument("path", required=False, metavar="[PATH]", shell_complete=options.file_names)(found)
 
 
-@click.command(short_help="Say where each field of the output comes from.", epilog=EPILOG)
+@click.command(short_help="Show each field's source.", epilog=EPILOG)
 @arguments
 @options.runtimes
-@click.option(
-    "--format", "form", type=click.Choice(["text", "json"]), help="json: for a program; by default text for people."
-)
-@click.option("--patches", is_flag=True, help="Print what each stage did instead, as RFC 6902 patches in JSON.")
-@click.option("--only", metavar="NAME", help="Explain only the TrainJobs of this name.")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), help="Output format; default: text.")
+@click.option("--patches", is_flag=True, help="Print the changes of each stage instead, as JSON Patch (RFC 6902).")
+@click.option("--only", metavar="NAME", help="Explain only TrainJobs with this name.")
 @options.namespace
 @options.settings
 @options.delivery
-def command(  # noqa: PLR0913, PLR0917 (an option each)
+def command(  # noqa: PLR0913, PLR0917 (one argument per option)
     paths: tuple[str, ...],
     selector: Selector | None,
     runtimes: tuple[str, ...],
@@ -80,14 +76,15 @@ def command(  # noqa: PLR0913, PLR0917 (an option each)
     settings: Settings,
     delivery: Delivery,
 ) -> int:
-    """Say of each field of the compiled objects which stage set it, from which line, and what it was before.
+    """Show each field's source: the stage that set it, the line and the previous values.
 
-    PATH is a file, a folder, or -; by default the current folder. FIELD is spelt as diagnostics spell it; a mapping or
-    list stands for all in it, * for one step, ** for any number. One argument that is no path is the FIELD.
+    PATH is a file, a folder or -; the default is the current folder. FIELD uses the field syntax of diagnostics; a
+    mapping or list selects everything in it, * matches one path segment, ** any number. A single argument that is not
+    a path is the FIELD.
     """
     if patches and (selector is not None or form == "text"):
         other = "--format text" if selector is None else "FIELD"
-        raise click.UsageError(f"--patches prints whole stages as JSON: leave {other} out.")
+        raise click.UsageError(f"--patches cannot be combined with {other}: it prints whole stages as JSON.")
     from trainc.compilation import compile
 
     result = compile(paths, runtimes=runtimes, only=only, namespace=namespace, settings=settings, delivery=delivery)
@@ -105,18 +102,18 @@ def command(  # noqa: PLR0913, PLR0917 (an option each)
 
 
 def _is_path(argument: str) -> bool:
-    """Whether the only argument is a PATH: it exists, or looks more like a file than like a field."""
+    """Return whether the only argument is a PATH: it exists, or looks like a file rather than a field."""
     from trainc.explaining.selectors import OBJECT
     from trainc.inputs import STDIN, SUFFIXES
 
     if argument == STDIN or os.path.exists(argument) or argument.endswith(SUFFIXES) or argument in ABOVE[:2]:
         return True
-    # Behind a dot, a slash belongs to a label: metadata.labels.acme.io/team
+    # After a dot, a slash is part of a label key: metadata.labels.acme.io/team
     return argument.startswith(ABOVE[2:]) or (not OBJECT.match(argument) and os.sep in argument.partition(".")[0])
 
 
 def _rendered(result: Compilation, selector: Selector | None, form: str | None, *, patches: bool) -> str:
-    """What is printed; empty where no object has the field."""
+    """Return the output; empty if no object has the field."""
     if patches:
         from trainc.explaining import patches as of_stages
 
@@ -132,22 +129,22 @@ def _rendered(result: Compilation, selector: Selector | None, form: str | None, 
         return json.render(found)
     from trainc.explaining import text
 
-    return text.render(found, color=options.colored(sys.stdout), asked=selector is not None)
+    return text.render(found, color=options.colored(sys.stdout), selected=selector is not None)
 
 
 def _no_such_field(result: Compilation, selector: Selector) -> Diagnostic:
-    """What to say where no object has a field that is asked for."""
+    """Return the diagnostic for a selector that matches no field."""
     from trainc.diagnostics import Diagnostic
-    from trainc.explaining.selectors import meant
+    from trainc.explaining.selectors import suggestion
     from trainc.plural import plural
 
-    one = result.jobs[0].name if len(result.jobs) == 1 else ""
-    of = f'TrainJob "{one}"' if one else plural(len(result.jobs), "TrainJob")
-    another = os.path.exists(selector.text)
+    only_job = result.jobs[0].name if len(result.jobs) == 1 else ""
+    jobs = f'TrainJob "{only_job}"' if only_job else plural(len(result.jobs), "TrainJob")
+    is_second_path = os.path.exists(selector.text)
     return Diagnostic.of(
         FIELD_NOT_FOUND,
-        f'no field "{selector.text}" in what is compiled of {of}',
-        "explain takes one PATH: a file or a folder" if another else meant(selector, result.objects),
+        f'no field "{selector.text}" in the compiled objects of {jobs}',
+        "pass only one PATH, a file or a folder" if is_second_path else suggestion(selector, result.objects),
     )
 
 

@@ -1,4 +1,4 @@
-"""`trainc graph`: what each TrainJob hangs together with, as a tree or as a diagram for a review."""
+"""`trainc graph`: each TrainJob's dependencies, as a tree or as a diagram for a review."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ FORMATS = ("text", "mermaid")
 EPILOG = """\b
 Examples:
   trainc graph jobs/                      a tree for every TrainJob below jobs/
-  trainc graph jobs/ --only lattice       for the TrainJobs of one name
-  trainc graph job.yaml --format mermaid  a diagram for a comment or a page of GitHub or GitLab
+  trainc graph jobs/ --only lattice       only TrainJobs with this name
+  trainc graph job.yaml --format mermaid  a diagram for a comment or page on GitHub or GitLab
 """
 
 
-@click.command(short_help="Show what TrainJobs hang together with.", epilog=EPILOG)
+@click.command(short_help="Show the dependencies of TrainJobs.", epilog=EPILOG)
 @options.paths
 @options.runtimes
 @click.option(
@@ -32,9 +32,9 @@ Examples:
     "form",
     type=click.Choice(FORMATS),
     default="text",
-    help="mermaid: Markdown with diagrams; by default a tree for the terminal.",
+    help="Output format; mermaid is Markdown with diagrams. Default: text, a tree for the terminal.",
 )
-@click.option("--only", metavar="NAME", help="Show the TrainJobs of this name alone.")
+@click.option("--only", metavar="NAME", help="Show only TrainJobs with this name.")
 @options.namespace
 @options.settings
 @options.suffix
@@ -47,9 +47,9 @@ def command(
     settings: Settings,
     delivery: Delivery,
 ) -> int:
-    """Show runtime, jobs, gang, meeting point and needed objects of the TrainJobs found in PATH.
+    """Show the runtime, jobs, gang, rendezvous endpoint and referenced objects of each TrainJob in PATH.
 
-    PATH is files, folders, or -; by default the current folder.
+    PATH is files, folders or -; the default is the current folder.
     """
     from trainc.compilation import compile
 

@@ -1,4 +1,4 @@
-"""The command line as click reads it: help, completion, the commands that are not in a hurry, and every mistake."""
+"""The click command line: help, completion, usage errors, and the commands off the hot path."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ COMMANDS: Final = (
     "init",
     "completion",
 )
-"""The commands, in the order of the help; each is a module of this package."""
+"""The commands in help order; each is a module of this package."""
 
 
 class LazyGroup(click.Group):
-    """A group that imports a command when it is called, or listed."""
+    """A group that imports a command when it is called or listed."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The commands, in the order of the help."""
+        """Return the commands in help order."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of that name."""
+        """Return the command with that name."""
         if cmd_name not in COMMANDS:
             return None
         command = import_module(f"trainc.cli.{cmd_name}").command
@@ -47,13 +47,13 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Name the nearest command where there is none of that name; a shell that completes is told nothing."""
+        """Suggest the nearest command for an unknown one, except during completion."""
         if args and args[0] not in COMMANDS and not ctx.resilient_parsing:
             from trainc.nearest import nearest
 
             near = nearest(args[0], COMMANDS)
-            hint = f' Did you mean "{near}"?' if near else f" There are: {', '.join(COMMANDS)}."
-            ctx.fail(f'No command "{args[0]}".{hint}')
+            hint = f' Did you mean "{near}"?' if near else f" The commands are {', '.join(COMMANDS)}."
+            ctx.fail(f'Unknown command "{args[0]}".{hint}')
         return super().resolve_command(ctx, args)
 
 
@@ -64,11 +64,11 @@ class LazyGroup(click.Group):
 )
 @click.version_option(__version__, "--version", message="trainc %(version)s")
 def cli() -> None:
-    """Compile TrainJobs to the JobSets that the Kubeflow Trainer controller would make of them, offline."""
+    """Compile TrainJobs offline to the JobSets that the Kubeflow Trainer controller would create."""
 
 
 def run(name: str) -> int:
-    """Run the command line of this process; returns its code. `name` is what the user calls trainc."""
+    """Run the command line of this process and return its exit code. `name` is the program name shown in usage."""
     try:
         code: int = cli.main(prog_name=name, standalone_mode=False)
     except click.ClickException as error:

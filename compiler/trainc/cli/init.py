@@ -1,4 +1,4 @@
-"""`trainc init`: a small repository of jobs that works, to begin with. What is there already is kept."""
+"""`trainc init`: write a small, working repository of jobs. Existing files are kept."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ FILES = {
     ".pre-commit-config.yaml": "pre-commit-config.yaml",
     ".gitattributes": "gitattributes",
 }
-"""What is written, from which template; hidden files would have an effect where the templates are."""
+"""The written files and their templates. Templates of hidden files have visible names, so that tools ignore them."""
 
 
-@click.command(short_help="Write a small repository to begin with.", epilog=EPILOG)
+@click.command(short_help="Create a starter repository.", epilog=EPILOG)
 @click.argument("folder", metavar="[DIR]", default=".", shell_complete=options.folder_names)
 def command(folder: str) -> int:
-    """Write a repository to begin with to DIR: a runtime, a job, checks for pre-commit, a README.
+    """Create a starter repository in DIR: a runtime, a job, pre-commit checks, a README.
 
-    No file is overwritten.
+    Existing files are kept.
     """
     from trainc.reports.text import escape
 
     for name, template in FILES.items():
         path = os.path.normpath(os.path.join(folder, name))
-        options.write(f"{escape(path)}: {'written' if _write(path, template) else 'kept as it is'}\n")
+        options.write(f"{escape(path)}: {'written' if _write(path, template) else 'exists, kept'}\n")
     options.write(f"\nNext:\n{_change_to(folder)}  trainc validate\n  trainc build -o rendered\n")
     return OK
 
 
 def _write(path: str, template: str) -> bool:
-    """Write a file; False where there is one already."""
+    """Write a file; return False if it already exists."""
     from trainc.data import data_path
     from trainc.reports.text import escape
 
@@ -55,14 +55,14 @@ def _write(path: str, template: str) -> bool:
     except FileExistsError as error:
         if error.filename == path:
             return False
-        raise click.ClickException(f"{escape(str(error.filename))} is in the way: it is no folder") from None
+        raise click.ClickException(f"{escape(str(error.filename))} is not a folder") from None
     except OSError as error:
         raise click.ClickException(f"{escape(path)} cannot be written: {error.strerror}") from None
     return True
 
 
 def _change_to(folder: str) -> str:
-    """The line that changes to the folder; none where it is the current one."""
+    """Return the line that changes to the folder; empty for the current folder."""
     from shlex import quote
 
     from trainc.reports.text import escape

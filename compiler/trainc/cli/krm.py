@@ -1,4 +1,4 @@
-"""`trainc krm`: a function of kustomize or kpt, which reads a ResourceList and writes one."""
+"""`trainc krm`: the KRM function for kustomize and kpt."""
 
 from __future__ import annotations
 
@@ -18,16 +18,18 @@ Examples:
 """
 
 
-@click.command(short_help="Be a function of kustomize or kpt.", epilog=EPILOG)
+@click.command(short_help="Run as a KRM function for kustomize and kpt.", epilog=EPILOG)
 def command() -> int:
-    """Read a ResourceList on standard input, and write it with JobSets in the place of its TrainJobs."""
+    """Read a ResourceList on standard input and write it with each TrainJob replaced by its compiled objects."""
     from trainc import inputs, krm
 
     answer = krm.run(next(inputs.read([inputs.STDIN])), root=os.curdir)
-    done = answer.compilation
-    if done.diagnostics:
+    result = answer.compilation
+    if result.diagnostics:
         from trainc.reports import text
 
-        options.report(text.render(done.diagnostics, summary=options.summary(done), color=options.colored(sys.stderr)))
+        options.report(
+            text.render(result.diagnostics, summary=options.summary(result), color=options.colored(sys.stderr))
+        )
     options.write(answer.text)
-    return WRONG_INPUT if done.failed else OK
+    return WRONG_INPUT if result.failed else OK

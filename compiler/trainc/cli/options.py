@@ -1,4 +1,4 @@
-"""What several commands have in common: their arguments, how they write, what they say in the end."""
+"""Shared parts of the commands: arguments and options, output, and the summary line."""
 
 from __future__ import annotations
 
@@ -22,28 +22,28 @@ if TYPE_CHECKING:
     Decorated = Callable[..., Any]
 
 REPORTS = ("text", "json", "junit", "sarif", "github", "gitlab")
-"""The formats of a report, without loading them."""
+"""The report formats, listed here so that they need not be imported."""
 
 REVIEWS = ("text", "markdown", "json", "html")
-"""The formats of a review, likewise."""
+"""The review formats, likewise."""
 
 
 def file_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Leave it to the shell to complete the name of a file or folder."""
+    """Let the shell complete the name of a file or folder."""
     from click.shell_completion import CompletionItem
 
     return [CompletionItem(incomplete, type="file")]
 
 
 def folder_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Leave it to the shell to complete the name of a folder."""
+    """Let the shell complete the name of a folder."""
     from click.shell_completion import CompletionItem
 
     return [CompletionItem(incomplete, type="dir")]
 
 
 def data_names(folder: str, suffix: str, incomplete: str) -> list[str]:
-    """The files of a folder of trainc's own data, without their suffix, that begin like this."""
+    """Return the names, without suffix, of the files in a folder of trainc's data that start with `incomplete`."""
     from trainc.data import data_path
 
     names = (name.removesuffix(suffix) for name in sorted(os.listdir(data_path(folder))) if name.endswith(suffix))
@@ -51,38 +51,38 @@ def data_names(folder: str, suffix: str, incomplete: str) -> list[str]:
 
 
 PATHS: Final = Argument("paths", metavar="[PATH]...", complete=file_names)
-"""PATH...: files, folders or `-`; the current folder where none is given."""
+"""PATH...: files, folders or `-`; the default is the current folder."""
 RUNTIMES: Final = Option(
     ("-r", "--runtimes"),
-    "Look for runtimes here, too, before the stock ones; repeatable.",
+    "Also search for runtimes here, before the built-in ones; repeatable.",
     multiple=True,
     metavar="PATH",
     complete=file_names,
 )
 NAMESPACE: Final = Option(
-    ("-n", "--namespace"), "The namespace of TrainJobs and TrainingRuntimes that name none.", metavar="NS"
+    ("-n", "--namespace"), "Namespace of TrainJobs and TrainingRuntimes that have none.", metavar="NS"
 )
 
 
 def formats_and_files(
     ctx: click.Context, param: click.Parameter, given: tuple[str, ...]
 ) -> tuple[tuple[str, str], ...]:
-    """Each `FORMAT=FILE` as a pair."""
+    """Return each `FORMAT=FILE` as a pair."""
     import click
 
     pairs = []
     for value in given:
         form, _, file = value.partition("=")
         if form not in REPORTS:
-            raise click.BadParameter(f'"{form}" is no format: give one of {", ".join(REPORTS)}, then = and a file.')
+            raise click.BadParameter(f'"{form}" is not a report format: use {", ".join(REPORTS)}, then = and a file.')
         if not file:
-            raise click.BadParameter(f"there is no file: {form}=FILE.")
+            raise click.BadParameter(f"the file is missing: use {form}=FILE.")
         pairs.append((form, file))
     return tuple(pairs)
 
 
 def report_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """The formats of reports; behind one, leave it to the shell to complete the name of a file."""
+    """Complete a report format; after `FORMAT=`, let the shell complete the file name."""
     from click.shell_completion import CompletionItem
 
     if "=" in incomplete:
@@ -92,7 +92,7 @@ def report_names(ctx: click.Context, param: click.Parameter, incomplete: str) ->
 
 REPORT: Final = Option(
     ("--report",),
-    f"Write a report to a file, too: {', '.join(REPORTS)}; repeatable.",
+    f"Also write a report to a file; repeatable. FORMAT is one of {', '.join(REPORTS)}.",
     name="reports",
     multiple=True,
     convert=formats_and_files,
@@ -105,27 +105,27 @@ FIELD_VALIDATION: Final = Option(
     choices=("strict", "warn", "ignore"),
 )
 SETTINGS: Final = (
-    Option(("--strict",), "Make every warning an error.", is_flag=True),
+    Option(("--strict",), "Turn every warning into an error.", is_flag=True),
     FIELD_VALIDATION,
     Option(
         ("--config",),
-        "The settings; by default the nearest trainc.yaml of the first PATH's folder and those above it.",
+        "Settings file; default: the nearest trainc.yaml in the first PATH's folder or above.",
         metavar="FILE",
         complete=file_names,
     ),
-    Option(("--no-config",), "Read no trainc.yaml.", is_flag=True),
+    Option(("--no-config",), "Ignore every trainc.yaml.", is_flag=True),
 )
 SUFFIX: Final = (
     Option(
         ("--name-suffix-hash",),
-        "End the names in a hash of what cannot change in place: a change makes a new JobSet.",
+        "Append a hash of the immutable fields to JobSet names, so that changing them creates a new JobSet.",
         is_flag=True,
     ),
 )
 DELIVERY: Final = (
     *SUFFIX,
-    Option(("--argocd-replace",), "Let Argo CD delete and make anew what it cannot change.", is_flag=True),
-    Option(("--suspend",), "Make every JobSet suspended, for somebody else to start.", is_flag=True),
+    Option(("--argocd-replace",), "Let Argo CD delete and recreate a JobSet that it cannot update.", is_flag=True),
+    Option(("--suspend",), "Create every JobSet suspended, to be resumed later.", is_flag=True),
 )
 
 paths: Final = PATHS.decorate
@@ -134,17 +134,17 @@ namespace: Final = NAMESPACE.decorate
 
 
 def settings(function: Decorated) -> Decorated:
-    """SETTINGS; what they and trainc.yaml say becomes the argument `settings`."""
+    """Add SETTINGS, and pass their values merged with trainc.yaml as the argument `settings`."""
     return _with_rows(SETTINGS, with_settings(function))
 
 
 def delivery(function: Decorated) -> Decorated:
-    """DELIVERY as the argument `delivery`."""
+    """Add DELIVERY, and pass it as the argument `delivery`."""
     return _with_rows(DELIVERY, with_delivery(function))
 
 
 def suffix(function: Decorated) -> Decorated:
-    """SUFFIX as the argument `delivery`, for a command to which only the names matter."""
+    """Add SUFFIX, and pass it as the argument `delivery`, for a command that depends only on the names."""
     return _with_rows(SUFFIX, with_delivery(function))
 
 
@@ -155,7 +155,7 @@ def _with_rows(rows: tuple[Option, ...], function: Decorated) -> Decorated:
 
 
 def with_settings(function: Decorated) -> Decorated:
-    """The function with one argument for SETTINGS and the trainc.yaml that they mean."""
+    """Return the function with one argument for SETTINGS and the trainc.yaml that they select."""
 
     def with_settings(
         *,
@@ -169,8 +169,8 @@ def with_settings(function: Decorated) -> Decorated:
         from trainc.settings import of
 
         if config is not None and no_config:
-            raise misuse("--config reads a file and --no-config reads none: give one of them.")
-        # Files that are checked as a part of a folder have that folder's.
+            raise misuse("--config and --no-config cannot be combined.")
+        # Files that are checked as a subset of a folder use that folder's settings.
         among = others.get("among")
         found = of(paths if among is None else (among,), file=config, search=not no_config)
         if strict:
@@ -201,7 +201,7 @@ def validating(given: FieldValidation | None, paths: tuple[str, ...]) -> Setting
 
 
 def with_delivery(function: Decorated) -> Decorated:
-    """The function with one argument for DELIVERY, or as many of its options as a command has."""
+    """Return the function with one argument for DELIVERY, or for those of its options that a command has."""
 
     def with_delivery(
         *, name_suffix_hash: bool, argocd_replace: bool = False, suspend: bool = False, **others: Any
@@ -214,33 +214,33 @@ def with_delivery(function: Decorated) -> Decorated:
 
 
 def _instead(wrapper: Decorated, function: Decorated) -> Decorated:
-    """A function that is called in place of another one, for click, which reads names, docstrings and options."""
+    """Return the wrapper with the function's name, docstring and options, which click reads."""
     from functools import update_wrapper
 
     return update_wrapper(wrapper, function)
 
 
 def misuse(message: str) -> click.UsageError:
-    """What is wrong with a command line as a whole."""
+    """Return the error for an invalid combination of arguments."""
     import click
 
     return click.UsageError(message)
 
 
 def colored(stream: TextIO | None) -> bool:
-    """Whether colours are wanted: on a terminal that has some, unless NO_COLOR is set; anywhere, if FORCE_COLOR is."""
+    """Return whether to use color: on a terminal that supports it, or if FORCE_COLOR is set; never with NO_COLOR."""
     if os.environ.get("NO_COLOR") or stream is None:
         return False
     return bool(os.environ.get("FORCE_COLOR")) or (stream.isatty() and os.environ.get("TERM") != "dumb")
 
 
 def write(*texts: str) -> None:
-    """Write to standard output as UTF-8, whatever the locale says, one text behind the other."""
+    """Write texts to standard output as UTF-8, whatever the locale."""
     write_bytes(*(text.encode("utf-8", "surrogatepass") for text in texts))
 
 
 def write_bytes(*parts: bytes) -> None:
-    """Write to standard output, byte for byte. Raises OutputError where that cannot be done, but for a closed pipe."""
+    """Write bytes to standard output. Raise OutputError if that fails, or BrokenPipeError for a closed pipe."""
     if sys.stdout is None:
         raise OutputError("it is closed")
     try:
@@ -255,29 +255,29 @@ def write_bytes(*parts: bytes) -> None:
 
 
 def report(text: str) -> None:
-    """Write to standard error, if there is one, with what its encoding cannot say escaped."""
+    """Write to standard error, if it is open; characters outside its encoding are escaped."""
     if sys.stderr is not None:
         sys.stderr.write(text)
         sys.stderr.flush()
 
 
 def summary(compilation: Compilation) -> str:
-    """How many errors and warnings there are."""
+    """Return the number of errors, warnings and notes as text."""
     from trainc.plural import plural
 
     counted = [(sum(d.severity == s for d in compilation.diagnostics), s) for s in ("error", "warning", "note")]
-    said = [plural(count, word) for count, word in counted if count]
+    parts = [plural(count, word) for count, word in counted if count]
     if compilation.raised:
         raised = plural(compilation.raised, "warning")
-        said[0] += f" ({raised} among them: {compilation.strict} makes errors of warnings)"
-    return ", ".join(said)
+        parts[0] += f" (including {raised} turned into errors by {compilation.strict})"
+    return ", ".join(parts)
 
 
 def verdict(compilation: Compilation) -> str:
-    """The same with the number of files; where there is nothing to count, what was looked at."""
+    """Return the summary with the number of files; without diagnostics, the number of checked objects."""
     from trainc.plural import plural
 
     if counted := summary(compilation):
         return f"{counted} in {plural(compilation.files, 'file')}"
     jobs, runtimes = plural(len(compilation.jobs), "TrainJob"), plural(compilation.runtimes, "runtime")
-    return f"no faults found: {jobs}, {runtimes}"
+    return f"no problems found: {jobs}, {runtimes}"

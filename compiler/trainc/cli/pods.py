@@ -1,4 +1,4 @@
-"""`trainc pods`: the pods that the compiled JobSets become, with all that a container finds when it starts."""
+"""`trainc pods`: the pods of the compiled JobSets, with the environment of each container at its start."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 EPILOG = """\b
 Examples:
-  trainc pods job.yaml                    list the pods, and what the first of each kind runs
-  trainc pods job.yaml --index 3          the pods with completion index 3 alone
-  trainc pods job.yaml --job launcher     those of one replicated job, or of one Job
+  trainc pods job.yaml                    list the pods; show the first of each replicated job in detail
+  trainc pods job.yaml --index 3          only pods with completion index 3
+  trainc pods job.yaml --job launcher     only pods of this replicated job or Job
   trainc pods job.yaml --format json | jq '.[0].containers[0].env'
 """
 
 
-@click.command(short_help="Show the pods that TrainJobs become.", epilog=EPILOG)
+@click.command(short_help="Show the pods of TrainJobs.", epilog=EPILOG)
 @options.paths
 @options.runtimes
 @click.option(
@@ -33,15 +33,15 @@ Examples:
     "form",
     type=click.Choice(["table", "json"]),
     default="table",
-    help="json: all of it, for a program; by default a table that fits the terminal.",
+    help="Output format; json has every field. Default: table, truncated to the terminal's width.",
 )
-@click.option("--only", metavar="NAME", help="Show the pods of the TrainJobs of this name alone.")
-@click.option("--job", metavar="JOB", help="Show the pods of this replicated job, or of this Job, alone.")
-@click.option("--index", type=click.IntRange(min=0), metavar="I", help="Show the pods of this completion index alone.")
+@click.option("--only", metavar="NAME", help="Show only pods of TrainJobs with this name.")
+@click.option("--job", metavar="JOB", help="Show only pods of this replicated job or Job.")
+@click.option("--index", type=click.IntRange(min=0), metavar="I", help="Show only pods with this completion index.")
 @options.namespace
 @options.settings
 @options.suffix
-def command(  # noqa: PLR0913, PLR0917 (an option each)
+def command(  # noqa: PLR0913, PLR0917 (one argument per option)
     paths: tuple[str, ...],
     runtimes: tuple[str, ...],
     form: str,
@@ -52,7 +52,7 @@ def command(  # noqa: PLR0913, PLR0917 (an option each)
     settings: Settings,
     delivery: Delivery,
 ) -> int:
-    """Show the pods of the TrainJobs found in PATH (files, folders, or -; by default the current folder)."""
+    """Show the pods of the TrainJobs in PATH (files, folders or -; default: the current folder)."""
     from trainc.compilation import compile
 
     result = compile(
@@ -80,7 +80,7 @@ def _report(result: Compilation) -> None:
 
 
 def _jobs(result: Compilation) -> list[Job]:
-    """The Jobs of all JobSets, each with the ConfigMaps and Secrets that its pods may refer to."""
+    """Return the Jobs of all JobSets, each with the ConfigMaps and Secrets that its pods may refer to."""
     from trainc import pods
     from trainc.kubernetes.environment import sources
 
@@ -93,20 +93,22 @@ def _jobs(result: Compilation) -> list[Job]:
 
 
 def _chosen(jobs: list[Job], name: str | None, index: int | None) -> list[Job]:
-    """The Jobs that were asked for; some of their pods are there."""
+    """Return the selected Jobs. Raise UsageError if a selector matches nothing."""
     chosen = [job for job in jobs if name is None or name in (job.replicated["name"], job.name)]
     if name is not None and not chosen:
         from trainc.nearest import nearest
 
         names = sorted({word for job in jobs for word in (job.replicated["name"], job.name)})
         near = nearest(name, names)
-        there = sorted({job.replicated["name"] for job in jobs})
-        hint = f"did you mean {near}?" if near else f"there are {', '.join(there) or 'none'}."
-        raise click.UsageError(f'No job "{name}": {hint}')
+        known = sorted({job.replicated["name"] for job in jobs})
+        hint = f"did you mean {near}?" if near else f"the replicated jobs are {', '.join(known)}."
+        if not known:
+            hint = "there are none."
+        raise click.UsageError(f'Unknown job "{name}": {hint}')
     if index is not None and not any(job.indexed and index < job.size for job in chosen):
         last = max((job.size for job in chosen if job.indexed), default=0) - 1
-        hint = f"they go from 0 to {last}." if last >= 0 else "these pods have none."
-        raise click.UsageError(f"No pod has the completion index {index}: {hint}")
+        hint = f"the indexes are 0 to {last}." if last >= 0 else "these pods have no index."
+        raise click.UsageError(f"No pod has completion index {index}: {hint}")
     return [job for job in chosen if index is None or (job.indexed and index < job.size)]
 
 

@@ -1,8 +1,8 @@
-"""`--report FORMAT=FILE`: reports to files, besides what a command prints.
+"""`--report FORMAT=FILE`: reports written to files, in addition to a command's output.
 
-Reads    the wanted reports, the paths that the user gave, and what a run has to say.
-Writes   each file whole: beside its place, then renamed into it; a pipe or device as it is. A file that cannot be
-         written is a fault of the command line, told before anything is compiled where that can be known.
+Reads    the requested reports, the input paths, and the result of a run.
+Writes   each file atomically: to a temporary file beside it, which is then renamed; a pipe or device directly. A file
+         that cannot be written is a usage error, reported before compilation if it can be detected then.
 """
 
 from __future__ import annotations
@@ -26,24 +26,30 @@ STDOUT: Final = "-"
 
 
 def check(wanted: Sequence[tuple[str, str]], *, inputs: Sequence[str], stdout: str) -> None:
-    """Refuse files that cannot be written, or must not be. `stdout` is what standard output carries already."""
+    """Raise UsageError for files that cannot or must not be written.
+
+    Args:
+        wanted: the requested reports, as pairs of format and file.
+        inputs: the input paths.
+        stdout: what standard output already carries, for the message; empty if nothing.
+    """
     given = {os.path.realpath(path) for path in inputs if path != STDIN}
     seen: set[str] = set()
     for _, file in wanted:
         real = file if file == STDOUT else os.path.realpath(file)
         if real in seen:
-            raise _refused(file, "is given twice: a file holds one report")
+            raise _rejected(file, "is given twice: use one file per report")
         seen.add(real)
         if stdout and (file == STDOUT or _holds_standard_output(file)):
-            raise _refused(file, f"is standard output, which carries {stdout}; ./- is a file of that name")
+            raise _rejected(file, f"is standard output, which already carries {stdout}; use ./- for a file named -")
         if real in given or (file != STDOUT and _may_be_input(real)):
-            raise _refused(file, "is no report, and may be an input: choose another file")
-        if file != STDOUT and (why := _unwritable(file)):
-            raise _refused(file, f"cannot be written: {why}")
+            raise _rejected(file, "is not a report and may be an input: use another file")
+        if file != STDOUT and (reason := _unwritable(file)):
+            raise _rejected(file, f"cannot be written: {reason}")
 
 
 def write(wanted: Sequence[tuple[str, str]], result: Compilation) -> None:
-    """Write every report. Raises UsageError for a file that the system refuses."""
+    """Write every report. Raise UsageError for a file that cannot be written."""
     for form, file in wanted:
         text = reports.load(form).render(
             result.diagnostics, summary=options.verdict(result), color=False, checked=result.checked
@@ -54,17 +60,17 @@ def write(wanted: Sequence[tuple[str, str]], result: Compilation) -> None:
         try:
             _write(file, text.encode("utf-8", "surrogatepass"))
         except OSError as error:
-            raise _refused(file, f"cannot be written: {error.strerror}") from None
+            raise _rejected(file, f"cannot be written: {error.strerror}") from None
 
 
-def _refused(file: str, why: str) -> click.UsageError:
+def _rejected(file: str, reason: str) -> click.UsageError:
     from trainc.source.printable import escape
 
-    return click.UsageError(f"--report: {escape(file)} {why}.")
+    return click.UsageError(f"--report: {escape(file)} {reason}.")
 
 
 def _may_be_input(file: str) -> bool:
-    """Whether a file may hold manifests: a report of an earlier run may be replaced, whatever its name."""
+    """Return whether a file may hold manifests. The report of an earlier run may be replaced, whatever its name."""
     if not file.endswith(SUFFIXES) or not os.path.isfile(file):
         return False
     import json
@@ -72,14 +78,14 @@ def _may_be_input(file: str) -> bool:
     try:
         with open(file, "rb") as opened:
             data = opened.read()
-        there = json.loads(data) if data.strip() else []
+        content = json.loads(data) if data.strip() else []
     except (OSError, ValueError, RecursionError):
         return True
-    return not (isinstance(there, list) or (isinstance(there, dict) and "runs" in there))
+    return not (isinstance(content, list) or (isinstance(content, dict) and "runs" in content))
 
 
 def _unwritable(file: str) -> str:
-    """Why a file cannot be written; empty where nothing is known that stands against it."""
+    """Return the reason why a file cannot be written; empty if none is known."""
     if os.path.isdir(file):
         return "it is a folder"
     if _is_stream(file):
@@ -88,25 +94,25 @@ def _unwritable(file: str) -> str:
     while not os.path.lexists(folder):
         folder = os.path.dirname(folder)
     if not os.path.isdir(folder):
-        return f"{folder} is no folder"
+        return f"{folder} is not a folder"
     return "" if os.access(folder, os.W_OK | os.X_OK) else "permission denied"
 
 
 def _is_stream(file: str) -> bool:
-    """Whether a path is a pipe or a device: what no file can be renamed into."""
+    """Return whether a path is a pipe or a device, which a rename would replace."""
     return os.path.exists(file) and not os.path.isfile(file)
 
 
 def _holds_standard_output(file: str) -> bool:
-    """Whether the shell has sent standard output into this file."""
+    """Return whether the shell has redirected standard output to this file."""
     try:
         return os.path.isfile(file) and os.path.samestat(os.stat(file), os.fstat(sys.stdout.fileno()))
     except OSError:
-        return False  # there is no descriptor
+        return False  # standard output has no file descriptor
 
 
 def _write(file: str, data: bytes) -> None:
-    """Write a file, its folders made where they are missing."""
+    """Write a file and create missing folders."""
     if _is_stream(file):
         with open(file, "wb") as opened:
             opened.write(data)

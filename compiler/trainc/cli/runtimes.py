@@ -1,4 +1,4 @@
-"""`trainc runtimes`: the runtimes that a TrainJob can refer to, listed, printed, or written out to be pinned."""
+"""`trainc runtimes`: list, print or export the runtimes that a TrainJob can refer to."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 EPILOG = """\b
 Examples:
-  trainc runtimes                         list the runtimes below the current folder, and the stock ones
-  trainc runtimes platform/runtimes       those found there, and the stock ones
-  trainc runtimes --wide                  with the image and resources of a node
+  trainc runtimes                         list the runtimes below the current folder and the built-in ones
+  trainc runtimes platform/runtimes       list these and the built-in ones
+  trainc runtimes --wide                  list with the image and resources of a node
   trainc runtimes --format json | jq -r '.[].name'
-  trainc runtimes torch-distributed       print one
-  trainc runtimes --export runtimes/      write the stock ones, for a repository that pins them
+  trainc runtimes torch-distributed       print a runtime
+  trainc runtimes --export runtimes/      write the built-in runtimes, to pin them in a repository
 """
 
 COLUMNS = ("NAME", "KIND", "FRAMEWORK", "NODES", "JOBS", "FROM")
@@ -36,14 +36,14 @@ WIDE = ("IMAGE", "RESOURCES")
 
 
 def names_or_files(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """The stock runtimes whose names begin like this; where there are none, files."""
+    """Complete the name of a built-in runtime, or a file if none matches."""
     from click.shell_completion import CompletionItem
 
     items = [CompletionItem(name) for name in options.data_names("runtimes", ".yaml", incomplete)]
     return items or options.file_names(ctx, param, incomplete)
 
 
-@click.command(short_help="List the runtimes, or print one.", epilog=EPILOG)
+@click.command(short_help="List, print or export runtimes.", epilog=EPILOG)
 @click.argument("arguments", nargs=-1, metavar="[NAME] [PATH]...", shell_complete=names_or_files)
 @options.runtimes
 @click.option(
@@ -51,13 +51,13 @@ def names_or_files(ctx: click.Context, param: click.Parameter, incomplete: str) 
     "form",
     type=click.Choice(["table", "json"]),
     default="table",
-    help="json: a list for a program, with all columns; by default a table.",
+    help="json: a list with all columns, for programs; the default is a table.",
 )
-@click.option("--wide", is_flag=True, help="List also which image a node runs, and what it asks for.")
+@click.option("--wide", is_flag=True, help="Also list a node's image and resource requests.")
 @click.option(
     "--export",
     metavar="DIR",
-    help="Write each stock runtime to DIR/<name>.yaml; a file there is kept.",
+    help="Write each built-in runtime to DIR/<name>.yaml; existing files are kept.",
     shell_complete=options.folder_names,
 )
 @options.FIELD_VALIDATION.decorate
@@ -69,18 +69,19 @@ def command(
     export: str | None,
     field_validation: FieldValidation | None,
 ) -> int:
-    """List the runtimes found in PATH and the stock ones, or print the one called NAME.
+    """List the runtimes in PATH and the built-in ones, or print the runtime NAME.
 
-    PATH is files, folders, or -; by default the current folder.
+    PATH is files, folders or -; the default is the current folder.
     """
     paths = tuple(argument for argument in arguments if _is_path(argument))
     name, *more = [argument for argument in arguments if argument not in paths] or [""]
     if more:
-        raise click.UsageError(f"One NAME at a time: {name} and {', '.join(more)} are two.")
+        raise click.UsageError(f"Only one NAME is allowed: {', '.join((name, *more))}.")
     if name and export:
-        raise click.UsageError("--export writes all stock runtimes: leave NAME out.")
+        raise click.UsageError("--export cannot be combined with NAME: it writes all built-in runtimes.")
     if (wide or form == "json") and (name or export):
-        raise click.UsageError(f"{'--wide' if wide else '--format json'} is for the list: leave it out.")
+        option = "--wide" if wide else "--format json"
+        raise click.UsageError(f"{option} cannot be combined with NAME or --export.")
     from trainc.compilation import Options, library
 
     if export:
@@ -112,7 +113,7 @@ def command(
 
 
 def _is_path(argument: str) -> bool:
-    """A name has no slash and no suffix of a file; what is both a stock runtime and a folder is the runtime."""
+    """Return whether an argument is a PATH. A NAME has no slash and no file suffix, and wins over a folder's name."""
     import os
 
     from trainc.data import data_path
@@ -156,7 +157,7 @@ def _row(entry: Entry, runtime: Runtime) -> tuple[str, ...]:
     name = f"{id.namespace}/{id.name}" if id.namespace else id.name
     jobs = [str(job.get("name")) for job in runtime.spec.get("replicatedJobs") or []]
     nodes = str((runtime.policy or {}).get("numNodes", 1))
-    where = "stock" if entry.level == BUILT_IN else entry.document.file
+    where = "built-in" if entry.level == BUILT_IN else entry.document.file
     return tuple(map(escape, (name, id.kind, runtime.framework, nodes, ",".join(jobs), where)))
 
 
@@ -190,7 +191,7 @@ def _node(runtime: Runtime) -> tuple[str, ...]:
 
 
 def _container(runtime: Runtime) -> tuple[str, Tree]:
-    """Return image and requests of the container that trainer fields apply to; a limit is the default of a request."""
+    """Return image and requests of the container that trainer fields apply to; limits are the default requests."""
     from trainc.kubernetes.trees import get
     from trainc.objects import ancestor
     from trainc.plan import NODE, pod_spec
@@ -208,26 +209,26 @@ def _missing(name: str, names: set[str]) -> Diagnostic:
     from trainc.passes import resolve
 
     near = nearest(name, sorted(names))
-    help = f"did you mean {near}?" if near else f"there are {', '.join(sorted(names))}"
+    help = f"did you mean {near}?" if near else f"use one of {', '.join(sorted(names))}"
     return Diagnostic.of(resolve.missing.declared, f'no runtime "{name}"', help, phase="read")
 
 
 def _export(entries: Iterable[Entry], folder: str) -> int:
-    """Write the stock runtimes; a file that is there belongs to the repository by now, and is kept."""
+    """Write the built-in runtimes. An existing file belongs to the repository and is kept."""
     import os
 
     from trainc.library import BUILT_IN
 
-    stock = [entry for entry in entries if entry.level == BUILT_IN]
+    built_in = [entry for entry in entries if entry.level == BUILT_IN]
     try:
         os.makedirs(folder, exist_ok=True)
-        for entry in stock:
+        for entry in built_in:
             path = os.path.join(folder, f"{entry.id.name}.yaml")
             try:
                 with open(path, "x", encoding="utf-8") as file:
                     file.write(entry.document.text)
             except FileExistsError:
-                options.report(f"{path}: kept as it is\n")
+                options.report(f"{path}: exists, kept\n")
             else:
                 options.report(f"{path}: written\n")
     except OSError as error:

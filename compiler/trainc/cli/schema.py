@@ -10,18 +10,18 @@ from trainc.cli import options
 from trainc.cli.codes import OK
 
 FOLDERS = {"JobSet": "jobset-0.12", "Settings": "trainc", "TrainJobCompiler": "trainc"}
-"""The kinds that have one form, whatever the version of Trainer."""
+"""The kinds that do not depend on the Trainer version."""
 KINDS = ("TrainJob", "TrainingRuntime", "ClusterTrainingRuntime", *FOLDERS)
 DIALECTS = ("v2.3", "v2.1", "v2.0", "kep-2170")
 ALIASES = {"2.3": "v2.3", "2.2": "v2.3", "v2.2": "v2.3", "2.1": "v2.1", "2.0": "v2.0", "kep": "kep-2170"}
-"""What people may call them."""
+"""Other names for the dialects."""
 
 
 class Dialect(click.Choice[str]):
-    """A dialect by its key, or by what it may be called."""
+    """A dialect, by its key or an alias."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The key."""
+        """Return the dialect's key."""
         return super().convert(ALIASES.get(value, value), param, ctx)
 
 
@@ -30,15 +30,15 @@ Examples:
   trainc schema TrainJob > .schemas/trainjob.json
   # then, on the first line of a manifest, for yaml-language-server:
   # yaml-language-server: $schema=../.schemas/trainjob.json
-  trainc schema TrainJob --dialect v2.1       as Trainer v2.1 reads it
+  trainc schema TrainJob --dialect v2.1       the schema of Trainer v2.1
 """
 
 
 @click.command(short_help="Print the JSON Schema of a kind.", epilog=EPILOG)
 @click.argument("kind", type=click.Choice(KINDS, case_sensitive=False))
-@click.option("--dialect", type=Dialect(DIALECTS), help="Of which Trainer; by default v2.3.")
+@click.option("--dialect", type=Dialect(DIALECTS), help="Trainer version; default: v2.3.")
 def command(kind: str, dialect: str | None) -> int:
-    """Print the JSON Schema of KIND; Settings are those of trainc itself, in trainc.yaml."""
+    """Print the JSON Schema of KIND. Settings is the schema of trainc.yaml."""
     import json
 
     from trainc import extensions
@@ -46,7 +46,7 @@ def command(kind: str, dialect: str | None) -> int:
     from trainc.frontends.dialects import load
 
     if kind in FOLDERS and dialect:
-        raise click.UsageError(f"--dialect is for the kinds of Trainer: {kind} has one form.")
+        raise click.UsageError(f"--dialect does not apply to {kind}: it is not a kind of Trainer.")
     folder = FOLDERS.get(kind) or load(dialect or DIALECTS[0]).SCHEMA
     if extensions.is_extended(folder, kind):
         options.write(json.dumps(extensions.schema(kind), indent=1) + "\n")
@@ -55,5 +55,5 @@ def command(kind: str, dialect: str | None) -> int:
         with open(data_path("schemas", folder, f"{kind}.json"), encoding="utf-8") as file:
             options.write(file.read())
     except FileNotFoundError:
-        raise click.UsageError(f"{dialect} has no {kind} of its own: leave --dialect out.") from None
+        raise click.UsageError(f"dialect {dialect} does not define {kind}: omit --dialect.") from None
     return OK

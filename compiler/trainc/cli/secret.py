@@ -1,4 +1,4 @@
-"""`trainc secret`: the Secrets that a TrainJob's pods wait for, with new keys: the one command that uses randomness."""
+"""`trainc secret`: the Secrets that a TrainJob's pods wait for, with new keys. Only this command uses randomness."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Examples:
 """
 
 
-@click.command(short_help="Make the Secrets that a TrainJob expects.", epilog=EPILOG)
+@click.command(short_help="Create the Secrets that a TrainJob needs.", epilog=EPILOG)
 @click.argument("job")
 @options.paths
 @options.runtimes
@@ -36,23 +36,23 @@ def command(
 ) -> int:
     """Print every Secret that the pods of TrainJob JOB wait for, with new random keys.
 
-    JOB is the TrainJob's name; it is looked for in PATH (files, folders, or -; by default the current folder).
+    JOB is the name of a TrainJob in PATH (files, folders or -; default: the current folder).
     """
     from trainc.compilation import compile
 
     result = compile(paths or (".",), runtimes=runtimes, only=job, namespace=namespace, settings=settings)
-    # The note on Secrets says to do what is being done.
+    # The note secret-expected recommends this very command.
     result = result._replace(diagnostics=tuple(d for d in result.diagnostics if d.id != "secret-expected"))
     _report(result)
     if result.failed:
         return WRONG_INPUT
     manifests = _manifests(result)
     if not manifests:
-        options.report(f'TrainJob "{job}" expects no Secret\n')
+        options.report(f'TrainJob "{job}" needs no Secret\n')
         return OK
-    if where := _work_tree():
+    if root := _work_tree():
         options.report(
-            f"warning: these keys are made in the git work tree {where!r}: do not commit them; "
+            f"warning: the output may be in the git work tree {root!r}: do not commit these keys; "
             "pipe them to kubectl apply -f -\n"
         )
     from trainc.emit import yaml
@@ -71,7 +71,7 @@ def _report(result: Compilation) -> None:
 
 
 def _manifests(result: Compilation) -> list[Tree]:
-    """The Secrets of every TrainJob of that name: one, but for namespaces."""
+    """Return the Secrets of every TrainJob with that name; there may be one in each namespace."""
     from trainc import keys
     from trainc.frameworks import expected_secrets
 
@@ -79,24 +79,27 @@ def _manifests(result: Compilation) -> list[Tree]:
         return [keys.make(secret, job.namespace) for job in result.jobs for secret in expected_secrets(job.plan)]
     except ImportError as error:
         raise click.UsageError(
-            f"making keys needs the package {error.name or 'cryptography'}: pip install 'trainc[secret]'."
+            f"generating keys requires the package {error.name or 'cryptography'}: pip install 'trainc[secret]'."
         ) from None
 
 
 def _work_tree() -> str:
-    """The git work tree of the file that standard output is; of the current folder where nobody sees where it leads."""
+    """Return the git work tree that the output may land in; empty if there is none.
+
+    If standard output is a file, the file's work tree; if the destination is unknown, the current folder's.
+    """
     from trainc.inputs import root_of
 
     try:
         descriptor = sys.stdout.fileno()
         mode = os.fstat(descriptor).st_mode
     except OSError:
-        return ""  # not even a descriptor
+        return ""  # standard output has no file descriptor
     if stat.S_ISCHR(mode) and not os.isatty(descriptor):
         return ""  # /dev/null
     folder = os.getcwd()
     if stat.S_ISREG(mode):
-        with suppress(OSError):  # only Linux tells
+        with suppress(OSError):  # only Linux has /proc
             folder = os.path.dirname(os.readlink(f"/proc/self/fd/{descriptor}"))
     root = root_of(folder)
     return root if os.path.lexists(os.path.join(root, ".git")) else ""

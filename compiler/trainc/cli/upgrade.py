@@ -1,4 +1,4 @@
-"""`trainc upgrade`: TrainJobs and runtimes of older versions of Trainer, rewritten for v2.3."""
+"""`trainc upgrade`: rewrite TrainJobs and runtimes of older Trainer versions for v2.3."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ if TYPE_CHECKING:
 
 EPILOG = """\b
 Examples:
-  trainc upgrade job.yaml                 print it as it would be
-  trainc upgrade jobs/ --diff             show what would change
+  trainc upgrade job.yaml                 print the rewritten text
+  trainc upgrade jobs/ --diff             show the changes
   trainc upgrade jobs/ --write            rewrite the files
-  trainc upgrade jobs/ --check            exit 3 with a diff when a file is written for an older Trainer
+  trainc upgrade jobs/ --check            exit 3 with a diff if a file is for an older Trainer version
 """
 
 
-@click.command(short_help="Rewrite TrainJobs of older Trainers for v2.3.", epilog=EPILOG)
+@click.command(short_help="Rewrite TrainJobs of older Trainer versions for v2.3.", epilog=EPILOG)
 @options.paths
 @options.runtimes
 @click.option("--write", is_flag=True, help="Rewrite the files in place.")
-@click.option("--diff", is_flag=True, help="Write nothing; show what would change.")
-@click.option("--check", is_flag=True, help="As --diff, and exit 3 when something would change.")
+@click.option("--diff", is_flag=True, help="Show the changes and write nothing.")
+@click.option("--check", is_flag=True, help="Like --diff, and exit 3 if there are changes.")
 @options.field_validation
 def command(
     paths: tuple[str, ...], runtimes: tuple[str, ...], write: bool, diff: bool, check: bool, settings: Settings
 ) -> int:
-    """Rewrite the TrainJobs and runtimes found in PATH as Trainer v2.3 writes them, and print the result.
+    """Rewrite the TrainJobs and runtimes in PATH in the v2.3 dialect, and print the result.
 
-    Comments, order and quoting are kept. Every upgrade is proved: the new document compiles to the same bytes.
+    Comments, order and quoting are kept. Each upgrade is verified: the new document compiles to the same bytes.
     """
     if write and (check or diff):
-        raise click.UsageError("--write changes files, --check and --diff do not: give one of them.")
+        raise click.UsageError("--write cannot be combined with --check or --diff.")
     if "-" in paths and (write or len(paths) > 1):
-        raise click.UsageError("- is rewritten to standard output: give it alone, without --write.")
+        raise click.UsageError("- must be the only PATH and cannot be combined with --write.")
     from trainc.diagnostics import failed
     from trainc.reports import text
     from trainc.upgrade import upgrade
@@ -53,13 +53,13 @@ def command(
     if write:
         for file in upgraded:
             _replace(file)
-    told = "".join(line for file in upgraded for line in _told(file, done=write))
-    options.report(text.render(diagnostics, summary="", color=options.colored(sys.stderr)) + told)
+    changes = "".join(line for file in upgraded for line in _changes(file, done=write))
+    options.report(text.render(diagnostics, summary="", color=options.colored(sys.stderr)) + changes)
     if check or diff:
         options.write("".join(line for file in upgraded for line in _diff(file)))
     elif not write and not failed(diagnostics):
         _print(upgraded, paths, stdin)
-    if not told and not diagnostics:
+    if not changes and not diagnostics:
         options.report("nothing to upgrade\n")
     if failed(diagnostics):
         return WRONG_INPUT
@@ -67,7 +67,7 @@ def command(
 
 
 def _print(upgraded: list[Upgraded], paths: tuple[str, ...], stdin: bytes) -> None:
-    """The new texts in one stream; what need not change is printed where it is all that was asked for."""
+    """Print the new texts as one stream. A single file or `-` is printed even if it is unchanged."""
     if upgraded:
         options.write("---\n".join(file.new if file.new.endswith("\n") else f"{file.new}\n" for file in upgraded))
     elif paths == ("-",):
@@ -77,8 +77,8 @@ def _print(upgraded: list[Upgraded], paths: tuple[str, ...], stdin: bytes) -> No
             options.write_bytes(file.read())
 
 
-def _told(file: Upgraded, *, done: bool) -> Iterator[str]:
-    """What changed, and from what."""
+def _changes(file: Upgraded, *, done: bool) -> Iterator[str]:
+    """Yield the changes of a file, line by line."""
     from trainc.reports.text import escape
 
     for changed in file.changed:
@@ -102,7 +102,7 @@ def _diff(file: Upgraded) -> Iterator[str]:
 
 
 def _replace(file: Upgraded) -> None:
-    """Write the new text beside the old file, then put it in its place."""
+    """Replace a file atomically: write a temporary file beside it, then rename it."""
     import tempfile
     from contextlib import ExitStack
 

@@ -1,4 +1,4 @@
-"""`trainc validate`: everything that the cluster would say of the given TrainJobs and runtimes, without output."""
+"""`trainc validate`: report every error that the cluster would return for TrainJobs and runtimes, and lint findings."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ Examples:
   trainc validate job.yaml -r platform/runtimes
   trainc validate --format json | jq '.[] | select(.severity == "error")'
   trainc validate --report junit=reports/junit.xml --report sarif=trainc.sarif
-  trainc validate --among . jobs/a.yaml   what is to be said of one file, with runtimes from anywhere in the folder
+  trainc validate --among . jobs/a.yaml   check one file, with runtimes from anywhere in the folder
   trainc validate --explain wrong-type
 """
 
 
 def ids(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    """The ids of diagnostics that begin like this."""
+    """Complete the id of a diagnostic."""
     return options.data_names("diagnostics", ".md", incomplete)
 
 
 @options.with_settings
 @options.with_delivery
-def validate(  # noqa: PLR0913, PLR0917 (an option each)
+def validate(  # noqa: PLR0913, PLR0917 (one argument per option)
     paths: tuple[str, ...],
     runtimes: tuple[str, ...],
     form: str,
@@ -44,13 +44,13 @@ def validate(  # noqa: PLR0913, PLR0917 (an option each)
     among: str | None,
     explain: str | None,
 ) -> int:
-    """Check the TrainJobs and runtimes found in PATH (files, folders, or -; by default the current folder)."""
+    """Check the TrainJobs and runtimes in PATH (files, folders or -; default: the current folder)."""
     if explain is not None:
         if paths or reports:
-            raise options.misuse("--explain prints a page and checks nothing: leave PATH and --report out.")
+            raise options.misuse("--explain cannot be combined with PATH or --report: it checks nothing.")
         return _explain(explain)
     if among is not None and not paths:
-        raise options.misuse("--among checks files as a part of a folder: give the files, too.")
+        raise options.misuse("--among requires PATH: the files to check.")
     if reports:
         from trainc.cli import reporting
 
@@ -85,7 +85,7 @@ command = Command(
         options.RUNTIMES,
         Option(
             ("--format",),
-            "Of the report on standard output; by default text.",
+            "Format of the report on standard output; default: text.",
             name="form",
             choices=options.REPORTS,
             default="text",
@@ -96,24 +96,24 @@ command = Command(
         *options.SUFFIX,
         Option(
             ("--among",),
-            "Check PATH as a part of DIR, whose runtimes it finds; with one in PATH, every TrainJob of DIR is checked.",
+            "Check PATH as a subset of DIR, with DIR's runtimes; a runtime in PATH checks every TrainJob in DIR.",
             metavar="DIR",
             complete=options.folder_names,
         ),
         Option(
             ("--explain",),
-            "Print what a diagnostic's ID means, with an example, and check nothing.",
+            "Print the page of a diagnostic, with its meaning and an example, and exit.",
             metavar="ID",
             complete=ids,
         ),
     ),
-    short_help="Check TrainJobs and runtimes as the cluster would.",
+    short_help="Check TrainJobs and runtimes as the cluster does.",
     epilog=EPILOG,
 )
 
 
 def _explain(id: str) -> int:
-    """Print the page of an id."""
+    """Print the page of a diagnostic id."""
     from trainc import catalogue
 
     known = catalogue.entries()
@@ -121,7 +121,7 @@ def _explain(id: str) -> int:
         from trainc.nearest import nearest
 
         near = nearest(id, known)
-        hint = f' Did you mean "{near}"?' if near else " A report has it in brackets, as in error[wrong-type]."
-        raise options.misuse(f'No diagnostic "{id}".{hint}')
+        hint = f' Did you mean "{near}"?' if near else " Reports show the id in brackets: error[wrong-type]."
+        raise options.misuse(f'Unknown diagnostic "{id}".{hint}')
     options.write(catalogue.explained(known[id]))
     return OK

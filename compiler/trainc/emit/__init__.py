@@ -1,5 +1,5 @@
-"""The back end: manifests as bytes that are the same everywhere, and that every reader understands alike.
+"""The back end: manifests as deterministic bytes that every parser reads alike.
 
-A format is a file here, and its name is the key of `--format`: `yaml`, `json`. Each has `render(objects) -> str`.
-In which order objects and fields stand is the same for all of them: `order`.
+Each format is a module, named after its `--format` key: `yaml`, `json`. It has `render(objects) -> str`. All formats
+share the order of objects and fields: `order`.
 """

@@ -1,8 +1,9 @@
-"""Manifests as one JSON list, its fields in the order of the YAML; for programs, and for `kubectl` after a `jq '.[]'`.
+"""Manifests as one JSON list, with fields in the order of the YAML; for programs, and for `kubectl` after `jq '.[]'`.
 
-Reads JSON trees, returns text in which every non-ASCII character stands as it is, save those that YAML escapes too:
-some programs (kubectl, for a list) read JSON as YAML, and lone surrogates have no bytes. Beyond U+FFFF nothing is
-escaped: it would take two surrogates, which YAML readers refuse.
+Reads    JSON trees.
+Returns  text in which non-ASCII characters are literal, except those that the YAML writer escapes too: some programs
+         (such as kubectl, for a list) read JSON as YAML, and lone surrogates have no bytes. Characters beyond U+FFFF
+         are never escaped: an escape takes two surrogates, which YAML parsers reject.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ _HIDDEN: Final = re.compile(f"[{HIDDEN}]")
 
 
 def render(objects: Sequence[Tree]) -> str:
-    """The objects as a JSON list, in the given order, indented by 2.
+    """Return the objects as a JSON list, in the given order, indented by 2.
 
-    Raises TypeError or ValueError for what JSON cannot hold: NaN, infinities, other types.
+    Raise TypeError or ValueError for values that JSON cannot represent: NaN, infinities, other types.
     """
     text = json.dumps([order.in_order(tree) for tree in objects], ensure_ascii=False, indent=2, allow_nan=False)
     return _HIDDEN.sub(lambda match: json.dumps(match[0])[1:-1], text) + "\n"

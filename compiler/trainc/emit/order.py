@@ -1,7 +1,8 @@
-"""In which order objects and their fields are written; every format keeps to it.
+"""The output order of objects and fields, which every format uses.
 
-Reads manifests, returns them or their keys in order. The order of Kubernetes' own tools differs between them
-(kubectl sorts, kustomize keeps); ours puts first what a reader looks for first.
+Reads    manifests.
+Returns  the manifests or their keys in order. The tools of Kubernetes differ (kubectl sorts, kustomize keeps the
+         order); trainc puts the identifying fields first.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ TOP: Final = {"apiVersion": 0, "kind": 1, "metadata": 2, "spec": 3}
 
 
 def objects_of_a_job(objects: Iterable[Tree]) -> list[Tree]:
-    """What was compiled from one TrainJob: its JobSet, then the rest by apiVersion, kind and name."""
+    """Sort the compiled objects of one TrainJob: the JobSet, then the others by apiVersion, kind and name."""
     return sorted(
         objects,
         key=lambda tree: (tree["kind"] != "JobSet", tree["apiVersion"], tree["kind"], tree["metadata"]["name"]),
@@ -25,7 +26,7 @@ def objects_of_a_job(objects: Iterable[Tree]) -> list[Tree]:
 
 
 def top_fields(keys: Iterable[str]) -> list[str]:
-    """The keys of a whole object: apiVersion, kind, metadata, spec, then the others sorted.
+    """Sort the keys of a whole object: apiVersion, kind, metadata, spec, then the others sorted.
 
     >>> top_fields(["data", "metadata", "binaryData", "apiVersion"])
     ['apiVersion', 'metadata', 'binaryData', 'data']
@@ -34,7 +35,7 @@ def top_fields(keys: Iterable[str]) -> list[str]:
 
 
 def fields(keys: Iterable[str]) -> list[str]:
-    """The keys of a mapping inside an object: name, then the others sorted by code point.
+    """Sort the keys of a mapping inside an object: name, then the others by code point.
 
     >>> fields(["value", "name", "Key"])
     ['name', 'Key', 'value']
@@ -43,7 +44,7 @@ def fields(keys: Iterable[str]) -> list[str]:
 
 
 def in_order(tree: Tree) -> Tree:
-    """A copy of a whole object whose mappings are in the order in which they are to be written."""
+    """Return a copy of a whole object with its mappings in output order."""
     return {key: _inside(tree[key]) for key in top_fields(tree)}
 
 

@@ -1,12 +1,12 @@
-"""Manifests as YAML that YAML 1.1 and YAML 1.2 readers, kubectl's among them, read alike.
+"""Manifests as YAML that all YAML 1.1 and YAML 1.2 parsers, including kubectl's, read alike.
 
-Reads JSON trees (string keys; None, bool, int, finite float, str, list, dict), returns block style: lists at the
-indentation of their key, literal blocks for text of several lines, quotes wherever any reader would see anything else
-than the string, no folding of long lines. Which quotes is decided as in sigs.k8s.io/yaml v1.6.0: "" around
-what would be another type, '' around what would be syntax.
+Reads    JSON trees: string keys; None, bool, int, finite float, str, list, dict.
+Returns  block style: lists at the indentation of their key, literal blocks for multi-line strings, no folding of long
+         lines, and quotes around each string that any parser would read differently without them. The kind of quotes is
+         that of sigs.k8s.io/yaml v1.6.0: "" around a string that looks like another type, '' around syntax.
 
-This is the hot path of a build. Trees share subtrees (the jobs of one runtime most of theirs), and repeat their keys
-and words: a Writer remembers what it wrote.
+This is the hot path of a build. The jobs of one runtime share most subtrees and repeat keys and strings, so a Writer
+caches the text that it has written.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 
     from trainc.kubernetes.trees import Tree
 
-# A longer key, quotes included, is one only after "? " (YAML 1.2, section 7.4.2; libyaml and Go agree).
+# A longer key, including its quotes, needs a leading "? " (YAML 1.2, section 7.4.2; libyaml and Go agree).
 IMPLICIT_KEY: Final = 1024
-# What a Writer remembers: at most so many entries in each of its tables (a full one is emptied), strings of at most so
-# many characters, subtrees with at least so many entries of their own.
+# The caches of a Writer: the maximum number of entries in each (a full cache is cleared), the maximum length of a
+# cached string, the minimum number of entries in a cached subtree.
 ENTRIES: Final = 16384
 KEPT: Final = 256
 WORTH_KEEPING: Final = 2
 
-# What is written as an escape, from U+007F on: control characters, the line breaks that only YAML 1.1 knows (U+0085,
-# U+2028, U+2029), the byte order mark, surrogates, non-characters; and what would hide in a review: invisible and
-# bidirectional marks. A fixed list: str.isprintable changes with Python's version, and so would our bytes.
+# The characters from U+007F on that are escaped: control characters, the line breaks of YAML 1.1 only (U+0085, U+2028,
+# U+2029), the byte order mark, surrogates, non-characters, and invisible and bidirectional marks, which a review does
+# not show. The list is fixed because str.isprintable, and thus the output, would change with Python's version.
 HIDDEN: Final = (
     r"\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
     r"\ud800-\udfff\ufeff\ufff9-\ufffb\ufffe\uffff"
@@ -39,13 +39,13 @@ HIDDEN: Final = (
 _CONTROLS_AND_TAGS: Final = r"\x00-\x1f\U000e0000-\U000e0fff"
 _SHORT_ESCAPES: Final = {'"': r"\"", "\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r", "\0": r"\0"}
 
-# What some reader takes for another type, words in any case: the union of YAML 1.1's types, 1.2's, and those of Go's,
-# Python's and Ruby's readers (which know 0o17, 1_000 and 1,000), rather too much than too little.
+# Strings that some parser reads as another type, in any case: the union of the types of YAML 1.1, YAML 1.2 and the
+# parsers of Go, Python and Ruby (which accept 0o17, 1_000 and 1,000). Unnecessary quotes are harmless.
 _OTHER_WORDS: Final = frozenset(
     {"", "~", "null", "true", "false", "y", "n", "yes", "no", "on", "off", "=", "<<", ".inf", "+.inf", "-.inf", ".nan"}
 )
 _WORD: Final = re.compile("(?:--)?[A-Za-z/](?:[A-Za-z0-9_./=@+:-]*[A-Za-z0-9_./=@+-])?")
-"""Names, paths, images, options: plain, unless they are one of those words."""
+"""Names, paths, images and options: written plain unless they are one of those words."""
 _NUMBERS: Final = "|".join(
     (
         "[-+]?D+(?:[.]D*)?(?:[eE][-+]?D+)?",  # 12  +1_000  08  1.  1.5e3
@@ -58,30 +58,30 @@ _NUMBERS: Final = "|".join(
 
 
 def render(objects: Sequence[Tree]) -> str:
-    """The objects as one YAML stream, in the given order, separated by `---`.
+    """Return the objects as one YAML stream, in the given order, separated by `---`.
 
-    Raises TypeError or ValueError for what JSON cannot hold: keys that are no strings, NaN, infinities, other types.
+    Raise TypeError or ValueError for values that JSON cannot represent: non-string keys, NaN, infinities, other types.
     """
     writer = Writer()
     return "---\n".join([writer.document(tree) for tree in objects])
 
 
 class Writer:
-    """Writes any number of objects, remembering scalars, keys and shared subtrees from one to the next.
+    """Write any number of objects, with a cache of scalars, keys and shared subtrees.
 
-    Subtrees are known by identity. They must not change while the Writer lives; it keeps them alive, so that no
-    identity is given away a second time.
+    The cache identifies subtrees by `id()`. They must not change while the Writer lives. It keeps references to them,
+    so that no id is reused.
     """
 
     __slots__ = ("_as_given", "_levels")
 
     def __init__(self, *, as_given: bool = False) -> None:
-        """`as_given` keeps the keys in the order in which they come: for documents that are somebody else's."""
+        """Create a Writer. `as_given` keeps the order of keys, for documents that trainc does not own."""
         self._as_given = as_given
         self._levels = [_Level(0, as_given=as_given)]
 
     def document(self, tree: Tree) -> str:
-        """One object, down to its last line break; without `---`.
+        """Return one object with its final line break, without `---`.
 
         >>> print(Writer().document({"kind": "A", "spec": {"args": ["no", "a: b"], "name": "x"}}), end="")
         kind: A
@@ -94,14 +94,14 @@ class Writer:
         return f"{self._mapping(tree, 0) or {}}\n"
 
     def part(self, node: Any) -> str:
-        """A mapping or list that is not empty, without its last line break."""
+        """Return a non-empty mapping or list without its final line break."""
         return self._node(node, 1).replace("\n  ", "\n")
 
     def _node(self, node: Any, depth: int) -> str:
-        """A mapping or list that is not empty, its first line without indentation.
+        """Return a non-empty mapping or list, its first line without indentation.
 
-        Its text is kept when it is seen a second time: most subtrees are seen once, and need no memory. The smallest
-        ones are written again faster than they are looked up.
+        The text is cached when the subtree occurs a second time, because most subtrees occur once. The smallest
+        subtrees are not cached: writing them is faster than a lookup.
         """
         levels = self._levels
         if depth == len(levels):
@@ -150,7 +150,7 @@ class Writer:
 
 
 class _Level:
-    """What a Writer remembers of one indentation: the text of a node depends on nothing else."""
+    """The caches of a Writer for one indentation. A node's text depends only on the node and the indentation."""
 
     __slots__ = ("labels", "line", "scalars", "seen")
 
@@ -162,7 +162,7 @@ class _Level:
 
 
 class _Scalars(dict[str, str]):
-    """Each string as it stands after `key:` or `-`, with the space between; made when first asked for."""
+    """Each string as written after `key:` or `-`, including the space; computed on first use."""
 
     def __init__(self, block_line: str) -> None:
         self._block_line = block_line
@@ -177,7 +177,7 @@ class _Scalars(dict[str, str]):
 
 
 class _Labels(dict[tuple[str, ...], list[tuple[str, str]]]):
-    """For the keys of a mapping, as they come: each key in order, and how it is written, down to its colon."""
+    """For the keys of a mapping: each key in output order, and its text including the colon."""
 
     def __init__(self, line: str, in_order: Callable[[tuple[str, ...]], list[str]]) -> None:
         self._line = line
@@ -196,7 +196,7 @@ class _Labels(dict[tuple[str, ...], list[tuple[str, str]]]):
 
 
 def _is_block(text: str) -> bool:
-    """Whether a literal block carries the text to every reader: kustomize loses one that starts with a tab."""
+    """Return whether a literal block preserves the text in every parser. kustomize loses one that starts with a tab."""
     rows = text.lstrip("\n")
     return (
         "\n" in text
@@ -207,7 +207,7 @@ def _is_block(text: str) -> bool:
 
 
 def _block(text: str, line: str) -> str:
-    """A literal block. Its indentation is written out where the text would hide it, empty lines get none."""
+    """Return a literal block, with an indentation indicator if the text starts with a space or an empty line."""
     hint = "2" if text[0] in " \n" else ""
     body = text.removesuffix("\n")
     chomping = "-" if body == text else "+" if body.endswith("\n") else ""
@@ -215,11 +215,11 @@ def _block(text: str, line: str) -> str:
 
 
 def inline(text: str) -> str:
-    """A string on one line: plain if every reader sees the same string in it."""
+    """Return a string on one line: plain if every parser reads the same string from it, otherwise quoted."""
     if _WORD.fullmatch(text) and text.lower() not in _OTHER_WORDS:
-        return text  # as nearly always
+        return text  # the most frequent case
     if not _is_printable(text) or _is_other_type(text):
-        if text.isascii() and text.isprintable():  # as most are; the expression takes long to compile
+        if text.isascii() and text.isprintable():  # the most frequent case; the expression is slow to compile
             return '"' + text.replace("\\", r"\\").replace('"', r"\"") + '"'
         return '"' + re.sub(rf'["\\{_CONTROLS_AND_TAGS}{HIDDEN}]', _escape, text) + '"'
     if _is_syntax(text):
@@ -228,7 +228,7 @@ def inline(text: str) -> str:
 
 
 def _is_printable(text: str) -> bool:
-    # The expression is costly to compile, and most manifests are ASCII.
+    # The expression is slow to compile, and most manifests are ASCII.
     return text.isprintable() if text.isascii() else not re.search(f"[{_CONTROLS_AND_TAGS}{HIDDEN}]", text)
 
 
@@ -237,7 +237,7 @@ def _is_other_type(text: str) -> bool:
 
 
 def _is_syntax(text: str) -> bool:
-    """Whether something in the text starts, ends or separates something else in YAML, or is a space it would lose."""
+    """Return whether the text contains YAML syntax, or leading or trailing spaces, which a plain scalar loses."""
     return (
         text[0] in "[]{},#&*!|>'\"%@` "
         or text[-1] in ": "
@@ -257,9 +257,9 @@ def _escape(match: re.Match[str]) -> str:
 
 
 def _literal(value: object) -> str:
-    """What needs no quotes: null, booleans, numbers, empty containers.
+    """Return a null, boolean, number or empty container, none of which has quotes.
 
-    YAML 1.1 knows a float by its point: 1e+21 is 1.0e+21.
+    YAML 1.1 requires the decimal point of a float: 1e+21 is written 1.0e+21.
     """
     if value is None:
         return "null"
@@ -270,8 +270,8 @@ def _literal(value: object) -> str:
     if value in ({}, []):
         return str(value)
     if not isinstance(value, float):
-        raise TypeError(f"{type(value).__name__} is no part of a manifest")
+        raise TypeError(f"a manifest cannot contain a value of type {type(value).__name__}")
     mantissa, exponent, power = repr(value).partition("e")
     if mantissa in {"nan", "inf", "-inf"}:
-        raise ValueError(f"{value} is no number in a manifest")
+        raise ValueError(f"a manifest cannot contain the number {value}")
     return mantissa + (".0" if exponent and "." not in mantissa else "") + exponent + power

@@ -1,8 +1,8 @@
-"""Explaining: for each field of the compiled objects, which stage set it, from which line, and what it was before.
+"""Field provenance: for each field of the compiled objects, the stage that set it, its line and the previous values.
 
-Reads    compiled TrainJobs, and which of their fields are asked for.
-Returns  accounts: an object, and its fields with every writing of each, the last one first. `trace()` has found them;
-         values are shown as a report may show them, without secrets. Loaded by `trainc explain` alone.
+Reads    compiled TrainJobs, and an optional selector of their fields.
+Returns  accounts: an object and its fields, each with all its writings from `trace()`, the latest first. Secret values
+         are masked. Only `trainc explain` imports this.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ if TYPE_CHECKING:
 
 
 class Writing(NamedTuple):
-    """One stage that has set a field."""
+    """One assignment of a field."""
 
     stage: str
-    """By its name in `trainc.pipeline.STAGES`."""
+    """The stage's name in `trainc.pipeline.STAGES`."""
     by: str
-    """Who it was, in words."""
+    """The author, in words."""
     value: Any
-    """What it wrote, secrets hidden."""
+    """The value, with secrets masked."""
     at: Location | None
-    """Where it stands in the input; None for what an option of the command line says."""
+    """The source location; None for a command line option."""
 
 
 class Explained(NamedTuple):
@@ -43,11 +43,11 @@ class Explained(NamedTuple):
 
     path: Path
     writings: tuple[Writing, ...]
-    """The last one first: it says what the field is."""
+    """The latest first, which is the field's final value."""
 
 
 class Account(NamedTuple):
-    """One object of a TrainJob, and those of its fields that are asked for."""
+    """One object of a TrainJob, and its selected fields."""
 
     job: TrainJob
     tree: Tree
@@ -55,12 +55,12 @@ class Account(NamedTuple):
 
 
 def accounts(jobs: Iterable[Compiled], selector: Selector | None = None) -> list[Account]:
-    """The objects that have a field that is asked for; all objects and fields where nothing is."""
+    """Return the objects that have a selected field; without a selector, all objects and fields."""
     found = []
     for compiled in jobs:
         trace = None
         for index, tree in enumerate(compiled.objects):
-            paths = list(asked(tree, selector))
+            paths = list(selected(tree, selector))
             if paths:
                 trace = trace or compiled.trace()
                 fields = tuple(Explained(path, tuple(writings(trace, index, tree, path))) for path in paths)
@@ -68,20 +68,20 @@ def accounts(jobs: Iterable[Compiled], selector: Selector | None = None) -> list
     return found
 
 
-def asked(tree: Tree, selector: Selector | None) -> Iterator[Path]:
-    """The fields of an object that are asked for, in the order in which they are written; of a mapping all in it."""
+def selected(tree: Tree, selector: Selector | None) -> Iterator[Path]:
+    """Yield an object's selected leaf fields, in output order; a selected mapping or list selects all its leaves."""
     ordered = in_order(tree)
     if selector is None:
         yield from leaves(ordered)
         return
-    wanted = selector.find(ordered)
-    for path in leaves(ordered) if wanted else ():
-        if any(path[:length] in wanted for length in range(len(path) + 1)):
+    matches = selector.find(ordered)
+    for path in leaves(ordered) if matches else ():
+        if any(path[:length] in matches for length in range(len(path) + 1)):
             yield path
 
 
 def writings(trace: Trace, index: int, tree: Tree, path: Path) -> Iterator[Writing]:
-    """Who has written a field, the last one first."""
+    """Yield the writings of a field, the latest first."""
     secret = is_secret_at(tree, path)
     for origin in trace.origins(index, path):
         at = None if origin.by == OPTION else origin.place.locate()

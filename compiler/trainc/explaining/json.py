@@ -1,10 +1,10 @@
 """Explanations as JSON, for programs.
 
 Reads    accounts.
-Returns  a list, an entry for each field: `{"trainJob": {"namespace", "name"}, "object": {"apiVersion", "kind",
+Returns  a list with an entry for each field: `{"trainJob": {"namespace", "name"}, "object": {"apiVersion", "kind",
          "namespace", "name"}, "field", "pointer", "value", "stage", "by", "file", "line", "column", "endLine",
-         "endColumn", "before"}`. `pointer` is the field's path in the object as RFC 6901 writes it; `before` has the
-         earlier writings, the last one first, each with the fields from `value` to `endColumn`. Secrets are hidden.
+         "endColumn", "before"}`. `pointer` is the field's RFC 6901 JSON Pointer in the object; `before` lists the
+         earlier writings, latest first, each with the fields from `value` to `endColumn`. Secrets are masked.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def render(accounts: Iterable[Account]) -> str:
-    """The fields as a list."""
+    """Return the fields as a list."""
     entries = [entry for account in accounts for entry in _entries(account)]
     return json.dumps(entries, indent=2, ensure_ascii=False) + "\n"
 

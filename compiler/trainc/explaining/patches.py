@@ -1,12 +1,12 @@
-"""Patches: what each stage did to a TrainJob's objects, as RFC 6902 has it, for programs.
+"""Patches: the changes of each stage to a TrainJob's objects as JSON Patch (RFC 6902), for programs.
 
 Reads    compiled TrainJobs.
-Returns  a list, an entry for each: `{"trainJob": {"namespace", "name"}, "steps": [{"stage", "by", "file", "line",
-         "patch"}]}`. Carried out in order on an empty list, the patches give the list of the TrainJob's objects as
-         `build --format json` prints them; so nothing is hidden in them. `file` and `line` say where the document of
-         the step stands, a patch, the runtime's template, the TrainJob, and are null for what only computes.
-Source   RFC 6902 (JSON Patch). The operations are `tracing.patches`', which follows the items of lists by their merge
-         keys: an inserted container is one operation, not a change of all behind it.
+Returns  a list with an entry for each: `{"trainJob": {"namespace", "name"}, "steps": [{"stage", "by", "file", "line",
+         "patch"}]}`. Applied in order to an empty list, the patches produce the TrainJob's objects as
+         `build --format json` prints them, so nothing is masked. `file` and `line` are the start of the step's source
+         (a runtime patch, the runtime's template or the TrainJob), and null for a computed stage.
+Source   RFC 6902 (JSON Patch). `tracing.patches` computes the operations and tracks list items by their merge keys:
+         an inserted container is one operation, not a change of every item after it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def render(jobs: Iterable[Compiled]) -> str:
-    """The patches of every TrainJob."""
+    """Return the patches of every TrainJob."""
     entries = [
         {"trainJob": {"namespace": job.namespace, "name": job.name}, "steps": list(steps(job.plan))} for job in jobs
     ]
@@ -38,7 +38,7 @@ def render(jobs: Iterable[Compiled]) -> str:
 
 
 def steps(plan: Plan) -> Iterator[Tree]:
-    """What each stage that did anything did."""
+    """Yield the changes of each stage that changed anything."""
     for step in replay(plan):
         operations = [operation.json for operation in _of_objects(step.before, step.after)]
         if operations:
@@ -54,19 +54,19 @@ def steps(plan: Plan) -> Iterator[Tree]:
 
 
 def _of_objects(before: list[Tree], after: list[Tree]) -> Iterator[Operation]:
-    """What makes the objects after a step of those before it, both in the order in which they are written."""
-    there, wanted = objects_of_a_job(before), objects_of_a_job(after)
-    names = [_name(tree) for tree in wanted]
-    for index in reversed(range(len(there))):
-        if _name(there[index]) not in names:
+    """Yield the operations that turn the objects before a step into those after it, both in output order."""
+    old, new = objects_of_a_job(before), objects_of_a_job(after)
+    names = [_name(tree) for tree in new]
+    for index in reversed(range(len(old))):
+        if _name(old[index]) not in names:
             yield Operation("remove", (index,))
-            del there[index]
-    for index, tree in enumerate(wanted):
-        if index < len(there) and _name(there[index]) == names[index]:
-            yield from patch(there[index], tree, (index,))
+            del old[index]
+    for index, tree in enumerate(new):
+        if index < len(old) and _name(old[index]) == names[index]:
+            yield from patch(old[index], tree, (index,))
         else:
             yield Operation("add", (index,), tree)
-            there.insert(index, tree)
+            old.insert(index, tree)
 
 
 def _name(tree: Tree) -> tuple[Any, ...]:
@@ -74,7 +74,7 @@ def _name(tree: Tree) -> tuple[Any, ...]:
 
 
 def _document(plan: Plan, step: StageRecord) -> tuple[str, Place | None]:
-    """Whose step it is, in words, and where the document of it begins."""
+    """Return the author of a step, in words, and the start of its source, if it has one."""
     if step.stage == "conform":
         return "the TrainJob", plan.job.at()
     if step.stage != "override":

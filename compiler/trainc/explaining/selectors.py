@@ -1,9 +1,9 @@
-"""Selectors: which fields are meant by a FIELD, and which may have been when there are none.
+"""Selectors: the fields that match a FIELD, and a suggestion if none does.
 
-Reads    `spec.replicatedJobs[0].template`, as diagnostics spell fields. In brackets stands an index, the name of an
-         item, `key=value` or a quoted key; `*` in a word is any text, alone any one step, `**` any number of steps. In
-         front may stand the object, `ConfigMap/hosts:data` or `ConfigMap:`.
-Returns  the paths in an object.
+Reads    `spec.replicatedJobs[0].template`, in the field syntax of diagnostics. Brackets contain an index, an item's
+         name, `key=value` or a quoted key. `*` within a word matches any text, `*` on its own any one step, `**` any
+         number of steps. A prefix selects the objects: `ConfigMap/hosts:data` or `ConfigMap:`.
+Returns  the matching paths in an object.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree
 
 OBJECT: Final = re.compile(r"([A-Za-z*]+)(?:/([a-z0-9.*-]+))?:")
-"""An object in front of a field."""
+"""The prefix of a FIELD that selects objects."""
 _STEP: Final = re.compile(r"""\.?([^.\[\]]+)|\[("[^"]*"|'[^']*'|[^\[\]"']+)\]""")
 _EVERYWHERE: Final = "**"
 
@@ -32,35 +32,35 @@ class SelectorStep(NamedTuple):
     kind: Literal["word", "key", "index", "item", "deep"]
     text: str
     key: str = "name"
-    """Of an item: which of its fields has the text."""
+    """The field of an item that must match the text."""
 
 
 DEEP: Final = SelectorStep("deep", _EVERYWHERE)
 
 
 class Selector(NamedTuple):
-    """What is asked for."""
+    """A parsed FIELD."""
 
     text: str
-    """As it was written."""
+    """The original text."""
     kind: str
     name: str
     steps: tuple[SelectorStep, ...]
 
-    def means(self, tree: Tree) -> bool:
-        """Whether it is asked for fields of this object."""
+    def matches(self, tree: Tree) -> bool:
+        """Return whether the prefix selects this object."""
         return like(self.kind.lower(), str(tree["kind"]).lower()) and like(self.name, tree["metadata"]["name"])
 
     def find(self, tree: Tree) -> set[Path]:
-        """What is asked for of an object."""
-        return set(_find(tree, self.steps, (), set())) if self.means(tree) else set()
+        """Return the matching paths in an object."""
+        return set(_find(tree, self.steps, (), set())) if self.matches(tree) else set()
 
 
 def parse(text: str) -> Selector | None:
-    """A FIELD as a selector; None where it is none."""
-    front = OBJECT.match(text)
-    kind, name = (front[1], front[2] or "*") if front else ("*", "*")
-    rest = text[front.end() :] if front else text
+    """Parse a FIELD; return None for invalid syntax."""
+    prefix = OBJECT.match(text)
+    kind, name = (prefix[1], prefix[2] or "*") if prefix else ("*", "*")
+    rest = text[prefix.end() :] if prefix else text
     steps, at = [], 0
     while at < len(rest):
         found = _STEP.match(rest, at)
@@ -68,7 +68,7 @@ def parse(text: str) -> Selector | None:
             return None
         steps.append(_word(found[1]) if found[1] else _bracketed(found[2]))
         at = found.end()
-    return Selector(text, kind, name, tuple(steps)) if steps or front else None
+    return Selector(text, kind, name, tuple(steps)) if steps or prefix else None
 
 
 def _word(text: str) -> SelectorStep:
@@ -85,7 +85,7 @@ def _bracketed(text: str) -> SelectorStep:
 
 
 def _find(node: Any, steps: tuple[SelectorStep, ...], path: Path, seen: set[tuple[Path, int]]) -> Iterator[Path]:
-    """Where the steps lead from a node; each place with as many steps before it is visited once."""
+    """Yield the paths that match the steps from a node. Each pair of a path and remaining steps is visited once."""
     if (path, len(steps)) in seen:
         return
     seen.add((path, len(steps)))
@@ -99,20 +99,21 @@ def _find(node: Any, steps: tuple[SelectorStep, ...], path: Path, seen: set[tupl
 
 
 def _next(node: Any, steps: tuple[SelectorStep, ...]) -> Iterator[tuple[str | int, Any, int]]:
-    """The children of a node that are meant, each with the number of steps that it takes."""
+    """Yield the matching children of a node, each with the number of steps that it consumes."""
     first = steps[0]
     if isinstance(node, dict):
         for key, child in node.items():
             if first == DEEP:
                 yield key, child, 0
             else:
-                yield from ((key, child, taken) for taken in _spelt(key, steps))
+                yield from ((key, child, taken) for taken in _steps_of_key(key, steps))
     elif isinstance(node, list):
-        yield from ((index, child, int(first != DEEP)) for index, child in enumerate(node) if _is(index, child, first))
+        items = enumerate(node)
+        yield from ((index, child, int(first != DEEP)) for index, child in items if _matches(index, child, first))
 
 
-def _spelt(key: str, steps: tuple[SelectorStep, ...]) -> Iterator[int]:
-    """How many of the steps spell a key: one that has dots in it may be several words."""
+def _steps_of_key(key: str, steps: tuple[SelectorStep, ...]) -> Iterator[int]:
+    """Yield how many steps a key matches: a key with dots may be several words."""
     if steps[0].kind == "key":
         if key == steps[0].text:
             yield 1
@@ -126,8 +127,8 @@ def _spelt(key: str, steps: tuple[SelectorStep, ...]) -> Iterator[int]:
             yield taken
 
 
-def _is(index: int, item: Any, step: SelectorStep) -> bool:
-    """Whether a step means an item of a list."""
+def _matches(index: int, item: Any, step: SelectorStep) -> bool:
+    """Return whether a step matches a list item."""
     if step.kind == "index":
         return index == int(step.text)
     if step.kind == "item" and step.text != "*":
@@ -136,7 +137,7 @@ def _is(index: int, item: Any, step: SelectorStep) -> bool:
 
 
 def like(pattern: str, text: str) -> bool:
-    """Whether a text is what a pattern says, in which `*` is any text."""
+    """Return whether a text matches a pattern in which `*` is any text."""
     return pattern in ("*", text) or ("*" in pattern and bool(_compiled(pattern).fullmatch(text)))
 
 
@@ -145,27 +146,27 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(re.sub(r"(?:\\\*)+", ".*", re.escape(pattern)), re.DOTALL)
 
 
-def meant(selector: Selector, trees: Iterable[Tree]) -> str:
-    """What to ask for instead of a FIELD that nothing has, in words."""
+def suggestion(selector: Selector, trees: Iterable[Tree]) -> str:
+    """Return the help for a FIELD that no object has."""
     from trainc.nearest import nearest
 
     trees = list(trees)
-    chosen = [tree for tree in trees if selector.means(tree)]
+    chosen = [tree for tree in trees if selector.matches(tree)]
     if not chosen:
-        there = dict.fromkeys(f"{tree['kind']}/{tree['metadata']['name']}" for tree in trees)
-        return f"the objects are {', '.join(there)}"
-    front = selector.text[: front.end()] if (front := OBJECT.match(selector.text)) else ""
-    rest = selector.text[len(front) :]
+        objects = dict.fromkeys(f"{tree['kind']}/{tree['metadata']['name']}" for tree in trees)
+        return f"the objects are {', '.join(objects)}"
+    prefix = found[0] if (found := OBJECT.match(selector.text)) else ""
+    rest = selector.text[len(prefix) :]
     inner = dict.fromkeys(field_of(path) for tree in chosen for path in _find(tree, (DEEP, *selector.steps), (), set()))
     if len(inner) == 1:
-        return f"did you mean {front}{next(iter(inner))}?"
+        return f"did you mean {prefix}{next(iter(inner))}?"
     if inner:
-        return f"did you mean {front}**.{rest}? It is there {len(inner)} times"
+        return f"did you mean {prefix}**.{rest}, which matches {len(inner)} fields?"
     known = dict.fromkeys(field_of(path) for tree in chosen for path in _find(tree, (DEEP,), (), set()) if path)
     if near := nearest(rest, known):
-        return f"did you mean {front}{near}?"
+        return f"did you mean {prefix}{near}?"
     words = dict.fromkeys(str(path[-1]) for tree in chosen for path in _find(tree, (DEEP,), (), set()) if path)
     last = selector.steps[-1].text if selector.steps else ""
     if near := nearest(last, (word for word in words if word)):
-        return f"did you mean {front}**.{near}?"
-    return "leave FIELD out to see all there are"
+        return f"did you mean {prefix}**.{near}?"
+    return "omit FIELD to list every field"

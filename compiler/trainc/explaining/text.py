@@ -1,10 +1,9 @@
 """Explanations as text, for people: a table of fields, or a few fields with the lines that set them.
 
 Reads    accounts.
-Returns  for each object a heading, then its fields in groups, one for each replicated job and container: the field,
-         its value, the stage that set it, the place and whose it is; below it, behind `was`, what it was before. Where
-         no more than FEW fields are asked for, their lines of the input are shown. Control characters of the input are
-         escaped, secrets are hidden.
+Returns  for each object a heading, then its fields in groups, one for each replicated job and container: field, value,
+         stage, line and author; below it, after `was`, each previous value. If a selector matches at most FEW fields,
+         they are shown with their source lines. Control characters of the input are escaped and secrets are masked.
 """
 
 from __future__ import annotations
@@ -29,22 +28,22 @@ if TYPE_CHECKING:
     Paint = Callable[[str, str], str]
 
 FEW: Final = 4
-"""So many fields are shown with their lines."""
-PARTS: Final = ("replicatedJobs", "containers", "initContainers")
+"""The maximum number of selected fields that are shown with source lines."""
+GROUPS: Final = ("replicatedJobs", "containers", "initContainers")
 """The lists whose items have a group of their own."""
 WIDEST: Final = 60
-"""Characters of a value in a table; a longer one is cut."""
+"""The maximum length of a value in a table; longer values are truncated."""
 _QUOTED: Final = re.compile(
     r"|\s.*|.*\s|[-+]?(\d[\d_]*\.?\d*|\.\d+)(e[-+]?\d+)?|true|false|yes|no|on|off|null|~|[\[{\"'].*",
     re.IGNORECASE | re.DOTALL,
 )
-"""What could be taken for something other than the text that it is."""
+"""Strings that could be mistaken for another type, and are quoted."""
 
 
-def render(accounts: Sequence[Account], *, color: bool, asked: bool) -> str:
-    """The whole text. `asked` says whether some fields were asked for, not just all."""
+def render(accounts: Sequence[Account], *, color: bool, selected: bool) -> str:
+    """Return the whole text. `selected` is whether the fields result from a selector."""
     paint = painter(color)
-    few = asked and sum(len(account.fields) for account in accounts) <= FEW
+    few = selected and sum(len(account.fields) for account in accounts) <= FEW
     blocks = [
         "\n".join((_heading(account, paint), "", *(_full if few else _table)(account, paint))) for account in accounts
     ]
@@ -52,7 +51,7 @@ def render(accounts: Sequence[Account], *, color: bool, asked: bool) -> str:
 
 
 def _heading(account: Account, paint: Paint) -> str:
-    """Which object it is, and of which TrainJob."""
+    """Return the heading: the object and its TrainJob."""
     metadata = account.tree["metadata"]
     where = f" in namespace {metadata['namespace']}" if metadata.get("namespace") else ""
     name = paint(BOLD, escape(f"{account.tree['kind']} {metadata['name']}"))
@@ -60,7 +59,7 @@ def _heading(account: Account, paint: Paint) -> str:
 
 
 def _full(account: Account, paint: Paint) -> Iterator[str]:
-    """Fields one by one, each writing with its line."""
+    """Yield the fields, each writing with its source line."""
     for number, (path, writings) in enumerate(account.fields):
         if number:
             yield ""
@@ -75,25 +74,25 @@ def _full(account: Account, paint: Paint) -> Iterator[str]:
 
 
 def _table(account: Account, paint: Paint) -> Iterator[str]:
-    """Fields in groups, a line for each writing."""
-    parts: dict[Path, list[tuple[str, ...]]] = {}
+    """Yield the fields in groups, with a line for each writing."""
+    groups: dict[Path, list[tuple[str, ...]]] = {}
     for explained in account.fields:
-        if not _is_told(account, explained):
-            part = _part(explained.path)
-            parts.setdefault(part, []).extend(_rows(account, part, explained))
-    for number, (part, rows) in enumerate(parts.items()):
+        if not _is_redundant(account, explained):
+            group = _group(explained.path)
+            groups.setdefault(group, []).extend(_rows(account, group, explained))
+    for number, (group, rows) in enumerate(groups.items()):
         if number:
             yield ""
-        if part:
-            yield paint(CYAN, escape(by_names(account.tree, part)))
+        if group:
+            yield paint(CYAN, escape(by_names(account.tree, group)))
         for row, cells in zip(rows, padded(rows), strict=True):
             name, value, stage, place, by = cells
             painted = paint(BLUE, row[3]) + place.removeprefix(row[3])
             yield f"  {line((name, value, stage, painted, by))}"
 
 
-def _is_told(account: Account, explained: Explained) -> bool:
-    """Whether a field is the name that an item of a list goes by, and who wrote it is told by another field of it."""
+def _is_redundant(account: Account, explained: Explained) -> bool:
+    """Return whether a field is the name of a list item, and another field of the item has the same author."""
     *item, last = explained.path
     if not item or not isinstance(item[-1], int) or len(explained.writings) > 1:
         return False
@@ -109,13 +108,13 @@ def _is_told(account: Account, explained: Explained) -> bool:
 
 
 def _author(writing: Writing) -> tuple[str, str]:
-    """The stage, and whose document it merged where there are several."""
+    """Return the stage, and for `override` also the merged document."""
     return writing.stage, writing.by if writing.stage == "override" else ""
 
 
-def _rows(account: Account, part: Path, explained: Explained) -> Iterator[tuple[str, ...]]:
-    """A field, and what it was before: name, value, stage, place, who."""
-    name = by_names(account.tree, explained.path)[len(by_names(account.tree, part)) :].removeprefix(".")
+def _rows(account: Account, group: Path, explained: Explained) -> Iterator[tuple[str, ...]]:
+    """Yield a row for a field's value and for each previous value: name, value, stage, line, author."""
+    name = by_names(account.tree, explained.path)[len(by_names(account.tree, group)) :].removeprefix(".")
     for order, writing in enumerate(explained.writings):
         yield "  was" if order else escape(name), *_cells(writing)
 
@@ -128,18 +127,18 @@ def _cells(writing: Writing) -> tuple[str, ...]:
 
 
 def _line(place: Location | None) -> str:
-    """`file:line`."""
+    """Return `file:line`, or a dash."""
     return position(place._replace(column=0)).removesuffix(":0") if place else "-"
 
 
-def _part(path: Path) -> Path:
-    """The replicated job or container that a field is in; empty outside of them."""
-    ends = (end for end, step in enumerate(path[1:], 2) if path[end - 2] in PARTS and isinstance(step, int))
+def _group(path: Path) -> Path:
+    """Return the path of the replicated job or container that contains a field; empty if there is none."""
+    ends = (end for end, step in enumerate(path[1:], 2) if path[end - 2] in GROUPS and isinstance(step, int))
     return path[: max(ends, default=0)]
 
 
 def shown(value: Any) -> str:
-    """A value on one line; a text in quotes where it could be taken for something else.
+    """Return a value on one line. A string that could be mistaken for another type is quoted.
 
     >>> shown(4), shown("4"), shown("torchrun train.py"), shown(["a"])
     ('4', '"4"', 'torchrun train.py', '["a"]')

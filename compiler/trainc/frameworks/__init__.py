@@ -1,9 +1,9 @@
-"""The framework passes. A policy's key in `mlPolicy` is the name of its file or folder; `plain` is what has no key.
+"""The frameworks. A policy's key in `mlPolicy` is the name of its file or folder; `plain` is for runtimes without one.
 
-A framework has `apply`, which takes a sized plan and returns one with its variables and ports; `RESERVED`, the
-variables that a TrainJob may not set because the framework does, and `RESERVED_AT`, where the webhook says so; and
-`CHECKS`, what else its part of the webhook refuses. One whose pods wait for a Secret has `secrets`, too; one that does
-not reserve the same variables for every plan, `reserved`; one whose processes meet at one place, `RENDEZVOUS`.
+A framework has `apply`, which takes a sized plan and returns a plan with its variables and ports; `RESERVED`, the
+variables that only the framework can set, and `RESERVED_AT`, the field that the webhook reports for them; and `CHECKS`,
+the other rules of its part of the webhook. Optional attributes are `secrets`, for pods that wait for a Secret;
+`reserved`, if the reserved variables depend on the plan; and `RENDEZVOUS`, if there is a rendezvous endpoint.
 """
 
 from __future__ import annotations
@@ -22,43 +22,43 @@ if TYPE_CHECKING:
     from trainc.diagnostics import Diagnostic, ObjectId
     from trainc.plan import Plan
 
-    Asked = Check[[Plan]] | Callable[[ObjectId, Plan], Iterator[Diagnostic]]
-    """A check, or what asks more of them about a plan that has to do with them."""
+    PlanCheck = Check[[Plan]] | Callable[[ObjectId, Plan], Iterator[Diagnostic]]
+    """A check, or a function that runs further checks on the plans they apply to."""
 
 
 FRAMEWORKS: Final = ("flux", "jax", "mpi", "mxnet", "paddle", "plain", "tensorflow", "torch", "xgboost")
 
 
 class Secret(NamedTuple):
-    """A Secret that the pods wait for, which the controller would have made and trainc does not write."""
+    """A Secret that the pods wait for. The controller creates it; trainc does not write it."""
 
     name: str
     kind: Literal["ssh", "curve"]
-    """What is in it: a pair of SSH keys, or a CURVE certificate."""
+    """Its content: a pair of SSH keys, or a CURVE certificate."""
     holds: str
-    """The same in words."""
+    """The content, for messages."""
 
 
 class Framework(Protocol):
-    """What a module in this folder offers."""
+    """The interface of a module in this folder."""
 
     RESERVED: frozenset[str]
     RESERVED_AT: str
-    """How its webhook spells the field of a reserved variable; `{index}` is the variable's place in the list."""
-    CHECKS: tuple[Asked, ...]
+    """The field that its webhook reports for a reserved variable; `{index}` is the variable's index in the list."""
+    CHECKS: tuple[PlanCheck, ...]
     apply: Callable[[Plan], Plan]
 
 
 @cache
 def load(key: str) -> Framework | None:
-    """The framework of a policy's key, or None when there is none of that name."""
+    """Return the framework for a policy's key, or None if the key is unknown."""
     if key not in FRAMEWORKS:
         return None
     return cast("Framework", import_module(f"{__name__}.{key}"))
 
 
 def reserved_variables(plan: Plan) -> frozenset[str]:
-    """The variables that a TrainJob may not set, because its framework does."""
+    """Return the variables that only the framework can set."""
     framework = load(plan.runtime.framework)
     if framework is None:
         return frozenset()
@@ -67,29 +67,29 @@ def reserved_variables(plan: Plan) -> frozenset[str]:
 
 
 def expected_secrets(plan: Plan) -> tuple[Secret, ...]:
-    """The Secrets that the pods of a job wait for."""
+    """Return the Secrets that the pods of a job wait for."""
     secrets: Callable[[Plan], tuple[Secret, ...]] | None = getattr(load(plan.runtime.framework), "secrets", None)
     return secrets(plan) if secrets else ()
 
 
 def rendezvous_sources(plan: Plan) -> tuple[tuple[str, ...], ...]:
-    """In which words a container is told where its processes meet: variables, or a flag of its command.
+    """Return the sources of the rendezvous endpoint in a container: variables, or a command line flag.
 
-    Of several ways the first holds whose words are all there; the values of one way, joined by colons, are the place.
+    The first source applies whose names are all present. Its values, joined by colons, are the endpoint.
     """
     found: tuple[tuple[str, ...], ...] = getattr(load(plan.runtime.framework), "RENDEZVOUS", ())
     return found
 
 
-@check("reserved-env", stage="trainjob", title="The TrainJob sets a variable that the framework sets")
+@check("reserved-env", stage="trainjob", title="Variable that the framework sets")
 def reserved(plan: Plan) -> Iterator[Finding]:
-    """The framework writes these variables itself; another value would break the rendezvous."""
+    """The framework sets these variables itself; another value would break the rendezvous."""
     framework, names = load(plan.runtime.framework), reserved_variables(plan)
     for index, variable in enumerate(plan.job.trainer.get("env") or []):
         if framework and variable.get("name") in names:
             yield Finding(
-                message=f"{variable['name']} is set by the {plan.runtime.framework} framework",
-                help="leave it out: it follows from numNodes, numProcPerNode and the runtime",
+                message=f"the {plan.runtime.framework} framework sets {variable['name']}, so a TrainJob cannot",
+                help="remove it: its value follows from numNodes, numProcPerNode and the runtime",
                 field=framework.RESERVED_AT.format(index=index),
                 place=plan.job.at("spec", "trainer", "env", index, "name"),
             )
@@ -99,18 +99,18 @@ def reserved(plan: Plan) -> Iterator[Finding]:
     "secret-expected",
     stage="build",
     severity="note",
-    title="The pods need a Secret that is not in the output",
+    title="Required Secret not in the output",
     own=True,
 )
 def secret(plan: Plan) -> Iterator[Finding]:
-    """The controller makes new keys for every TrainJob; a manifest is no place for a private key."""
+    """The controller creates new keys for every TrainJob; a private key does not belong in a manifest."""
     for expected in expected_secrets(plan):
         import shlex
 
         file = shlex.quote(plan.job.document.file)
         yield Finding(
-            message=f'the pods wait for a Secret "{expected.name}" with {expected.holds}, which is not in the output',
-            help=f"make it once: trainc secret {plan.job.name} {file} | kubectl apply -f -",
+            message=f'the pods wait for Secret "{expected.name}" with {expected.holds}, which is not in the output',
+            help=f"create it once: trainc secret {plan.job.name} {file} | kubectl apply -f -",
             field="metadata.name",
             place=plan.job.at("metadata", "name"),
         )

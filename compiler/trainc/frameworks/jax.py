@@ -1,9 +1,9 @@
-"""JAX: every process knows the coordinator, how many processes there are, and which one it is.
+"""JAX: give every process the coordinator's address, the number of processes, and its own index.
 
 Reads    trainer.numNodes (mlPolicy.jax is empty).
 Adds     JAX_NUM_PROCESSES, JAX_PROCESS_ID, JAX_COORDINATOR_ADDRESS and container port 29500 to the `node` container of
-         the trainer job. One process a node: numProcPerNode means nothing here.
-Source   kubeflow/trainer v2.3.0, runtime plugin jax. The TrainJob's own variables come after these, and win.
+         the trainer job. One process per node: numProcPerNode has no effect.
+Source   kubeflow/trainer v2.3.0, runtime plugin jax. The TrainJob's own variables come later and take precedence.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ CHECKS: Final[tuple[Check[[Plan]], ...]] = ()
 
 
 def apply(plan: Plan) -> Plan:
-    """Put the coordinator on the trainer's node container."""
+    """Add the coordinator's variables and port to the trainer's `node` container."""
     plan = plan.with_nodes_of_job()
     coordinator = (
         value("JAX_NUM_PROCESSES", plan.nodes),

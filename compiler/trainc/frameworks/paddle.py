@@ -1,12 +1,12 @@
-"""PaddlePaddle in collective mode: `python -m paddle.distributed.launch` finds the others (difference extensions).
+"""PaddlePaddle in collective mode: configure `python -m paddle.distributed.launch` (difference extensions).
 
 Reads    paddle.port; trainer.numNodes, .numProcPerNode.
 Adds     to every container of the trainer job PYTHONUNBUFFERED, PADDLE_JOB_ID, PADDLE_NNODES, PADDLE_MASTER,
-         PADDLE_RANK; to the container `node` the port, POD_IP, and where the TrainJob says it PADDLE_NPROC_PER_NODE.
-Source   kubeflow/training-operator v1.9.3, PaddleJob without a Master: there, the first pod's PADDLE_MASTER has its own
-         address, which the launcher takes for the sign to open the port. The pods of an indexed Job have one template:
-         here, POD_IP is the pod's own host name, made of its rank, and the first pod's is the one in PADDLE_MASTER.
-         PaddlePaddle 3.3.1, distributed/launch, for what is read from the environment; tried with it.
+         PADDLE_RANK; to the container `node` the port, POD_IP, and, if the TrainJob sets it, PADDLE_NPROC_PER_NODE.
+Source   kubeflow/training-operator v1.9.3, PaddleJob without a Master. There, the first pod's PADDLE_MASTER is its own
+         address, which makes the launcher open the port. The pods of an indexed Job share one template, so here POD_IP
+         is the pod's own host name, which contains its rank, and the first pod's POD_IP equals PADDLE_MASTER.
+         PaddlePaddle 3.3.1, distributed/launch, for the environment variables; tested with this version.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ UNBUFFERED: Final = "PYTHONUNBUFFERED"
 
 
 def apply(plan: Plan) -> Plan:
-    """Tell every node who it is, and where all meet."""
+    """Give every node its rank and the rendezvous endpoint."""
     plan = plan.with_nodes_of_job()
     if plan.trainer is None:
         return plan
@@ -42,19 +42,19 @@ def apply(plan: Plan) -> Plan:
     node = plan.find(plan.trainer, NODE)
     for container in plan.containers(plan.trainer):
         own = [*cluster, *of_node(plan)] if container == node else cluster
-        plan = plan._replace(spec=edit(plan.spec, container.path, partial(told, own)))
+        plan = plan._replace(spec=edit(plan.spec, container.path, partial(with_variables, own)))
     return plan.on(node, ports=[{"containerPort": port}])
 
 
 def of_node(plan: Plan) -> list[Tree]:
-    """What the launcher alone reads: by which name the others reach it, and how many processes it starts."""
-    said = plan.job.trainer.get("numProcPerNode")
-    processes = [] if said is None else [value("PADDLE_NPROC_PER_NODE", said)]
+    """Return the variables that only the launcher reads: its own host name, and the number of processes to start."""
+    count = plan.job.trainer.get("numProcPerNode")
+    processes = [] if count is None else [value("PADDLE_NPROC_PER_NODE", count)]
     return [value("POD_IP", plan.endpoint("$(PADDLE_RANK)")), *processes]
 
 
-def told(variables: list[Tree], container: Tree) -> Tree:
-    """A container with these variables last and in this order: one refers to another that stands before it."""
+def with_variables(variables: list[Tree], container: Tree) -> Tree:
+    """Return a container with these variables last and in this order, because some refer to earlier ones."""
     names = {variable["name"] for variable in variables}
     there = [variable for variable in container.get("env") or [] if variable["name"] not in names]
     unbuffered = [] if any(v["name"] == UNBUFFERED for v in there) else [value(UNBUFFERED, 1)]

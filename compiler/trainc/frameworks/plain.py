@@ -1,4 +1,4 @@
-"""Plain: a runtime without a framework policy. The node count and the variables of the TrainJob, nothing else.
+"""Plain: a runtime without a framework policy. Only the TrainJob's node count and variables apply.
 
 Reads    trainer.numNodes, trainer.env.
 Adds     the TrainJob's variables to the `node` container.
@@ -20,6 +20,6 @@ CHECKS: Final[tuple[Check[[Plan]], ...]] = ()
 
 
 def apply(plan: Plan) -> Plan:
-    """Take the TrainJob's node count, and its variables."""
+    """Apply the TrainJob's node count and variables."""
     plan = plan.with_nodes_of_job()
     return plan.on(plan.find(plan.trainer, NODE), env=map(copied, plan.job.trainer.get("env") or []))

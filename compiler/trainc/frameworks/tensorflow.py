@@ -1,12 +1,12 @@
-"""TensorFlow: every task knows the cluster, by role and host, and which task of it this pod is.
+"""TensorFlow: give every task the cluster's roles and hosts, and its own role and index.
 
 Reads    mlPolicy.tensorflow.roles, .port, .dynamicWorkers; trainer.numNodes.
 Adds     TF_TASK_INDEX and TF_CONFIG to every container of the jobs that have a role, and the port to the main one. The
-         pods of a job have one template, so TF_CONFIG is the same text in all of them, and refers to the index by
-         $(TF_TASK_INDEX), which the kubelet puts in: for that it stands before TF_CONFIG.
-Source   trainc's own (difference extensions). The contents are those of TFJob in kubeflow/training-operator v1.9.3 and
-         of volcano v1.15.1, plugin tensorflow; in the sparse form of dynamicWorkers a parameter server keeps its own
-         index (TFJob gives each of them a list of one, in which TensorFlow does not find the second).
+         pods of a job share one template, so TF_CONFIG is the same text in all of them and refers to the index by
+         $(TF_TASK_INDEX). The kubelet expands this reference because TF_TASK_INDEX comes before TF_CONFIG.
+Source   trainc's own (difference extensions). The content is that of TFJob in kubeflow/training-operator v1.9.3 and of
+         volcano v1.15.1, plugin tensorflow. In the sparse form of dynamicWorkers a parameter server keeps its own index
+         (TFJob gives each parameter server a list of one, in which TensorFlow does not find the second).
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ SERVER: Final = "ps"
 CONFIG: Final = "TF_CONFIG"
 INDEX: Final = "TF_TASK_INDEX"
 JOB_INDEX: Final = "metadata.labels['jobset.sigs.k8s.io/job-index']"
-"""Which of several Jobs made of one replicated job a pod is of (JobSet)."""
+"""The field with the index of a pod's Job among the Jobs of one replicated job (JobSet)."""
 RESERVED: Final = frozenset({CONFIG, INDEX})
 RESERVED_AT: Final = "spec.trainer.env"
 
 
 def apply(plan: Plan) -> Plan:
-    """Tell each task of the others; a worker alone has nobody to be told of."""
+    """Add TF_CONFIG to each task. A single worker gets none."""
     plan = plan.with_nodes_of_job()
     tasks = roles(plan)
     if sum(len(list(plan.endpoints(job))) for job in tasks.values()) < 2:
@@ -53,25 +53,25 @@ def apply(plan: Plan) -> Plan:
 
 
 def roles(plan: Plan) -> dict[str, int]:
-    """The replicated job of each role: the one that the policy names, else the one of the role's name.
+    """Return the replicated job of each role: the one that the policy names, else the one with the role's name.
 
     The trainer job is the worker, unless it has another role.
     """
-    said = {role: plan.named(job) for role, job in (plan.runtime.settings.get("roles") or {}).items()}
-    free = {job for job in range(len(plan.jobs)) if job not in said.values()}
-    jobs = {role: job for role in ROLES if (job := plan.named(role)) in free} | said
-    if WORKER not in said and plan.trainer in free - {job for role, job in jobs.items() if role != WORKER}:
+    named = {role: plan.named(job) for role, job in (plan.runtime.settings.get("roles") or {}).items()}
+    free = {job for job in range(len(plan.jobs)) if job not in named.values()}
+    jobs = {role: job for role in ROLES if (job := plan.named(role)) in free} | named
+    if WORKER not in named and plan.trainer in free - {job for role, job in jobs.items() if role != WORKER}:
         jobs[WORKER] = plan.trainer
     return {role: job for role in ROLES if (job := jobs.get(role)) is not None}
 
 
 def port(plan: Plan) -> int:
-    """The port of every task."""
+    """Return the port of every task."""
     return int(plan.runtime.settings.get("port", PORT))
 
 
 def config(plan: Plan, tasks: dict[str, int], role: str) -> str:
-    """TF_CONFIG of the tasks of a role."""
+    """Return TF_CONFIG for the tasks of a role."""
     cluster: dict[str, Any] = {other: addresses(plan, job) for other, job in tasks.items()}
     if plan.runtime.settings.get("dynamicWorkers"):
         known = {SERVER: cluster[SERVER]} if SERVER in cluster else {}
@@ -81,57 +81,57 @@ def config(plan: Plan, tasks: dict[str, int], role: str) -> str:
 
 
 def addresses(plan: Plan, job: int) -> list[str]:
-    """Where all tasks of a job are."""
+    """Return the addresses of all tasks of a job."""
     return [f"{host}:{port(plan)}" for host in plan.endpoints(job)]
 
 
 def own_address(plan: Plan, job: int) -> str:
-    """Where a task itself is, by its index."""
+    """Return a task's own address, which refers to its index."""
     index = f"$({INDEX})"
     host = plan.host(job, index, 0) if has_replicas(plan.jobs[job]) else plan.host(job, 0, index)
     return f"{host}:{port(plan)}"
 
 
 def index_field(plan: Plan, job: int) -> str:
-    """The field by which a pod of a job knows its index."""
+    """Return the field with the index of a job's pod."""
     return JOB_INDEX if has_replicas(plan.jobs[job]) else COMPLETION_INDEX
 
 
 def has_replicas(job: Tree) -> bool:
-    """Whether a replicated job is several Jobs; a check has made sure that each of these is one pod."""
+    """Return whether a replicated job has several Jobs; a check ensures that each of them has one pod."""
     return int(job.get("replicas", 1)) > 1
 
 
 def without_own(container: Tree) -> Tree:
-    """A container without variables of these names: in their places, TF_CONFIG might come before the index."""
+    """Return a container without its own variables of these names: their positions could put TF_CONFIG first."""
     if "env" not in container:
         return container
     return container | {"env": [variable for variable in container["env"] if variable["name"] not in RESERVED]}
 
 
-@check("tensorflow-roles", stage="build", title="A TensorFlow role has no job, or not one of its own")
+@check("tensorflow-roles", stage="build", title="TensorFlow role without its own job")
 def unfit_roles(plan: Plan) -> Iterator[Finding]:
     """A role is the task type of all pods of one replicated job."""
-    said = plan.runtime.settings.get("roles") or {}
+    named = plan.runtime.settings.get("roles") or {}
     taken = Counter(roles(plan).values())
-    for role, name in said.items():
+    for role, name in named.items():
         job = plan.named(name)
         if job is None:
-            wrong = f'role {role} is replicated job "{name}", which the runtime does not have'
+            message = f'role {role} is replicated job "{name}", which the runtime does not have'
             help = f"use {' or '.join(str(known.get('name')) for known in plan.jobs)}"
         elif taken[job] > 1:
             others = [other for other, its in roles(plan).items() if its == job and other != role]
-            wrong = f'replicated job "{name}" is {role} and {" and ".join(others)}'
-            help = "give every role a replicated job of its own"
+            message = f'replicated job "{name}" has several roles: {role} and {" and ".join(others)}'
+            help = "give each role its own replicated job"
         else:
             continue
         path = ("spec", "mlPolicy", "tensorflow", "roles", role)
-        yield Finding(message=wrong, help=help, field=".".join(path), place=plan.runtime.at(*path))
+        yield Finding(message=message, help=help, field=".".join(path), place=plan.runtime.at(*path))
 
 
-@check("tensorflow-replicas", stage="build", title="A task has no index of its own")
+@check("tensorflow-replicas", stage="build", title="TensorFlow task without its own index")
 def unnumbered_tasks(plan: Plan) -> Iterator[Finding]:
-    """A pod knows its index in its Job, or the index of its Job, and TensorFlow counts through both."""
+    """A pod has its index in its Job, or the index of its Job, but a TensorFlow task index needs both."""
     for role, index in roles(plan).items():
         job = plan.jobs[index]
         pods = get(job, ("template", "spec", "parallelism"), 1)
@@ -139,8 +139,8 @@ def unnumbered_tasks(plan: Plan) -> Iterator[Finding]:
             path = ("spec", "template", "spec", "replicatedJobs", index, "replicas")
             yield Finding(
                 message=f'replicated job "{job.get("name")}" has {job["replicas"]} replicas of {pods} pods: '
-                f"none knows its number among all tasks of the role {role}",
-                help=f"leave replicas out, and set parallelism: {job['replicas'] * pods}",
+                f"no pod can compute its index among all tasks of role {role}",
+                help=f"remove replicas, and set parallelism: {job['replicas'] * pods}",
                 field="spec.runtimeRef",
                 place=plan.runtime.at(*path),
             )

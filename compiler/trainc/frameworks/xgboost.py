@@ -1,10 +1,10 @@
-"""XGBoost: every worker knows the tracker, how many workers there are, and which one it is.
+"""XGBoost: give every worker the tracker's address, the number of workers, and its own index.
 
 Reads    trainer.numNodes, .resourcesPerNode (mlPolicy.xgboost is empty).
 Adds     DMLC_TRACKER_URI, DMLC_TRACKER_PORT, DMLC_TASK_ID, DMLC_NUM_WORKER and container port 29500 to the `node`
-         container of the trainer job. One worker a GPU, or one a node; numProcPerNode means nothing here.
-Source   kubeflow/trainer v2.3.0, runtime plugin xgboost. There, plainml puts the TrainJob's own variables before or
-         after these, by chance; here they always come after.
+         container of the trainer job. One worker per GPU, or one per node; numProcPerNode has no effect.
+Source   kubeflow/trainer v2.3.0, runtime plugin xgboost. There, the plugin plainml puts the TrainJob's own variables
+         before or after these in random order; here they always come after.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ CHECKS: Final[tuple[Check[[Plan]], ...]] = ()
 
 
 def apply(plan: Plan) -> Plan:
-    """Put the tracker on the trainer's node container."""
+    """Add the tracker's variables and port to the trainer's `node` container."""
     plan = plan.with_nodes_of_job()
     workers = plan.nodes * max(1, gpus(plan.node_resources()))
     tracker = (

@@ -1,7 +1,7 @@
-"""The front ends: what people write, told apart by apiVersion and kind.
+"""The front ends: classify documents by apiVersion and kind.
 
 Reads    the documents of a file.
-Returns  each with its role: a TrainJob, a runtime, or something of no concern here. A List is unrolled.
+Returns  each with its role: a TrainJob, a runtime, or another object. A List is expanded into its items.
 """
 
 from __future__ import annotations
@@ -16,26 +16,26 @@ if TYPE_CHECKING:
 
 Role = Literal["job", "runtime", "other"]
 
-NOT_AN_OBJECT: Final = Declaration("not-an-object", ("read",), "A document is no Kubernetes object")
-NO_API_VERSION: Final = Declaration("no-api-version", ("read",), "A TrainJob or runtime has no apiVersion")
-UNKNOWN_VERSION: Final = Declaration("unknown-version", ("read",), "The TrainJob API has no such version")
-UNKNOWN_KIND: Final = Declaration("unknown-kind", ("read",), "The TrainJob API has no such kind")
+NOT_AN_OBJECT: Final = Declaration("not-an-object", ("read",), "Document that is not a Kubernetes object")
+NO_API_VERSION: Final = Declaration("no-api-version", ("read",), "TrainJob or runtime without apiVersion")
+UNKNOWN_VERSION: Final = Declaration("unknown-version", ("read",), "Unknown version of the TrainJob API")
+UNKNOWN_KIND: Final = Declaration("unknown-kind", ("read",), "Unknown kind in the TrainJob API")
 
 GROUP: Final = "trainer.kubeflow.org"
 VERSION: Final = f"{GROUP}/v1alpha1"
 OLD_GROUP: Final = "kubeflow.org"
 OLD_VERSION: Final = f"{OLD_GROUP}/v2alpha1"
-"""Where the kinds were before they had a group of their own; other kinds of that group are of no concern here."""
+"""The kinds' apiVersion before they had their own group. trainc ignores other kinds of this group."""
 CLUSTER: Final = "ClusterTrainingRuntime"
 NAMESPACED: Final = "TrainingRuntime"
 ROLES: Final[dict[str, Role]] = {"TrainJob": "job", NAMESPACED: "runtime", CLUSTER: "runtime"}
 
 
 def sort(document: Document) -> Iterator[tuple[Role, Document] | Diagnostic]:
-    """Tell what a document is; the items of a List one by one."""
+    """Yield a document with its role, or a diagnostic; for a List, yield each item."""
     tree = document.value
     if not isinstance(tree, dict):
-        yield _no_object(document)
+        yield _not_an_object(document)
         return
     kind, version = tree.get("kind"), tree.get("apiVersion")
     items = tree.get("items")
@@ -54,16 +54,14 @@ def sort(document: Document) -> Iterator[tuple[Role, Document] | Diagnostic]:
 
 def _ours(document: Document, kind: object, version: str) -> Iterator[tuple[Role, Document] | Diagnostic]:
     if version != VERSION:
-        message = f'no version "{version}" of the TrainJob API is known'
-        yield _diagnostic(
-            document, UNKNOWN_VERSION, message, f"the version of Trainer v2 is {VERSION}", ("apiVersion",)
-        )
+        message = f'unknown version "{version}" of the TrainJob API'
+        yield _diagnostic(document, UNKNOWN_VERSION, message, f"use {VERSION}, as in Trainer v2", ("apiVersion",))
     elif not isinstance(kind, str) or kind not in ROLES:
         from trainc.nearest import nearest
 
         near = nearest(str(kind), ROLES)
-        help = f"did you mean {near}?" if near else f"it has {', '.join(ROLES)}"
-        message = f'{GROUP} has no kind "{kind}"' if kind else f"an object of {GROUP} without kind"
+        help = f"did you mean {near}?" if near else f"use one of {', '.join(ROLES)}"
+        message = f'unknown kind "{kind}" in {GROUP}' if kind else f"the object of {GROUP} has no kind"
         yield _diagnostic(document, UNKNOWN_KIND, message, help, ("kind",))
     else:
         yield ROLES[kind], document
@@ -71,18 +69,20 @@ def _ours(document: Document, kind: object, version: str) -> Iterator[tuple[Role
 
 def _unversioned(document: Document, kind: str, version: object) -> Diagnostic:
     if version in (None, ""):
-        return _diagnostic(document, NO_API_VERSION, f"a {kind} without apiVersion", f"add `apiVersion: {VERSION}`", ())
-    message = f"the apiVersion of a {kind} must be a string"
-    return _diagnostic(document, NO_API_VERSION, message, f"write `apiVersion: {VERSION}`", ("apiVersion",))
+        return _diagnostic(
+            document, NO_API_VERSION, f"the {kind} has no apiVersion", f"add `apiVersion: {VERSION}`", ()
+        )
+    message = f"the apiVersion of the {kind} must be a string"
+    return _diagnostic(document, NO_API_VERSION, message, f"use `apiVersion: {VERSION}`", ("apiVersion",))
 
 
-def _no_object(document: Document) -> Diagnostic:
-    what = {list: "a list", str: "a string", bool: "a boolean", int: "a number", float: "a number"}
+def _not_an_object(document: Document) -> Diagnostic:
+    types = {list: "a list", str: "a string", bool: "a boolean", int: "a number", float: "a number"}
     return _diagnostic(
         document,
         NOT_AN_OBJECT,
-        f"the document is {what.get(type(document.value), 'a scalar')}, not a Kubernetes object",
-        "an object is a mapping with apiVersion, kind and metadata",
+        f"the document is {types.get(type(document.value), 'a scalar')}, not a Kubernetes object",
+        "use a mapping with apiVersion, kind and metadata",
         (),
     )
 

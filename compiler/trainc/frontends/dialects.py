@@ -1,9 +1,9 @@
-"""The dialects of TrainJob, told apart by their fields: the apiVersion never changed, the fields did.
+"""The dialects of TrainJob, detected by their fields: Trainer releases share an apiVersion, but differ in fields.
 
 Reads    a TrainJob as it was written.
-Returns  the key of its dialect, and the field that gives an older one away; or two fields that no dialect has both of.
+Returns  the key of its dialect, and the field that identifies an older one; or two fields that no dialect has together.
 
-A dialect is one file, named like its key with `_` for what a module's name cannot have: `v2.0` is v2_0.py.
+Each dialect is one file, named after its key, with `_` for characters that module names cannot have: `v2.0` is v2_0.py.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import Path, Tree
 
 DIALECTS: Final = ("v2.3", "v2.1", "v2.0", "kep-2170")
-"""Newest first: where the fields leave a choice, the first that fits."""
+"""Newest first: if several dialects fit the fields, the first one is used."""
 
 _ALL: Final = frozenset(DIALECTS)
 _BEFORE_PATCHES: Final = _ALL - {"v2.3"}
@@ -41,11 +41,11 @@ FIELDS: Final[dict[str, frozenset[str]]] = {
 """The fields of a TrainJob's spec by which dialects differ, and the dialects that have each."""
 OLDER: Final = frozenset(field for field, dialects in FIELDS.items() if "v2.3" not in dialects)
 TARGETS: Final = {"targetReplicatedJobs": frozenset({"kep-2170"}), "targetJobs": frozenset({"v2.0"})}
-"""The same within an override of podSpecOverrides."""
+"""The distinctive fields of an override in podSpecOverrides, and the dialects that have each."""
 
 
 class Dialect(Protocol):
-    """What a module of a dialect offers."""
+    """The interface of a dialect's module."""
 
     SCHEMA: str
     """The folder of its schemas."""
@@ -54,25 +54,25 @@ class Dialect(Protocol):
     """The fields of its spec that v2.3 does not have."""
 
     def moves(self, job: Tree) -> Iterator[Move]:
-        """What stands elsewhere in v2.3."""
+        """Yield the fields that v2.3 has elsewhere."""
         ...
 
 
-class Told(NamedTuple):
-    """What the fields of a TrainJob say of its dialect."""
+class Detected(NamedTuple):
+    """The dialect of a TrainJob, according to its fields."""
 
     key: str
     mark: Path = ()
     """The first field that v2.3 does not have."""
-    against: Path = ()
-    """Where fields contradict each other: the field that no dialect has together with `mark`."""
+    conflict: Path = ()
+    """The field that no dialect has together with `mark`, if fields contradict each other."""
 
 
-V2_3: Final = Told("v2.3")
+V2_3: Final = Detected("v2.3")
 
 
-def tell(job: Tree) -> Told:
-    """The dialect of a TrainJob."""
+def detect(job: Tree) -> Detected:
+    """Return the dialect of a TrainJob."""
     spec = job.get("spec")
     if job.get("apiVersion") != OLD_VERSION and not (isinstance(spec, dict) and spec.keys() & OLDER):
         return V2_3
@@ -83,16 +83,16 @@ def tell(job: Tree) -> Told:
             return _contradiction(other, path)
         possible &= dialects
     key = next(dialect for dialect in DIALECTS if dialect in possible)
-    return Told(key, next(path for path, dialects in marks if "v2.3" not in dialects))
+    return Detected(key, next(path for path, dialects in marks if "v2.3" not in dialects))
 
 
 def load(key: str) -> Dialect:
-    """The front end of a dialect."""
+    """Return the module of a dialect."""
     return cast("Dialect", import_module(f"trainc.frontends.{key.replace('.', '_').replace('-', '_')}"))
 
 
 def _marks(job: Tree) -> Iterator[tuple[Path, frozenset[str]]]:
-    """The telling fields, in the order in which they were written."""
+    """Yield the distinctive fields in the order in which they were written, each with the dialects that have it."""
     if job.get("apiVersion") == OLD_VERSION:
         yield ("apiVersion",), frozenset({"kep-2170"})
     spec = job.get("spec")
@@ -106,8 +106,8 @@ def _marks(job: Tree) -> Iterator[tuple[Path, frozenset[str]]]:
                         yield ("spec", key, index, target), TARGETS[target]
 
 
-def _contradiction(first: Path, second: Path) -> Told:
-    """The older field is the mark."""
+def _contradiction(first: Path, second: Path) -> Detected:
+    """Return two contradictory fields; the older one is the mark."""
     older = [path for path in (first, second) if path[-1] in OLDER or path[-1] in TARGETS or path == ("apiVersion",)]
     mark = older[0]
-    return Told("", mark, second if mark == first else first)
+    return Detected("", mark, second if mark == first else first)

@@ -1,9 +1,9 @@
-"""KEP-2170: the TrainJob as it was first merged, of the group kubeflow.org/v2alpha1.
+"""KEP-2170: the first merged TrainJob, with apiVersion kubeflow.org/v2alpha1.
 
 Reads    trainingRuntimeRef, datasetConfig, modelConfig, podSpecOverrides[].targetReplicatedJobs, spec.labels and
          spec.annotations.
-Returns  the moves to runtimeRef, initializer and runtimePatches. No release of Trainer has an exporter, so
-         modelConfig.output goes nowhere (`checks.dialect` says so).
+Returns  the moves to runtimeRef, initializer and runtimePatches. No Trainer release has an exporter, so
+         modelConfig.output is dropped (`checks.dialect` reports it).
 Source   kubeflow/trainer pull request 2223.
 """
 
@@ -24,12 +24,12 @@ SCHEMA: Final = "kep-2170"
 NAME: Final = "KEP-2170"
 GONE: Final = ("trainingRuntimeRef", "datasetConfig", "modelConfig", "podSpecOverrides", "labels", "annotations")
 FIELDS: Final = ("serviceAccountName", "nodeSelector", "tolerations", "volumes", "initContainers", "containers")
-"""What an override can say of a pod's spec."""
+"""The fields of a pod spec that an override can set."""
 OLD_MANAGER: Final = f"{OLD_GROUP}/trainjob-controller"
 
 
 def moves(job: Tree) -> Iterator[Move]:
-    """Every field under its later name."""
+    """Yield every field with its later name."""
     spec = job["spec"]
     yield Move(("apiVersion",), ("apiVersion",), VERSION)
     if "trainingRuntimeRef" in spec:
@@ -39,15 +39,15 @@ def moves(job: Tree) -> Iterator[Move]:
             yield Move((*old, "apiGroup"), ("spec", "runtimeRef", "apiGroup"), GROUP)
     yield from _initializer(spec, ("datasetConfig",), "dataset")
     yield from _initializer(spec, ("modelConfig", "input"), "model")
-    homes = {key: ("spec", key) for key in FIELDS}
-    yield from patches(spec, "podSpecOverrides", targets=_targets, homes=homes)
+    destinations: dict[str, Path] = {key: ("spec", key) for key in FIELDS}
+    yield from patches(spec, "podSpecOverrides", targets=_targets, destinations=destinations)
     yield from processes(spec)
     if spec.get("managedBy") == OLD_MANAGER:
         yield Move(("spec", "managedBy"), ("spec", "managedBy"), f"{GROUP}/trainjob-controller")
 
 
 def _initializer(spec: Tree, source: Path, part: str) -> Iterator[Move]:
-    """A config as a part of `initializer`; its Secret is one of the TrainJob's own namespace."""
+    """Yield the moves of a config to a part of `initializer`. Its Secret must be in the TrainJob's namespace."""
     config = get(spec, source)
     for key in config if isinstance(config, dict) else ():
         if key == "secretRef":
@@ -59,7 +59,7 @@ def _initializer(spec: Tree, source: Path, part: str) -> Iterator[Move]:
 
 
 def _targets(at: Path, override: Tree) -> Iterator[tuple[Path, str]]:
-    """The jobs of `targetReplicatedJobs: [...]`."""
+    """Yield the job names of `targetReplicatedJobs: [...]`, each with its path."""
     names = override.get("targetReplicatedJobs")
     for index, name in enumerate(names if isinstance(names, list) else ()):
         if isinstance(name, str):

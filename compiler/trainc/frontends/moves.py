@@ -1,7 +1,7 @@
-"""What an older dialect says elsewhere: a list of moves, from which both the compiler and `trainc upgrade` work.
+"""Moves: the fields that an older dialect has elsewhere. Both the compiler and `trainc upgrade` use them.
 
 Reads    a TrainJob of an older dialect.
-Returns  moves; the same TrainJob as v2.3 writes it; and for any place in that, the place that was written.
+Returns  moves; the same TrainJob in the v2.3 form; and for any path in that form, the path in the original.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
 MANAGER: Final = "trainc.dev/upgrade"
-"""Who a patch belongs to that was written as an override: overrides name nobody, and patches must."""
+"""The manager of a patch that was an override: overrides have no manager, but patches require one."""
 TEMPLATE: Final = ("trainingRuntimeSpec", "template")
 POD: Final = ("template", "spec", "template")
-"""The way from a replicated job to its pod template."""
+"""The path of the pod template in a replicated job."""
 AS_IS: Final = object()
 
 
 class Move(NamedTuple):
-    """What stands at `source` stands at `target` in v2.3: as it is, or as another value."""
+    """A field at `source` that is at `target` in v2.3, with the same value or another one."""
 
     source: Path
     target: Path
@@ -31,18 +31,22 @@ class Move(NamedTuple):
 
 
 def patches(
-    spec: Tree, field: str, *, targets: Callable[[Path, Tree], Iterable[tuple[Path, str]]], homes: Mapping[str, Path]
+    spec: Tree,
+    field: str,
+    *,
+    targets: Callable[[Path, Tree], Iterable[tuple[Path, str]]],
+    destinations: Mapping[str, Path],
 ) -> Iterator[Move]:
-    """Labels, annotations and a list of overrides as runtimePatches.
+    """Yield the moves of labels, annotations and a list of overrides to runtimePatches.
 
-    An override becomes an entry for each job that it targets. Overrides of different jobs share a patch; one for a job
-    that an earlier one targets begins a new patch, so that it still wins.
+    An override becomes an entry for each job that it targets. Overrides of different jobs share a patch. An override of
+    a job that an earlier one targets starts a new patch, so that it still takes precedence.
 
     Args:
-        spec: of the TrainJob.
-        field: the list of overrides.
-        targets: gives the names of an override's jobs, each with the path where it stands.
-        homes: where each field of an override stands in a pod template.
+        spec: the TrainJob's spec.
+        field: the name of the list of overrides.
+        targets: returns the names of an override's jobs, each with its path.
+        destinations: the path in a pod template for each field of an override.
     """
     taken: list[list[str]] = []
 
@@ -67,28 +71,28 @@ def patches(
             job: Path = ("spec", "runtimePatches", len(taken) - 1, *TEMPLATE, "spec", "replicatedJobs", len(taken[-1]))
             taken[-1].append(name)
             yield Move(source, (*job, "name"), name)
-            for key, home in homes.items():
+            for key, destination in destinations.items():
                 if key in override:
-                    yield Move((*at, key), (*job, *POD, *home))
+                    yield Move((*at, key), (*job, *POD, *destination))
 
 
 def processes(spec: Tree) -> Iterator[Move]:
-    """A number of processes that is written as a string; words stay, the framework reads them."""
-    said = get(spec, ("trainer", "numProcPerNode"))
-    if isinstance(said, str) and said.isascii() and said.isdecimal():
+    """Yield a number of processes that was written as a string. The framework reads words such as `auto`."""
+    count = get(spec, ("trainer", "numProcPerNode"))
+    if isinstance(count, str) and count.isascii() and count.isdecimal():
         path = ("spec", "trainer", "numProcPerNode")
-        yield Move(path, path, int(said))
+        yield Move(path, path, int(count))
 
 
 def targets_by_name(at: Path, override: Tree) -> Iterator[tuple[Path, str]]:
-    """The jobs of `targetJobs: [{name: ...}]`."""
+    """Yield the job names of `targetJobs: [{name: ...}]`, each with its path."""
     for index, target in enumerate(_items(override.get("targetJobs"))):
         if isinstance(target.get("name"), str):
             yield (*at, "targetJobs", index, "name"), target["name"]
 
 
 def moved(job: Tree, moves: Iterable[Move], gone: Iterable[str]) -> Tree:
-    """The TrainJob as v2.3 writes it: `gone` are the fields of its spec that v2.3 does not have."""
+    """Return the TrainJob in the v2.3 form. `gone` are the fields of its spec that v2.3 does not have."""
     left = {key: value for key, value in job["spec"].items() if key not in gone}
     result: Tree = job | {"spec": left}
     for move in moves:
@@ -97,7 +101,7 @@ def moved(job: Tree, moves: Iterable[Move], gone: Iterable[str]) -> Tree:
 
 
 def written_at(path: Path, moves: Iterable[Move]) -> Path:
-    """The place in the TrainJob as it was written, of a place in it as v2.3 writes it."""
+    """Return the path in the original TrainJob of a path in its v2.3 form."""
     best: tuple[int, Path] = (0, path)
     for move in moves:
         shared = _shared(path, move.target)
@@ -105,13 +109,13 @@ def written_at(path: Path, moves: Iterable[Move]) -> Path:
             best = shared, (*move.source, *path[shared:])
     if best[0] or path[:2] != ("spec", "runtimePatches"):
         return best[1]
-    # A place between: what was moved to somewhere below it is what it was made of.
+    # No move targets the path itself or a field above it: use the move that shares most of the path.
     nearest = max(moves, key=lambda move: _shared(path, move.target), default=None)
     return nearest.source[:3] if nearest else path
 
 
 def _shared(path: Path, target: Path) -> int:
-    """How many steps two paths have in common."""
+    """Return the length of the common prefix of two paths."""
     return next((i for i, (a, b) in enumerate(zip(path, target, strict=False)) if a != b), min(len(path), len(target)))
 
 
@@ -120,7 +124,7 @@ def _items(value: object) -> list[Tree]:
 
 
 def _put(node: Any, path: Path, value: Any) -> Any:
-    """A copy of `node` with `value` at `path`; what is missing on the way is made."""
+    """Return a copy of `node` with `value` at `path`, and with missing parents added."""
     if not path:
         return value
     step, rest = path[0], path[1:]

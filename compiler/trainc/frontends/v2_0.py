@@ -1,8 +1,8 @@
 """Trainer v2.0: podSpecOverrides, spec.labels and spec.annotations.
 
-Reads    podSpecOverrides[]: targetJobs, and the fields of a pod's spec.
-Returns  the moves to runtimePatches. v2.0 merges each override into the pod spec of every target job, in list order; so
-         does a patch.
+Reads    podSpecOverrides[]: targetJobs, and the fields of a pod spec.
+Returns  the moves to runtimePatches. v2.0 merges each override into the pod spec of every target job, in list order, as
+         v2.3 does with patches.
 Source   kubeflow/trainer v2.0, the runtime's merge of overrides.
 """
 
@@ -29,12 +29,12 @@ FIELDS: Final = (
     "initContainers",
     "containers",
 )
-"""What an override can say of a pod's spec."""
+"""The fields of a pod spec that an override can set."""
 
 
 def moves(job: Tree) -> Iterator[Move]:
-    """Overrides and metadata become patches."""
+    """Yield the moves of overrides and metadata to patches."""
     spec = job["spec"]
-    homes = {key: ("spec", key) for key in FIELDS}
-    yield from patches(spec, "podSpecOverrides", targets=targets_by_name, homes=homes)
+    destinations = {key: ("spec", key) for key in FIELDS}
+    yield from patches(spec, "podSpecOverrides", targets=targets_by_name, destinations=destinations)
     yield from processes(spec)

@@ -2,7 +2,7 @@
 
 Reads    podTemplateOverrides[].{targetJobs, metadata, spec}.
 Returns  the moves to runtimePatches. v2.1 merges each override into the whole pod template of every target job, in list
-         order; so does a patch.
+         order, as v2.3 does with patches.
 Source   kubeflow/trainer v2.1, the runtime's merge of overrides.
 """
 
@@ -23,8 +23,8 @@ GONE: Final = ("podTemplateOverrides", "labels", "annotations")
 
 
 def moves(job: Tree) -> Iterator[Move]:
-    """Overrides and metadata become patches."""
+    """Yield the moves of overrides and metadata to patches."""
     spec = job["spec"]
-    homes = {"metadata": ("metadata",), "spec": ("spec",)}
-    yield from patches(spec, "podTemplateOverrides", targets=targets_by_name, homes=homes)
+    destinations = {"metadata": ("metadata",), "spec": ("spec",)}
+    yield from patches(spec, "podTemplateOverrides", targets=targets_by_name, destinations=destinations)
     yield from processes(spec)

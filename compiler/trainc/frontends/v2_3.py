@@ -1,4 +1,4 @@
-"""Trainer v2.2 and v2.3: the form in which trainc works."""
+"""Trainer v2.2 and v2.3: the form that trainc uses internally."""
 
 from __future__ import annotations
 
@@ -16,5 +16,5 @@ GONE: Final[tuple[str, ...]] = ()
 
 
 def moves(job: Tree) -> Iterator[Move]:
-    """Nothing stands elsewhere."""
+    """Yield nothing: every field is in its place."""
     yield from ()

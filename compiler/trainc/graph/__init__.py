@@ -1,8 +1,8 @@
-"""Graph: what a TrainJob hangs together with: its runtime, its jobs, their gang, where they meet, what they need.
+"""Graph: a TrainJob's dependencies: its runtime, jobs, gang, rendezvous endpoint and referenced objects.
 
-Reads    a compiled TrainJob, and the documents of other kinds that were given with it.
-Returns  all of it as one value, which `graph/<format>.py` shows.
-Source   JobSet v0.12.0: dependsOn, and a startupPolicy InOrder, which waits for the job before to be ready.
+Reads    a compiled TrainJob, and the given documents of other kinds.
+Returns  the dependencies as one value, which `graph/<format>.py` renders.
+Source   JobSet v0.12.0: dependsOn, and startupPolicy InOrder, which waits until the previous job is ready.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ KINDS: Final = ("ConfigMap", "Secret", "PersistentVolumeClaim")
 
 
 class Wait(NamedTuple):
-    """What a replicated job waits for."""
+    """A condition that a replicated job waits for."""
 
     job: str
     status: str
-    """Ready or Complete."""
+    """`Ready` or `Complete`."""
 
 
 class GraphStep(NamedTuple):
-    """A replicated job, and what it waits for."""
+    """A replicated job, and the jobs that it waits for."""
 
     job: Job
     after: tuple[Wait, ...]
@@ -49,7 +49,7 @@ class Gang(NamedTuple):
     scheduler: str
     name: str
     members: int
-    """With how many pods it starts."""
+    """The number of pods with which it starts."""
 
 
 class Needed(NamedTuple):
@@ -58,40 +58,40 @@ class Needed(NamedTuple):
     kind: str
     name: str
     origin: Literal["compiled", "claimed", "given", "expected"]
-    """Compiled from the TrainJob; made by JobSet of a claim template; among the given documents; in the cluster."""
+    """Compiled from the TrainJob; created by JobSet from a claim template; in the given documents; in the cluster."""
     optional: bool
-    """Whether the pods start without it, too."""
-    makes: bool
-    """Whether `trainc secret` makes it."""
+    """Whether the pods start without it."""
+    generated: bool
+    """Whether `trainc secret` generates it."""
     file: str
-    """Of one that is given."""
+    """The file of a given object; otherwise empty."""
     jobs: tuple[str, ...]
     """The replicated jobs whose pods refer to it."""
 
 
 class Graph(NamedTuple):
-    """One TrainJob and all that belongs to it."""
+    """One TrainJob and its dependencies."""
 
     namespace: str
     name: str
     file: str
     runtime: ObjectId
     runtime_file: str
-    """Empty for a stock one."""
+    """Empty for a built-in runtime."""
     framework: str
     jobset: str
     steps: tuple[GraphStep, ...]
     total: Footprint
     queue: str
-    """As `footprint.by_queue` has it; empty where there is none."""
+    """The queue as `footprint.by_queue` names it; empty if there is none."""
     gangs: tuple[Gang, ...]
     endpoint: str
-    """Where the processes meet, with the port; empty where the framework has no such place."""
+    """The rendezvous endpoint, with its port; empty if the framework has none."""
     needed: tuple[Needed, ...]
 
 
 def of(compiled: Compiled, others: Iterable[Document] = ()) -> Graph:
-    """The graph of a TrainJob."""
+    """Return the graph of a TrainJob."""
     plan, jobset = compiled.plan, compiled.objects[0]
     ((queue, total),) = footprint.by_queue(compiled.objects).items()
     return Graph(
@@ -112,7 +112,7 @@ def of(compiled: Compiled, others: Iterable[Document] = ()) -> Graph:
 
 
 def steps(jobset: Tree) -> Iterator[GraphStep]:
-    """The replicated jobs in the order of the list, and what each waits for."""
+    """Yield the replicated jobs in list order, and the jobs that each waits for."""
     spec = jobset["spec"]
     in_order = get(spec, ("startupPolicy", "startupPolicyOrder")) == "InOrder"
     before = {after["name"]: one["name"] for one, after in pairwise(spec.get("replicatedJobs") or ()) if in_order}
@@ -124,27 +124,28 @@ def steps(jobset: Tree) -> Iterator[GraphStep]:
 
 
 def gang(group: Tree) -> Gang:
-    """A PodGroup by its scheduler."""
+    """Return a PodGroup with its scheduler."""
     key = next(key for key in schedulers.SCHEDULERS if group["apiVersion"] == schedulers.of({key: {}})[0].VERSION)
     return Gang(key, group["metadata"]["name"], group["spec"]["minMember"])
 
 
 def endpoint(plan: Plan, jobset: Tree) -> str:
-    """Where the pods of a TrainJob meet, as the first container says that has all of a framework's words for it."""
+    """Return the rendezvous endpoint, from the first container that sets all variables or flags of the framework."""
     for job in range(len(jobset["spec"].get("replicatedJobs") or ())):
         for container in get(jobset["spec"], (*pod_spec(job), "containers"), ()):
-            said = {variable["name"]: variable.get("value", "") for variable in container.get("env") or ()}
-            said |= {flag: value for flag, _, value in (word.partition("=") for word in container.get("command") or ())}
-            for words in frameworks.rendezvous_sources(plan):
-                if all(said.get(word) for word in words):
-                    return ":".join(said[word] for word in words)
+            flags = (word.partition("=") for word in container.get("command") or ())
+            values = {variable["name"]: variable.get("value", "") for variable in container.get("env") or ()}
+            values |= {flag: value for flag, _, value in flags}
+            for names in frameworks.rendezvous_sources(plan):
+                if all(values.get(name) for name in names):
+                    return ":".join(values[name] for name in names)
     return ""
 
 
 def needed(compiled: Compiled, others: Iterable[Document]) -> Iterator[Needed]:
-    """The ConfigMaps, Secrets and claims by kind, then in the order in which they are first named."""
+    """Yield the ConfigMaps, Secrets and claims, by kind and then in the order of their first reference."""
     jobset, namespace = compiled.objects[0], compiled.namespace
-    made = {(tree["kind"], tree["metadata"]["name"]) for tree in compiled.objects}
+    own = {(tree["kind"], tree["metadata"]["name"]) for tree in compiled.objects}
     given = {key: document.file for document in others if (key := _given(document, namespace))}
     keys = {secret.name for secret in frameworks.expected_secrets(compiled.plan)}
     found: dict[tuple[str, str], list[tuple[str, bool]]] = {}
@@ -155,22 +156,22 @@ def needed(compiled: Compiled, others: Iterable[Document]) -> Iterator[Needed]:
         claimed |= {key} if of_template else set()
     for key in sorted(found, key=lambda key: KINDS.index(key[0])):
         origin: Literal["compiled", "claimed", "given", "expected"] = "expected"
-        if key in made or key in claimed:
-            origin = "compiled" if key in made else "claimed"
+        if key in own or key in claimed:
+            origin = "compiled" if key in own else "claimed"
         elif key in given:
             origin = "given"
         yield Needed(
             *key,
             origin=origin,
             optional=all(optional for _, optional in found[key]),
-            makes=origin == "expected" and key[0] == "Secret" and key[1] in keys,
+            generated=origin == "expected" and key[0] == "Secret" and key[1] in keys,
             file=given.get(key, "") if origin == "given" else "",
             jobs=tuple(dict.fromkeys(job for job, _ in found[key])),
         )
 
 
 def _references(jobset: Tree) -> Iterator[tuple[str, Reference, bool]]:
-    """What the pods of each replicated job refer to, and whether that is a claim of one of the JobSet's templates."""
+    """Yield the references of each replicated job's pods, and whether each is to a claim template of the JobSet."""
     for index, job in enumerate(jobset["spec"].get("replicatedJobs") or ()):
         pod = get(jobset["spec"], pod_spec(index), {})
         for reference in references(pod):
@@ -180,9 +181,9 @@ def _references(jobset: Tree) -> Iterator[tuple[str, Reference, bool]]:
 
 
 def _given(document: Document, namespace: str) -> tuple[str, str] | None:
-    """Kind and name of a document, where a pod of that namespace may refer to it; without one it may be of any."""
+    """Return a document's kind and name if a pod in the namespace may refer to it. An empty namespace matches any."""
     kind = get(document.value, ("kind",))
-    its, name = (get(document.value, ("metadata", key), "") for key in ("namespace", "name"))
-    if kind not in KINDS or not isinstance(name, str) or not (its == namespace or not (its and namespace)):
+    own, name = (get(document.value, ("metadata", key), "") for key in ("namespace", "name"))
+    if kind not in KINDS or not isinstance(name, str) or not (own == namespace or not (own and namespace)):
         return None
     return kind, name

@@ -1,10 +1,11 @@
-"""Graphs as diagrams of Mermaid, in Markdown: a flowchart in a fenced block, as GitHub and GitLab draw it.
+"""Graphs as Mermaid diagrams in Markdown: a flowchart in a fenced block, as GitHub and GitLab render it.
 
 Reads    graphs.
-Returns  one block, or several where one would be larger than is drawn; a line before each says which TrainJobs it has.
-         A TrainJob is a subgraph; a runtime is one box for all its TrainJobs. Ids are counted, not made of names; text
-         is cut, and what is no letter, digit, space or harmless mark becomes an entity code.
-Source   Mermaid 11: the syntax of flowcharts; maxTextSize and maxEdges, whose defaults GitHub keeps.
+Returns  one block, or several if one would exceed Mermaid's limits; the line before each lists its TrainJobs.
+         A TrainJob is a subgraph; a runtime is one box for all its TrainJobs. Ids are numbered instead of derived from
+         names. Text is truncated, and every character except letters, digits, spaces and harmless punctuation becomes
+         an entity code.
+Source   Mermaid 11: the flowchart syntax; maxTextSize and maxEdges, with the defaults that GitHub uses.
 """
 
 from __future__ import annotations
@@ -23,19 +24,19 @@ if TYPE_CHECKING:
 
 MOST_CHARACTERS: Final = 50_000
 MOST_EDGES: Final = 500
-"""With as many edges as this, or more characters than that, nothing is drawn."""
+"""Mermaid draws nothing with this many edges, or with more than this many characters."""
 MOST: Final = 10
-"""Of a TrainJob's jobs, and of the objects that it needs, so many are drawn; one box counts the others."""
+"""The number of jobs, and of objects, that are drawn for a TrainJob; one box counts the others."""
 LONGEST: Final = 72
-"""Characters of a line in a box."""
+"""The maximum length of a line in a box."""
 BEGIN: Final = "```mermaid\nflowchart LR\n"
 END: Final = "  classDef expected stroke-dasharray: 4 3\n```\n"
 
 Drawn = tuple[list[str], list[str]]
-"""Boxes, and edges."""
+"""Boxes and edges."""
 
 _SPECIAL: Final = re.compile(r"[^A-Za-z0-9 .,/=()-]|(?<=www)\.", re.IGNORECASE)
-"""What is not left as it is: `www.` would be made a link."""
+"""Characters that become entity codes. The dot of `www.` is one of them, because it would create a link."""
 
 
 class Part(NamedTuple):
@@ -48,13 +49,13 @@ class Part(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Characters, with its runtime, and some for the edge to it."""
+        """The number of characters, including the runtime's box and the edge to it."""
         return sum(len(line) + 1 for line in (*self.lines, runtime(self.graph))) + 60
 
 
 def render(graphs: Iterable[Graph]) -> str:
-    """The diagrams, in Markdown."""
-    diagrams = list(shared_out([part(number, graph) for number, graph in enumerate(graphs, 1)]))
+    """Return the diagrams in Markdown."""
+    diagrams = list(split([part(number, graph) for number, graph in enumerate(graphs, 1)]))
     if len(diagrams) == 1:
         return diagram(diagrams[0])
     blocks = []
@@ -64,21 +65,21 @@ def render(graphs: Iterable[Graph]) -> str:
     return "\n".join(blocks)
 
 
-def shared_out(parts: Iterable[Part]) -> Iterator[list[Part]]:
-    """As many TrainJobs to a diagram as can be drawn in one."""
-    together: list[Part] = []
+def split(parts: Iterable[Part]) -> Iterator[list[Part]]:
+    """Split the TrainJobs into diagrams that respect Mermaid's limits."""
+    current: list[Part] = []
     size, edges = 0, 0
     for one in parts:
-        if together and (size + one.size + len(BEGIN + END) > MOST_CHARACTERS or edges + one.edges >= MOST_EDGES):
-            yield together
-            together, size, edges = [], 0, 0
-        together.append(one)
+        if current and (size + one.size + len(BEGIN + END) > MOST_CHARACTERS or edges + one.edges >= MOST_EDGES):
+            yield current
+            current, size, edges = [], 0, 0
+        current.append(one)
         size, edges = size + one.size, edges + one.edges
-    yield together
+    yield current
 
 
 def diagram(parts: list[Part]) -> str:
-    """One block."""
+    """Return one block."""
     users = {(one.graph.runtime, one.graph.runtime_file): one.graph for one in parts}
     ids = {key: f"r{number}" for number, key in enumerate(users, 1)}
     lines = [line for one in parts for line in one.lines]
@@ -88,10 +89,10 @@ def diagram(parts: list[Part]) -> str:
 
 
 def part(number: int, graph: Graph) -> Part:
-    """A TrainJob as a subgraph: boxes, then edges."""
+    """Return a TrainJob as a subgraph: boxes, then edges."""
     id = f"t{number}"
     boxes, edges = [f"{id}{trainjob(graph)}"], []
-    for found in (jobs(id, graph), around(id, graph), needs(id, graph)):
+    for found in (jobs(id, graph), gangs_and_endpoint(id, graph), needs(id, graph)):
         boxes += found[0]
         edges += found[1]
     lines = (f"subgraph s{number}{box(name(graph))}", *(f"  {line}" for line in (*boxes, *edges)), "end")
@@ -99,13 +100,13 @@ def part(number: int, graph: Graph) -> Part:
 
 
 def runtime(graph: Graph) -> str:
-    """The box of a runtime."""
-    where = f"in {text.file(graph.runtime_file)}" if graph.runtime_file else "stock"
+    """Return the box of a runtime."""
+    where = f"in {text.file(graph.runtime_file)}" if graph.runtime_file else "built-in"
     return box(f"{graph.runtime.kind} {text.qualified(graph.runtime)}", f"{graph.framework}, {where}")
 
 
 def trainjob(graph: Graph) -> str:
-    """The box of a TrainJob: its size, and the queue it waits in."""
+    """Return the box of a TrainJob: its size and its queue."""
     nodes = f" ({plural(graph.total.nodes, 'node')})" if graph.total.nodes else ""
     size = f"{text.pods(graph.total.pods)}{nodes}"
     queue = (f"queue {graph.queue}",) if graph.queue else ()
@@ -113,40 +114,40 @@ def trainjob(graph: Graph) -> str:
 
 
 def jobs(id: str, graph: Graph) -> Drawn:
-    """The replicated jobs, in the order in which they start."""
+    """Return the replicated jobs, with edges in start order."""
     ids = drawn_jobs(id, graph)
     boxes, edges = [], []
     for step in graph.steps[:MOST]:
-        its = ids[step.job.name]
-        boxes.append(f"{its}{box(f'{step.job.name}: {text.pods(step.job.pods)}', text.each(step))}")
-        waits = [f"{ids[w.job]} -->|{quoted(w.status)}| {its}" for w in step.after if w.job in ids]
-        edges += waits or [f"{id} --> {its}"]
+        own = ids[step.job.name]
+        boxes.append(f"{own}{box(f'{step.job.name}: {text.pods(step.job.pods)}', text.each(step))}")
+        waits = [f"{ids[w.job]} -->|{quoted(w.status)}| {own}" for w in step.after if w.job in ids]
+        edges += waits or [f"{id} --> {own}"]
     if more := len(graph.steps[MOST:]):
         boxes.append(f"{id}j0{box(f'and {more} more jobs')}")
         edges.append(f"{id} --> {id}j0")
     return boxes, edges
 
 
-def around(id: str, graph: Graph) -> Drawn:
-    """The gang, and where the processes meet."""
+def gangs_and_endpoint(id: str, graph: Graph) -> Drawn:
+    """Return the gangs and the rendezvous endpoint."""
     groups = (text.gang(gang, graph.total.pods).split(": ", 1) for gang in graph.gangs)
     boxes = [f"{id}g{n}{{{{{quoted(*words)}}}}}" for n, words in enumerate(groups, 1)]
     ids = [f"{id}g{n}" for n, _ in enumerate(boxes, 1)]
     if graph.endpoint:
-        boxes.append(f"{id}m([{quoted('meets at', graph.endpoint)}])")
+        boxes.append(f"{id}m([{quoted('rendezvous', graph.endpoint)}])")
         ids.append(f"{id}m")
     return boxes, [f"{id} -.- {other}" for other in ids]
 
 
 def needs(id: str, graph: Graph) -> Drawn:
-    """The objects that pods refer to; dashed where they have to be in the cluster."""
+    """Return the objects that pods refer to; those that must exist in the cluster are dashed."""
     ids = drawn_jobs(id, graph)
     boxes, edges = [], []
     for number, needed in enumerate(graph.needed[:MOST], 1):
-        its = f"{id}n{number}"
-        boxes.append(f"{its}[({quoted(f'{needed.kind} {needed.name}', text.origin(needed))})]")
-        boxes += [f"class {its} expected"] if needed.origin == "expected" else []
-        edges += [f"{ids[job]} --> {its}" for job in needed.jobs if job in ids] or [f"{id} --> {its}"]
+        own = f"{id}n{number}"
+        boxes.append(f"{own}[({quoted(f'{needed.kind} {needed.name}', text.origin(needed))})]")
+        boxes += [f"class {own} expected"] if needed.origin == "expected" else []
+        edges += [f"{ids[job]} --> {own}" for job in needed.jobs if job in ids] or [f"{id} --> {own}"]
     if more := len(graph.needed[MOST:]):
         boxes.append(f"{id}n0{box(f'and {more} more objects')}")
         edges.append(f"{id} --> {id}n0")
@@ -154,22 +155,22 @@ def needs(id: str, graph: Graph) -> Drawn:
 
 
 def drawn_jobs(id: str, graph: Graph) -> dict[str, str]:
-    """The ids of the replicated jobs that are drawn, by name."""
+    """Return the ids of the drawn replicated jobs, by name."""
     return {step.job.name: f"{id}j{number}" for number, step in enumerate(graph.steps[:MOST], 1)}
 
 
 def name(graph: Graph) -> str:
-    """`physics/lattice`."""
+    """Return the TrainJob's name: `physics/lattice`."""
     return f"{graph.namespace}/{graph.name}" if graph.namespace else graph.name
 
 
 def box(*lines: str) -> str:
-    """The shape of a box with text in it."""
+    """Return the shape of a box with lines of text."""
     return f"[{quoted(*lines)}]"
 
 
 def quoted(*lines: str) -> str:
-    """Lines of text as a label: nothing in it is read as syntax, markup or a link.
+    """Return lines of text as a label, with syntax, markup and links escaped.
 
     >>> quoted('a"]; click', "<b>")
     '"a#34;#93;#59; click<br/>#60;b#62;"'
@@ -178,7 +179,7 @@ def quoted(*lines: str) -> str:
 
 
 def encoded(line: str) -> str:
-    """A line of text, cut where it is long, in letters, digits and entity codes."""
+    """Return a line of text, truncated and with special characters as entity codes."""
     shown = escape(line)
     if len(shown) > LONGEST:
         shown = f"{shown[: LONGEST - 1]}…"

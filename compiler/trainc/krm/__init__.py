@@ -1,20 +1,20 @@
-"""A function of kustomize and kpt: a ResourceList in, another one out, with objects where TrainJobs were.
+"""The KRM function for kustomize and kpt: reads a ResourceList and returns it with TrainJobs replaced by their objects.
 
-Reads    the text of a ResourceList (`resourcelist`), what its functionConfig asks for (`request`), and the paths that
-         are named there, below a root.
-Returns  the text of the answer, and what there is to say: it stands in the answer (`results`), and is for people, too.
-Source   KRM Functions Specification v1 (kubernetes-sigs/kustomize); what kustomize 5.7 sends, as observed.
+Reads    the text of a ResourceList (`resourcelist`), its functionConfig (`request`), and the paths in it, below a root.
+Returns  the text of the answer, which has the diagnostics in `results`, and the diagnostics for standard error.
+Source   KRM Functions Specification v1 (kubernetes-sigs/kustomize); the input that kustomize 5.7 sends, as observed.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc import settings as projects
+from trainc import settings as settings_files
 from trainc.compilation import NO_TRAINJOB, Compilation, Options, compile_documents
 from trainc.diagnostics import Diagnostic
-from trainc.krm import items, request, results
+from trainc.krm import items, results
 from trainc.krm.annotations import without
+from trainc.krm.request import of as request_of
 from trainc.krm.resourcelist import EMPTY, ResourceList
 from trainc.krm.resourcelist import read as read_list
 from trainc.library import OptionNames
@@ -32,85 +32,88 @@ OPTION_NAMES: Final = OptionNames(
     name_suffix_hash="nameSuffixHash in the functionConfig",
     field_validation="fieldValidation: warn in the functionConfig",
 )
-"""How a functionConfig says what else an option says."""
+"""The functionConfig fields that messages name instead of options."""
 
 
 class Answer(NamedTuple):
-    """What a function says."""
+    """The result of a function run."""
 
     text: str
     """The ResourceList for standard output."""
     compilation: Compilation
-    """What was made, with diagnostics that a terminal can show: they name the files that the items came from."""
+    """The compilation. Its diagnostics are for a terminal: they name the files that the items came from."""
 
 
 def run(file: File | Diagnostic, *, root: str) -> Answer:
-    """Compile the TrainJobs among the items of a ResourceList. With an error, the items stay as they are.
+    """Compile the TrainJobs in the items of a ResourceList. On an error, the items stay unchanged.
 
     Args:
-        file: what came on standard input.
-        root: the folder out of which nothing is read: the paths of the functionConfig are relative to the working
-            directory, and no link leads out of it.
+        file: standard input.
+        root: the folder outside of which nothing is read. The functionConfig's paths are relative to the working
+            directory, and links must not lead out of it.
     """
     given = read_list(file)
     if isinstance(given, list):
         return _answer(EMPTY, Compilation(diagnostics=tuple(given)), [])
-    wanted = request.of(given.config)
-    if isinstance(wanted, list):
-        return _answer(given, Compilation(diagnostics=tuple(wanted)), given.items)
-    read = _read(given, wanted, root)
-    compilation = _compiled(read, wanted, root)
-    if not compilation.failed and (nothing := _nothing(given, wanted, compilation)):
-        compilation = compilation.saying([nothing])
-    made = given.items if compilation.failed else items.replaced(given, read, compilation)
-    return _answer(given, compilation, made)
+    request = request_of(given.config)
+    if isinstance(request, list):
+        return _answer(given, Compilation(diagnostics=tuple(request)), given.items)
+    read = _read(given, request, root)
+    compilation = _compiled(read, request, root)
+    if not compilation.failed and (no_trainjob := _no_trainjob(given, request, compilation)):
+        compilation = compilation.saying([no_trainjob])
+    answer = given.items if compilation.failed else items.replaced(given, read, compilation)
+    return _answer(given, compilation, answer)
 
 
-def _read(given: ResourceList, wanted: Request, root: str) -> Reading:
-    """The items, without what kustomize and kpt note on them for themselves, and the documents of the paths."""
-    read = Reading(namespace=wanted.namespace)
+def _read(given: ResourceList, request: Request, root: str) -> Reading:
+    """Return the items, without the internal annotations of kustomize and kpt, and the documents of the paths."""
+    read = Reading(namespace=request.namespace)
     for item in given.documents:
         read.take(item._replace(value=without(item.value)))
-    read.gather(wanted.paths, root=root)
+    read.gather(request.paths, root=root)
     return read
 
 
-def _compiled(read: Reading, wanted: Request, root: str) -> Compilation:
+def _compiled(read: Reading, request: Request, root: str) -> Compilation:
     options = Options(
-        runtimes=wanted.runtimes,
-        only=wanted.only,
-        namespace=wanted.namespace,
-        settings=_settings(wanted, root),
-        delivery=wanted.delivery,
+        runtimes=request.runtimes,
+        only=request.only,
+        namespace=request.namespace,
+        settings=_settings(request, root),
+        delivery=request.delivery,
         root=root,
     )
     return compile_documents(read, options)
 
 
-def _settings(wanted: Request, root: str) -> Settings:
-    found = projects.read(wanted.settings, root=root) if wanted.settings else DEFAULT
+def _settings(request: Request, root: str) -> Settings:
+    found = settings_files.read(request.settings, root=root) if request.settings else DEFAULT
     return found._replace(
-        strict="strict in the functionConfig" if wanted.strict else found.strict,
-        field_validation=wanted.field_validation or found.field_validation,
+        strict="strict in the functionConfig" if request.strict else found.strict,
+        field_validation=request.field_validation or found.field_validation,
         option_names=OPTION_NAMES,
     )
 
 
-def _nothing(given: ResourceList, wanted: Request, compilation: Compilation) -> Diagnostic | None:
-    """A generator that makes nothing would let a GitOps tool remove all; a transformer may have nothing to do."""
+def _no_trainjob(given: ResourceList, request: Request, compilation: Compilation) -> Diagnostic | None:
+    """Return the error for a generator without output, with which a GitOps tool would remove everything.
+
+    A transformer may have nothing to do.
+    """
     if compilation.jobs:
         return None
-    if wanted.paths:
-        message, help = "no TrainJob in the paths of the functionConfig", "name the files or folders that hold them"
+    if request.paths:
+        message, help = "no TrainJob in the functionConfig's paths", "list the files or folders that contain them"
     elif given.items and all(items.is_config(item, given) for item in given.items):
-        message = "no TrainJob: a generator gets no items"
-        help = "name the files or folders that hold them in paths, or use trainc as a transformer"
+        message = "no TrainJob: a generator receives no items"
+        help = "list the files or folders that contain them in paths, or use trainc as a transformer"
     else:
         return None
     return Diagnostic.of(NO_TRAINJOB, message, help)
 
 
-def _answer(given: ResourceList, compilation: Compilation, made: list[object]) -> Answer:
-    told = results.reported(compilation.diagnostics, given)
-    text = given.written(made, [result.entry for result in told])
-    return Answer(text, compilation._replace(diagnostics=tuple(result.shown for result in told)))
+def _answer(given: ResourceList, compilation: Compilation, answer: list[object]) -> Answer:
+    reported = results.reported(compilation.diagnostics, given)
+    text = given.written(answer, [result.entry for result in reported])
+    return Answer(text, compilation._replace(diagnostics=tuple(result.shown for result in reported)))

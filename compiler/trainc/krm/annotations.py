@@ -1,10 +1,10 @@
-"""What kustomize and kpt note on an item for themselves: where it is from, and which one it is.
+"""The internal annotations of kustomize and kpt: an item's file and its index in the file.
 
 Reads    an item.
-Returns  its file and its place there; and the item without these notes: they are not the user's, and would go from a
-         TrainJob to every object that is made of it.
-Source   kyaml's kioutil, kustomize's api/internal/utils (5.7); kpt's package path. What kpt reads when it applies
-         (config.kubernetes.io/depends-on) is the user's.
+Returns  its file and its index there; and the item without these annotations. They are not the user's, and would be
+         copied from a TrainJob to all its objects.
+Source   kyaml's kioutil, kustomize's api/internal/utils (5.7); kpt's package path. The annotation that kpt reads on
+         apply (config.kubernetes.io/depends-on) is the user's and is kept.
 """
 
 from __future__ import annotations
@@ -34,59 +34,59 @@ KEYS: Final = frozenset(
 )
 PATHS: Final = ("internal.config.kubernetes.io/path", "config.kubernetes.io/path")
 INDEXES: Final = ("internal.config.kubernetes.io/index", "config.kubernetes.io/index")
-"""The name of today, and the one before it, which kustomize and kpt keep up, too."""
+"""The current name and the legacy name, which kustomize and kpt keep in sync."""
 PACKAGE: Final = "internal.config.kubernetes.io/package-path"
-"""What kpt takes a path to be relative to, in a package of packages."""
+"""The package that kpt resolves a path against, in nested packages."""
 LOCAL: Final = "config.kubernetes.io/local-config"
 ORIGIN: Final = "config.kubernetes.io/origin"
 
 
-class Home(NamedTuple):
-    """Where an item is written."""
+class PackageLocation(NamedTuple):
+    """The location of an item in a package."""
 
     path: str
-    """Empty where nobody says."""
+    """The file; empty if the item has no path annotation."""
     number: int
-    """Which document of the file it is, from 0."""
+    """The item's index in the file, from 0."""
     package: str | None
     keys: tuple[str, ...]
-    """The annotations that say so on the item."""
+    """The location annotations that the item has."""
 
     @property
     def file(self) -> tuple[str | None, str]:
-        """Which file it is, among all packages."""
+        """The file's identity in nested packages."""
         return self.package, self.path
 
     def on(self, tree: Tree) -> Tree:
-        """An object with annotations that say so."""
+        """Return an object with the annotations of this location."""
         if not self.path:
             return tree
-        said = {key: self.path if key in PATHS else str(self.number) for key in self.keys}
+        added = {key: self.path if key in PATHS else str(self.number) for key in self.keys}
         if self.package is not None:
-            said[PACKAGE] = self.package
+            added[PACKAGE] = self.package
         metadata = tree["metadata"]
-        return tree | {"metadata": metadata | {"annotations": metadata.get("annotations", {}) | said}}
+        return tree | {"metadata": metadata | {"annotations": metadata.get("annotations", {}) | added}}
 
 
 def of(item: object) -> dict[str, Any]:
-    """The annotations of an item, whatever state it is in."""
+    """Return the annotations of an item, which may be malformed."""
     found = get(item, ("metadata", "annotations"))
     return found if isinstance(found, dict) else {}
 
 
-def home(item: object) -> Home:
-    """Where an item is written."""
-    said = of(item)
-    path = next((said[key] for key in PATHS if isinstance(said.get(key), str)), "")
-    index = next((number for key in INDEXES if (number := _number(said.get(key))) is not None), 0)
-    package = said.get(PACKAGE)
-    keys = tuple(key for key in (*PATHS, *INDEXES) if key in said)
-    return Home(path, index, package if isinstance(package, str) else None, keys)
+def location(item: object) -> PackageLocation:
+    """Return the location of an item."""
+    annotations = of(item)
+    path = next((annotations[key] for key in PATHS if isinstance(annotations.get(key), str)), "")
+    index = next((number for key in INDEXES if (number := _number(annotations.get(key))) is not None), 0)
+    package = annotations.get(PACKAGE)
+    keys = tuple(key for key in (*PATHS, *INDEXES) if key in annotations)
+    return PackageLocation(path, index, package if isinstance(package, str) else None, keys)
 
 
 def file_of(item: object) -> str:
-    """The file that an item is from; kustomize says so on request alone (buildMetadata: [originAnnotations])."""
-    path = home(item).path
+    """Return an item's file. kustomize sets it only with buildMetadata: [originAnnotations]."""
+    path = location(item).path
     origin = of(item).get(ORIGIN)
     if path or not isinstance(origin, str):
         return path
@@ -100,15 +100,15 @@ def file_of(item: object) -> str:
 
 
 def is_local(item: object) -> bool:
-    """Whether an item stays where it is, and is not for the cluster."""
+    """Return whether an item is local configuration, which stays in the package and out of the cluster."""
     return of(item).get(LOCAL) == "true"
 
 
 def without(item: object) -> object:
-    """The item without these annotations; the same one where it has none."""
-    said = of(item)
-    kept = {key: value for key, value in said.items() if not (key in KEYS or key.startswith(PREFIXES))}
-    if not isinstance(item, dict) or len(kept) == len(said):
+    """Return the item without internal annotations; the same item if it has none."""
+    annotations = of(item)
+    kept = {key: value for key, value in annotations.items() if not (key in KEYS or key.startswith(PREFIXES))}
+    if not isinstance(item, dict) or len(kept) == len(annotations):
         return item
     metadata = {key: value for key, value in item["metadata"].items() if key != "annotations"}
     return item | {"metadata": metadata | ({"annotations": kept} if kept else {})}

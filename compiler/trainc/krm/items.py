@@ -1,13 +1,12 @@
-"""The items of the answer: those that were given, with the objects in the places of the TrainJobs.
+"""The items of the answer: the given items, with TrainJobs replaced by their objects.
 
-Reads    the items, the roles in which they were read, and what was made.
-Returns  the items in their order. TrainJobs and runtimes are input, and stay out of the answer as they stay out of a
-         build; an item that is marked as not for the cluster (config.kubernetes.io/local-config) stays. Other kinds are
-         as they were.
+Reads    the items, their roles, and the compiled objects.
+Returns  the items in their order. TrainJobs and runtimes are input and are not in the answer, as in a build, unless
+         they are local configuration (config.kubernetes.io/local-config). Other kinds are unchanged.
 
-kpt writes an item to the file and at the index that its annotations say, and refuses two items at one place. The first
-object takes its TrainJob's place; the others stand at the end of that file. Beside a TrainJob that stays,
-`job.yaml` gets its objects into `job.jobset.yaml`, and what a run before has made there is replaced.
+kpt writes an item to the file and index in its annotations, and rejects two items with the same location. The first
+object takes its TrainJob's location; the others follow at the end of that file. The objects of a TrainJob that stays in
+`job.yaml` go to `job.jobset.yaml` and replace those of a previous run.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from trainc.diagnostics import ObjectId
 from trainc.emit.order import in_order
-from trainc.krm.annotations import Home, home, is_local
+from trainc.krm.annotations import PackageLocation, is_local, location
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -29,64 +28,64 @@ if TYPE_CHECKING:
 
 
 def is_config(item: object, given: ResourceList) -> bool:
-    """Whether an item is the functionConfig itself: kustomize gives nothing else to a generator."""
+    """Return whether an item is the functionConfig itself, the only item that kustomize passes to a generator."""
     return ObjectId.of(item) == ObjectId.of(given.config.value)
 
 
 def replaced(given: ResourceList, read: Reading, compilation: Compilation) -> list[Any]:
-    """The items of the answer."""
-    made = _made(given, compilation)
+    """Return the items of the answer."""
+    compiled = _compiled(given, compilation)
     sources = (given.number_of(document) for role in ("job", "runtime") for document in read.documents[role])
     inputs = {index for index in sources if index is not None}
-    stays = {index for index in inputs if is_local(given.items[index])}
-    again = {ObjectId.of(tree): tree for index in stays for tree in made.get(index, ())}
-    renewed = {ObjectId.of(item) for index, item in enumerate(given.items) if index not in inputs} & again.keys()
-    free = _Free(map(home, given.items))
+    kept = {index for index in inputs if is_local(given.items[index])}
+    updated = {ObjectId.of(tree): tree for index in kept for tree in compiled.get(index, ())}
+    overwritten = {ObjectId.of(item) for index, item in enumerate(given.items) if index not in inputs} & updated.keys()
+    free = _FreeLocations(map(location, given.items))
     answer: list[Any] = []
     for index, item in enumerate(given.items):
         if index not in inputs:
-            tree = again.get(ObjectId.of(item))
-            answer.append(item if tree is None else home(item).on(tree))
-        elif index in stays:
-            new = [tree for tree in made.get(index, ()) if ObjectId.of(tree) not in renewed]
-            answer += [item, *_placed(new, free.beside(home(item)))]
+            tree = updated.get(ObjectId.of(item))
+            answer.append(item if tree is None else location(item).on(tree))
+        elif index in kept:
+            new = [tree for tree in compiled.get(index, ()) if ObjectId.of(tree) not in overwritten]
+            answer += [item, *_placed(new, free.beside(location(item)))]
         else:
-            answer += _placed(made.get(index, ()), free.instead_of(home(item)))
+            answer += _placed(compiled.get(index, ()), free.instead_of(location(item)))
             answer += [document.value for document in read.documents["other"] if given.number_of(document) == index]
-    return answer + made.get(None, [])
+    return answer + compiled.get(None, [])
 
 
-def _made(given: ResourceList, compilation: Compilation) -> dict[int | None, list[Tree]]:
-    """The objects by the item that they were made of; None for those of the paths."""
-    made: dict[int | None, list[Tree]] = {}
+def _compiled(given: ResourceList, compilation: Compilation) -> dict[int | None, list[Tree]]:
+    """Return the compiled objects by the index of their TrainJob's item; None for those of the paths."""
+    compiled: dict[int | None, list[Tree]] = {}
     for job in compilation.jobs:
-        made.setdefault(given.number_of(job.plan.job.document), []).extend(map(in_order, job.objects))
-    return made
+        compiled.setdefault(given.number_of(job.plan.job.document), []).extend(map(in_order, job.objects))
+    return compiled
 
 
-def _placed(trees: Iterable[Tree], homes: Iterator[Home]) -> list[Tree]:
-    return [where.on(tree) for tree, where in zip(trees, homes, strict=False)]
+def _placed(trees: Iterable[Tree], locations: Iterator[PackageLocation]) -> list[Tree]:
+    return [at.on(tree) for tree, at in zip(trees, locations, strict=False)]
 
 
-class _Free:
-    """The places in files that no item has."""
+class _FreeLocations:
+    """The locations that no item has."""
 
-    def __init__(self, taken: Iterable[Home]) -> None:
+    def __init__(self, taken: Iterable[PackageLocation]) -> None:
         self.last: dict[tuple[str | None, str], int] = {}
-        for where in taken:
-            self.last[where.file] = max(where.number, self.last.get(where.file, -1))
+        for at in taken:
+            self.last[at.file] = max(at.number, self.last.get(at.file, -1))
 
-    def instead_of(self, where: Home) -> Iterator[Home]:
-        """The place of an item that goes, then the end of its file."""
-        yield where
-        yield from self._end(where)
+    def instead_of(self, at: PackageLocation) -> Iterator[PackageLocation]:
+        """Yield the location of a removed item, then the end of its file."""
+        yield at
+        yield from self._end(at)
 
-    def beside(self, where: Home) -> Iterator[Home]:
-        """The end of the file beside that of an item that stays."""
-        stem, suffix = os.path.splitext(where.path)
-        yield from self._end(where._replace(path=f"{stem}.jobset{suffix}" if where.path else ""))
+    def beside(self, at: PackageLocation) -> Iterator[PackageLocation]:
+        """Yield the end of the `.jobset` file beside a kept item's file."""
+        stem, suffix = os.path.splitext(at.path)
+        yield from self._end(at._replace(path=f"{stem}.jobset{suffix}" if at.path else ""))
 
-    def _end(self, where: Home) -> Iterator[Home]:
+    def _end(self, at: PackageLocation) -> Iterator[PackageLocation]:
         while True:
-            self.last[where.file] = self.last.get(where.file, -1) + 1
-            yield where._replace(number=self.last[where.file])
+            self.last[at.file] = self.last.get(at.file, -1) + 1
+            yield at._replace(number=self.last[at.file])

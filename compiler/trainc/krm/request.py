@@ -1,8 +1,8 @@
-"""What a functionConfig asks for.
+"""The functionConfig.
 
-Reads    a TrainJobCompiler (schemas/trainc/TrainJobCompiler.json), or a ConfigMap whose data has the fields of its
-         spec as text, as kpt makes one of `-- key=value`: lists are separated by commas or line breaks.
-Returns  the request, or everything that is wrong with it: a field that is not known is an error.
+Reads    a TrainJobCompiler (schemas/trainc/TrainJobCompiler.json), or a ConfigMap with the fields of its spec as text
+         in `data`, which kpt creates for `-- key=value`. Lists are separated by commas or line breaks.
+Returns  the request, or all its errors. An unknown field is an error.
 """
 
 from __future__ import annotations
@@ -27,21 +27,19 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree
     from trainc.kubernetes.violations import FieldValidation, Violation
 
-FUNCTION_CONFIG: Final = Declaration(
-    "function-config", ("read",), "A functionConfig asks for what trainc krm cannot do", own=True
-)
+FUNCTION_CONFIG: Final = Declaration("function-config", ("read",), "Invalid functionConfig", own=True)
 
 KIND: Final = "TrainJobCompiler"
 VERSION: Final = "trainc.dev/v1alpha1"
 FIELDS: Final = {(VERSION, KIND): "spec", ("v1", "ConfigMap"): "data"}
-"""Where a kind has its settings."""
+"""The field of each kind that contains the request."""
 
 
 class Request(NamedTuple):
-    """What to compile, and how."""
+    """The paths, settings and options of a run."""
 
     paths: tuple[str, ...] = ()
-    """Files and folders to compile besides the items, relative to the working directory."""
+    """Files and folders to compile in addition to the items, relative to the working directory."""
     runtimes: tuple[str, ...] = ()
     settings: str = ""
     """The trainc.yaml to read; empty for none."""
@@ -54,34 +52,36 @@ class Request(NamedTuple):
 
 
 def of(config: Document) -> Request | list[Diagnostic]:
-    """The request of a functionConfig; without one, to compile the items."""
+    """Return the request of a functionConfig. Without one, the items are compiled with the defaults."""
     if config.value is None:
         return Request()
     subject = ObjectId.of(config.value)
     field = FIELDS.get((subject.apiVersion, subject.kind))
     if field is None:
-        return [_fault(config, _no_config(config.value, subject), f"write one of apiVersion {VERSION}, kind {KIND}")]
-    asked = config.value.get(field)
+        return [_error(config, _unsupported(config.value, subject), f"use apiVersion {VERSION}, kind {KIND}")]
+    fields = config.value.get(field)
     schema = _schema(field)
-    if field == "data" and isinstance(asked, dict):
-        asked = {key: _typed(value, schema["properties"][field]["properties"].get(key)) for key, value in asked.items()}
-    admitted = StructuralSchema(schema).admit({} if asked is None else {field: asked})
+    if field == "data" and isinstance(fields, dict):
+        known = schema["properties"][field]["properties"]
+        fields = {key: _typed(value, known.get(key)) for key, value in fields.items()}
+    admitted = StructuralSchema(schema).admit({} if fields is None else {field: fields})
+    # An unknown field is an error: the request would be incomplete without it.
     found = [_of_schema(config, violation) for violation in (*admitted.violations, *admitted.unknown)]
     if found:
         return found
-    wanted = admitted.value.get(field, {})
-    return list(_wrong_paths(config, field, wanted)) or _request(wanted)
+    values = admitted.value.get(field, {})
+    return list(_wrong_paths(config, field, values)) or _request(values)
 
 
-def _no_config(value: object, subject: ObjectId) -> str:
+def _unsupported(value: object, subject: ObjectId) -> str:
     if not isinstance(value, dict):
-        return "the functionConfig is no object"
-    what = " ".join(word for word in (subject.apiVersion, subject.kind) if word) or "an object without kind"
-    return f"the functionConfig is {what}, which is none of trainc's"
+        return "the functionConfig must be an object"
+    name = " ".join(word for word in (subject.apiVersion, subject.kind) if word)
+    return f"the functionConfig {name} is not supported" if name else "the functionConfig has no apiVersion and no kind"
 
 
 def _schema(field: str) -> Tree:
-    """The schema of a whole functionConfig, as far as it is trainc's."""
+    """Return the schema of a whole functionConfig, limited to trainc's field."""
     with open(data_path("schemas", "trainc", f"{KIND}.json"), encoding="utf-8") as file:
         schema: Tree = json.load(file)
     title = KIND if field == "spec" else "a functionConfig"
@@ -89,7 +89,7 @@ def _schema(field: str) -> Tree:
 
 
 def _typed(value: object, schema: Tree | None) -> object:
-    """What the text of a ConfigMap stands for; as it is where it stands for nothing."""
+    """Return the typed value of a ConfigMap's text; text that does not match the type stays unchanged."""
     kind = (schema or {}).get("type")
     if isinstance(value, str) and kind == "array":
         return [part for part in map(str.strip, re.split(r"[,\n]", value)) if part]
@@ -98,42 +98,42 @@ def _typed(value: object, schema: Tree | None) -> object:
     return value
 
 
-def _request(wanted: Tree) -> Request:
+def _request(values: Tree) -> Request:
     return Request(
-        paths=tuple(map(_path, wanted.get("paths", ()))),
-        runtimes=tuple(map(_path, wanted.get("runtimes", ()))),
-        settings=wanted.get("settings", ""),
-        only=wanted.get("only"),
-        namespace=wanted.get("namespace"),
-        strict=wanted.get("strict", False),
-        field_validation=wanted.get("fieldValidation"),
+        paths=tuple(map(_path, values.get("paths", ()))),
+        runtimes=tuple(map(_path, values.get("runtimes", ()))),
+        settings=values.get("settings", ""),
+        only=values.get("only"),
+        namespace=values.get("namespace"),
+        strict=values.get("strict", False),
+        field_validation=values.get("fieldValidation"),
         delivery=Delivery(
-            name_suffix_hash=wanted.get("nameSuffixHash", False),
-            argocd_replace=wanted.get("argocdReplace", False),
-            suspend=wanted.get("suspend", False),
+            name_suffix_hash=values.get("nameSuffixHash", False),
+            argocd_replace=values.get("argocdReplace", False),
+            suspend=values.get("suspend", False),
         ),
     )
 
 
 def _path(path: str) -> str:
-    """A path that is one: `-` is standard input elsewhere, and here a file of that name."""
+    """Return a normalized path. `-` is a file of that name here, not standard input."""
     return os.path.normpath(path) if path != "-" else os.path.join(os.curdir, path)
 
 
-def _wrong_paths(config: Document, field: str, wanted: Tree) -> Iterator[Diagnostic]:
-    """The paths that lead out of the working directory, or are none."""
+def _wrong_paths(config: Document, field: str, values: Tree) -> Iterator[Diagnostic]:
+    """Report paths that are invalid or outside the working directory."""
     for key in ("paths", "runtimes", "settings"):
-        value = wanted.get(key, [])
+        value = values.get(key, [])
         for index, path in enumerate([value] if isinstance(value, str) else value):
             at: Path = (field, key) if isinstance(value, str) else (field, key, index)
             if "\0" in path:
-                yield _fault(config, "a path with a NUL character", "remove it", at)
+                yield _error(config, "the path contains a NUL character", "remove it", at)
             elif os.path.isabs(path) or os.path.normpath(path).split(os.sep)[0] == os.pardir:
-                help = "trainc krm reads below its working directory alone: copy what is elsewhere, or make it an item"
-                yield _fault(config, f"{path} leads out of the working directory", help, at)
+                help = "copy it into the working directory or pass it as an item"
+                yield _error(config, f"{path} is outside the working directory", help, at)
 
 
-def _fault(config: Document, message: str, help: str, path: Path = ()) -> Diagnostic:
+def _error(config: Document, message: str, help: str, path: Path = ()) -> Diagnostic:
     object, place = ObjectId.of(config.value), Place(config, _there(config, path))
     return Diagnostic.of(FUNCTION_CONFIG, message, help, object=object, place=place)
 
@@ -148,18 +148,18 @@ def _of_schema(config: Document, violation: Violation) -> Diagnostic:
         object=ObjectId.of(config.value),
         field=violation.field,
         place=Place(config, _there(config, violation.path), key=violation.key),
-        related=tuple(Related(what, Place(config, path)) for what, path in violation.related),
+        related=tuple(Related(relation, Place(config, path)) for relation, path in violation.related),
     )
 
 
 def _quoted(config: Document, violation: Violation) -> str:
-    """The way out where everything is text, in the data of a ConfigMap."""
+    """Return the help for a wrong boolean in a ConfigMap's data, where every value is text."""
     is_text = violation.path[:1] == ("data",) and isinstance(get(config.value, violation.path), str)
-    return 'write "true" or "false"' if is_text and violation.rule == "wrong-type" else ""
+    return 'use "true" or "false"' if is_text and violation.rule == "wrong-type" else ""
 
 
 def _there(config: Document, path: Path) -> Path:
-    """A place that is there: an item of a ConfigMap's list is a part of a text."""
+    """Return the longest existing part of a path: the list items of a ConfigMap are parts of one text."""
     missing: Any = object()
     while path and get(config.value, path, missing) is missing:
         path = path[:-1]

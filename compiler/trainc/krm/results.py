@@ -1,9 +1,9 @@
-"""Diagnostics as the results of a ResourceList, and as a terminal shows them.
+"""Diagnostics as the results of a ResourceList, and for a terminal.
 
-Reads    diagnostics, and the ResourceList that some of them speak of.
-Returns  for each an entry of `results`: message, severity, resourceRef, field, file, tags; and the same with the file
-         that the item came from. A function sees items that were read and written again: the lines of their files
-         are not to be known, so none is told; of a file that trainc has read itself, they are. Secrets are hidden.
+Reads    diagnostics, and the ResourceList.
+Returns  for each diagnostic an entry of `results` (message, severity, resourceRef, field, file, tags), and the
+         diagnostic with the item's original file. A function receives re-serialized items, so their original lines are
+         unknown and omitted; the lines of files that trainc reads itself are reported. Secrets are masked.
 Source   KRM Functions Specification v1: Result.
 """
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from trainc.diagnostics import Diagnostic, Location, ObjectId, Place
 from trainc.inputs import STDIN
-from trainc.krm.annotations import file_of, home
+from trainc.krm.annotations import file_of, location
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import field_of
 from trainc.records import NamedTuple
@@ -29,28 +29,28 @@ if TYPE_CHECKING:
 
 SEVERITIES: Final = {"error": "error", "warning": "warning", "note": "info"}
 _LONGEST: Final = 200
-"""Characters. A longer value is no help to who reads it."""
+"""The maximum length of a value in a result."""
 _MISSING: Final[Any] = object()
 
 
 class Result(NamedTuple):
-    """A diagnostic, told twice."""
+    """A diagnostic in both forms."""
 
     entry: Tree
     shown: Diagnostic
 
 
 class _Subject(NamedTuple):
-    """What a place of the ResourceList belongs to."""
+    """The part of the ResourceList that contains a place."""
 
     value: object
     """The item, or the functionConfig."""
     path: Path
-    """The field in it."""
+    """The field in the value."""
 
 
 def reported(diagnostics: Iterable[Diagnostic], given: ResourceList) -> list[Result]:
-    """Each diagnostic in both forms, in the order of the items, then of the files."""
+    """Return each diagnostic in both forms, those of items first, then those of files."""
     pairs = sorted(((in_order([raw])[0], raw) for raw in diagnostics), key=lambda pair: sort_key(pair[0]))
     return [Result(_entry(located, raw, given), _shown(located, raw, given)) for located, raw in pairs]
 
@@ -64,15 +64,15 @@ def _entry(located: Diagnostic, raw: Diagnostic, given: ResourceList) -> Tree:
     id = ObjectId.of(subject.value) if subject else located.object
     if id.apiVersion and id.kind and id.name:
         entry["resourceRef"] = {key: value for key, value in id._asdict().items() if value}
-        if spelled := field_of(subject.path) if subject else located.field:
-            entry["field"] = {"path": spelled, **_current(located, raw)}
+        if field := field_of(subject.path) if subject else located.field:
+            entry["field"] = {"path": field, **_current(located, raw)}
     if file := _file(located, subject):
         entry["file"] = file
     return entry | {"tags": {"id": located.id, "stage": located.stage}}
 
 
 def _subject(place: object, given: ResourceList) -> _Subject | None:
-    """What of the ResourceList a place is in; None for a file that trainc has read, and for the list itself."""
+    """Return the item or functionConfig that contains a place; None for a file that trainc has read, or the list."""
     if isinstance(place, Place) and place.document.inside is not None:
         place = Place(place.document.inside.document, ("data", place.document.inside.path[-1]))
     if not isinstance(place, Place) or not given.owns(place.document):
@@ -83,7 +83,7 @@ def _subject(place: object, given: ResourceList) -> _Subject | None:
 
 
 def _current(located: Diagnostic, raw: Diagnostic) -> Tree:
-    """The value of the field, where it is short, and nobody's secret."""
+    """Return the field's current value, if it is short and not a secret."""
     where, at = raw.place, located.place
     if not isinstance(where, Place) or where.key or not isinstance(at, Location) or _is_secret(at):
         return {}
@@ -94,7 +94,7 @@ def _current(located: Diagnostic, raw: Diagnostic) -> Tree:
 
 
 def _is_secret(at: Location) -> bool:
-    """Whether some of the place is hidden, or nobody can tell."""
+    """Return whether some of the place is masked, or its source is unknown."""
     if at.source is None or not at.line:
         return True
     first, last = place(at)
@@ -105,15 +105,15 @@ def _file(located: Diagnostic, subject: _Subject | None) -> Tree:
     if subject is None:
         at = located.place
         return {"path": at.file} if isinstance(at, Location) and at.file != STDIN else {}
-    where = home(subject.value)
-    if where.path:
-        return {"path": where.path, "index": where.number}
+    origin = location(subject.value)
+    if origin.path:
+        return {"path": origin.path, "index": origin.number}
     path = file_of(subject.value)
     return {"path": path} if path else {}
 
 
 def _shown(located: Diagnostic, raw: Diagnostic, given: ResourceList) -> Diagnostic:
-    """With files in the place of lines of the ResourceList; the object and its field stand in the message."""
+    """Replace lines of the ResourceList with the item's file, and prefix the message with the object and field."""
     related = tuple(
         shown._replace(place=_elsewhere(shown.place, before.place, given))
         for shown, before in zip(located.related, raw.related, strict=True)
@@ -132,7 +132,7 @@ def _elsewhere(shown: Place | Location, before: Place | Location, given: Resourc
 
 
 def _words(subject: _Subject, given: ResourceList) -> str:
-    """Which object, and which field of it."""
+    """Return the object and its field in words."""
     if subject.value is given.config.value:
         name = "functionConfig"
     else:

@@ -1,8 +1,8 @@
-"""Kubernetes' own rules, exact and proved against recorded answers of the real libraries.
+"""Kubernetes' own rules, verified against recorded answers of the Kubernetes libraries.
 
-Nothing here knows what a TrainJob is. Three rooms of several files, each with its face in `__init__`: `documents` (YAML
-and JSON as the API server reads them, and where things stand in them), `structural` (schemas: prune, default,
-validate), `merge` (strategic merge). Beside them `objectmeta`, `names`, `quantity`, `resources`; `gostructs` and
-`gotypes` (the Go types behind a manifest); `trees`, how a shared manifest is edited; `libyaml`, how the command gets
-the parser without the rest of PyYAML.
+No module here depends on TrainJobs. Three subpackages export their API in `__init__`: `documents` (reads YAML and JSON
+as the API server does, and locates values in the text), `structural` (prunes, defaults and validates by schema) and
+`merge` (strategic merge). The modules `objectmeta`, `names`, `quantity` and `resources` hold single rules; `gostructs`
+and `gotypes` describe the Go types behind a manifest; `trees` edits shared manifests; `libyaml` loads the parser
+without the rest of PyYAML.
 """

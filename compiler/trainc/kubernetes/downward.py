@@ -1,9 +1,9 @@
-"""The downward API: what a container is told of its own pod.
+"""The downward API: the values that a container can get from its own pod.
 
-Reads    what is known of a pod before it runs, and a reference to one of its fields or to what a container asks for.
-Returns  the text that the kubelet makes of it; Unknown, with the reason, for what is settled in the cluster.
-Source   Kubernetes 1.36: the fields of pods that variables may refer to; amounts of resources are divided and rounded
-         up, a missing limit is the pod's own, else all that the node has.
+Reads    the parts of a pod that are known before it runs, and a reference to a pod field or a container resource.
+Returns  the text that the kubelet produces; Unknown, with the reason, for a value that only the cluster determines.
+Source   Kubernetes 1.36: the pod fields that variables may refer to. Resource values are divided and rounded up; a
+         missing limit falls back to the pod's limit, then to the node's capacity.
 """
 
 from __future__ import annotations
@@ -21,29 +21,29 @@ if TYPE_CHECKING:
 
 
 class Unknown(NamedTuple):
-    """A value that nobody can know before the pod runs."""
+    """A value that is not known before the pod runs."""
 
     reason: str
-    """Why, in words."""
+    """The reason, for the user."""
 
 
 Value = str | Unknown
 
 _LATER: Final = {
-    "metadata.uid": "the API server draws it when the pod is created",
+    "metadata.uid": "the API server generates it when the pod is created",
     "spec.nodeName": "the scheduler chooses the node",
     "status.hostIP": "the scheduler chooses the node",
     "status.hostIPs": "the scheduler chooses the node",
-    "status.podIP": "the node gives the pod its address",
-    "status.podIPs": "the node gives the pod its address",
+    "status.podIP": "the node assigns the pod's address",
+    "status.podIPs": "the node assigns the pod's address",
 }
-"""What is settled in the cluster."""
-_OF_THE_NODE: Final = ("cpu", "memory", "ephemeral-storage")
-"""Without a limit, a container may use of these what the node has."""
+"""Fields that are only set in the cluster, with the reason."""
+_NODE_RESOURCES: Final = ("cpu", "memory", "ephemeral-storage")
+"""Resources for which a container without a limit may use the node's capacity."""
 
 
 class Known(NamedTuple):
-    """What is known of a pod."""
+    """The parts of a pod that are known before it runs."""
 
     name: Value
     namespace: Value
@@ -53,7 +53,7 @@ class Known(NamedTuple):
 
 
 def field_value(pod: Known, path: str) -> Value:
-    """What a `fieldRef` says."""
+    """Return the value of a `fieldRef`."""
     name, subscript = split(path)
     if subscript is not None:
         return (pod.labels if name == "metadata.labels" else pod.annotations).get(subscript, "")
@@ -63,22 +63,22 @@ def field_value(pod: Known, path: str) -> Value:
         return str(pod.spec.get("serviceAccountName") or "default")
     if name == "spec.nodeName" and pod.spec.get("nodeName"):
         return str(pod.spec["nodeName"])
-    return Unknown(_LATER.get(name, f"{path} is settled in the cluster"))
+    return Unknown(_LATER.get(name, f"{path} is only set in the cluster"))
 
 
 def resource_value(pod: Tree, container: Tree, ref: Tree) -> Value:
-    """What a `resourceFieldRef` says: of the container itself, unless it names another one of the pod."""
+    """Return the value of a `resourceFieldRef`: for `container`, unless the reference names another one."""
     if named := ref.get("containerName"):
-        among = (*(pod.get("containers") or ()), *(pod.get("initContainers") or ()))
-        container = next((found for found in among if found["name"] == named), container)
+        containers = (*(pod.get("containers") or ()), *(pod.get("initContainers") or ()))
+        container = next((found for found in containers if found["name"] == named), container)
     kind, _, resource = ref["resource"].partition(".")
     amount = get(container, ("resources", kind, resource))
     quantity = Quantity.from_json(amount)
-    if kind == "limits" and resource in _OF_THE_NODE and quantity.is_zero:
-        of_pod = Quantity.from_json(get(pod, ("resources", "limits", resource)))
-        if of_pod.is_zero:
-            return Unknown(f"without a limit it is the {resource} of the node, which the scheduler chooses")
-        quantity = of_pod
+    if kind == "limits" and resource in _NODE_RESOURCES and quantity.is_zero:
+        pod_limit = Quantity.from_json(get(pod, ("resources", "limits", resource)))
+        if pod_limit.is_zero:
+            return Unknown(f"without a limit it is the node's {resource}, and the scheduler chooses the node")
+        quantity = pod_limit
     divisor = Quantity.from_json(ref.get("divisor"))
     if divisor.is_zero:
         divisor = Quantity(1)
@@ -88,5 +88,5 @@ def resource_value(pod: Tree, container: Tree, ref: Tree) -> Value:
 
 
 def _ratio(amount: int, divisor: int) -> str:
-    """The amount in units of the divisor, rounded up; through floating point, as there."""
+    """Return the amount in units of the divisor, rounded up; the division uses floating point, as in Kubernetes."""
     return str(math.ceil(float(amount) / float(divisor)))

@@ -1,10 +1,10 @@
-"""The environment of a container as the kubelet makes it: `envFrom`, then `env`, with `$(VAR)` replaced.
+"""A container's environment as the kubelet builds it: `envFrom`, then `env`, with `$(VAR)` expanded.
 
-Reads    a container, its pod as far as it is known, and manifests of ConfigMaps and Secrets.
-Returns  a value for each variable, the command and the arguments. What nobody can know before the pod runs is Unknown,
-         and so is whatever refers to it.
-Source   Kubernetes 1.36: how the kubelet makes variables, and the expansion of references in variables, commands and
-         arguments. Variables of services are not made: which there are, the cluster knows.
+Reads    a container, the known parts of its pod, and manifests of ConfigMaps and Secrets.
+Returns  a value for each variable, the command and the arguments. A value that is not known before the pod runs is
+         Unknown, and so is every value that refers to it.
+Source   Kubernetes 1.36: how the kubelet builds variables and expands references in variables, commands and arguments.
+         Service variables are not generated, because only the cluster knows its Services.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ __all__ = ["Environment", "Sources", "Unknown", "Value", "environment", "expand"
 
 Data = dict[str, Value]
 Sources = dict[tuple[str, str], Data]
-"""What is in a ConfigMap or a Secret, by kind and name."""
+"""The data of ConfigMaps and Secrets, by kind and name."""
 
 _REFERENCE: Final = re.compile(r"\$(?:\$|\(([^)]*)\))", re.DOTALL)
-_OF_SERVICES: Final = re.compile(r"KUBERNETES_(SERVICE|PORT)(_|$)")
-"""The variables that every pod has."""
+_SERVICE_VARIABLES: Final = re.compile(r"KUBERNETES_(SERVICE|PORT)(_|$)")
+"""Variables that every pod has."""
 _KINDS: Final = {
     "configMapRef": "ConfigMap",
     "secretRef": "Secret",
@@ -40,31 +40,33 @@ _KINDS: Final = {
 
 
 class Environment(NamedTuple):
-    """What a container's processes find."""
+    """The variables of a container's processes."""
 
     variables: dict[str, Value]
     missing: dict[int, tuple[str, Unknown]]
-    """The items of `envFrom` of which nothing is known, each with the prefix of its variables."""
+    """The `envFrom` items whose data is unknown, by index, each with its variable prefix."""
 
     def lookup(self, name: str) -> Value:
-        """What `$(name)` stands for: itself, where there is no such variable."""
+        """Return the value of `$(name)`; the reference itself if there is no such variable."""
         found = self.variables.get(name)
         if found is not None:
             return Unknown(f"{name} is not known: {found.reason}") if isinstance(found, Unknown) else found
         for prefix, unknown in self.missing.values():
             if name.startswith(prefix):
-                return Unknown(f"{name} may come from envFrom: {unknown.reason}")
-        if _OF_SERVICES.match(name):
-            return Unknown(f"{name} is a variable of the cluster's service")
+                return Unknown(f"{name} may be set by envFrom: {unknown.reason}")
+        if _SERVICE_VARIABLES.match(name):
+            return Unknown(f"{name} is set from a Service of the cluster")
         return f"$({name})"
 
     def expanded(self, texts: list[str]) -> list[Value]:
-        """A command, or arguments, with the variables in it replaced."""
+        """Return a command or arguments with their variables expanded."""
         return [expand(text, self.lookup) for text in texts]
 
 
 def expand(text: str, lookup: Callable[[str], Value]) -> Value:
-    """The text with every `$(NAME)` replaced by what `lookup` says; `$$` is a `$`, and nothing is replaced twice.
+    """Return the text with every `$(NAME)` replaced by its value in `lookup`.
+
+    `$$` is a `$`. Replacement text is not expanded again.
 
     >>> [expand(text, {"A": "1"}.get) for text in ("$(A)$$(A)", "$A $$A $(A", "$$$(A)")]
     ['1$(A)', '$A $A $(A', '$1']
@@ -85,8 +87,8 @@ def expand(text: str, lookup: Callable[[str], Value]) -> Value:
 
 
 def environment(container: Tree, pod: Known, sources: Mapping[tuple[str, str], Data]) -> Environment:
-    """The variables of a container, in the order in which they are said; a later one takes an earlier one's place."""
-    made = Environment({}, {})
+    """Return a container's variables in the order of their definition; a later one overrides an earlier one."""
+    result = Environment({}, {})
     for index, source in enumerate(container.get("envFrom") or ()):
         prefix = source.get("prefix") or ""
         for key, ref in source.items():
@@ -94,22 +96,22 @@ def environment(container: Tree, pod: Known, sources: Mapping[tuple[str, str], D
                 continue
             data = sources.get((_KINDS[key], ref.get("name", "")))
             if data is None:
-                made.missing[index] = (prefix, _not_given(_KINDS[key], ref))
+                result.missing[index] = (prefix, _not_given(_KINDS[key], ref))
             else:
-                made.variables.update({f"{prefix}{name}": data[name] for name in sorted(data)})
+                result.variables.update({f"{prefix}{name}": data[name] for name in sorted(data)})
     for variable in container.get("env") or ():
         value: Value | None = ""
         if text := variable.get("value"):
-            value = expand(text, made.lookup)
+            value = expand(text, result.lookup)
         elif source := variable.get("valueFrom"):
             value = _resolved(source, container, pod, sources)
         if value is not None:
-            made.variables[variable["name"]] = value
-    return made
+            result.variables[variable["name"]] = value
+    return result
 
 
 def _resolved(source: Tree, container: Tree, pod: Known, sources: Mapping[tuple[str, str], Data]) -> Value | None:
-    """What a source says; None where there is no such variable."""
+    """Return the value of a `valueFrom`; None if the variable is not set."""
     if "fieldRef" in source:
         return field_value(pod, source["fieldRef"]["fieldPath"])
     if "resourceFieldRef" in source:
@@ -129,26 +131,31 @@ def _resolved(source: Tree, container: Tree, pod: Known, sources: Mapping[tuple[
 
 
 def _not_given(kind: str, ref: Tree) -> Unknown:
-    maybe = ", and may not be in the cluster" if ref.get("optional") else ""
-    return Unknown(f'{kind} "{ref.get("name", "")}" is not among the given documents{maybe}')
+    maybe = ", and may not exist in the cluster" if ref.get("optional") else ""
+    return Unknown(f'{kind} "{ref.get("name", "")}" is not in the given documents{maybe}')
 
 
 def sources(manifests: Iterable[Any], namespace: str) -> Sources:
-    """What the ConfigMaps and Secrets among some manifests hold; one without a namespace may be of any."""
-    in_it: Sources = {}
-    elsewhere: Sources = {}
+    """Return the data of the ConfigMaps and Secrets in some manifests that may be in the namespace.
+
+    A manifest without a namespace matches every namespace; one of exactly this namespace takes precedence.
+    """
+    exact: Sources = {}
+    unspecified: Sources = {}
     for tree in manifests:
         metadata = tree.get("metadata") if isinstance(tree, dict) else None
         if not isinstance(metadata, dict) or tree.get("kind") not in ("ConfigMap", "Secret"):
             continue
         its = metadata.get("namespace") or ""
         if its == namespace or not (its and namespace):
-            (in_it if its == namespace else elsewhere).setdefault((tree["kind"], str(metadata.get("name"))), held(tree))
-    return elsewhere | in_it
+            (exact if its == namespace else unspecified).setdefault(
+                (tree["kind"], str(metadata.get("name"))), held(tree)
+            )
+    return unspecified | exact
 
 
 def held(tree: Tree) -> Data:
-    """What a ConfigMap or a Secret holds for variables."""
+    """Return the data of a ConfigMap or Secret that variables can use."""
     data, plain = (tree[key] if isinstance(tree.get(key), dict) else {} for key in ("data", "stringData"))
     if tree["kind"] == "ConfigMap":
         return {key: text(value) for key, value in data.items()}
@@ -156,13 +163,13 @@ def held(tree: Tree) -> Data:
 
 
 def text(value: Any) -> Value:
-    """What a ConfigMap says of a key."""
-    return value if isinstance(value, str) else Unknown("it is no text in the given document")
+    """Return the value of a ConfigMap key."""
+    return value if isinstance(value, str) else Unknown("it is not a string in the given document")
 
 
 def decoded(value: Any) -> Value:
-    """What a Secret says of a key, in base64."""
+    """Return the decoded value of a Secret key in base64."""
     try:
         return b64decode(value, validate=True).decode()
     except (TypeError, ValueError):
-        return Unknown("it is no text in base64 in the given document")
+        return Unknown("it is not base64-encoded text in the given document")

@@ -1,7 +1,7 @@
-"""The forms of strings that structural schemas ask for: patterns, times, quantities, as Go reads them.
+"""String formats of structural schemas: patterns, times and quantities, as Go reads them.
 
-Reads    the text, and the keyword of the schema.
-Returns  whether the API server takes it; where it does not, whether its schema or its decoder refuses.
+Reads    the text, and the schema keyword.
+Returns  None if the API server accepts the text; otherwise whether its schema or its decoder rejects it.
 Source   kube-openapi v0.36 (validation/strfmt), apimachinery v0.36.2 (resource.Quantity, Time), Go's regexp, time.
 """
 
@@ -11,21 +11,22 @@ import re
 from functools import cache
 from typing import Final, Literal
 
-Message = Literal["read", "schema"]
+RejectedBy = Literal["read", "schema"]
+"""The decoder or the schema."""
 
 QUANTITY: Final = (
     r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$"
 )
-"""The pattern by which a CRD marks a quantity."""
+"""The pattern that CRDs use for quantities."""
 
-# The pattern lets a fraction into the exponent, the decoder behind it does not.
+# The pattern allows a fraction in the exponent; the decoder that follows does not.
 _FRACTION_IN_EXPONENT: Final = re.compile(r"[eE][+-]?[0-9]*\.")
 _EXPONENT: Final = re.compile(r"[eE][+-]?([0-9]+)$")
 _GREATEST_EXPONENT: Final = 1000
 _LONGEST_QUANTITY: Final = 1000
 
-# Few jobs have a date: the patterns are compiled when one does.
-# The schema looks at the shape alone, in any case and with anything before a fraction; the decoder reads RFC 3339.
+# Dates are rare, so the patterns are compiled on first use.
+# The schema checks only the shape, in either case and with any character before a fraction; the decoder reads RFC 3339.
 _DATE: Final = r"([0-9]{4})-([0-9]{2})-([0-9]{2})\Z"
 _CLOCK: Final = r"([0-9]{2}):([0-9]{2}):([0-9]{2})(?:.[0-9]+)?(?:z|[+-][0-9]{2}:[0-9]{2})\Z"
 _RFC3339: Final = r"[^t]{10}T[0-9:]{8}(?:[.,][0-9]+)?(?:Z|[+-]([0-9]{2}):([0-9]{2}))\Z"
@@ -34,8 +35,8 @@ _DAYS: Final = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 @cache
 def go_pattern(pattern: str) -> re.Pattern[str]:
-    """Compile a pattern of a schema to match what Go's regexp does. Raises ValueError for syntax that differs."""
-    made: list[str] = []
+    """Compile a schema pattern so that it matches as Go's regexp does. Raises ValueError for syntax that differs."""
+    translated: list[str] = []
     in_class = False
     steps = iter(pattern)
     for character in steps:
@@ -50,18 +51,18 @@ def go_pattern(pattern: str) -> re.Pattern[str]:
         elif character == "]":
             in_class = False
         elif character == "$" and not in_class:
-            text = r"\Z"  # Python's $ lets a final newline through
-        made.append(text)
+            text = r"\Z"  # Python's $ also matches before a final newline
+        translated.append(text)
     if "(?" in pattern or "[[" in pattern:
         raise ValueError(f"cannot translate the pattern {pattern!r}")
-    return re.compile("".join(made), re.ASCII)
+    return re.compile("".join(translated), re.ASCII)
 
 
-def quantity(text: str) -> Message | None:
-    """Whether a string that has the pattern of quantities is one.
+def quantity(text: str) -> RejectedBy | None:
+    """Check whether a string that matches the quantity pattern is a quantity.
 
-    More than 1000 characters and exponents beyond 1000 are refused as well: Go's parser needs very long for the
-    greatest of them.
+    More than 1000 characters and exponents beyond 1000 are rejected too, because Go's parser takes very long for the
+    largest of them.
     """
     if len(text) > _LONGEST_QUANTITY:
         return "schema"
@@ -73,8 +74,8 @@ def quantity(text: str) -> Message | None:
     return None
 
 
-def date_time(text: str) -> Message | None:
-    """Whether a string is a time, for the schema and for the decoder after it."""
+def date_time(text: str) -> RejectedBy | None:
+    """Check whether a string is a time, for the schema and for the decoder after it."""
     date, t, clock = text.lower().partition("t")
     time = re.match(_CLOCK, clock.partition("t")[0])
     if not t or not _is_date(date) or not time or time[1] > "23" or time[2] > "59" or time[3] > "59":

@@ -1,7 +1,7 @@
-"""The Go structs behind a manifest: their fields, what those hold, and how a strategic merge treats them.
+"""The Go structs behind a manifest: their fields, the field types, and the fields' strategic-merge behavior.
 
 Reads    schemas/gotypes.json (scripts/make_gotypes.py), on first use.
-Returns  structs by the name of their Go type, such as core/v1.PodSpec.
+Returns  structs by Go type name, such as core/v1.PodSpec.
 Source   Kubernetes 1.36 and JobSet 0.12: the fields and tags of their Go types.
 """
 
@@ -19,22 +19,22 @@ if TYPE_CHECKING:
 
 ROOT: Final = "jobset/v1alpha2.JobSetSpec"
 
-# How Go folds names for comparison: of the letters beyond ASCII, two count as an s and a k.
+# Go's case folding for name comparison: beyond ASCII, one letter folds to s and one to k.
 _FOLD: Final = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ\u017f\u212a", "abcdefghijklmnopqrstuvwxyzsk")
 
 
 class GoField(NamedTuple):
-    """A field of a Go struct. `of` names what a pointer, list or map holds, and a struct's own type."""
+    """A field of a Go struct. `of` is the element type of a pointer, list or map, or the type of a struct."""
 
     kind: str
     of: str = ""
     omitempty: bool = False
     strategy: str = ""
-    mergeKey: str = ""  # noqa: N815 (the tag's spelling)
+    mergeKey: str = ""  # noqa: N815 (the name in the tag)
 
     @property
     def merges(self) -> bool:
-        """Whether a patch's list is merged into the list that is there, instead of replacing it."""
+        """Whether a patch's list is merged into the existing list instead of replacing it."""
         return "merge" in self.strategy.split(",")
 
 
@@ -45,7 +45,7 @@ class Struct(NamedTuple):
     fields: dict[str, GoField]
 
     def find(self, name: str) -> GoField | None:
-        """The field that Go's JSON reader takes `name` for: the exact one, else the first that differs in case."""
+        """Return the field that Go's JSON reader matches to `name`: the exact one, else the first ignoring case."""
         if name in self.fields:
             return self.fields[name]
         folded = name.translate(_FOLD)
@@ -61,7 +61,7 @@ def _types() -> dict[str, dict[str, Tree]]:
 
 @cache
 def struct(name: str) -> Struct | None:
-    """The struct of that name; None for the name of anything else (string, int32 ...)."""
+    """Return the struct of that name; None for any other type (string, int32 ...)."""
     fields = _types().get(name)
     if fields is None:
         return None

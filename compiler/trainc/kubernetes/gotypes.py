@@ -1,12 +1,12 @@
-"""What is left of a value that went through a Go type.
+"""Values after a round trip through a Go type.
 
-A component written in Go reads a manifest into structs and writes it back: fields it does not know are gone, fields
-marked omitempty go when they hold nothing, values that have no "nothing" are written even where the manifest has none.
-`typed` does the same; `as_patch` is for a value that is then merged, where an empty list or a null still has effect;
+A component written in Go reads a manifest into structs and writes it back. Unknown fields are dropped, empty fields
+marked omitempty are dropped, and fields whose type has no "unset" value are written even if the manifest lacks them.
+`typed` does the same. `as_patch` is for a value that is merged afterwards, where an empty list or a null has an effect.
 `compared` is for a comparison.
 
 Reads    the structs of `gostructs`.
-Returns  trees that share every subtree which does not change with the argument; the argument stays as it was.
+Returns  trees that share every unchanged subtree with the argument; the argument is not modified.
 Source   Go's encoding/json on the types of Kubernetes 1.36 and JobSet 0.12, and client-go's apply configurations, in
          which every field is omitempty.
 """
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
 
 Convert = Callable[[Any], Any]
 
-_GONE: Final[Any] = object()  # what a conversion returns for a field that is not written
+_GONE: Final[Any] = object()  # the result of a conversion for a field that is not written
 _ZEROS: Final[dict[str, Any]] = {"string": "", "bool": False, "int": 0, "int32": 0, "int64": 0}
 _ACCEPTED: Final[dict[str, tuple[type, ...]]] = {"string": (str,), "bool": (bool,)}
 _NUMBERS: Final = (int, float)
 _KEPT: Final[dict[str, type]] = {"string": str, "bool": bool, "int": int, "int32": int, "int64": int}
-"""The type of which whatever is not zero stays as it is."""
-_OPAQUE: Final = frozenset({"meta/v1.Time", "meta/v1.FieldsV1"})  # kept as read: the schemas have no field of these
+"""The type whose non-zero values stay unchanged."""
+_OPAQUE: Final = frozenset({"meta/v1.Time", "meta/v1.FieldsV1"})  # kept as read: the schemas have no such fields
 
 
 class WrongTypeError(TypeError):
-    """A value that does not fit its Go type: the schema should have refused it. `path` leads to it."""
+    """A value that does not fit its Go type, which the schema should have rejected. `path` is its path."""
 
     def __init__(self, expected: str, value: object) -> None:
         super().__init__(f"expected {expected}, found {value if isinstance(value, str) else type(value).__name__}")
@@ -46,9 +46,9 @@ class WrongTypeError(TypeError):
 
 
 def typed(value: Tree, type_name: str = ROOT) -> Tree:
-    """`value` as a Go component applies it after reading it into the type.
+    """Return `value` as a Go component applies it after reading it into the type.
 
-    Nulls, and empty lists and maps, go from every field: what is applied says nothing about them. Raises
+    Nulls, empty lists and empty maps are dropped from every field, because they have no effect when applied. Raises
     WrongTypeError, a TypeError with a path.
 
     >>> typed({"suspend": False, "network": {}, "replicatedJobs": [], "color": "red"})
@@ -59,7 +59,7 @@ def typed(value: Tree, type_name: str = ROOT) -> Tree:
 
 
 def stored(value: Tree) -> Tree:
-    """`typed`, of a JobSetSpec, without the empty `metadata` and `resources` that a Go type prints.
+    """Return `typed` of a JobSetSpec without the empty `metadata` and `resources` that a Go type prints.
 
     >>> stored({"replicatedJobs": [{"template": {"metadata": {}}}]})
     {'replicatedJobs': [{'name': '', 'template': {}}]}
@@ -69,11 +69,11 @@ def stored(value: Tree) -> Tree:
 
 
 def as_patch(value: Tree, type_name: str = ROOT, *, sparse: frozenset[str] = frozenset()) -> Tree:
-    """`value` as a Go component that has read it into the type hands it to a strategic merge.
+    """Return `value` as a Go component that has read it into the type passes it to a strategic merge.
 
-    A list or pointer without omitempty is written even when there is none: as null, which deletes what the merge finds
-    there. The types in `sparse` stand for others in which every field is optional: of these nothing is added, and
-    empty text, false and zero stay. Raises WrongTypeError.
+    A list or pointer without omitempty is written even if it is unset: as null, which deletes the merged value. Each
+    type in `sparse` represents a variant in which every field is optional: nothing is added to it, and empty text,
+    false and zero stay. Raises WrongTypeError.
 
     >>> as_patch({"rules": []}, "batch/v1.PodFailurePolicy"), as_patch({}, "core/v1.ProjectedVolumeSource")
     ({'rules': []}, {'sources': None})
@@ -83,9 +83,9 @@ def as_patch(value: Tree, type_name: str = ROOT, *, sparse: frozenset[str] = fro
 
 
 def compared(value: Tree, type_name: str = ROOT) -> Tree:
-    """`value` as Go code sees it that compares: two values are semantically equal where these are.
+    """Return `value` in a form whose equality is Go's semantic equality.
 
-    Quantities are amounts, and an empty struct is none. Raises WrongTypeError.
+    Quantities become amounts, and an empty struct counts as unset. Raises WrongTypeError.
 
     >>> limits = compared({"limits": {"cpu": "1000m"}, "requests": {}}, "core/v1.ResourceRequirements")
     >>> limits == compared({"limits": {"cpu": 1}}, "core/v1.ResourceRequirements")
@@ -96,7 +96,7 @@ def compared(value: Tree, type_name: str = ROOT) -> Tree:
 
 
 class _Writing:
-    """One way of writing Go values, with the conversions that it has made so far."""
+    """One way of writing Go values, with a cache of its conversions."""
 
     def __init__(
         self,
@@ -114,7 +114,7 @@ class _Writing:
         self.structs: dict[str, _Struct] = {}
 
     def __call__(self, type_name: str) -> Convert:
-        """The conversion to a type, made on first use."""
+        """Return the conversion to a type, created on first use."""
         if type_name in _ZEROS:
             return _scalar(type_name)
         if type_name in self.special:
@@ -126,7 +126,7 @@ class _Writing:
         return self.structs[type_name]
 
     def convert(self, field: GoField, *, sparse: bool) -> Convert:
-        """The conversion of one field's value."""
+        """Return the conversion of one field's value."""
         omitempty = field.omitempty or sparse
         if field.kind in _ZEROS:
             scalar = _scalar(field.kind)
@@ -143,8 +143,10 @@ class _Writing:
         return _optional(_list(inner, keeps_empty) if field.kind == "slice" else _map(inner), missing)
 
     def zero(self, field: GoField) -> Any:
-        """What is written for a field that the value lacks. Structs are not added: in what is applied, and in what is
-        merged, an empty one says nothing."""
+        """Return the value to write for a field that the input lacks.
+
+        Structs are not added: in an applied or merged value, an empty struct has no effect.
+        """
         if field.kind in _ZEROS and not field.omitempty:
             return _ZEROS[field.kind]
         if field.kind == "struct" and field.of in self.special:
@@ -164,12 +166,12 @@ class _Struct:
         self._name = name
         self._fields: dict[str, Convert] = {}
         self._plain: dict[str, type] = {}
-        """The fields that keep whatever of that type is not zero."""
+        """The fields that keep every non-zero value of that type."""
         self._added: dict[str, Any] = {}
         self._known = Memory()
 
     def _declare(self) -> None:
-        """Look the fields up: not before a value needs them, as most types occur in no manifest at hand."""
+        """Look the fields up on first use, as most types occur in none of the given manifests."""
         declared = struct(self._name)
         if declared is None:
             raise KeyError(self._name)
@@ -196,7 +198,7 @@ class _Struct:
         result, name = value, ""
         try:
             for name, item in value.items():
-                # Most fields are such: no call for them takes a third of the time.
+                # Most fields are plain; skipping their call saves two thirds of the time.
                 if item and type(item) is plain.get(name):
                     continue
                 new = fields[name](item) if name in fields else _GONE
@@ -211,7 +213,7 @@ class _Struct:
 
 
 def _changed(value: Tree, result: Tree, name: str, new: Any) -> Tree:
-    """The result with a field that is new, or gone; the value itself is left as it is."""
+    """Return the result with a field changed or removed; the value itself is not modified."""
     if result is value:
         result = dict(value)
     if new is _GONE:
@@ -223,7 +225,7 @@ def _changed(value: Tree, result: Tree, name: str, new: Any) -> Tree:
 
 @cache
 def _scalar(kind: str) -> Convert:
-    """Text, truth or a number; null is the type's zero. Whole floats are what Go prints without a point."""
+    """Convert text, booleans and numbers; null becomes the type's zero. Go prints whole floats without a point."""
     accepted, zero = _ACCEPTED.get(kind, _NUMBERS), _ZEROS[kind]
 
     def convert(value: Any) -> Any:

@@ -1,11 +1,11 @@
-"""libyaml's parser without the rest of PyYAML: 3 ms of a start instead of 25.
+"""Load libyaml's parser without the rest of PyYAML: 3 ms at startup instead of 25.
 
-PyYAML's package imports its loaders, constructors and representers, and compiles their regular expressions; reading
-events needs none of them. `load_alone` gives the C extension what it asks for by name (the classes of its errors), and
-takes all of it back where that does not work, so that PyYAML is then imported as a whole.
+PyYAML's package imports its loaders, constructors and representers and compiles their regular expressions; reading
+events needs none of them. `load_alone` gives the C extension the modules that it imports by name (for their error
+classes). If that fails, it reverts everything, so that PyYAML is then imported as a whole.
 
-It is for a process of trainc's own: what it leaves under the name `yaml` is of no use to other code, so the library
-never calls it, only the command's entry point does.
+Only trainc's command calls it, in its own process: the `yaml` module that it leaves behind is of no use to other code,
+so the library must not call it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from types import ModuleType
 from typing import Final
 
 PLAIN: Final = ("error", "tokens", "events", "nodes")
-"""The modules of PyYAML that are no more than classes: the extension makes its events of them."""
+"""The PyYAML modules that only define classes; the extension creates its events from them."""
 ERRORS: Final = {
     "scanner": "ScannerError",
     "parser": "ParserError",
@@ -27,11 +27,11 @@ ERRORS: Final = {
     "serializer": "SerializerError",
     "representer": "RepresenterError",
 }
-"""The modules of PyYAML that the extension imports for the sake of one class each."""
+"""The PyYAML modules that the extension imports for one class each."""
 
 
 def load_alone() -> bool:
-    """Import yaml._yaml and what it needs; False where PyYAML is imported already, or only works as a whole."""
+    """Import yaml._yaml and its dependencies; return False if PyYAML is already imported or only works as a whole."""
     spec = None if "yaml" in sys.modules else PathFinder.find_spec("yaml")
     if spec is None or spec.submodule_search_locations is None:
         return False
@@ -42,7 +42,7 @@ def load_alone() -> bool:
         _stand_ins(package)
         for module in (*PLAIN, "_yaml"):
             import_module(f"yaml.{module}")
-    except Exception:  # whatever a future PyYAML minds
+    except Exception:  # a future PyYAML may raise anything here
         for name in [name for name in sys.modules if name == "yaml" or name.startswith("yaml.")]:
             del sys.modules[name]
         return False
@@ -50,11 +50,11 @@ def load_alone() -> bool:
 
 
 def _stand_ins(package: ModuleType) -> None:
-    """Give the package modules that have the error classes, and nothing else."""
+    """Add modules to the package that contain only the error classes."""
     from yaml.error import MarkedYAMLError, YAMLError
 
     class ReaderError(YAMLError):
-        """A character that YAML does not allow, or bytes that are none."""
+        """A character that YAML does not allow, or bytes that are not valid text."""
 
         def __init__(self, name: str, position: int, character: object, encoding: str, reason: str) -> None:
             self.name = name

@@ -1,7 +1,7 @@
-"""The words for a name that is refused: what about it is wrong, and one that would do.
+"""Messages for invalid names: the reason, and a valid example.
 
-Reads the text and the characters that may stand in it; returns half sentences. Whether a name is refused is said by
-`names`; this is imported when one is.
+Reads the text and the allowed characters; returns parts of sentences. `names` decides whether a name is valid; this
+module is imported only for an invalid one.
 """
 
 from __future__ import annotations
@@ -15,51 +15,49 @@ LABEL: Final = "a-z0-9-"
 """The characters of a DNS label."""
 SUBDOMAIN: Final = "a-z0-9.-"
 QUALIFIED: Final = "A-Za-z0-9._-"
-"""The characters of a label's value, and of its key without the domain."""
+"""The characters of a label value, and of a label key without its prefix."""
 
 _MANY: Final = 4
-"""As many odd characters are shown."""
+"""The maximum number of invalid characters to list."""
 
 
 def fault(text: str, characters: str, most: int) -> str:
-    """What is wrong with a name, to follow `which`: `has "_" in it`."""
-    if strange := _strange(text, characters):
-        return f"has {listed(strange)} in it"
+    """Return the reason why a name is invalid, to follow `which`: `contains "_"`."""
+    if invalid := _invalid_characters(text, characters):
+        return f"contains {listed(invalid)}"
     if len(text) > most:
-        return f"has {len(text)} characters, and may have {most}"
+        return f"has {len(text)} characters, but must have at most {most}"
     if not text:
         return "is empty"
-    for verb, end in (("begins", text[0]), ("ends", text[-1])):
+    for verb, end in (("starts", text[0]), ("ends", text[-1])):
         if not end.isalnum():
             return f"{verb} with {shown(end)}"
-    return "has a dot beside a dot or a dash"
+    return "has a dot next to another dot or a dash"
 
 
 def fault_of_key(key: str) -> str:
-    """What is wrong with the key of a label or an annotation, to follow `which`."""
+    """Return the reason why the key of a label or annotation is invalid, to follow `which`."""
     domain, slash, name = key.rpartition("/")
     if "/" in domain:
-        return 'has more than one "/" in it'
+        return 'contains more than one "/"'
     if slash and not (domain and name):
-        return f'has nothing {"before" if name else "behind"} its "/"'
+        return f'has no {"prefix before" if name else "name after"} its "/"'
     if slash and not re.fullmatch(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?", domain):
-        return f'has {shown(domain)} before its "/", which is no domain'
+        return f"has the prefix {shown(domain)}, which is not a valid domain"
     return fault(name, QUALIFIED, 63)
 
 
 def example(text: str, *, letter_first: bool = False) -> str:
-    """A name near the text that would do for most objects, to end a sentence with; empty where there is none."""
-    made = re.sub("[^a-z0-9]+", "-", text.lower())
-    if letter_first and made[:1].isdigit():
-        made = f"job-{made}"
-    made = made[:63].strip("-")
-    return f"; for example {made}" if made and text.isascii() else ""
+    """Return a clause with a similar name that is valid for most objects; empty if there is none."""
+    result = re.sub("[^a-z0-9]+", "-", text.lower())
+    if letter_first and result[:1].isdigit():
+        result = f"job-{result}"
+    result = result[:63].strip("-")
+    return f"; for example {result}" if result and text.isascii() else ""
 
 
-def _strange(text: str, characters: str) -> list[str]:
-    """The characters that may not be in a name, in words."""
+def _invalid_characters(text: str, characters: str) -> list[str]:
+    """Return the characters that are not allowed in a name, as shown in a message."""
     found = dict.fromkeys(re.findall(f"[^{characters}]", text))
-    words = dict.fromkeys(
-        "upper-case letters" if "A" <= c <= "Z" else "spaces" if c == " " else shown(c) for c in found
-    )
+    words = dict.fromkeys("uppercase letters" if "A" <= c <= "Z" else "spaces" if c == " " else shown(c) for c in found)
     return list(words)[:_MANY]

@@ -1,9 +1,10 @@
-"""What Kubernetes takes for a name: of an object, a label, a variable, a port, a key of a ConfigMap, a path.
+"""Kubernetes' rules for names: of objects, labels, variables, ports, ConfigMap keys and paths.
 
-Every `is_...` reads the text (or the number of a port) and returns the reasons against it, none when it is valid.
+Every `is_...` reads the text (or the port number) and returns the reasons why it is invalid; none if it is valid.
 `field_error` returns the line in which Kubernetes reports such a reason.
-Source: Kubernetes 1.36, apimachinery's validation of names and its field errors. Reasons read as there, so that users
-who search for one find it. Bytes are counted, also where a reason says characters; only ASCII matches, and only whole.
+Source: Kubernetes 1.36, apimachinery's name validation and field errors. The reasons have the same text, so that
+users find them by searching. Lengths count bytes, even where a reason says characters; patterns match ASCII only, and
+the whole text.
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ _CONFIG_KEY: Final = "[-._a-zA-Z0-9]+"
 _PATH: Final = r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+"
 
 LONGEST_LABEL: Final = 63
-"""Characters of a DNS label, which the names of Jobs, pods and claims must be."""
+"""Maximum characters of a DNS label, which the names of Jobs, pods and claims must be."""
 _MOST: Final = 1024
-"""Names that are remembered with what there is to say, which nobody changes: those of labels repeat job by job."""
+"""Number of names cached with their reasons, which must not be modified: jobs repeat the same labels."""
 
 _KINDS: Final = {
     "FieldValueDuplicate": "Duplicate value",
@@ -53,7 +54,7 @@ _ESCAPES: Final = {
 
 @lru_cache(maxsize=_MOST)
 def is_dns1123_label(value: str) -> list[str]:
-    """The name of most parts of an object: containers, volumes, replicated jobs."""
+    """Check the name of most parts of an object: containers, volumes, replicated jobs."""
     reasons = _too_long(value, LONGEST_LABEL)
     if not re.fullmatch(_LABEL, value):
         if re.fullmatch(_SUBDOMAIN, value):
@@ -66,7 +67,7 @@ def is_dns1123_label(value: str) -> list[str]:
 
 
 def is_dns1035_label(value: str) -> list[str]:
-    """The name of a Service: a label that begins with a letter."""
+    """Check the name of a Service: a label that starts with a letter."""
     reasons = _too_long(value, LONGEST_LABEL)
     if not re.fullmatch(_LABEL_1035, value):
         reasons.append(
@@ -78,13 +79,13 @@ def is_dns1035_label(value: str) -> list[str]:
 
 @lru_cache(maxsize=_MOST)
 def is_dns1123_subdomain(value: str) -> list[str]:
-    """The name of most objects: labels, joined by dots."""
+    """Check the name of most objects: labels joined by dots."""
     return _subdomain(value, "characters")
 
 
 @lru_cache(maxsize=_MOST)
 def is_qualified_name(value: str) -> list[str]:
-    """The key of a label or an annotation, and the name of a resource: a name, maybe behind a domain and a slash."""
+    """Check the key of a label or annotation, or a resource name: a name with an optional domain prefix and slash."""
     prefix, slash, name = value.rpartition("/")
     if "/" in prefix:
         example = "with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
@@ -104,7 +105,7 @@ def is_qualified_name(value: str) -> list[str]:
 
 @lru_cache(maxsize=_MOST)
 def is_label_value(value: str) -> list[str]:
-    """The value of a label, which may be empty."""
+    """Check the value of a label, which may be empty."""
     reasons = _too_long(value, LONGEST_LABEL, "bytes")
     if not re.fullmatch(_LABEL_VALUE, value):
         reasons.append(
@@ -115,7 +116,7 @@ def is_label_value(value: str) -> list[str]:
 
 
 def is_env_var_name(value: str) -> list[str]:
-    """The name of a variable in the strict sense, which is asked for in few places only."""
+    """Check a variable name in the strict sense, which few fields require."""
     reasons: list[str] = []
     if not re.fullmatch(_VARIABLE, value):
         reasons.append(
@@ -126,7 +127,7 @@ def is_env_var_name(value: str) -> list[str]:
 
 
 def is_relaxed_env_var_name(value: str) -> list[str]:
-    """The name of a container's variable: anything printable but an equals sign."""
+    """Check the name of a container's variable: any printable ASCII characters except an equals sign."""
     if not value:
         return ["environment variable name must be non-empty"]
     if not re.fullmatch("[ -<>-~]+", value):
@@ -135,7 +136,7 @@ def is_relaxed_env_var_name(value: str) -> list[str]:
 
 
 def is_config_map_key(value: str) -> list[str]:
-    """A key of a ConfigMap or a Secret, which becomes the name of a file."""
+    """Check a key of a ConfigMap or Secret, which becomes a file name."""
     reasons = _too_long(value, 253)
     if not re.fullmatch(_CONFIG_KEY, value):
         reasons.append(
@@ -146,7 +147,7 @@ def is_config_map_key(value: str) -> list[str]:
 
 
 def is_port_name(value: str) -> list[str]:
-    """The name of a port (IANA's service names, in lower case)."""
+    """Check a port name (IANA service names, in lowercase)."""
     reasons = _too_long(value, 15)
     if not re.fullmatch("[-a-z0-9]+", value):
         reasons.append("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)")
@@ -160,12 +161,12 @@ def is_port_name(value: str) -> list[str]:
 
 
 def is_port_number(value: int) -> list[str]:
-    """The number of a port."""
+    """Check a port number."""
     return [] if 1 <= value <= 65535 else ["must be between 1 and 65535, inclusive"]
 
 
 def is_domain_prefixed_path(value: str) -> list[str]:
-    """A controller's name, as in managedBy: a domain, a slash and a path. That of an empty text is: it is required."""
+    """Check a controller name, as in managedBy: a domain, a slash and a path. An empty text is reported as required."""
     if not value:
         return ["Required value"]
     domain, _, path = value.partition("/")
@@ -178,13 +179,13 @@ def is_domain_prefixed_path(value: str) -> list[str]:
 
 
 def field_error(kind: str, field: str, value: Any, detail: str) -> str:
-    """The line that reports what is wrong with `value` at `field` ("" for none); `kind` as in FieldValueInvalid."""
+    """Return the line that reports an error in `value` at `field` ("" for none); `kind`: FieldValueInvalid ...."""
     shown = [] if kind in _VALUELESS else [quoted(value) if isinstance(value, str) else _json(value)]
     return ": ".join(part for part in (field, _KINDS[kind], *shown, detail) if part)
 
 
 def quoted(text: str) -> str:
-    """The text in double quotes, with everything escaped that does not show (Go's %q)."""
+    """Return the text in double quotes with unprintable characters escaped (Go's %q)."""
     return f'"{"".join(map(_escaped, text))}"'
 
 
@@ -222,7 +223,7 @@ def _too_long(value: str, most: int, unit: str = "characters") -> list[str]:
 
 
 def _leads_upwards(value: str) -> list[str]:
-    """Against names that a file system takes for this folder, or for one above it."""
+    """Reject names that a file system resolves to the current or parent directory."""
     if value in (".", ".."):
         return [f"must not be '{value}'"]
     return ["must not start with '..'"] if value.startswith("..") else []

@@ -1,9 +1,9 @@
-"""The metadata of an object, which no schema describes: names, labels, annotations, owners.
+"""Object metadata, which no schema describes: names, labels, annotations, owners.
 
-Reads    the value under `metadata`.
-Returns  its violations. A namespace may be missing (difference namespace-optional); what only the cluster sets is
-         looked at for its type alone. What is stored of it is said by the node of `structural`.
-Source   apimachinery v0.36.2: the Go type ObjectMeta, and the validation of it for custom resources.
+Reads    the value of `metadata`.
+Returns  its violations. A missing namespace is allowed (difference namespace-optional); for fields that only the
+         cluster sets, only the type is checked. The `Metadata` node of `structural` returns the stored value.
+Source   apimachinery v0.36.2: the Go type ObjectMeta, and its validation for custom resources.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import Path, Tree
 
 MOST_ANNOTATION_BYTES: Final = 256 * 1024
-"""Of all keys and values of an object's annotations."""
+"""Maximum total size of the keys and values of an object's annotations."""
 
 _OWNER: Final = {
     "apiVersion": "string",
@@ -44,21 +44,21 @@ _OWNER: Final = {
     "uid": "string",
 }
 _PYTHON: Final = {"array": list, "boolean": bool, "object": dict, "string": str}
-_ENDS: Final = "use letters, digits, `-`, `_` and `.`, the first and the last a letter or a digit"
-_KEY_FORM: Final = f"{_ENDS}; a domain and a `/` may stand before them"
-_VALUE_FORM: Final = f"{_ENDS}; or make it an annotation"
-_NAME_FORM: Final = "use lower-case letters, digits, `-` and `.`"
-_NAMESPACE_FORM: Final = "use lower-case letters, digits and `-`"
+_ENDS: Final = "use letters, digits, `-`, `_` and `.`, and start and end with a letter or digit"
+_KEY_FORM: Final = f"{_ENDS}; a domain and a `/` may precede them"
+_VALUE_FORM: Final = f"{_ENDS}; or use an annotation"
+_NAME_FORM: Final = "use lowercase letters, digits, `-` and `.`"
+_NAMESPACE_FORM: Final = "use lowercase letters, digits and `-`"
 
 
 def check(metadata: Any, *, namespaced: bool) -> Iterator[Violation]:
-    """Everything that is wrong with the metadata of an object on its creation; paths begin with `metadata`."""
+    """Yield every violation in the metadata of an object that is created; paths start with `metadata`."""
     if metadata is not None and not isinstance(metadata, dict):
         from trainc.kubernetes.structural import schema_messages
 
         yield schema_messages.wrong_type(("metadata",), metadata, METADATA_SCHEMA)
     found: Tree = metadata if isinstance(metadata, dict) else {}
-    right = {}
+    valid = {}
     for key, value in found.items():
         if value is None or key not in METADATA:
             continue
@@ -66,13 +66,13 @@ def check(metadata: Any, *, namespaced: bool) -> Iterator[Violation]:
         if fault:
             yield fault
         else:
-            right[key] = value
-    yield from _names(right, unnamed=found.get("name") in (None, ""), namespaced=namespaced)
-    yield from _labels(right.get("labels", {}))
-    yield from _annotations(right.get("annotations", {}))
-    yield from _finalizers(right.get("finalizers", ()))
-    yield from _owners(right.get("ownerReferences", ()))
-    yield from _by_the_cluster(right)
+            valid[key] = value
+    yield from _names(valid, unnamed=found.get("name") in (None, ""), namespaced=namespaced)
+    yield from _labels(valid.get("labels", {}))
+    yield from _annotations(valid.get("annotations", {}))
+    yield from _finalizers(valid.get("finalizers", ()))
+    yield from _owners(valid.get("ownerReferences", ()))
+    yield from _set_by_the_cluster(valid)
 
 
 def _names(metadata: Tree, *, unnamed: bool, namespaced: bool) -> Iterator[Violation]:
@@ -82,13 +82,13 @@ def _names(metadata: Tree, *, unnamed: bool, namespaced: bool) -> Iterator[Viola
     if name and names.is_dns1123_subdomain(name):
         yield _invalid_name(("metadata", "name"), name, _NAME_FORM)
     if unnamed:
-        way_out = "add metadata.name; generateName is for the cluster to complete" if prefix else "add metadata.name"
-        yield Violation.at(("metadata", "name"), REQUIRED, "the object has no name", way_out)
+        help = "add metadata.name; only the cluster can complete generateName" if prefix else "add metadata.name"
+        yield Violation.at(("metadata", "name"), REQUIRED, "metadata.name is required", help)
     if namespace and not namespaced:
         yield Violation.at(
             ("metadata", "namespace"),
             INVALID_NAMESPACE,
-            f'namespace is "{namespace}", but objects of this kind belong to the whole cluster',
+            f'namespace is "{namespace}", but this kind is cluster-scoped',
             "remove the namespace",
         )
     elif namespace and names.is_dns1123_label(namespace):
@@ -99,14 +99,14 @@ def _invalid_name(path: Path, value: str, form: str) -> Violation:
     from trainc.kubernetes import misnamed
 
     characters, most = (misnamed.LABEL, 63) if path[-1] == "namespace" else (misnamed.SUBDOMAIN, 253)
-    message = f"{path[-1]} is {_shown(value)}, which {misnamed.fault(value, characters, most)}"
+    message = f"{path[-1]} {_shown(value)} {misnamed.fault(value, characters, most)}"
     return Violation.at(path, INVALID_NAME, message, form + misnamed.example(value))
 
 
 def _invalid_key(path: Path, key: str, declared: Declaration, what: str, *, at: str) -> Violation:
     from trainc.kubernetes import misnamed
 
-    message = f"the {what} {_shown(key)} {misnamed.fault_of_key(key)}"
+    message = f"{what} {_shown(key)} {misnamed.fault_of_key(key)}"
     return Violation.at(path, declared, message, _KEY_FORM, field=at, key=what.endswith("key"))
 
 
@@ -117,7 +117,7 @@ def _labels(labels: Tree) -> Iterator[Violation]:
             yield _wrong_type(path, value, "string")
             continue
         if names.is_qualified_name(key):
-            yield _invalid_key(path, key, INVALID_LABEL, "label's key", at="metadata.labels")
+            yield _invalid_key(path, key, INVALID_LABEL, "label key", at="metadata.labels")
         if value and names.is_label_value(value):
             from trainc.kubernetes import misnamed
 
@@ -134,11 +134,11 @@ def _annotations(annotations: Tree) -> Iterator[Violation]:
             yield _wrong_type(path, value, "string")
             continue
         if names.is_qualified_name(key.lower()):
-            yield _invalid_key(path, key, INVALID_ANNOTATION, "annotation's key", at="metadata.annotations")
+            yield _invalid_key(path, key, INVALID_ANNOTATION, "annotation key", at="metadata.annotations")
         size += _bytes(key) + _bytes(value or "")
     if size > MOST_ANNOTATION_BYTES:
-        message = f"the annotations take {size} bytes, and may take {MOST_ANNOTATION_BYTES}"
-        yield Violation.at(("metadata", "annotations"), ANNOTATIONS_TOO_BIG, message, "put the data into a ConfigMap")
+        message = f"the annotations take {size} bytes, more than the maximum of {MOST_ANNOTATION_BYTES}"
+        yield Violation.at(("metadata", "annotations"), ANNOTATIONS_TOO_BIG, message, "move the data to a ConfigMap")
 
 
 def _finalizers(finalizers: list[Any]) -> Iterator[Violation]:
@@ -149,8 +149,8 @@ def _finalizers(finalizers: list[Any]) -> Iterator[Violation]:
         elif value is not None and not isinstance(value, str):
             yield _wrong_type(path, value, "string")
     if "orphan" in finalizers and "foregroundDeletion" in finalizers:
-        message = "the finalizers orphan and foregroundDeletion exclude each other"
-        yield Violation.at(("metadata", "finalizers"), INVALID_FINALIZER, message, "keep one of them")
+        message = "the finalizers orphan and foregroundDeletion are mutually exclusive"
+        yield Violation.at(("metadata", "finalizers"), INVALID_FINALIZER, message, "remove one of them")
 
 
 def _owners(owners: list[Any]) -> Iterator[Violation]:
@@ -172,32 +172,34 @@ def _owners(owners: list[Any]) -> Iterator[Violation]:
             yield from _owner(path, owner)
             controllers += owner.get("controller") is True
     if controllers > 1:
-        message = f"{controllers} owners are the controller; one may be"
-        yield Violation.at(("metadata", "ownerReferences"), INVALID_OWNER, message, "leave `controller: true` to one")
+        message = f"{controllers} owner references set `controller: true`, but only one may"
+        yield Violation.at(("metadata", "ownerReferences"), INVALID_OWNER, message, "keep `controller: true` in one")
 
 
 def _owner(path: Path, owner: Tree) -> Iterator[Violation]:
     group, _, version = (owner.get("apiVersion") or "").rpartition("/")
     if not version or "/" in group:
         at = "metadata.ownerReferences.apiVersion"
-        message = "the owner's apiVersion is no version, or no group and version"
-        yield Violation.at((*path, "apiVersion"), INVALID_OWNER, message, "write one such as v1 or batch/v1", field=at)
+        message = "the owner's apiVersion is not a valid version, or group and version"
+        yield Violation.at(
+            (*path, "apiVersion"), INVALID_OWNER, message, "use a value such as v1 or batch/v1", field=at
+        )
     for key in ("kind", "name", "uid"):
         if not owner.get(key):
             at = f"metadata.ownerReferences.{key}"
-            way_out = "remove the owner: its uid is another one in each cluster" if key == "uid" else f"add its {key}"
-            yield Violation.at((*path, key), INVALID_OWNER, f"the owner has no {key}", way_out, field=at)
+            help = "remove the owner: its uid differs in each cluster" if key == "uid" else f"add {key}"
+            yield Violation.at((*path, key), INVALID_OWNER, f"the owner has no {key}", help, field=at)
     if (owner.get("apiVersion"), owner.get("kind")) == ("v1", "Event"):
         yield Violation.at(
-            path, INVALID_OWNER, "an Event cannot own anything", "remove it", field="metadata.ownerReferences"
+            path, INVALID_OWNER, "an Event cannot be an owner", "remove it", field="metadata.ownerReferences"
         )
 
 
-def _by_the_cluster(metadata: Tree) -> Iterator[Violation]:
-    """What only the cluster sets, and people leave in when they copy an object from it."""
+def _set_by_the_cluster(metadata: Tree) -> Iterator[Violation]:
+    """Check fields that only the cluster sets, and that remain when users copy an object from it."""
     if metadata.get("generation", 0) < 0:
         path: Path = ("metadata", "generation")
-        yield Violation.at(path, OUT_OF_RANGE, "generation is negative", "remove it: the cluster counts")
+        yield Violation.at(path, OUT_OF_RANGE, "generation must not be negative", "remove it: the cluster sets it")
     for index, entry in enumerate(metadata.get("managedFields", ())):
         path = ("metadata", "managedFields", index)
         if entry is None:
@@ -205,9 +207,9 @@ def _by_the_cluster(metadata: Tree) -> Iterator[Violation]:
         if not isinstance(entry, dict):
             yield _wrong_type(path, entry, "object")
         elif entry.get("operation") not in ("Apply", "Update"):
-            message = "operation is neither Apply nor Update"
+            message = "operation must be Apply or Update"
             yield Violation.at(
-                (*path, "operation"), INVALID_MANAGED_FIELDS, message, "remove managedFields: the cluster keeps them"
+                (*path, "operation"), INVALID_MANAGED_FIELDS, message, "remove managedFields: the cluster sets them"
             )
 
 
@@ -223,8 +225,10 @@ def _type_fault(path: Path, value: Any, expected: str) -> Violation | None:
 
         fault = schema_messages.no_time(path, value, "read")
         return fault._replace(help="remove it: the cluster sets it") if formats.date_time(value) else None
-    right: type = _PYTHON.get(expected, str)
-    return None if isinstance(value, right) else _wrong_type(path, value, "string" if right is str else expected)
+    python_type: type = _PYTHON.get(expected, str)
+    if isinstance(value, python_type):
+        return None
+    return _wrong_type(path, value, "string" if python_type is str else expected)
 
 
 def _wrong_type(path: Path, value: Any, expected: str, stage: Literal["read", "schema"] = "read") -> Violation:

@@ -1,9 +1,9 @@
-"""What a pod asks of the cluster: its requests and limits as the scheduler adds them up, and their defaults.
+"""Pod resources: the requests and limits as the scheduler adds them up, and their defaults.
 
-Reads a pod spec; `requests` and `limits` return an amount for each resource, `defaulted` a pod spec as the API server
-stores it, as far as resources go. There the amounts are quantities, which know more than their texts: in which format
-a sum is written.
-Source: Kubernetes 1.36, component-helpers' resource helpers and the API server's defaults of pods; proved against their
+Reads a pod spec. `requests` and `limits` return an amount for each resource; `defaulted` returns the pod spec with its
+resources as the API server stores them. Amounts are quantities, because a quantity knows more than its text: the format
+in which a sum is written.
+Source: Kubernetes 1.36, component-helpers' resource helpers and the API server's pod defaults; verified against their
 recorded answers.
 """
 
@@ -24,11 +24,11 @@ Amounts = dict[str, Quantity]
 CONTAINERS: Final = ("containers", "initContainers")
 HUGE_PAGES: Final = "hugepages-"
 MILLI: Final = -3
-"""The API server keeps nothing smaller."""
+"""The API server stores no smaller unit."""
 
 
 def requests(pod: Tree) -> Amounts:
-    """What a pod needs on its node: its containers' requests or the pod's own, and the overhead of its runtime class.
+    """Return a pod's needs on its node: its containers' requests or its own, plus the overhead of its runtime class.
 
     >>> gpu = {"name": "node", "resources": {"requests": {"cpu": "4", "nvidia.com/gpu": 1}}}
     >>> proxy = {"name": "proxy", "restartPolicy": "Always", "resources": {"requests": {"cpu": "500m"}}}
@@ -39,14 +39,14 @@ def requests(pod: Tree) -> Amounts:
 
 
 def limits(pod: Tree) -> Amounts:
-    """What a pod may use at most; the overhead counts where there is a limit that is not zero."""
+    """Return a pod's limits; overhead is added where there is a limit that is not zero."""
     found = _of_containers_or_pod(pod, "limits")
     overhead = amounts(pod.get("overhead"))
     return total(found, {name: q for name, q in overhead.items() if name in found and not found[name].is_zero})
 
 
 def amounts(resources: Mapping[str, Any] | None) -> Amounts:
-    """The quantities of a list of resources; raises QuantityError."""
+    """Return the quantities of a resource list; raises QuantityError."""
     return {
         name: amount if isinstance(amount, Quantity) else Quantity.from_json(amount)
         for name, amount in (resources or {}).items()
@@ -54,12 +54,12 @@ def amounts(resources: Mapping[str, Any] | None) -> Amounts:
 
 
 def total(some: Amounts, more: Amounts) -> Amounts:
-    """The sum, resource by resource."""
+    """Return the sum, resource by resource."""
     return some | {name: some[name].add(q) if name in some else q for name, q in more.items()}
 
 
 def defaulted(pod: Tree) -> Tree:
-    """The pod spec with the API server's defaults: requests filled from limits, all rounded up to milli."""
+    """Return the pod spec with the API server's defaults: requests filled from limits, all rounded up to milli."""
     filled = dict(pod)
     for key in CONTAINERS:
         if pod.get(key):
@@ -75,57 +75,59 @@ def defaulted(pod: Tree) -> Tree:
 
 
 def _of_containers_or_pod(pod: Tree, kind: str) -> Amounts:
-    """The containers' requests (or limits) together; where the pod has its own, and may, these instead."""
+    """Return the sum of the containers' requests (or limits), replaced by the pod's own for pod-level resources."""
     own = {name: q for name, q in amounts((pod.get("resources") or {}).get(kind)).items() if _is_of_pods(name)}
     return of_containers(pod, kind) | own
 
 
 def of_containers(pod: Tree, kind: str) -> Amounts:
-    """The most that the containers ask for at a time.
+    """Return the maximum that the containers request at the same time.
 
-    Init containers run one after another, before the containers; the restartable ones among them stay, and are there
-    for whatever comes after them.
+    Init containers run one after another, before the containers. Restartable init containers keep running, so their
+    requests also count for all later containers.
     """
-    running = reduce(total, (_asked(container, kind) for container in pod.get("containers") or []), Amounts())
+    running = reduce(
+        total, (_resource_amounts(container, kind) for container in pod.get("containers") or []), Amounts()
+    )
     sidecars: Amounts = {}
     peak: Amounts = {}
     for container in pod.get("initContainers") or []:
-        asked = _asked(container, kind)
+        requested = _resource_amounts(container, kind)
         if container.get("restartPolicy") == "Always":
-            running = total(running, asked)
-            sidecars = total(sidecars, asked)
+            running = total(running, requested)
+            sidecars = total(sidecars, requested)
             peak = _larger(peak, sidecars)
         else:
-            peak = _larger(peak, total(asked, sidecars))
+            peak = _larger(peak, total(requested, sidecars))
     return _larger(running, peak)
 
 
-def _asked(container: Tree, kind: str) -> Amounts:
+def _resource_amounts(container: Tree, kind: str) -> Amounts:
     return amounts((container.get("resources") or {}).get(kind))
 
 
 def _larger(some: Amounts, others: Amounts) -> Amounts:
-    """The larger amount of each resource; the first one's where they are equal, for its way of being written."""
+    """Return the larger amount of each resource; of equal amounts the first one, for its format."""
     return some | {name: q for name, q in others.items() if name not in some or q > some[name]}
 
 
 def _is_of_pods(resource: str) -> bool:
-    """Whether a pod as a whole can ask for the resource."""
+    """Whether a pod can request the resource at pod level."""
     return resource in ("cpu", "memory") or resource.startswith(HUGE_PAGES)
 
 
 def _requests_from_limits(container: Tree) -> dict[str, Amounts]:
-    limits = _asked(container, "limits")
-    return {"limits": limits, "requests": limits | _asked(container, "requests")}
+    limits = _resource_amounts(container, "limits")
+    return {"limits": limits, "requests": limits | _resource_amounts(container, "requests")}
 
 
 def _of_pod(pod: Tree) -> dict[str, Amounts]:
-    """The pod's own resources with their defaults; its containers have theirs already.
+    """Return the pod's own resources with their defaults; its containers must already have theirs.
 
-    Limits on huge pages are the containers' together, unless the pod requests some. With any limits, requests are the
-    containers' together, and where these ask for nothing, the limits; for huge pages always the limits.
+    Limits on huge pages default to the containers' total, unless the pod requests some. If there are any limits,
+    requests default to the containers' total, or to the limits if that is empty; for huge pages always to the limits.
     """
-    limits, requests = _asked(pod, "limits"), _asked(pod, "requests")
+    limits, requests = _resource_amounts(pod, "limits"), _resource_amounts(pod, "requests")
     if limits or requests:
         pages = {name: q for name, q in of_containers(pod, "limits").items() if name.startswith(HUGE_PAGES)}
         limits = {name: q for name, q in pages.items() if name not in requests} | limits
@@ -136,7 +138,7 @@ def _of_pod(pod: Tree) -> dict[str, Amounts]:
 
 
 def _rounded_all(holder: Tree) -> dict[str, Amounts]:
-    return {kind: _rounded(_asked(holder, kind)) for kind in ("limits", "requests")}
+    return {kind: _rounded(_resource_amounts(holder, kind)) for kind in ("limits", "requests")}
 
 
 def _rounded(resources: Amounts) -> Amounts:
@@ -144,6 +146,6 @@ def _rounded(resources: Amounts) -> Amounts:
 
 
 def _with_resources(holder: Tree, changed: Mapping[str, Amounts]) -> Tree:
-    """A container or a pod spec with other limits and requests; without those that are empty."""
+    """Return a container or pod spec with other limits and requests, without empty ones."""
     kept = {key: value for key, value in (holder.get("resources") or {}).items() if key not in changed}
     return holder | {"resources": kept | {kind: some for kind, some in changed.items() if some}}

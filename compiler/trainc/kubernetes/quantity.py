@@ -1,9 +1,9 @@
-"""Quantities of resources (`500m`, `64Gi`, `1e3`): read, computed with and printed exactly as Kubernetes does.
+"""Resource quantities (`500m`, `64Gi`, `1e3`): parsed, calculated and printed exactly as Kubernetes does.
 
-Reads a text, or the JSON value of a manifest; `canonical` returns what stands in the manifest once the API server has
-read and written it. The arithmetic is exact: a whole number times a power of ten.
-Source: Kubernetes 1.36, apimachinery's resource.Quantity, which keeps the typed text of some values and prints the
-others anew; proved against its recorded answers and, in tests/differential, against the library itself.
+Reads a text, or the JSON value of a manifest; `canonical` returns the text in the manifest after the API server has
+read and written it. The arithmetic is exact: an integer times a power of ten.
+Source: Kubernetes 1.36, apimachinery's resource.Quantity, which keeps the original text of some values and reformats
+others; verified against its recorded answers and, in tests/differential, against the library itself.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from functools import lru_cache, total_ordering
 from typing import Final, Literal
 
 Format = Literal["", "DecimalSI", "BinarySI", "DecimalExponent"]
-"""The family of suffixes in which a quantity is printed; "" is undecided, and takes over that of the first summand."""
+"""The suffix family in which a quantity is printed; "" is undecided, and adopts that of the first summand."""
 
 _DIGITS: Final = "0123456789"
 _LETTERS: Final = "eEinumkKMGTP"
@@ -23,16 +23,16 @@ _UNITS: Final[dict[str, tuple[int, Format]]] = {
     **{suffix: (power, "DecimalSI") for power, suffix in _DECIMAL.items()},
     **{suffix: (power, "BinarySI") for power, suffix in _BINARY.items()},
 }
-_NANO: Final = -9  # nothing smaller is kept
-_MOST: Final = 2**63 - 1  # where binary quantities end
-_LIMIT: Final = 1000  # exponents and digits beyond this: Go's parser would take forever, and no resource needs them
+_NANO: Final = -9  # smaller units are rounded up
+_MOST: Final = 2**63 - 1  # the maximum of binary quantities
+_LIMIT: Final = 1000  # larger exponents and more digits would take Go's parser forever, and no resource needs them
 
 _SPACES: Final = " \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
-"""What Go trims around a quantity in JSON: the white space that its JSON writer leaves unescaped."""
+"""Characters that Go trims around a quantity in JSON: the white space that its JSON writer leaves unescaped."""
 
 
 class QuantityError(ValueError):
-    """A text or a JSON value that is no quantity; the message says why, and what one looks like."""
+    """A text or a JSON value that is not a quantity; the message gives the reason and the expected form."""
 
 
 @total_ordering
@@ -46,23 +46,23 @@ class Quantity:
         self.exponent: Final = exponent
         self.format: Final = format
         self.text: Final = text
-        """How it was typed, where Kubernetes prints it like that again."""
+        """The original text, if Kubernetes prints it unchanged."""
 
     def __repr__(self) -> str:
         return f"Quantity({self.mantissa}, {self.exponent}, {self.format!r}, {self.text!r})"
 
     @staticmethod
     def parse(text: str) -> Quantity:
-        """Read a quantity; raises QuantityError."""
+        """Parse a quantity; raises QuantityError."""
         return _parse(text)
 
     @staticmethod
     def from_json(value: str | int | float | None) -> Quantity:
-        """Read a quantity from a manifest, where it may also be a number, or null for zero; raises QuantityError."""
+        """Parse a quantity from a manifest, where it may also be a number, or null for zero; raises QuantityError."""
         return _parse(_text(value))
 
     def __str__(self) -> str:
-        """The text that Kubernetes prints."""
+        """Return the text that Kubernetes prints."""
         if self.text:
             return self.text
         if not self.mantissa:
@@ -79,7 +79,7 @@ class Quantity:
         padding = exponent % 3
         number, exponent = number * 10**padding, exponent - padding
         if format == "DecimalSI":
-            # Beyond exa Kubernetes has no suffix, and prints the number without one: 1000E becomes 1.
+            # Above exa, Kubernetes has no suffix and prints the number without one: 1000E becomes 1.
             return f"{number}{_DECIMAL.get(exponent, '')}"
         return f"{number}e{exponent}" if exponent else str(number)
 
@@ -106,42 +106,42 @@ class Quantity:
 
     @property
     def is_zero(self) -> bool:
-        """Whether it is nothing, in whatever unit."""
+        """Whether the quantity is zero."""
         return not self.mantissa
 
     def value(self) -> int:
-        """The number of whole units, rounded away from zero."""
+        """Return the number of whole units, rounded away from zero."""
         return self._in_units_of(0)
 
     def milli_value(self) -> int:
-        """The number of thousandths, rounded away from zero."""
+        """Return the number of thousandths, rounded away from zero."""
         return self._in_units_of(-3)
 
     def add(self, other: Quantity) -> Quantity:
-        """The sum, in the format of the first summand that is not zero."""
+        """Return the sum, in the format of the first summand that is not zero."""
         mine, theirs, exponent = self._aligned(other)
         return Quantity(mine + theirs, exponent, other.format if self.is_zero else self.format)
 
     def sub(self, other: Quantity) -> Quantity:
-        """The difference; nothing minus something is printed in the format of that something."""
+        """Return the difference; zero minus a quantity is printed in that quantity's format."""
         return self.add(other.neg())
 
     def neg(self) -> Quantity:
-        """The same with the other sign."""
+        """Return the quantity with the opposite sign."""
         return Quantity(-self.mantissa, self.exponent, self.format)
 
     def mul(self, times: int) -> Quantity:
-        """The sum of `times` equal quantities."""
+        """Return the sum of `times` equal quantities."""
         return Quantity(self.mantissa * times, self.exponent, self.format)
 
     def round_up(self, exponent: int) -> Quantity:
-        """Rounded away from zero to whole multiples of ten to the power of `exponent` (-3: milli)."""
+        """Return the quantity rounded away from zero to a multiple of ten to the power of `exponent` (-3: milli)."""
         if self.exponent >= exponent:
             return self
         return Quantity(self._in_units_of(exponent), exponent, self.format)
 
     def _in_units_of(self, exponent: int) -> int:
-        """How many times ten to the power of `exponent` it is, rounded away from zero."""
+        """Return the quantity in units of ten to the power of `exponent`, rounded away from zero."""
         shift = self.exponent - exponent
         unit: int = 10 ** abs(shift)
         if shift >= 0:
@@ -149,13 +149,13 @@ class Quantity:
         return -(-self.mantissa // unit) if self.mantissa > 0 else self.mantissa // unit
 
     def _aligned(self, other: Quantity) -> tuple[int, int, int]:
-        """Both mantissas at one exponent, and that exponent."""
+        """Return both mantissas at a common exponent, and that exponent."""
         exponent = min(self.exponent, other.exponent)
         return self._in_units_of(exponent), other._in_units_of(exponent), exponent
 
 
 def canonical(value: str | int | float | None) -> str:
-    """The text that stands for `value` once Kubernetes has read and written it; raises QuantityError."""
+    """Return the text of `value` after Kubernetes has read and written it; raises QuantityError."""
     if type(value) is int and 0 < value < 10**18 and value % 1000:
         return str(value)
     return _canonical(value if type(value) is str else _text(value))
@@ -178,12 +178,12 @@ def _parse(text: str) -> Quantity:
     if _is_short(len(digits), len(fraction), power, format):
         return Quantity(number, exponent, format, text if _is_kept(digits, exponent, format) else "")
     if not whole and not fraction:
-        raise QuantityError(_complaint(text))
+        raise QuantityError(_error_message(text))
     return _bounded(Quantity(number, exponent, format))
 
 
 def _split(text: str) -> tuple[str, str, str, str]:
-    """The sign, the digits before and behind the point, and the suffix, which may be an exponent."""
+    """Return the sign, the digits before and after the point, and the suffix, which may be an exponent."""
     sign = text[:1] if text[:1] in ("+", "-") else ""
     whole, rest = _span(text[len(sign) :], _DIGITS)
     fraction = ""
@@ -194,20 +194,20 @@ def _split(text: str) -> tuple[str, str, str, str]:
         suffix, more = suffix + more[:1], more[1:]
     power, more = _span(more, _DIGITS)
     if more or not text or len(text) > _LIMIT:
-        raise QuantityError(_complaint(text))
+        raise QuantityError(_error_message(text))
     return sign, whole, fraction, suffix + power
 
 
 def _span(text: str, characters: str) -> tuple[str, str]:
-    """The longest beginning of `text` that is made of `characters`, and the rest."""
+    """Return the longest prefix of `text` that consists of `characters`, and the rest."""
     rest = text.lstrip(characters)
     return text[: len(text) - len(rest)], rest
 
 
 def _is_short(digits: int, fraction: int, power: int, format: Format) -> bool:
-    """Whether Go holds the quantity in a machine word; all others are rounded, bounded, and printed anew.
+    """Whether Go holds the quantity in a machine word; all others are rounded, bounded and reformatted.
 
-    Its estimate is rough on purpose: 18 decimal digits, or, with a binary suffix and no fraction, those of 2**50.
+    Go's estimate is deliberately rough: 18 decimal digits, or, with a binary suffix and no fraction, those of 2**50.
     """
     if format == "BinarySI":
         return not fraction and digits + power * 3 // 10 <= 14
@@ -215,9 +215,10 @@ def _is_short(digits: int, fraction: int, power: int, format: Format) -> bool:
 
 
 def _is_kept(digits: str, exponent: int, format: Format) -> bool:
-    """Whether the typed text is printed again: Go's quick test for a text that cannot be shortened.
+    """Whether the original text is printed again: Go's quick test for a text that cannot be shortened.
 
-    It asks for more than is needed, so some good texts are printed anew (+8Ki), and lets signs and zeros pass (+01).
+    The test is stricter than necessary, so some canonical texts are reformatted (+8Ki), and it accepts signs and
+    leading zeros (+01).
     """
     if format == "BinarySI":
         return int(digits) % 8 != 0
@@ -225,7 +226,7 @@ def _is_kept(digits: str, exponent: int, format: Format) -> bool:
 
 
 def _bounded(quantity: Quantity) -> Quantity:
-    """The quantity in whole nanos; with a binary suffix at most 2**63-1, and in decimal format below 1."""
+    """Return the quantity in whole nanos; with a binary suffix at most 2**63-1, and in decimal format below 1."""
     quantity = quantity.round_up(_NANO)
     if quantity.format != "BinarySI":
         return quantity
@@ -238,20 +239,20 @@ def _bounded(quantity: Quantity) -> Quantity:
 
 
 def _unit(text: str, suffix: str) -> tuple[int, Format]:
-    """The power (of ten, or of two) for which `suffix` stands, and its family."""
+    """Return the power (of ten, or of two) that `suffix` represents, and its family."""
     unit = _UNITS.get(suffix)
     if unit is not None:
         return unit
     if suffix[0] not in "eE" or not suffix[1:].lstrip("+-").isdecimal():
-        raise QuantityError(_complaint(text))
+        raise QuantityError(_error_message(text))
     power = int(suffix[1:])
     if abs(power) > _LIMIT:
-        raise QuantityError(f'"{text}" has an exponent beyond {_LIMIT}, which is the largest that a quantity may have')
+        raise QuantityError(f'"{text}" has an exponent beyond the maximum of {_LIMIT}')
     return power, "DecimalExponent"
 
 
 def _without_factor(number: int, factor: int) -> tuple[int, int]:
-    """`number` divided by `factor` until there is a remainder, and how often that was; `number` is not zero."""
+    """Divide a non-zero `number` by `factor` as often as possible; return the quotient and the number of divisions."""
     times = 0
     while number % factor == 0:
         number //= factor
@@ -260,7 +261,7 @@ def _without_factor(number: int, factor: int) -> tuple[int, int]:
 
 
 def _text(value: object) -> str:
-    """What a JSON value says, between its quotes if it has any."""
+    """Return the text of a JSON value, without its quotes."""
     if isinstance(value, str):
         return value.strip(_SPACES)
     if isinstance(value, int) and not isinstance(value, bool):
@@ -269,11 +270,11 @@ def _text(value: object) -> str:
         return "0"
     if isinstance(value, float) and math.isfinite(value):
         return _json_number(value)
-    raise QuantityError(f"a quantity is a number or a text like 500m or 64Gi, not {value!r}")
+    raise QuantityError(f"a quantity must be a number or a string such as 500m or 64Gi, not {value!r}")
 
 
 def _json_number(number: float) -> str:
-    """A float as Go writes it in JSON: the shortest digits, and an exponent only below 1e-6 and from 1e21 on."""
+    """Return a float as Go writes it in JSON: the shortest digits, with an exponent only below 1e-6 and from 1e21."""
     mantissa, _, exponent = repr(number).partition("e")
     if not exponent:
         return mantissa.removesuffix(".0")
@@ -287,9 +288,9 @@ def _json_number(number: float) -> str:
     return f"{sign}{digits.ljust(power + 1, '0')}"
 
 
-def _complaint(text: str) -> str:
+def _error_message(text: str) -> str:
     if len(text) > _LIMIT:
-        return f'"{text[:40]}..." is too long for a quantity: {len(text)} characters, where {_LIMIT} are the most'
+        return f'"{text[:40]}..." is too long for a quantity: {len(text)} characters, more than the maximum of {_LIMIT}'
     sign, rest = _span(text, "+-")
     number, rest = _span(rest, f"{_DIGITS}.")
     size = rest.strip().lower().removesuffix("b").removesuffix("i")
@@ -300,6 +301,6 @@ def _complaint(text: str) -> str:
     ]
     hint = f" (did you mean {' or '.join(meant)}?)" if meant and number else ""
     return (
-        f'"{text}" is not a quantity{hint}: write a number, and right behind it a suffix if need be '
+        f'"{text}" is not a valid quantity{hint}: use a number with an optional suffix directly after it '
         "(m, k, M, G, T, P, E, Ki, Mi, Gi, Ti, Pi, Ei, or an exponent like e3)"
     )

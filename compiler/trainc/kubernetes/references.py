@@ -2,7 +2,7 @@
 
 Reads    a pod spec.
 Returns  each reference, in the order of the spec: pull secrets, containers, volumes.
-Source   Kubernetes 1.36: the places that the API server visits to find a pod's ConfigMaps and Secrets.
+Source   Kubernetes 1.36: the fields in which the API server looks for a pod's ConfigMaps and Secrets.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ OF_VARIABLES: Final[dict[str, Kind]] = {
     "secretKeyRef": "Secret",
     "secretRef": "Secret",
 }
-"""In a variable's valueFrom, and in an item of envFrom."""
+"""References in a variable's valueFrom and in an item of envFrom."""
 OF_VOLUMES: Final[tuple[tuple[Kind, Path], ...]] = (
     ("ConfigMap", ("configMap", "name")),
     ("Secret", ("secret", "secretName")),
@@ -37,20 +37,20 @@ OF_VOLUMES: Final[tuple[tuple[Kind, Path], ...]] = (
     ("Secret", ("csi", "nodePublishSecretRef", "name")),
     ("PersistentVolumeClaim", ("persistentVolumeClaim", "claimName")),
 )
-"""In a volume: the path of the name."""
+"""References in a volume: the kind, and the path of the name."""
 
 
 class Reference(NamedTuple):
-    """An object that a pod names."""
+    """A reference from a pod to an object."""
 
     kind: Kind
     name: str
     optional: bool
-    """Whether the pod starts without it, too."""
+    """Whether the pod can start without the object."""
 
 
 def references(pod: Tree) -> Iterator[Reference]:
-    """Every reference of a pod, the same as often as it is there.
+    """Yield every reference of a pod, repeated references included.
 
     >>> list(references({"imagePullSecrets": [{"name": "registry"}], "containers": []}))
     [Reference(kind='Secret', name='registry', optional=False)]

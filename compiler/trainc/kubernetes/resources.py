@@ -1,8 +1,8 @@
-"""Two sets of resource requirements merged into one, as a TrainJob's resourcesPerNode goes over its container's own.
+"""Merge two sets of resource requirements, as a TrainJob's resourcesPerNode overrides those of the runtime's container.
 
-Reads two ResourceRequirements; returns a new one, in the form that Kubernetes' Go types give it: quantities as they
-are printed there, nothing empty.
-Source: kubeflow/trainer v2.3.0 and the strategic merge of Kubernetes 1.36; proved against their recorded answers.
+Reads two ResourceRequirements; returns a new one in the form of Kubernetes' Go types: with canonical quantities, and
+without empty fields.
+Source: kubeflow/trainer v2.3.0 and the strategic merge of Kubernetes 1.36; verified against their recorded answers.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 def merge_resources(base: Tree, override: Tree) -> Tree:
-    """`base` with `override` laid over it: limits and requests resource by resource, claims by their name.
+    """Return `base` overridden by `override`: limits and requests resource by resource, claims by name.
 
-    Raises QuantityError for an amount that is no quantity.
+    Raises QuantityError for an amount that is not a quantity.
     """
     merged = {
         "limits": _amounts(base.get("limits"), override.get("limits")),
@@ -35,9 +35,9 @@ def _amounts(base: Mapping[str, Any] | None, override: Mapping[str, Any] | None)
 
 
 def _claims(base: list[Tree], override: list[Tree]) -> list[Tree]:
-    """The claims of both, those of one name as one, in the order of a strategic merge.
+    """Return the claims of both, merged by name, in the order of a strategic merge.
 
-    A claim repeated on one side stays repeated where the other side has none, and is merged into the first otherwise.
+    A claim repeated on one side stays repeated if the other side has no claims; otherwise it is merged into the first.
     """
     claims = [_claim(claim) for claim in base]
     patch = [_claim(claim) for claim in override]
@@ -58,7 +58,7 @@ def _claim(claim: Tree) -> Tree:
 
 
 def _in_order(claims: list[Tree], before: list[str], patch: list[str]) -> list[Tree]:
-    """`claims` in the patch's order; one that the patch lacks goes before the patch's next if it stood before it."""
+    """Return `claims` in patch order; one that the patch lacks precedes the next patched claim if it did `before`."""
     kept = [claim for claim in claims if claim["name"] not in patch]
     ordered: list[Tree] = []
     for claim in sorted((c for c in claims if c["name"] in patch), key=lambda c: patch.index(c["name"])):

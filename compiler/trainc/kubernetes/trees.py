@@ -1,7 +1,7 @@
-"""Edits of manifests that leave the original as it was.
+"""Edits of manifests that do not modify the original.
 
-A manifest is a JSON tree: dicts, lists and scalars. Trees are shared between jobs, so nothing changes one in place:
-an edit copies the containers on the way to the field, and shares the rest.
+A manifest is a JSON tree: dicts, lists and scalars. Jobs share trees, so no code modifies one in place: an edit copies
+the containers on the path to the field and shares the rest.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 Tree = dict[str, Any]
 Path = tuple[str | int, ...]
 PathStep = tuple[Any, str | int]
-"""The way to a value, innermost step first: (the way to its parent or None, its key or index). Cheap to extend."""
+"""The path to a value, innermost step first: (its parent's PathStep or None, its key or index). Cheap to extend."""
 At = PathStep | None
 
 
 class Memory(dict[Any, Any]):
-    """What pure functions made of parts of trees, mostly by their identity: jobs share those of runtimes and patches.
+    """A cache for pure functions of subtrees, mostly keyed by identity: jobs share subtrees of runtimes and patches.
 
-    An entry by identity holds what it is an entry of, so that no identity is given away a second time. It forgets all
-    when it is full, and when another run begins.
+    An entry keyed by identity keeps its object alive, so that the identity is not reused. The cache is cleared when it
+    is full and when another run starts.
     """
 
     MOST: Final = 2048
@@ -32,7 +32,7 @@ class Memory(dict[Any, Any]):
         _TO_CLEAR.append(self.clear)
 
     def keep(self, key: Any, value: Any) -> Any:
-        """Remember a value, and return it."""
+        """Store a value and return it."""
         if len(self) >= self.MOST:
             self.clear()
         self[key] = value
@@ -43,18 +43,18 @@ _TO_CLEAR: Final[list[Callable[[], object]]] = []
 
 
 def forgotten(clear: Callable[[], object]) -> None:
-    """Have something else that holds trees cleared when another run begins."""
+    """Register a function that clears another cache of trees when another run starts."""
     _TO_CLEAR.append(clear)
 
 
 def forget() -> None:
-    """Forget what earlier runs have made: whoever holds their objects may have changed them since."""
+    """Clear all caches of earlier runs: callers may have modified the objects since."""
     for clear in _TO_CLEAR:
         clear()
 
 
 def path_of(at: At) -> Path:
-    """The path that a chain of steps stands for."""
+    """Return the path that a chain of steps represents."""
     steps = []
     while at is not None:
         at, step = at
@@ -63,9 +63,9 @@ def path_of(at: At) -> Path:
 
 
 def get(tree: Any, path: Path, default: Any = None) -> Any:
-    """The value at `path`, or `default` where some step of it is missing or null."""
+    """Return the value at `path`, or `default` if a step is missing or the value is null."""
     for step in path:
-        if tree.__class__ is dict:  # half of the time of isinstance, in what stages do most
+        if tree.__class__ is dict:  # takes half the time of isinstance, and is the most frequent case
             tree = tree.get(step)
         elif isinstance(tree, list) and isinstance(step, int) and step < len(tree):
             tree = tree[step]
@@ -77,9 +77,9 @@ def get(tree: Any, path: Path, default: Any = None) -> Any:
 
 
 def edit(tree: Any, path: Path, change: Callable[[Any], Any]) -> Any:
-    """A copy of `tree` with the value at `path` (None where it is missing) replaced by what `change` makes of it.
+    """Return a copy of `tree` with the value at `path` (None if missing) replaced by the result of `change`.
 
-    Mappings that are missing on the way are made; lists are not. Raises IndexError for a list item that is not there.
+    Missing mappings on the path are created, lists are not. Raises IndexError for a list item that does not exist.
     """
     root: list[Any] = [tree]
     around: Any = root
@@ -93,5 +93,5 @@ def edit(tree: Any, path: Path, change: Callable[[Any], Any]) -> Any:
 
 
 def put(tree: Any, path: Path, value: Any) -> Any:
-    """A copy of `tree` with `value` at `path`."""
+    """Return a copy of `tree` with `value` at `path`."""
     return edit(tree, path, lambda _: value)

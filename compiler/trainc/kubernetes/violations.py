@@ -1,7 +1,7 @@
-"""What the API server refuses in an object, or drops from it: one violation, how they are collected and returned.
+"""Violations: the values that the API server rejects in an object, and the fields that it drops.
 
-Shared by the structural schemas (`structural`), metadata (`objectmeta`) and the CRDs' own rules (`checks.rules`),
-and the rules of Jobs (`validation`): the ids that several of them report are declared here.
+Structural schemas (`structural`), metadata (`objectmeta`), the CRDs' own rules (`checks.cel`) and the rules of Jobs
+(`validation`) share this module; it declares the ids that several of them report.
 """
 
 from __future__ import annotations
@@ -16,45 +16,35 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import At, Path
 
 ANNOTATIONS_TOO_BIG: Final = Declaration(
-    "annotations-too-big", ("schema", "jobset-schema", "job"), "The annotations take more than 256 KiB"
+    "annotations-too-big", ("schema", "jobset-schema", "job"), "Annotations larger than 256 KiB"
 )
-DATE_TIME: Final = Declaration(
-    "date-time", ("schema", "read", "jobset-schema"), "A time is not written as RFC 3339 asks"
-)
-DUPLICATE_ITEM: Final = Declaration(
-    "duplicate-item", ("schema", "jobset-schema", "job"), "Two items of a list are the same one"
-)
-ENUM: Final = Declaration("enum", ("schema", "jobset-schema", "job"), "A value is none of the allowed ones")
+DATE_TIME: Final = Declaration("date-time", ("schema", "read", "jobset-schema"), "Time not in RFC 3339 format")
+DUPLICATE_ITEM: Final = Declaration("duplicate-item", ("schema", "jobset-schema", "job"), "Duplicate list item")
+ENUM: Final = Declaration("enum", ("schema", "jobset-schema", "job"), "Unsupported value")
 INVALID_ANNOTATION: Final = Declaration(
-    "invalid-annotation", ("schema", "jobset-schema", "job"), "An annotation's key is not valid"
+    "invalid-annotation", ("schema", "jobset-schema", "job"), "Invalid annotation key"
 )
-INVALID_FINALIZER: Final = Declaration("invalid-finalizer", ("schema", "jobset-schema"), "A finalizer is not valid")
-INVALID_LABEL: Final = Declaration(
-    "invalid-label", ("schema", "jobset-schema", "job"), "A label's key or value is not valid"
-)
+INVALID_FINALIZER: Final = Declaration("invalid-finalizer", ("schema", "jobset-schema"), "Invalid finalizer")
+INVALID_LABEL: Final = Declaration("invalid-label", ("schema", "jobset-schema", "job"), "Invalid label key or value")
 INVALID_MANAGED_FIELDS: Final = Declaration(
-    "invalid-managed-fields", ("schema", "jobset-schema"), "An entry of managedFields is not valid"
+    "invalid-managed-fields", ("schema", "jobset-schema"), "Invalid managedFields entry"
 )
-INVALID_NAME: Final = Declaration("invalid-name", ("schema", "jobset-schema", "job"), "A name is not valid")
+INVALID_NAME: Final = Declaration("invalid-name", ("schema", "jobset-schema", "job"), "Invalid name")
 INVALID_NAMESPACE: Final = Declaration(
-    "invalid-namespace", ("schema", "jobset-schema"), "A namespace is not valid, or not allowed"
+    "invalid-namespace", ("schema", "jobset-schema"), "Invalid or disallowed namespace"
 )
-INVALID_OWNER: Final = Declaration("invalid-owner", ("schema", "jobset-schema"), "An owner reference is not valid")
-OUT_OF_RANGE: Final = Declaration(
-    "out-of-range", ("schema", "read", "jobset-schema", "job"), "A number is too small or too big"
-)
-PATTERN: Final = Declaration("pattern", ("schema", "jobset-schema", "job"), "A string does not have the asked-for form")
-QUANTITY: Final = Declaration("quantity", ("schema", "read", "jobset-schema"), "A quantity cannot be read")
-REQUIRED: Final = Declaration("required", ("schema", "jobset-schema", "job"), "A required field is missing")
-TOO_FEW_ITEMS: Final = Declaration("too-few-items", ("schema", "jobset-schema"), "A list has too few items")
-TOO_FEW_PROPERTIES: Final = Declaration(
-    "too-few-properties", ("schema", "jobset-schema"), "A mapping is empty that may not be"
-)
-TOO_LONG: Final = Declaration("too-long", ("schema", "jobset-schema", "job"), "A string is too long")
-TOO_MANY_ITEMS: Final = Declaration("too-many-items", ("schema", "jobset-schema", "job"), "A list has too many items")
-TOO_SHORT: Final = Declaration("too-short", ("schema", "jobset-schema"), "A string is too short")
+INVALID_OWNER: Final = Declaration("invalid-owner", ("schema", "jobset-schema"), "Invalid owner reference")
+OUT_OF_RANGE: Final = Declaration("out-of-range", ("schema", "read", "jobset-schema", "job"), "Number out of range")
+PATTERN: Final = Declaration("pattern", ("schema", "jobset-schema", "job"), "String does not match pattern")
+QUANTITY: Final = Declaration("quantity", ("schema", "read", "jobset-schema"), "Invalid quantity")
+REQUIRED: Final = Declaration("required", ("schema", "jobset-schema", "job"), "Missing required field")
+TOO_FEW_ITEMS: Final = Declaration("too-few-items", ("schema", "jobset-schema"), "Too few list items")
+TOO_FEW_PROPERTIES: Final = Declaration("too-few-properties", ("schema", "jobset-schema"), "Empty mapping")
+TOO_LONG: Final = Declaration("too-long", ("schema", "jobset-schema", "job"), "String too long")
+TOO_MANY_ITEMS: Final = Declaration("too-many-items", ("schema", "jobset-schema", "job"), "Too many list items")
+TOO_SHORT: Final = Declaration("too-short", ("schema", "jobset-schema"), "String too short")
 UNKNOWN_FIELD: Final = Declaration("unknown-field", ("schema",), "Unknown field")
-WRONG_TYPE: Final = Declaration("wrong-type", ("schema", "read", "jobset-schema"), "A value is of the wrong type")
+WRONG_TYPE: Final = Declaration("wrong-type", ("schema", "read", "jobset-schema"), "Wrong value type")
 
 
 FieldValidation = Literal["strict", "warn", "ignore"]
@@ -62,24 +52,24 @@ FieldValidation = Literal["strict", "warn", "ignore"]
 
 
 class Violation(NamedTuple):
-    """One fault of an object."""
+    """A single violation in an object."""
 
     path: Path
-    """Where it is in the object."""
+    """The path of the invalid value in the object."""
     field: str
-    """The same, as the cluster's error spells it: sometimes coarser than `path`."""
+    """The same path as the cluster's error reports it: sometimes less precise than `path`."""
     rule: str
-    """The id of the rule that is broken."""
+    """The id of the violated rule."""
     message: str
-    """What is wrong, in a sentence without a full stop."""
+    """The message: a sentence without a full stop."""
     help: str = ""
-    """The way out."""
+    """The hint: one action that fixes it."""
     stage: Literal["read", "schema"] = "schema"
-    """`read` where the server cannot even decode the object, and so names no field."""
+    """`read` if the server cannot decode the object, and so names no field."""
     key: bool = False
-    """Whether the name of the field is meant, not its value."""
+    """Whether the violation is in the field's name, not its value."""
     related: tuple[tuple[str, Path], ...] = ()
-    """Other places in the object without which this one would be right: what each is, in words, and its path."""
+    """Other values that this one conflicts with: a label and a path for each."""
 
     @classmethod
     def at(
@@ -94,7 +84,7 @@ class Violation(NamedTuple):
         related: tuple[tuple[str, Path], ...] = (),
         stage: Literal["read", "schema"] = "schema",
     ) -> Violation:
-        """Return a violation at a path; `field` is given where the cluster's error spells the path otherwise."""
+        """Return a violation at a path; pass `field` if the cluster's error reports another path."""
         return cls(path, field or field_of(path), declared.id, message, help, stage, key, related)
 
     def dropped(self) -> Violation:
@@ -121,23 +111,23 @@ class Collector:
         related: tuple[tuple[str, At], ...] = (),
         key: bool = False,
     ) -> None:
-        """Add a violation: `at` is the precise place; `field` is given where the cluster spells it otherwise."""
-        places = tuple((words, path_of(there)) for words, there in related)
+        """Add a violation: `at` is the precise path; pass `field` if the cluster's error reports another one."""
+        places = tuple((label, path_of(there)) for label, there in related)
         self.violations.append(Violation.at(path_of(at), declared, message, help, field=field, key=key, related=places))
 
 
 class Admitted(NamedTuple):
-    """What the API server would store, what it would refuse, and the fields that it does not know."""
+    """The object that the API server would store, its violations, and its unknown fields."""
 
     value: Any
-    """Unchanged parts are the same objects as in the input. Means little where there are violations."""
+    """Unchanged parts are the same objects as in the input. Not meaningful if there are violations."""
     violations: tuple[Violation, ...] = ()
     unknown: tuple[Violation, ...] = ()
-    """Fields that the kind does not have (rule unknown-field); `value` lacks them."""
+    """Unknown fields (rule unknown-field), which `value` lacks."""
 
 
 def field_of(path: Path) -> str:
-    """A path as the API server's errors spell it: `spec.trainer.env[0].name`; keys of maps are not set off."""
+    """Return a path as the API server's errors write it: `spec.trainer.env[0].name`; map keys are not quoted."""
     text = ""
     for step in path:
         if isinstance(step, int):

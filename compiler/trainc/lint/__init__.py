@@ -1,9 +1,9 @@
-"""Lint rules: what the cluster accepts but the user probably did not mean. A rule is one file, whose name is its id.
+"""Lint rules: settings that the cluster accepts but the user probably did not intend. Each rule is a file named by id.
 
-A rule has `find(plan)`, which yields `LintFinding`s, and a check, which writes the message of one. `passes.lint`
-loads it when a trigger (`triggers`) applies. `placing.lint` makes diagnostics of the findings of all TrainJobs: one per
-cause, at the first TrainJob that has it, with the number of the others.
-Source: trainc's own, where a rule does not name another.
+A rule has `find(plan)`, which yields `LintFinding`s, and a check, which writes the message for one finding.
+`passes.lint` imports the rule when its trigger (`triggers`) applies. `placing.lint` turns the findings of all TrainJobs
+into diagnostics: one per cause, at the first TrainJob that has it, with the number of the others.
+Source: trainc's own, unless a rule names another.
 """
 
 from __future__ import annotations
@@ -22,31 +22,31 @@ if TYPE_CHECKING:
 
 
 class LintRule(Protocol):
-    """What a module in this folder offers."""
+    """The interface of a module in this folder."""
 
     find: Callable[[Plan], Iterator[LintFinding]]
     CHECKS: tuple[Check[[Plan, LintFinding]]]
 
 
 def load(rule: str) -> LintRule:
-    """The rule of that id."""
+    """Return the rule with that id."""
     return cast("LintRule", import_module(f"{__name__}.{rule.replace('-', '_')}"))
 
 
 def stored(plan: Plan) -> Tree:
-    """The JobSetSpec as it is stored."""
+    """Return the JobSetSpec as it is stored."""
     spec: Tree = plan.objects[0]["spec"]
     return spec
 
 
 def pod_at(plan: Plan, job: int) -> Tree:
-    """The pod spec of a replicated job."""
+    """Return the pod spec of a replicated job."""
     pod: Tree = get(stored(plan), ("replicatedJobs", job, "template", "spec", "template", "spec"), {})
     return pod
 
 
 def containers(plan: Plan) -> Iterator[tuple[Path, Tree]]:
-    """All containers and init containers that run, with their paths in the JobSetSpec."""
+    """Yield all containers and init containers that run, with their paths in the JobSetSpec."""
     from trainc.lint.triggers import CONTAINERS
     from trainc.plan import pod_spec
 
@@ -57,7 +57,7 @@ def containers(plan: Plan) -> Iterator[tuple[Path, Tree]]:
 
 
 def training(plan: Plan) -> list[int]:
-    """The replicated jobs that train: the trainers, and for MPI the nodes that the launcher reaches."""
+    """Return the replicated jobs that train: the trainers, and for MPI the nodes that the launcher starts ranks on."""
     from trainc.plan import NODE
 
     jobs = {*plan.trainers(), plan.named(NODE) if plan.runtime.framework == "mpi" else None}

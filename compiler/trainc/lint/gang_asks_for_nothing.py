@@ -1,6 +1,6 @@
-"""Members of a gang that its sum leaves out.
+"""Gang members without requests, which the PodGroup's minResources does not include.
 
-Source: trainc's own. What a PodGroup sums up is as Trainer v2.3 does it: requests as they are written.
+Source: trainc's own. As in Trainer v2.3, a PodGroup's minResources is the sum of the requests as they are written.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def find(plan: Plan) -> Iterator[LintFinding]:
-    """The jobs whose pods request nothing."""
+    """Yield the jobs whose pods request nothing."""
     from trainc.kubernetes.pods import requests
 
     for job, count in enumerate(plan.counts):
@@ -29,19 +29,19 @@ def find(plan: Plan) -> Iterator[LintFinding]:
             yield LintFinding("gang-asks-for-nothing", path, (plan.jobs[job]["name"],))
 
 
-@check("gang-asks-for-nothing", stage="lint", severity="warning", title="A member of a gang asks for nothing", own=True)
-def asks_for_nothing(plan: Plan, finding: LintFinding) -> Iterator[Finding]:
-    """The scheduler reserves what the PodGroup says; pods that request nothing are not in that sum."""
+@check("gang-asks-for-nothing", stage="lint", severity="warning", title="Gang member without requests", own=True)
+def no_requests(plan: Plan, finding: LintFinding) -> Iterator[Finding]:
+    """The scheduler reserves the PodGroup's minResources, which do not include pods without requests."""
     from trainc.kubernetes.pods import limits
 
     (name,) = finding.what
     limited = limits(pod_at(plan, int(finding.path[1])))
     yield Finding(
-        message=f'the pods of job "{name}" request nothing, so the gang\'s minResources leaves them out'
-        + (": they have limits, and only requests count" if limited else ""),
-        help="set requests (in trainer.resourcesPerNode for the trainer job, in the runtime for another)",
+        message=f'the pods of job "{name}" have no requests, so the gang\'s minResources does not include them'
+        + ("; their limits do not count" if limited else ""),
+        help="set requests: in trainer.resourcesPerNode for the trainer job, in the runtime for other jobs",
         field=field_of(("spec", *pod_spec(int(finding.path[1])), "containers")),
     )
 
 
-CHECKS: Final[tuple[Check[[Plan, LintFinding]]]] = (asks_for_nothing,)
+CHECKS: Final[tuple[Check[[Plan, LintFinding]]]] = (no_requests,)

@@ -1,8 +1,8 @@
-"""A gang in which some wait for others.
+"""A gang whose jobs wait for one another.
 
-Source: trainc's own. The gang is as Trainer v2.3 makes it, all jobs of the JobSet; whether it can ever be complete is
-nobody's check in the cluster. Which jobs wait for which follows JobSet v0.12.0: `dependsOn` and the startup policy. A
-queue of Kueue does not mind: it admits the JobSet as a whole, and lets it start in its order.
+Source: trainc's own. As in Trainer v2.3, the gang includes all jobs of the JobSet; nothing in the cluster checks
+whether it can ever be complete. Jobs wait for others as in JobSet v0.12.0: by `dependsOn` and the startup policy. A
+Kueue queue is not affected: it admits the JobSet as a whole, and the jobs start in order.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def find(plan: Plan) -> Iterator[LintFinding]:
-    """The jobs with pods that wait for another one's."""
+    """Yield the jobs whose pods wait for the pods of another job."""
     waiting = [(job, path) for job, path in _waiting(plan) if plan.counts[job]]
     if not waiting or not any(plan.counts[job] for job in range(len(plan.jobs)) if job != waiting[0][0]):
         return
@@ -30,21 +30,21 @@ def find(plan: Plan) -> Iterator[LintFinding]:
         yield LintFinding("gang-waits-for-itself", path, (plan.jobs[job]["name"], _before(plan, job)))
 
 
-@check("gang-waits-for-itself", stage="lint", severity="warning", title="A gang waits for itself", own=True)
+@check("gang-waits-for-itself", stage="lint", severity="warning", title="Gang that waits for itself", own=True)
 def waits_for_itself(plan: Plan, finding: LintFinding) -> Iterator[Finding]:
-    """No pod of a gang starts before all of them are there, and a job that waits for another has no pods yet."""
+    """No pod of a gang starts before all of them exist, and a job that waits for another has no pods yet."""
     name, before = finding.what
     yield Finding(
-        message=f'the gang counts the pods of job "{name}", which are made only after {before}; until all are made, '
-        "no pod of the gang starts",
+        message=f'the gang includes the pods of job "{name}", which are created only after {before}; no pod of the '
+        "gang starts until all are created",
         help="use a runtime without podGroupPolicy, or one whose jobs do not wait for one another "
-        "(fetch data and model in a TrainJob of their own)",
+        "(fetch data and model in a separate TrainJob)",
         field=field_of(("spec", *finding.path)),
     )
 
 
 def _waiting(plan: Plan) -> Iterator[tuple[int, Path]]:
-    """The jobs whose pods are made later than others', and what says so in the JobSetSpec."""
+    """Yield the jobs whose pods are created later, each with the path of the JobSetSpec field that delays them."""
     in_order = get(plan.spec, ("startupPolicy", "startupPolicyOrder")) == "InOrder"
     for index, job in enumerate(plan.jobs):
         if job.get("dependsOn"):
@@ -54,7 +54,7 @@ def _waiting(plan: Plan) -> Iterator[tuple[int, Path]]:
 
 
 def _before(plan: Plan, job: int) -> str:
-    """The jobs for which one waits, in words."""
+    """Return the names of the jobs that a job waits for, for a message."""
     names = [entry["name"] for entry in plan.jobs[job].get("dependsOn") or [plan.jobs[job - 1]]]
     return " and ".join(f'job "{name}"' for name in names)
 

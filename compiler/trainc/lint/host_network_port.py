@@ -1,7 +1,7 @@
-"""Pods on the network of their node, all with the same port.
+"""Pods with hostNetwork that all use the same port.
 
-Source: Kubernetes 1.36: with hostNetwork a container's port is a port of the node, and the scheduler puts no two pods
-on a node that want the same one.
+Source: Kubernetes 1.36: with hostNetwork a container port is a port of the node, and the scheduler does not place two
+pods with the same port on one node.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from trainc.plan import Plan
 
 FEW: Final = 1
-"""GPUs. With more, a pod is meant to have a node for itself, or most of it."""
+"""GPUs. A pod with more GPUs is meant to use a whole node, or most of it."""
 
 
 def find(plan: Plan) -> Iterator[LintFinding]:
-    """The jobs of which two pods would fit on a node but for their port."""
+    """Yield the jobs of which two pods could share a node if their ports differed."""
     for job, count in enumerate(plan.counts):
         pod = pod_at(plan, job)
         if count > 1 and pod.get("hostNetwork") and not spread(pod) and devices(pod) <= FEW and (port := port_of(pod)):
@@ -34,18 +34,18 @@ def find(plan: Plan) -> Iterator[LintFinding]:
 
 
 def port_of(pod: Tree) -> int:
-    """The first port that a container of the pod opens; 0 where there is none."""
+    """Return the first port that a container of the pod opens, or 0."""
     ports = (port for container in pod.get("containers") or () for port in container.get("ports") or ())
     return next((port["containerPort"] for port in ports), 0)
 
 
 def devices(pod: Tree) -> int:
-    """The GPUs of a pod."""
+    """Return the number of GPUs of a pod."""
     return sum(gpus(container.get("resources") or {}) for container in pod.get("containers") or ())
 
 
 def spread(pod: Tree) -> bool:
-    """Whether the pods are meant to be on nodes of their own."""
+    """Return whether the pod spec spreads the pods over nodes."""
     return bool(get(pod, ("affinity", "podAntiAffinity")) or pod.get("topologySpreadConstraints"))
 
 
@@ -53,16 +53,16 @@ def spread(pod: Tree) -> bool:
     "host-network-port",
     stage="lint",
     severity="warning",
-    title="Pods on the host's network want the same port",
+    title="Same host port in several pods",
     own=True,
 )
 def host_network_port(plan: Plan, finding: LintFinding) -> Iterator[Finding]:
-    """No two of them are placed on one node, nor one beside another job's with that port, whatever room there is."""
+    """No two of these pods are placed on one node, nor is one placed beside another job's pod with the same port."""
     name, port = finding.what
     yield Finding(
-        message=f'with hostNetwork, port {port} of the pods of job "{name}" is a port of the node: a node takes one of '
-        f"the {plan.counts[int(finding.path[1])]} pods, and no other job's with that port",
-        help="leave hostNetwork out; or, if a pod is to have a node for itself, say so with podAntiAffinity",
+        message=f'with hostNetwork, port {port} of the pods of job "{name}" is a port of the node: a node can run only '
+        f"one of the {plan.counts[int(finding.path[1])]} pods, and no pod of another job with that port",
+        help="remove hostNetwork, or set podAntiAffinity if each pod must have its own node",
         field=field_of(("spec", *finding.path)),
     )
 

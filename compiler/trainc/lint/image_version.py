@@ -1,4 +1,4 @@
-"""Images that are another one tomorrow.
+"""Images without a fixed version.
 
 Source: trainc's own. A name without tag and digest means `latest`, in every registry.
 """
@@ -18,26 +18,26 @@ if TYPE_CHECKING:
 
     from trainc.plan import Plan
 
-OF_THE_NODE: Final = "Never"
-"""The imagePullPolicy of an image that somebody has put on the node: it comes from no registry."""
+PRELOADED: Final = "Never"
+"""The imagePullPolicy of an image that is preloaded on the node and comes from no registry."""
 
 
 def find(plan: Plan) -> Iterator[LintFinding]:
-    """The images of all containers that do not say which one they are."""
+    """Yield the images of all containers that have no fixed version."""
     for path, container in containers(plan):
         image = container.get("image")
-        if image and not versioned(image) and container.get("imagePullPolicy") != OF_THE_NODE:
+        if image and not versioned(image) and container.get("imagePullPolicy") != PRELOADED:
             yield LintFinding("image-version", (*path, "image"), (image,))
 
 
-@check("image-version", stage="lint", severity="warning", title="An image does not say which version it is", own=True)
+@check("image-version", stage="lint", severity="warning", title="Image without a fixed version", own=True)
 def image_version(plan: Plan, finding: LintFinding) -> Iterator[Finding]:
-    """The same manifest then starts another program some day, and two nodes of a job may run different ones."""
+    """The same manifest can later start another program, and two nodes of a job can run different ones."""
     (image,) = finding.what
-    tag = "is latest" if image.endswith(":latest") else "has no tag, which means latest"
+    tag = "has the tag latest" if image.endswith(":latest") else "has no tag, which means latest"
     yield Finding(
-        message=f'image "{image}" {tag}: what runs is whatever was pushed last when a node pulls it',
-        help="name a version (:2.9.1) or a digest (@sha256:...)",
+        message=f'image "{image}" {tag}: each node runs the version that is current when it pulls the image',
+        help="set a version tag (:2.9.1) or a digest (@sha256:...)",
         field=field_of(("spec", *finding.path)),
     )
 

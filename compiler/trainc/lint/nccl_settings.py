@@ -1,7 +1,7 @@
-"""Settings of NCCL and Gloo that contradict one another, or the job.
+"""NCCL and Gloo settings that contradict one another, or the job.
 
-Source: NCCL 2.28, its environment variables: NCCL_SOCKET_IFNAME is a list of prefixes, `=` before it makes them whole
-names, `^` excludes them. PyTorch 2.9: GLOO_SOCKET_IFNAME is a list of whole names, and nothing else.
+Source: NCCL 2.28, its environment variables: NCCL_SOCKET_IFNAME is a list of prefixes; a leading `=` makes them full
+names, a leading `^` excludes them. PyTorch 2.9: GLOO_SOCKET_IFNAME is a list of full names, without such prefixes.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ UNREAD: Final = (
     ("NCCL_IB_DISABLE", "NCCL_IB_HCA", "InfiniBand and RoCE"),
     ("NCCL_P2P_DISABLE", "NCCL_P2P_LEVEL", "direct access between GPUs"),
 )
-"""What turns a transport off, what has a meaning only with it, and what it is."""
+"""The variable that disables a transport, the variable that is ignored without the transport, and the transport."""
 WITHOUT: Final = frozenset({"LOC", "0"})
 """The levels of NCCL_P2P_LEVEL that mean the same as NCCL_P2P_DISABLE."""
 
 
 class NcclConflict(NamedTuple):
-    """Two settings, or one and the job, that do not go together."""
+    """Two settings, or a setting and the job, that contradict each other."""
 
     variable: str
     message: str
@@ -41,16 +41,16 @@ class NcclConflict(NamedTuple):
 
 
 class Interfaces(NamedTuple):
-    """What NCCL_SOCKET_IFNAME says."""
+    """The interfaces that NCCL_SOCKET_IFNAME selects."""
 
     names: tuple[str, ...]
     whole: bool
-    """Whether they are whole names, not prefixes."""
+    """Whether they are full names, not prefixes."""
     excluded: bool
 
     @classmethod
     def of(cls, text: str) -> Interfaces:
-        """Read it.
+        """Parse the value.
 
         >>> Interfaces.of("^=docker0,lo")
         Interfaces(names=('docker0', 'lo'), whole=True, excluded=True)
@@ -60,57 +60,61 @@ class Interfaces(NamedTuple):
         return cls(tuple(filter(None, text.split(","))), whole, excluded)
 
     def admit(self, name: str) -> bool:
-        """Whether NCCL would take an interface of that name."""
+        """Return whether NCCL uses an interface of that name."""
         named = name in self.names or (not self.whole and name.startswith(self.names))
         return named is not self.excluded
 
 
 def find(plan: Plan) -> Iterator[LintFinding]:
-    """The faults of every container, each at a variable of its own."""
+    """Yield the conflicts in every container, each at a variable."""
     for path, container in containers(plan):
         env = [variable for variable in container.get("env") or () if "value" in variable]
         last = {variable["name"]: index for index, variable in enumerate(container.get("env") or ())}
-        said = {variable["name"]: variable["value"].strip() for variable in env}
-        for fault in faults(said, several=sum(plan.counts) > 1, one_network=one_network(plan, int(path[1]))):
-            yield LintFinding("nccl-settings", (*path, "env", last[fault.variable]), fault)
+        settings = {variable["name"]: variable["value"].strip() for variable in env}
+        several = sum(plan.counts) > 1
+        for conflict in conflicts(settings, several=several, one_network=one_network(plan, int(path[1]))):
+            yield LintFinding("nccl-settings", (*path, "env", last[conflict.variable]), conflict)
 
 
-def faults(said: Mapping[str, str], *, several: bool, one_network: bool) -> Iterator[NcclConflict]:
-    """What is wrong with the variables of a container.
+def conflicts(settings: Mapping[str, str], *, several: bool, one_network: bool) -> Iterator[NcclConflict]:
+    """Yield the conflicts between the variables of a container.
 
     Args:
-        said: the variables with their values.
+        settings: the variables with their values.
         several: whether there are several pods.
-        one_network: whether a pod has one interface beside `lo`, as far as the manifest says.
+        one_network: whether a pod has only one interface besides `lo`, as far as the manifest shows.
     """
     for switch, setting, transport in UNREAD:
-        if said.get(switch) == "1" and said.get(setting) and said[setting] not in WITHOUT:
-            message = f"{switch}=1 turns {transport} off, and {setting}={said[setting]} is then not read"
-            yield NcclConflict(setting, message, f"leave out one of {switch} and {setting}")
-    nccl = Interfaces.of(said.get(NCCL, ""))
+        if settings.get(switch) == "1" and settings.get(setting) and settings[setting] not in WITHOUT:
+            message = f"{switch}=1 disables {transport}, so NCCL ignores {setting}={settings[setting]}"
+            yield NcclConflict(setting, message, f"remove {switch} or {setting}")
+    nccl = Interfaces.of(settings.get(NCCL, ""))
     if several and nccl.names and set(nccl.names) == {"lo"} and not nccl.excluded:
         yield NcclConflict(
-            NCCL, f"{NCCL}={said[NCCL]} is the loopback: no other pod can be reached over it", OF_THE_POD
+            NCCL, f"{NCCL}={settings[NCCL]} is the loopback interface, which cannot reach other pods", POD_INTERFACE
         )
     for name in GLOO:
-        names = [part for part in said.get(name, "").split(",") if part]
+        names = [part for part in settings.get(name, "").split(",") if part]
         if names and names[0][0] in "^=":
-            message = f"{name}={said[name]}: only NCCL reads ^ and =; here an interface of that very name is looked for"
-            yield NcclConflict(name, message, "name the interface itself, as in eth0")
+            message = f"{name}={settings[name]} is read as an interface name: only NCCL supports ^ and ="
+            yield NcclConflict(name, message, "use the interface name, such as eth0")
         elif several and names and set(names) == {"lo"}:
             yield NcclConflict(
-                name, f"{name}={said[name]} is the loopback: no other pod can be reached over it", OF_THE_POD
+                name, f"{name}={settings[name]} is the loopback interface, which cannot reach other pods", POD_INTERFACE
             )
         elif one_network and nccl.names and names and not any(map(nccl.admit, names)):
-            message = f"{NCCL}={said[NCCL]} and {name}={said[name]} leave no interface to both, and the pod has one"
-            yield NcclConflict(name, message, OF_THE_POD)
+            message = (
+                f"{NCCL}={settings[NCCL]} and {name}={settings[name]} select different interfaces, but the pod has "
+                "only one"
+            )
+            yield NcclConflict(name, message, POD_INTERFACE)
 
 
-OF_THE_POD: Final = "name the interface of the pods, usually eth0, or leave the variable out"
+POD_INTERFACE: Final = "use the pods' interface, usually eth0, or remove the variable"
 
 
 def one_network(plan: Plan, job: int) -> bool:
-    """Whether a pod has its own network and no second one, be it of its node, by an annotation or by a claim."""
+    """Return whether a pod has only its own network: no host network, no network annotation and no resource claim."""
     pod = pod_at(plan, job)
     annotations = get(plan.spec, (*pod_spec(job)[:-1], "metadata", "annotations"), {})
     return (
@@ -118,13 +122,11 @@ def one_network(plan: Plan, job: int) -> bool:
     )
 
 
-@check(
-    "nccl-settings", stage="lint", severity="warning", title="Settings of NCCL or Gloo contradict each other", own=True
-)
+@check("nccl-settings", stage="lint", severity="warning", title="Contradictory NCCL or Gloo settings", own=True)
 def nccl_settings(plan: Plan, finding: LintFinding) -> Iterator[Finding]:
-    """One of the settings is not read, or leaves no interface over which the nodes can reach one another."""
-    fault = NcclConflict(*finding.what)
-    yield Finding(message=fault.message, help=fault.help, field=field_of(("spec", *finding.path)))
+    """One of the settings is ignored, or leaves no interface over which the nodes can reach one another."""
+    conflict = NcclConflict(*finding.what)
+    yield Finding(message=conflict.message, help=conflict.help, field=field_of(("spec", *finding.path)))
 
 
 CHECKS: Final[tuple[Check[[Plan, LintFinding]]]] = (nccl_settings,)

@@ -1,4 +1,4 @@
-"""Nodes that start together, and nobody who sees to it that they are placed together."""
+"""Nodes that must start together without a gang that places them together."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 QUEUE: Final = "kueue.x-k8s.io/queue-name"
 GROUPS: Final = (("labels", "scheduling.x-k8s.io/pod-group"), ("annotations", "scheduling.k8s.io/group-name"))
-"""How pods say that they are in a PodGroup, be it one that trainc has made or not."""
+"""The label and the annotation by which pods name their PodGroup, whether trainc creates it or not."""
 
 
 def find(plan: Plan) -> Iterator[LintFinding]:
-    """Whether several nodes wait for one another, and neither a PodGroup nor a queue holds them together."""
+    """Yield a finding if several nodes wait for one another without a PodGroup or a queue."""
     if plan.runtime.framework == "plain" or nodes(plan) < 2 or plan.runtime.gang or QUEUE in plan.labels:
         return
     templates = (get(plan.spec, (*pod_spec(job)[:-1], "metadata"), {}) for job in range(len(plan.jobs)))
@@ -32,27 +32,30 @@ def find(plan: Plan) -> Iterator[LintFinding]:
     "no-gang",
     stage="lint",
     severity="warning",
-    title="Several nodes start together, and nothing places them so",
+    title="Several nodes without gang scheduling",
     own=True,
 )
 def no_gang(plan: Plan, _: LintFinding) -> Iterator[Finding]:
-    """Without a PodGroup or a queue, some nodes may hold their GPUs and wait for ever for the others."""
+    """Without a PodGroup or a queue, some nodes can hold their GPUs while they wait forever for the others."""
     yield Finding(
-        message=f'TrainJob "{plan.job.name}" has {nodes(plan)} nodes that start together, and no PodGroup makes the '
-        "scheduler place all of them or none",
-        help="where others compete for the nodes, use a runtime with podGroupPolicy (stock ones are "
-        "torch-distributed-coscheduling and -volcano), or a queue of Kueue",
+        message=f'TrainJob "{plan.job.name}" has {nodes(plan)} nodes that must start together, but no PodGroup: the '
+        "scheduler may place only some of them",
+        help="if other jobs compete for the nodes, use a runtime with podGroupPolicy (built in: "
+        "torch-distributed-coscheduling and -volcano), or a Kueue queue",
         field="spec.podGroupPolicy",
         place=plan.job.at("spec", "runtimeRef"),
     )
 
 
 def nodes(plan: Plan) -> int:
-    """How many nodes wait for one another: what the TrainJob asks for, else its runtime; of elastic ones the least."""
+    """Return how many nodes wait for one another: numNodes of the TrainJob, else of its runtime.
+
+    For elastic training it is the minimum.
+    """
     if plan.needed is not None:
         return plan.needed
-    said = plan.job.trainer.get("numNodes")
-    return int((plan.runtime.policy or {}).get("numNodes", 1) if said is None else said)
+    of_job = plan.job.trainer.get("numNodes")
+    return int((plan.runtime.policy or {}).get("numNodes", 1) if of_job is None else of_job)
 
 
 CHECKS: Final[tuple[Check[[Plan, LintFinding]]]] = (no_gang,)

@@ -1,4 +1,4 @@
-"""Trainers that ask the cluster for nothing."""
+"""Trainers without resource requests."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ if TYPE_CHECKING:
 
 
 def find(plan: Plan) -> Iterator[LintFinding]:
-    """The first job that trains, where none of them asks for anything; of a gang `gang-asks-for-nothing` says it."""
+    """Yield the first job that trains if no such job requests resources. Gangs have `gang-asks-for-nothing`."""
     jobs = training(plan)
-    if plan.runtime.gang or any(asks(pod_at(plan, job)) for job in jobs):
+    if plan.runtime.gang or any(has_resources(pod_at(plan, job)) for job in jobs):
         return
     for slot in filter(None, (plan.find(job, NODE) for job in jobs[:1])):
         yield LintFinding("no-resources", (*slot.path, "resources"), (plan.jobs[slot.job]["name"],))
 
 
-def asks(pod: Tree) -> bool:
-    """Whether a pod, or a container of it, asks for anything."""
+def has_resources(pod: Tree) -> bool:
+    """Return whether a pod, or one of its containers, sets resources or resource claims."""
     holders = (pod, *(pod.get("containers") or ()))
     return "resourceClaims" in pod or any(holder.get("resources") for holder in holders)
 
 
-@check("no-resources", stage="lint", severity="warning", title="A trainer asks for nothing", own=True)
+@check("no-resources", stage="lint", severity="warning", title="Trainer without resource requests", own=True)
 def no_resources(plan: Plan, finding: LintFinding) -> Iterator[Finding]:
-    """Such a pod has no GPU, is placed on any node however full, and is the first to be evicted from it."""
+    """Such a pod has no GPU, can be placed on a full node, and is the first to be evicted from it."""
     (name,) = finding.what
     yield Finding(
-        message=f'the pods of job "{name}" ask for no CPU, memory or GPU: they are placed on nodes that are full '
-        "already, and evicted first",
+        message=f'the pods of job "{name}" request no CPU, memory or GPU: they can be placed on full nodes, and are '
+        "evicted first",
         help="set trainer.resourcesPerNode, or resources in the runtime's container"
         if plan.runtime.policy is not None
-        else "set resources in the runtime's container (without mlPolicy, resourcesPerNode counts for nothing)",
+        else "set resources in the runtime's container (without mlPolicy, resourcesPerNode has no effect)",
         field=field_of(("spec", *pod_spec(int(finding.path[1])), "containers")),
     )
 

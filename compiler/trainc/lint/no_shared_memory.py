@@ -1,7 +1,7 @@
-"""Torch processes with a GPU each that have 64 MiB to talk through.
+"""Torch GPU processes that share only 64 MiB of memory.
 
-Source: what a container runtime mounts at /dev/shm where nothing else is mounted (64 MiB); NCCL 2.28, which passes data
-between the GPUs of a node through it where they cannot reach one another directly. Gloo, on CPUs, does not use it.
+Source: the default /dev/shm of a container runtime (64 MiB); NCCL 2.28, which passes data between the GPUs of a node
+through /dev/shm if they cannot reach one another directly. Gloo, on CPUs, does not use it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def find(plan: Plan) -> Iterator[LintFinding]:
-    """The trainers with several GPU processes in a container, and nothing of their own at /dev/shm."""
+    """Yield the trainers that run several GPU processes in a container without a volume at /dev/shm."""
     for job in plan.trainers() if plan.runtime.framework == "torch" else ():
         pod, slot = pod_at(plan, job), plan.find(job, NODE)
         if slot is None or not plan.counts[job] or pod.get("hostIPC"):
@@ -35,25 +35,25 @@ def find(plan: Plan) -> Iterator[LintFinding]:
 
 
 def processes(container: Tree) -> int:
-    """How many processes with GPUs torchrun starts in a container; 0 where that is not known."""
+    """Return how many GPU processes torchrun starts in a container, or 0 if that is unknown."""
     resources = container.get("resources") or {}
-    there = gpus(resources)
+    devices = gpus(resources)
     for variable in container.get("env") or ():
         if variable["name"] == "PET_NPROC_PER_NODE":
-            said = variable.get("value", "")
-            return there if said in ("auto", "gpu") else int(said) if there or "claims" in resources else 0
+            count = variable.get("value", "")
+            return devices if count in ("auto", "gpu") else int(count) if devices or "claims" in resources else 0
     return 0
 
 
-@check("no-shared-memory", stage="lint", severity="warning", title="Several GPUs, and no shared memory", own=True)
+@check("no-shared-memory", stage="lint", severity="warning", title="Several GPUs without shared memory", own=True)
 def no_shared_memory(plan: Plan, finding: LintFinding) -> Iterator[Finding]:
-    """NCCL and data loaders pass data through /dev/shm, and fail late, or with `Bus error`, when it is full."""
+    """NCCL and data loaders pass data through /dev/shm. When it is full, they fail late, or with `Bus error`."""
     job, at = int(finding.path[1]), int(finding.path[-2])
     count = processes(pod_at(plan, job)["containers"][at])
     yield Finding(
-        message=f'{count} GPU processes in a pod of job "{plan.jobs[job]["name"]}" have 64 MiB of shared memory '
-        "between them: nothing is mounted at /dev/shm",
-        help="give the pod a volume `emptyDir: {medium: Memory}`, and mount it at /dev/shm",
+        message=f'{count} GPU processes in a pod of job "{plan.jobs[job]["name"]}" share only 64 MiB of memory: '
+        "nothing is mounted at /dev/shm",
+        help="mount a volume `emptyDir: {medium: Memory}` at /dev/shm",
         field=field_of(("spec", *finding.path)),
     )
 

@@ -1,8 +1,8 @@
-"""Pods that cannot find the pod where all of them are to meet.
+"""Pods that cannot resolve the rendezvous host name.
 
-Source: JobSet v0.12.0: a pod has a host name in DNS only where network.enableDNSHostnames is true, and without
-publishNotReadyAddresses only once it is ready. Kubernetes 1.36: with hostNetwork, dnsPolicy ClusterFirst is Default,
-which knows no name of the cluster; None knows what dnsConfig says.
+Source: JobSet v0.12.0: a pod has a host name in DNS only if network.enableDNSHostnames is true, and without
+publishNotReadyAddresses only once it is ready. Kubernetes 1.36: with hostNetwork, dnsPolicy ClusterFirst acts as
+Default, which resolves no cluster names; None uses only dnsConfig.
 """
 
 from __future__ import annotations
@@ -28,29 +28,29 @@ PROBES: Final = ("readinessProbe", "startupProbe")
 
 
 def find(plan: Plan) -> Iterator[LintFinding]:
-    """What keeps a node from finding the others by their host names; of a policy that has them meet so."""
-    jobs = asking(plan)
+    """Yield the settings that prevent nodes from resolving the host names that the framework policy uses."""
+    jobs = resolving(plan)
     if not jobs:
         return
     network = stored(plan)["network"]
     if not network.get("enableDNSHostnames", True):
         yield LintFinding("rendezvous-host", (*NETWORK, "enableDNSHostnames"), ("no-names",))
         return
-    if not network.get("publishNotReadyAddresses", True) and waits_to_be_ready(plan):
+    if not network.get("publishNotReadyAddresses", True) and has_probe(plan):
         yield LintFinding("rendezvous-host", (*NETWORK, "publishNotReadyAddresses"), ("late-names",))
     for job in jobs:
         pod, path = pod_at(plan, job), pod_spec(job)
         policy = pod.get("dnsPolicy", FROM_THE_CLUSTER)
         if policy == FROM_THE_CLUSTER and pod.get("hostNetwork"):
             yield LintFinding("rendezvous-host", (*path, "hostNetwork"), ("host-network",))
-        elif policy == "Default" or (policy == "None" and not searches_the_cluster(pod)):
+        elif policy == "Default" or (policy == "None" and not searches_cluster(pod)):
             yield LintFinding("rendezvous-host", (*path, "dnsPolicy"), (policy,))
 
 
-def asking(plan: Plan) -> list[int]:
-    """The jobs of which a pod looks others up by name: the trainers of several nodes, or mpirun's launcher.
+def resolving(plan: Plan) -> list[int]:
+    """Return the jobs whose pods look up others by name: the trainers of several nodes, or mpirun's launcher.
 
-    Elastic ones may meet elsewhere, at a server that no name of a pod leads to.
+    Elastic trainers may use a rendezvous server with its own host name instead.
     """
     if plan.runtime.framework == "mpi":
         launcher = plan.named(LAUNCHER)
@@ -60,8 +60,8 @@ def asking(plan: Plan) -> list[int]:
     return jobs if sum(plan.counts[job] for job in jobs) > 1 else []
 
 
-def waits_to_be_ready(plan: Plan) -> bool:
-    """Whether the pod where all meet is ready only after something that may well be the meeting; mpirun's nodes are."""
+def has_probe(plan: Plan) -> bool:
+    """Return whether the rendezvous pod has a probe, which may succeed only after the rendezvous. False for MPI."""
     slot = plan.find(plan.trainer, NODE)
     if slot is None or plan.runtime.framework == "mpi":
         return False
@@ -69,43 +69,43 @@ def waits_to_be_ready(plan: Plan) -> bool:
     return any(probe in container for probe in PROBES)
 
 
-def searches_the_cluster(pod: Tree) -> bool:
-    """Whether a pod's own resolver knows the namespaces of a cluster, `<namespace>.svc.<domain>`."""
+def searches_cluster(pod: Tree) -> bool:
+    """Return whether a pod's own DNS search list has a cluster domain, `<namespace>.svc.<domain>`."""
     return any("svc" in domain.split(".") for domain in get(pod, ("dnsConfig", "searches"), []))
 
 
-@check("rendezvous-host", stage="lint", severity="warning", title="The nodes cannot find one another by name", own=True)
+@check("rendezvous-host", stage="lint", severity="warning", title="Rendezvous host name without DNS", own=True)
 def rendezvous_host(plan: Plan, finding: LintFinding) -> Iterator[Finding]:
-    """The policy tells every node the host name of the first one, and nobody can resolve it."""
-    why, help = WORDS[finding.what[0]]
+    """The policy gives every node the host name of the first one, which the nodes cannot resolve."""
+    cause, help = MESSAGES[finding.what[0]]
     of_mpi = plan.runtime.framework == "mpi"
-    where = "the hostfile names the nodes" if of_mpi else f"the nodes meet at {plan.endpoint()}"
-    yield Finding(message=f"{where}, and {why}", help=help, field=field_of(("spec", *finding.path)))
+    use = "the hostfile lists the nodes by host name" if of_mpi else f"the rendezvous endpoint is {plan.endpoint()}"
+    yield Finding(message=f"{use}, but {cause}", help=help, field=field_of(("spec", *finding.path)))
 
 
-WORDS: Final = {
+MESSAGES: Final = {
     "no-names": (
         "with enableDNSHostnames: false no pod has a host name in DNS",
-        "leave enableDNSHostnames out: it is true by default",
+        "remove enableDNSHostnames: it is true by default",
     ),
     "late-names": (
-        "with publishNotReadyAddresses: false that name is known once its pod is ready, which it may not be before "
-        "the others have come",
-        "leave publishNotReadyAddresses out (it is true by default), or the probe",
+        "with publishNotReadyAddresses: false that name resolves only when its pod is ready, which may be after the "
+        "other pods need it",
+        "remove publishNotReadyAddresses (it is true by default), or the probe",
     ),
     "host-network": (
-        "a pod with hostNetwork asks its node's DNS, which does not know that name",
-        "set dnsPolicy: ClusterFirstWithHostNet beside hostNetwork",
+        "a pod with hostNetwork uses its node's DNS, which does not resolve that name",
+        "set dnsPolicy: ClusterFirstWithHostNet together with hostNetwork",
     ),
     "Default": (
-        "with dnsPolicy: Default a pod asks its node's DNS, which does not know that name",
-        "leave dnsPolicy out, or with hostNetwork set ClusterFirstWithHostNet",
+        "with dnsPolicy: Default a pod uses its node's DNS, which does not resolve that name",
+        "remove dnsPolicy, or set ClusterFirstWithHostNet with hostNetwork",
     ),
     "None": (
-        "with dnsPolicy: None and no domain of the cluster in dnsConfig.searches that name is not found",
-        "leave dnsPolicy out, or add <namespace>.svc.cluster.local to dnsConfig.searches",
+        "with dnsPolicy: None and no cluster domain in dnsConfig.searches that name does not resolve",
+        "remove dnsPolicy, or add <namespace>.svc.cluster.local to dnsConfig.searches",
     ),
 }
-"""What is in the way, and the way out, by what a finding says."""
+"""The cause and the help for each kind of finding."""
 
 CHECKS: Final[tuple[Check[[Plan, LintFinding]]]] = (rendezvous_host,)

@@ -1,8 +1,8 @@
-"""Limits of the TrainJob over requests of the runtime.
+"""Limits of the TrainJob above smaller requests of the runtime.
 
 Source: kubeflow/trainer v2.3.0, which merges resourcesPerNode into the container's resources one by one; Kubernetes
-1.36, where a limit alone is a request, too, but only where there is none. Of GPUs and other extended resources the API
-server wants both to be equal: `limits` and `requests` there are its business.
+1.36, where a limit is the default of a missing request. For GPUs and other extended resources the API server itself
+requires equal limits and requests.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from trainc.checks import Check, check
 from trainc.diagnostics import Finding, LintFinding
 from trainc.kubernetes.quantity import Quantity
-from trainc.lint.triggers import OVERSOLD
+from trainc.lint.triggers import OVERCOMMITTED
 from trainc.plan import NODE, Plan, Slot
 
 if TYPE_CHECKING:
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 
 def find(plan: Plan) -> Iterator[LintFinding]:
-    """The resources of which the TrainJob sets the limit alone, and the runtime a smaller request."""
+    """Yield the resources for which the TrainJob sets only a limit, and the runtime a smaller request."""
     slot = plan.find(plan.trainer, NODE)
     if plan.runtime.policy is None or slot is None:
         return
-    said, runtime = plan.job.trainer["resourcesPerNode"], requested(plan, slot)
-    for name in OVERSOLD:
-        limit = said["limits"].get(name)
-        if limit is None or name in (said.get("requests") or {}) or name not in runtime:
+    per_node, runtime = plan.job.trainer["resourcesPerNode"], requested(plan, slot)
+    for name in OVERCOMMITTED:
+        limit = per_node["limits"].get(name)
+        if limit is None or name in (per_node.get("requests") or {}) or name not in runtime:
             continue
         if Quantity.from_json(runtime[name]) < Quantity.from_json(limit):
             path = (*slot.path, "resources", "requests", name)
@@ -37,7 +37,7 @@ def find(plan: Plan) -> Iterator[LintFinding]:
 
 
 def requested(plan: Plan, slot: Slot) -> Tree:
-    """The requests of a container as they are stored."""
+    """Return the requests of a container as they are stored."""
     from trainc.kubernetes.trees import get
     from trainc.lint import stored
 
@@ -49,19 +49,19 @@ def requested(plan: Plan, slot: Slot) -> Tree:
     "runtime-request-stays",
     stage="lint",
     severity="warning",
-    title="The runtime's request under the TrainJob's limit",
+    title="Runtime request below the TrainJob's limit",
     own=True,
 )
 def request_stays(plan: Plan, finding: LintFinding) -> Iterator[Finding]:
-    """The scheduler goes by requests: the pods are placed where the smaller amount is free, and use the larger one."""
+    """The scheduler uses requests: it places the pods where the smaller amount is free, but they use the larger one."""
     (name,) = finding.what
     slot = plan.find(plan.trainer, NODE)
     assert slot is not None
     limit, request = plan.job.trainer["resourcesPerNode"]["limits"][name], requested(plan, slot)[name]
     yield Finding(
-        message=f"resourcesPerNode limits {name} to {limit} and requests none of it, so the runtime's request of "
-        f"{request} stays: a node that has no more than that free is taken for large enough",
-        help=f"say in resourcesPerNode what a node needs: `requests: {{{name}: {limit}}}`",
+        message=f"resourcesPerNode sets a {name} limit of {limit} but no request, so the runtime's request of "
+        f"{request} stays: the pod may be scheduled to a node that is too small",
+        help=f"set the request in resourcesPerNode, too: `requests: {{{name}: {limit}}}`",
         field=f"spec.trainer.resourcesPerNode.limits[{name}]",
         place=plan.job.at("spec", "trainer", "resourcesPerNode", "limits", name),
     )

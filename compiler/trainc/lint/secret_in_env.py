@@ -1,4 +1,4 @@
-"""Secrets that stand in the manifest: as the value of a variable whose name says that it is one."""
+"""Secrets in the manifest: values of environment variables whose names suggest a secret."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from trainc.plan import Plan
 
 SHORTEST: Final = 6
-"""Characters: what is shorter is a switch, or a number."""
+"""Characters. A shorter value is a switch, or a number."""
 
 
 def find(plan: Plan) -> Iterator[LintFinding]:
-    """The variables of all containers that hold a secret as it is."""
+    """Yield the variables of all containers that hold a literal secret."""
     for path, container in containers(plan):
         for index, variable in enumerate(container.get("env") or ()):
             if about(variable["name"]) == "secret-in-env" and is_literal(variable.get("value", "")):
@@ -28,7 +28,7 @@ def find(plan: Plan) -> Iterator[LintFinding]:
 
 
 def is_literal(text: str) -> bool:
-    """Whether a text can be a secret itself, and is no word, number, path, or reference to what stands elsewhere.
+    """Return whether a text can be a literal secret: not a word, number, path, or reference to another value.
 
     >>> [is_literal(text) for text in ("hf_Zq8vLm2Rk1", "true", "$(TOKEN)", "/var/run/token", "disabled", "")]
     [True, False, False, False, False, False]
@@ -40,16 +40,17 @@ def is_literal(text: str) -> bool:
 
 
 WORDS: Final = frozenset({"anonymous", "default", "disabled", "enabled", "offline", "dryrun", "required", "optional"})
-"""Settings of what asks for a secret, in its place."""
+"""Values that programs accept in place of a secret."""
 
 
-@check("secret-in-env", stage="lint", severity="warning", title="A secret stands in the manifest", own=True)
+@check("secret-in-env", stage="lint", severity="warning", title="Secret in the manifest", own=True)
 def secret_in_env(plan: Plan, finding: LintFinding) -> Iterator[Finding]:
-    """Whoever can read the repository, the TrainJob, the JobSet or its pods can read it, and the history keeps it."""
+    """Everyone with access to the repository, TrainJob, JobSet or pods can read it, and the history keeps it."""
     (name,) = finding.what
     yield Finding(
-        message=f"the value of variable {name} stands in the manifest, for everybody who reads it, and in the JobSet",
-        help="change it, put it into a Secret, and refer to that: `valueFrom: {secretKeyRef: {name: ..., key: ...}}`",
+        message=f"variable {name} exposes its value to everyone who can read the manifest or the JobSet",
+        help="change the value, store it in a Secret, and reference it: "
+        "`valueFrom: {secretKeyRef: {name: ..., key: ...}}`",
         field=field_of(("spec", *finding.path)),
     )
 

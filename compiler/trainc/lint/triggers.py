@@ -1,11 +1,9 @@
-"""Signs of what nobody refuses, and its user would finding: cheap to see, and rare in a good job.
+"""Lint triggers: cheap tests, rarely true for a good job, that decide which lint rules to run.
 
-Reads    the whole plan, when the JobSet is made; the annotation `trainc.dev/lint-ignore` of the TrainJob, and of its
-         runtime; the rules that the settings turn off.
-Returns  it with lint_findings. They become warnings when all TrainJobs are done (`checks.lint`): one for each cause.
-
-What is here are signs, cheap to see and rare in a good job; the rule itself (`lint/<rule>.py`) is loaded when
-there is one, and decides.
+Reads    the whole plan, when its JobSet is complete; the annotation `trainc.dev/lint-ignore` of the TrainJob and of its
+         runtime; the rules that the settings disable.
+Returns  the ids of the rules to run, and those that are disabled. The rule itself (`lint/<rule>.py`) is imported only
+         if its trigger applies, and decides whether there is a finding.
 """
 
 from __future__ import annotations
@@ -23,7 +21,7 @@ if TYPE_CHECKING:
     from trainc.plan import Plan
 
 IGNORE: Final = "trainc.dev/lint-ignore"
-"""The annotation that turns rules off: their ids, with commas between them."""
+"""The annotation that disables rules: their ids, separated by commas."""
 RULES: Final = (
     "gang-asks-for-nothing",
     "gang-waits-for-itself",
@@ -40,38 +38,38 @@ RULES: Final = (
 )
 """The rules, each a file in `lint`."""
 ELSEWHERE: Final = ("torchtune-config",)
-"""Advice that a framework's own checks give."""
+"""Lint rules in a framework's own checks."""
 VALIDATE_ONLY: Final = "no-gang"
-"""What is said to those alone who ask for everything: where nodes are many, nothing is wrong with it."""
+"""The rule that only `validate` reports: in a cluster with enough nodes, its finding is not a problem."""
 IDS: Final = frozenset({*RULES, *ELSEWHERE})
-"""What can be turned off."""
+"""The rules that can be disabled."""
 
 CONTAINERS: Final = ("containers", "initContainers")
 HINTS: Final = ("auth", "bearer", "cred", "jwt", "key", "pass", "pat", "pwd", "secret", "token")
-"""A name without any of these in it is no secret's."""
+"""A variable whose name contains none of these holds no secret."""
 OF_NCCL: Final = frozenset(
     {"GLOO_SOCKET_IFNAME", "NCCL_IB_DISABLE", "NCCL_P2P_DISABLE", "NCCL_SOCKET_IFNAME", "TP_SOCKET_IFNAME"}
 )
-"""Without one of these, settings of NCCL cannot contradict one another."""
+"""Without one of these, NCCL settings cannot contradict one another."""
 FROM_THE_CLUSTER: Final = "ClusterFirst"
-"""The default of a pod's dnsPolicy: the cluster's names are known."""
-OVERSOLD: Final = ("cpu", "memory", "ephemeral-storage")
-"""Of which a pod may be granted less than it uses."""
+"""The default of a pod's dnsPolicy, which resolves cluster names."""
+OVERCOMMITTED: Final = ("cpu", "memory", "ephemeral-storage")
+"""The resources of which a pod can use more than it requests."""
 
 
 def turned_off(plan: Plan) -> tuple[frozenset[str], tuple[LintFinding, ...]]:
-    """The rules that are not asked, and what is wrong with the annotations that say so."""
+    """Return the disabled rules, and findings for unknown ids in the annotations that disable them."""
     of_job = plan.job.metadata("annotations").get(IGNORE)
     of_runtime = get(plan.runtime.value, ("metadata", "annotations", IGNORE))
     if of_job is None and of_runtime is None:
         return plan.quiet, ()
-    said = [(rule, shared) for text, shared in ((of_job, False), (of_runtime, True)) for rule in listed(text)]
-    unknown = (LintFinding("unknown-rule", (), (rule,), shared) for rule, shared in said if rule not in IDS)
-    return plan.quiet | {rule for rule, _ in said}, tuple(unknown)
+    ignored = [(rule, shared) for text, shared in ((of_job, False), (of_runtime, True)) for rule in listed(text)]
+    unknown = (LintFinding("unknown-rule", (), (rule,), shared) for rule, shared in ignored if rule not in IDS)
+    return plan.quiet | {rule for rule, _ in ignored}, tuple(unknown)
 
 
 def listed(text: str | None) -> list[str]:
-    """The ids of an annotation.
+    """Return the ids in an annotation.
 
     >>> listed("no-gang, image-version,")
     ['no-gang', 'image-version']
@@ -80,7 +78,7 @@ def listed(text: str | None) -> list[str]:
 
 
 def triggers(plan: Plan) -> Iterator[str]:
-    """The rules that may not be kept."""
+    """Yield the rules that the plan may break, some of them more than once."""
     spec = plan.objects[0]["spec"]
     runtime = plan.runtime
     if runtime.gang:
@@ -90,9 +88,9 @@ def triggers(plan: Plan) -> Iterator[str]:
     network = spec["network"]
     if not (network.get("enableDNSHostnames", True) and network.get("publishNotReadyAddresses", True)):
         yield "rendezvous-host"
-    said = plan.job.trainer.get("resourcesPerNode") or {}
-    limits, requests = said.get("limits") or {}, said.get("requests") or {}
-    if any(name in limits and name not in requests for name in OVERSOLD):
+    per_node = plan.job.trainer.get("resourcesPerNode") or {}
+    limits, requests = per_node.get("limits") or {}, per_node.get("requests") or {}
+    if any(name in limits and name not in requests for name in OVERCOMMITTED):
         yield "runtime-request-stays"
     for job in spec.get("replicatedJobs") or ():
         pod = job["template"]["spec"]["template"].get("spec") or {}
@@ -106,7 +104,7 @@ def triggers(plan: Plan) -> Iterator[str]:
 
 
 def of_container(container: Tree) -> Iterator[str]:
-    """The signs of any container."""
+    """Yield the rules that any container may break."""
     if not versioned(container.get("image", "")):
         yield "image-version"
     for variable in container.get("env") or ():
@@ -115,7 +113,7 @@ def of_container(container: Tree) -> Iterator[str]:
 
 
 def of_node(container: Tree, framework: str) -> Iterator[str]:
-    """The signs of a container in which the training runs."""
+    """Yield the rules that a training container may break."""
     if "resources" not in container:
         yield "no-resources"
     elif framework == "torch" and not any(shared_memory(mount) for mount in container.get("volumeMounts") or ()):
@@ -123,12 +121,12 @@ def of_node(container: Tree, framework: str) -> Iterator[str]:
 
 
 def shared_memory(mount: Tree) -> bool:
-    """Whether a volume takes the place of the container's own shared memory."""
+    """Return whether a mount replaces the container's default shared memory."""
     return mount["mountPath"].rstrip("/") in ("/dev/shm", "/dev")
 
 
 def versioned(image: str) -> bool:
-    """Whether an image says which one it is: by a digest, or a tag that is not `latest`.
+    """Return whether an image has a fixed version: a digest, or a tag other than `latest`.
 
     >>> [versioned(image) for image in ("python", "localhost:5000/python", "python:latest", "python:3.13")]
     [False, False, False, True]
@@ -139,7 +137,7 @@ def versioned(image: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def about(name: str) -> str:
-    """The rule that has something to say of a variable with a fixed value."""
+    """Return the rule that applies to a variable with a literal value, or an empty string."""
     if name in OF_NCCL:
         return "nccl-settings"
     if any(hint in name.lower() for hint in HINTS):

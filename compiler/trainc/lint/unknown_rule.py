@@ -1,4 +1,4 @@
-"""An annotation that turns off a rule that is not there."""
+"""Unknown rules in the lint-ignore annotation."""
 
 from __future__ import annotations
 
@@ -15,23 +15,21 @@ if TYPE_CHECKING:
 
 
 def find(_: Plan) -> Iterator[LintFinding]:
-    """None: `passes.lint` finds them as it reads the annotations."""
+    """Yield nothing: `passes.lint` finds unknown rules while it reads the annotations."""
     yield from ()
 
 
-@check(
-    "unknown-rule", stage="lint", severity="warning", title="An annotation turns off a rule that is not there", own=True
-)
+@check("unknown-rule", stage="lint", severity="warning", title="Unknown rule in the lint-ignore annotation", own=True)
 def unknown_rule(plan: Plan, finding: LintFinding) -> Iterator[Finding]:
-    """What was to be silenced is said all the same."""
+    """The rule that the annotation should disable is still reported."""
     from trainc.nearest import nearest
 
     (name,) = finding.what
     near = nearest(name, sorted(IDS))
     holder = plan.runtime if finding.shared else plan.job
     yield Finding(
-        message=f'{IGNORE} names "{name}", and no rule is called that',
-        help=f"did you mean {near}?" if near else f"there are {', '.join(sorted(IDS))}",
+        message=f'unknown rule "{name}" in {IGNORE}',
+        help=f"did you mean {near}?" if near else f"use one of {', '.join(sorted(IDS))}",
         field=f"metadata.annotations[{IGNORE}]",
         place=holder.at("metadata", "annotations", IGNORE),
     )

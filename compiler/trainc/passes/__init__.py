@@ -1,1 +1,1 @@
-"""The passes: one small file a stage, in the order of `trainc.pipeline.STAGES`."""
+"""The passes: one file per stage of `trainc.pipeline.STAGES`."""

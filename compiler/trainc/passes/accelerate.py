@@ -1,12 +1,12 @@
-"""Accelerate: what accelerators need in the containers that ask for them, as the project's trainc.yaml says.
+"""Accelerate: add the settings of trainc.yaml to the containers that request an accelerator.
 
-Reads    accelerators[<resource>] of trainc.yaml: volumes of the host, variables; limits and requests of each container.
-Changes  the containers and init containers that ask for the resource, if not for zero of it; their pods' volumes.
-Source   trainc's own. The operators of TensorFlow and MXNet had it in their own configuration, for GPUs whose drivers
-         no device plugin mounts.
+Reads    accelerators[<resource>] of trainc.yaml: host volumes, variables; the limits and requests of each container.
+Changes  the containers and init containers that request a nonzero amount of the resource; the volumes of their pods.
+Source   trainc's own. The TensorFlow and MXNet operators had these settings in their own configuration, for GPUs whose
+         drivers no device plugin mounts.
 
-What is there stays: a variable of that name, a mount at that path, a volume of that name, which is then the one that
-is mounted. So the stage does the same twice as once, and of two accelerators the first in the file wins.
+Existing entries stay: a variable with the same name, a mount at the same path, and a volume with the same name, which
+is then the one that is mounted. The stage is therefore idempotent, and the first of two accelerators in the file wins.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ CONTAINERS: Final = ("initContainers", "containers")
 
 
 def accelerate(plan: Plan) -> Plan:
-    """Give each container what belongs to the resources that it asks for."""
+    """Add the settings of each resource to the containers that request it."""
     accelerators = plan.project.accelerators
     if not accelerators:
         return plan
@@ -31,13 +31,13 @@ def accelerate(plan: Plan) -> Plan:
         for key in CONTAINERS:
             for index, container in enumerate(get(plan.spec, (*pod_spec(job), key), [])):
                 for resource, accelerator in accelerators.items():
-                    if asks(container, resource):
+                    if requests(container, resource):
                         plan = equipped(plan, Slot(job, key, index), accelerator or {})
     return plan
 
 
-def asks(container: Tree, resource: str) -> bool:
-    """Whether a container has a limit or a request of a resource that is not zero."""
+def requests(container: Tree, resource: str) -> bool:
+    """Return whether a container has a nonzero limit or request of a resource."""
     from trainc.kubernetes.quantity import Quantity
 
     amounts = (get(container, ("resources", kind, resource)) for kind in ("limits", "requests"))
@@ -45,7 +45,7 @@ def asks(container: Tree, resource: str) -> bool:
 
 
 def equipped(plan: Plan, slot: Slot, accelerator: Tree) -> Plan:
-    """The plan with what belongs to one accelerator in one container, where nothing else is."""
+    """Return the plan with the settings of one accelerator added to one container."""
     container = get(plan.spec, slot.path)
     named = {variable.get("name") for variable in container.get("env") or ()}
     taken = {mount.get("mountPath", "").rstrip("/") for mount in container.get("volumeMounts") or ()}
@@ -61,5 +61,5 @@ def equipped(plan: Plan, slot: Slot, accelerator: Tree) -> Plan:
 
 
 def variables(accelerator: Tree) -> list[Tree]:
-    """Its variables: `env`, as containers spell it, or `envVars`, as the older operators did."""
+    """Return an accelerator's variables: `env`, as in containers, then `envVars`, as in the older operators."""
     return [*(accelerator.get("env") or ()), *(accelerator.get("envVars") or ())]

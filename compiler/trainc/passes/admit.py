@@ -1,6 +1,7 @@
-"""Admit: what the webhook of TrainJobs would refuse; it looks at the patched runtime.
+"""Admit: apply the checks of the TrainJob webhook, which validates the patched runtime.
 
-Reads    the plan.  Returns  it with diagnostics. The framework and the gang's schedulers add their own checks.
+Reads    the plan.
+Returns  the plan with diagnostics. The framework and the gang schedulers add their own checks.
 """
 
 from __future__ import annotations
@@ -12,14 +13,14 @@ from trainc.checks import trainjob
 from trainc.diagnostics import failed
 
 if TYPE_CHECKING:
-    from trainc.frameworks import Asked
+    from trainc.frameworks import PlanCheck
     from trainc.plan import Plan
 
 
 def admit(plan: Plan) -> Plan:
-    """Run the webhook's checks, those of the framework and the schedulers among them."""
+    """Run the webhook's checks, including those of the framework and the schedulers."""
     framework = frameworks.load(plan.runtime.framework)
-    checks: tuple[Asked, ...] = (*trainjob.CHECKS, *frameworks.CHECKS, *(framework.CHECKS if framework else ()))
+    checks: tuple[PlanCheck, ...] = (*trainjob.CHECKS, *frameworks.CHECKS, *(framework.CHECKS if framework else ()))
     if plan.runtime.gang:
         from trainc import schedulers
 
@@ -31,6 +32,6 @@ def admit(plan: Plan) -> Plan:
     subject = plan.job.id
     found = [diagnostic for check in checks for diagnostic in check(subject, plan)]
     if plan.failed or failed(found):
-        # Notes tell what to do with the output, and there will be none.
+        # Notes are about the output, and an error prevents the output.
         found = [diagnostic for diagnostic in found if diagnostic.severity != "note"]
     return plan.report(found)

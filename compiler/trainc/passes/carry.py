@@ -1,9 +1,9 @@
-"""Carry: what the TrainJob itself says goes on every object compiled from it, last, and no pass reads it.
+"""Carry: copy the TrainJob's metadata and deadline to the compiled objects. No later pass reads them.
 
 Reads    the TrainJob's labels and annotations, spec.activeDeadlineSeconds.
 Changes  labels and annotations of all objects; the jobs' deadlines.
-Source   trainc's own (differences metadata-carried, deadline-lowered): in the cluster the TrainJob stays and holds
-         them; here nothing else is left to.
+Source   trainc's own (differences metadata-carried, deadline-lowered): in the cluster the TrainJob remains and has
+         them; in trainc's output there is no TrainJob.
 """
 
 from __future__ import annotations
@@ -17,11 +17,14 @@ if TYPE_CHECKING:
 
 NOT_CARRIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 OWN: Final = "trainc.dev/"
-"""The prefix of annotations that speak to trainc."""
+"""The prefix of annotations that only trainc reads."""
 
 
 def carry(plan: Plan) -> Plan:
-    """JobSet: runtime's template < TrainJob < patches; on the other objects the TrainJob's win."""
+    """Add the TrainJob's labels and annotations to all objects, and its deadline to the jobs.
+
+    Precedence on the JobSet: runtime template < TrainJob < patches. On the other objects the TrainJob's win.
+    """
     labels, annotations = carried(plan.job.metadata("labels")), carried(plan.job.metadata("annotations"))
     plan = plan._replace(
         labels=plan.labels | labels | patched(plan, "labels"),
@@ -35,12 +38,12 @@ def carry(plan: Plan) -> Plan:
 
 
 def carried(metadata: Tree) -> Tree:
-    """The labels or annotations that travel."""
+    """Return the labels or annotations that are copied."""
     return {key: text for key, text in metadata.items() if key != NOT_CARRIED and not key.startswith(OWN)}
 
 
 def patched(plan: Plan, key: str) -> Tree:
-    """The JobSet's labels or annotations that patches set."""
+    """Return the JobSet labels or annotations that patches set."""
     result: Tree = {}
     for patch in plan.job.patches:
         result |= get(patch, ("trainingRuntimeSpec", "template", "metadata", key), {})
@@ -48,7 +51,7 @@ def patched(plan: Plan, key: str) -> Tree:
 
 
 def with_metadata(other: Tree, labels: Tree, annotations: Tree) -> Tree:
-    """An object with the TrainJob's labels and annotations over its own."""
+    """Return an object with the TrainJob's labels and annotations merged over its own."""
     metadata = dict(other["metadata"])
     for key, added in (("labels", labels), ("annotations", annotations)):
         if added:
@@ -57,7 +60,7 @@ def with_metadata(other: Tree, labels: Tree, annotations: Tree) -> Tree:
 
 
 def lowered(job: Tree, deadline: int) -> Tree:
-    """A replicated job that ends at the TrainJob's deadline, or at its own if that is earlier."""
+    """Return a replicated job with the earlier of the TrainJob's deadline and its own."""
     template = job.get("template") or {}
     spec = template.get("spec") or {}
     earlier = min(spec.get("activeDeadlineSeconds", deadline), deadline)

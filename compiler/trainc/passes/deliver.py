@@ -1,9 +1,9 @@
-"""Deliver: what the way into a cluster that may hold older objects asks of the JobSet.
+"""Deliver: adapt the JobSet to a cluster that may have an older version of it.
 
-Reads    the options of the command line; the JobSet's annotations so far.
-Changes  spec.suspend; the annotation by which Argo CD deletes the JobSet and makes it anew. ConfigMaps and PodGroups
-         need none: they may change in place.
-Source   Argo CD's sync options: texts of the form Key=value, with commas between them.
+Reads    the command line options; the JobSet's annotations so far.
+Changes  spec.suspend; the annotation that makes Argo CD delete and recreate the JobSet. ConfigMaps and PodGroups
+         need no annotation: they can change in place.
+Source   Argo CD's sync options: a comma-separated list of Key=value.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ REPLACE: Final = ("Force=true", "Replace=true")
 
 
 def deliver(plan: Plan) -> Plan:
-    """Suspend the JobSet, and let Argo CD replace it, where that is asked for."""
+    """Suspend the JobSet, and let Argo CD replace it, if the options request it."""
     if plan.delivery.suspend:
         plan = plan._replace(spec=plan.spec | {"suspend": True})
     if plan.delivery.argocd_replace:
@@ -27,12 +27,12 @@ def deliver(plan: Plan) -> Plan:
     return plan
 
 
-def with_replace(said: str) -> str:
-    """The sync options with those that replace an object; what they say of these already stands.
+def with_replace(existing: str) -> str:
+    """Return the sync options with those that replace an object. Existing settings of these options stay.
 
     >>> with_replace("Prune=false, Replace=false")
     'Prune=false,Replace=false,Force=true'
     """
-    options = [option.strip() for option in said.split(",") if option.strip()]
+    options = [option.strip() for option in existing.split(",") if option.strip()]
     keys = {option.partition("=")[0] for option in options}
     return ",".join([*options, *(option for option in REPLACE if option.partition("=")[0] not in keys)])

@@ -1,6 +1,7 @@
-"""Framework: the runtime's one policy puts its variables and ports in.
+"""Framework: apply the runtime's framework policy, which adds variables and ports.
 
-Reads    mlPolicy.  Changes  what the framework of that name changes (`frameworks/<key>.py`).
+Reads    mlPolicy.
+Changes  the fields that the framework's module changes (`frameworks/<key>.py`).
 """
 
 from __future__ import annotations
@@ -14,6 +15,6 @@ if TYPE_CHECKING:
 
 
 def framework(plan: Plan) -> Plan:
-    """Apply the framework; a check has made sure that there is one."""
+    """Apply the framework."""
     found = load(plan.runtime.framework)
     return plan if found is None else found.apply(plan)

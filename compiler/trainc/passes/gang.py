@@ -1,10 +1,10 @@
-"""Gang: pods that start together, or not at all.
+"""Gang: group the pods so that they start together, or not at all.
 
-Reads    the runtime's podGroupPolicy; the pod counts, and what the pods ask for.
+Reads    the runtime's podGroupPolicy; the pod counts and requests.
 Changes  the pods' labels and annotations; a PodGroup for each scheduler of the policy (`schedulers/<key>.py`).
-Source   kubeflow/trainer v2.3.0, the plugins of the schedulers. The gang is all jobs, each with its count once, also
-         where JobSet makes several replicas; resources are requests as they are given, so limits alone count nothing.
-         Of elastic trainers only those count with which they can start (difference elastic-gang).
+Source   kubeflow/trainer v2.3.0, the scheduler plugins. The gang includes all jobs, and counts the pods of each job
+         once, even if JobSet creates several replicas. Its resources are the requests as they are written; limits do
+         not count. Elastic trainers count with their minimum number of nodes (difference elastic-gang).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def gang(plan: Plan) -> Plan:
-    """Put every pod into the gang, and make its PodGroups."""
+    """Add every pod to the gang, and create its PodGroups."""
     if not plan.runtime.gang:
         return plan
     from trainc import schedulers
@@ -33,7 +33,7 @@ def gang(plan: Plan) -> Plan:
 
 
 def gathered(plan: Plan) -> Gang:
-    """How many pods have to start together, and what they ask for."""
+    """Return the number of pods that must start together, and their total requests."""
     from trainc.kubernetes.pods import Amounts, requests, total
     from trainc.schedulers import Gang
 
@@ -48,7 +48,7 @@ def gathered(plan: Plan) -> Gang:
 
 
 def marked(plan: Plan, mark: Mark) -> Plan:
-    """Let every pod name the gang."""
+    """Set the scheduler's label or annotation on every pod."""
     spec = plan.spec
     for job in range(len(plan.jobs)):
         path = (*pod_spec(job)[:-1], "metadata", mark.field)

@@ -1,8 +1,8 @@
-"""Initialize: where the dataset and the model come from.
+"""Initialize: configure the containers that fetch the dataset and the model.
 
 Reads    spec.initializer.dataset and .model: storageUri, env, secretRef.
-Changes  in the jobs labelled as that step, the container of that name: STORAGE_URI, then the variables; the Secret is
-         added to its envFrom.
+Changes  the container of the step's name in the jobs with the step's label: STORAGE_URI, then the variables; the Secret
+         is added to its envFrom.
 Source   kubeflow/trainer v2.3.0, the JobSet builder. The webhook finds the job by its name, the builder by its label.
 """
 
@@ -21,25 +21,26 @@ if TYPE_CHECKING:
 
 
 def initialize(plan: Plan) -> Plan:
-    """Write each part into its containers."""
+    """Write each initializer into its containers."""
     for part, step in STEPS.items():
-        said = (plan.job.spec.get("initializer") or {}).get(part)
-        if said is None:
+        initializer = (plan.job.spec.get("initializer") or {}).get(part)
+        if initializer is None:
             continue
         for index, job in enumerate(plan.jobs):
             if ancestor(job) == step and (slot := plan.find(index, step)):
-                plan = plan.on(slot, env=variables(said))
-                plan = plan._replace(spec=edit(plan.spec, (*slot.path, "envFrom"), with_secret(said.get("secretRef"))))
+                plan = plan.on(slot, env=variables(initializer))
+                change = with_secret(initializer.get("secretRef"))
+                plan = plan._replace(spec=edit(plan.spec, (*slot.path, "envFrom"), change))
     return plan
 
 
-def variables(said: Tree) -> list[Tree]:
-    """What the initializer's container is told."""
-    uri = [value("STORAGE_URI", said["storageUri"])] if "storageUri" in said else []
-    return [*uri, *map(copied, said.get("env") or [])]
+def variables(initializer: Tree) -> list[Tree]:
+    """Return the variables of the initializer's container."""
+    uri = [value("STORAGE_URI", initializer["storageUri"])] if "storageUri" in initializer else []
+    return [*uri, *map(copied, initializer.get("env") or [])]
 
 
 def with_secret(secret: Tree | None) -> Callable[[list[Tree] | None], list[Tree]]:
-    """A change of envFrom that adds a Secret, if there is one."""
+    """Return a function that adds a Secret to envFrom, if there is one."""
     added: list[Tree] = [] if secret is None else [{"secretRef": secret}]
     return lambda sources: [*(sources or []), *added]

@@ -1,7 +1,7 @@
-"""Lint: what nobody refuses, and its user would finding.
+"""Lint: run the lint rules whose triggers apply.
 
-Reads    the whole plan, when the JobSet is made; the rules that the settings and annotations turn off.
-Returns  it with lint_findings, which become warnings when all TrainJobs are done (`lint.warnings`): one for each cause.
+Reads    the whole plan, when its JobSet is complete; the rules that the settings and annotations disable.
+Returns  the plan with lint_findings. When all TrainJobs are done, they become warnings (`placing.lint`), one per cause.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def lint(plan: Plan) -> Plan:
-    """Look at what was made as a whole."""
+    """Add the lint findings of the compiled objects."""
     quiet, unknown = turned_off(plan)
     if plan.diagnostics and quiet:
         kept = tuple(found for found in plan.diagnostics if found.stage != "lint" or found.id not in quiet)

@@ -1,10 +1,10 @@
-"""Override: runtimePatches, merged into the runtime's JobSetSpec as Kubernetes merges.
+"""Override: merge runtimePatches into the runtime's JobSetSpec with a strategic merge.
 
 Reads    runtimePatches[].trainingRuntimeSpec.template.{metadata,spec}.
 Changes  the JobSetSpec, the JobSet's labels and annotations.
-Source   kubeflow/trainer v2.3.0, the runtime's merge of patches: each patch has been through Go types (an empty list
-         in it clears nothing), they are merged in list order, and the order in which the runtime lists its replicated
-         jobs is restored: a stable sort in which unknown names count as first.
+Source   kubeflow/trainer v2.3.0, the runtime's merge of patches. Each patch is converted to Go types first, so an empty
+         list clears nothing. Patches are merged in list order. Then the runtime's order of replicated jobs is restored
+         by a stable sort in which unknown names have rank 0.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ PATCHES: Final = frozenset(
         "core/v1.Container",
     }
 )
-"""The Go types for which a patch has types of its own, in which every field is optional."""
+"""The Go types for which patches have their own variants, in which every field is optional."""
 _MERGED: Final = Memory()
-"""What became of a spec by a patch, by the identity of both, which are kept: platforms write theirs into many jobs."""
+"""Merged specs by the identity of spec and patch, which are kept alive: platforms put the same patch into many jobs."""
 
 
 def override(plan: Plan) -> Plan:
@@ -46,7 +46,7 @@ def override(plan: Plan) -> Plan:
 
 
 def patched(plan: Plan) -> Plan:
-    """The plan with all patches merged in, in list order."""
+    """Return the plan with all patches merged in list order."""
     from trainc.kubernetes.merge import MergeError
 
     spec, labels, annotations = plan.spec, plan.labels, plan.annotations
@@ -64,7 +64,7 @@ def patched(plan: Plan) -> Plan:
 
 
 def merged(spec: Tree, patch: Tree | None) -> Tree:
-    """One patch's part of the JobSetSpec, merged in. Raises MergeError."""
+    """Return the JobSetSpec with one patch merged. Raises MergeError."""
     if not patch:
         return spec
     known = _MERGED.get((id(spec), id(patch)))
@@ -79,7 +79,7 @@ def merged(spec: Tree, patch: Tree | None) -> Tree:
 
 
 def in_runtime_order(spec: Tree, runtime: Tree) -> Tree:
-    """The spec with its replicated jobs in the runtime's order."""
+    """Return the spec with its replicated jobs in the runtime's order."""
     jobs = spec.get("replicatedJobs") or []
     order = {job.get("name"): index for index, job in enumerate(runtime.get("replicatedJobs") or [])}
     ranks = [order.get(job.get("name"), 0) for job in jobs]
@@ -90,15 +90,13 @@ def in_runtime_order(spec: Tree, runtime: Tree) -> Tree:
     }
 
 
-@check("patch-not-mergeable", stage="build", title="A runtimePatch cannot be merged into the runtime")
+@check("patch-not-mergeable", stage="build", title="Patch that cannot be merged into the runtime")
 def merge_failed(plan: Plan, index: int, error: MergeError) -> Iterator[Finding]:
-    """The controller stops at a patch that cannot be merged, such as one with a `$patch` that is no directive."""
+    """The controller fails on a patch that cannot be merged, such as one with an invalid `$patch` directive."""
     at = ("spec", "runtimePatches", index, "trainingRuntimeSpec", "template", "spec", *error.path)
     yield Finding(
         message=f'the patch of "{plan.job.patches[index].get("manager")}" cannot be merged: {error}',
-        help="write replace or delete for $patch"
-        if "$patch" in str(error)
-        else "give the field the runtime's own form",
+        help="set $patch to replace or delete" if "$patch" in str(error) else "use the same type as in the runtime",
         field="spec.runtimePatches",
         place=plan.job.at(*at),
     )

@@ -1,10 +1,10 @@
-"""Size: what each node asks for, and how many pods each replicated job runs.
+"""Size: set the resources of each node, and the number of pods of each replicated job.
 
 Reads    trainer.resourcesPerNode, mlPolicy.numNodes, the jobs' own parallelism.
 Changes  the resources of the `node` container of every trainer job; the pod counts.
-Source   kubeflow/trainer v2.3.0, the runtime's info: resourcesPerNode counts only where the runtime has an mlPolicy;
-         counts below 1 become 1 here, what spec.trainer says comes later and stays as it is. Resource claims of the
-         runtime are kept (difference claims-kept).
+Source   kubeflow/trainer v2.3.0, the runtime's info: resourcesPerNode has an effect only if the runtime has an
+         mlPolicy. Counts of the runtime below 1 become 1; spec.trainer's count is applied later and not changed. The
+         runtime's resource claims are kept (difference claims-kept).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def size(plan: Plan) -> Plan:
-    """Merge the resources, then count."""
+    """Merge the resources, then set the pod counts."""
     if plan.runtime.policy is not None:
         plan = plan.with_resources(plan.trainers())
     return plan._replace(counts=tuple(map(plan.count_of_runtime, range(len(plan.jobs)))))

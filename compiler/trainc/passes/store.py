@@ -1,8 +1,8 @@
-"""Store: the JobSet in the form in which the cluster stores it.
+"""Store: create the JobSet in the form in which the cluster stores it.
 
 Reads    the JobSetSpec, the JobSet's labels and annotations, the other objects.
-Returns  the plan with its objects: defaults of the CRD and of JobSet's webhook written out, through the Go types, so
-         that applying the manifest again changes nothing; or diagnostics of JobSet's schema.
+Returns  the plan with its objects, with the defaults of the CRD and of JobSet's webhook, converted to Go types, so that
+         another apply of the manifest changes nothing; or diagnostics of JobSet's schema.
 Source   JobSet v0.12.0: its CRD, and the defaults of its webhook.
 """
 
@@ -25,7 +25,7 @@ VERSION: Final = "jobset.x-k8s.io/v1alpha2"
 
 
 def store(plan: Plan) -> Plan:
-    """Make the JobSet of the plan."""
+    """Create the JobSet of the plan."""
     whole = jobset(plan)
     admitted = load("JobSet", RELEASE).admit(whole)
     violations = [*objectmeta.check(whole["metadata"], namespaced=True), *admitted.violations]
@@ -37,7 +37,7 @@ def store(plan: Plan) -> Plan:
 
 
 def jobset(plan: Plan) -> Tree:
-    """The plan's JobSet as far as it is made."""
+    """Return the plan's JobSet before defaults are filled in."""
     metadata: Tree = {"name": plan.name}
     if plan.job.namespace:
         metadata["namespace"] = plan.job.namespace
@@ -49,7 +49,7 @@ def jobset(plan: Plan) -> Tree:
 
 
 def with_defaults(spec: Tree) -> Tree:
-    """What JobSet's webhook fills in on creation."""
+    """Return the spec with the defaults that JobSet's webhook sets on creation."""
     policies: Tree = {"successPolicy": {"operator": "All"}, "startupPolicy": {"startupPolicyOrder": "AnyOrder"}}
     spec = policies | spec
     spec["network"] = {"enableDNSHostnames": True, "publishNotReadyAddresses": True} | (spec.get("network") or {})
@@ -65,7 +65,7 @@ def with_defaults(spec: Tree) -> Tree:
 
 
 def job_defaults(job: Tree) -> Tree:
-    """A replicated job with Indexed completion and a restart policy for its pods."""
+    """Return a replicated job with the default completion mode, Indexed, and restart policy, OnFailure."""
     job_template = job["template"]
     job_spec = job_template["spec"]
     pod_template = job_spec["template"]

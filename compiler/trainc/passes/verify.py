@@ -1,7 +1,7 @@
-"""Verify: what would be refused in the objects that were made, after the API server has taken the JobSet's form.
+"""Verify: check the compiled objects after the JobSet's schema has admitted them.
 
-Reads    the whole plan, when its objects are stored.
-Returns  it with diagnostics; nothing is made of a TrainJob with errors.
+Reads    the whole plan, when its objects have their stored form.
+Returns  the plan with diagnostics. There is no output for a TrainJob with errors.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ if TYPE_CHECKING:
     from trainc.plan import Plan
 
 LONG: Final = 32 * 1024
-"""As many characters can be no text of 128 KiB, the least of the limits."""
+"""So few characters cannot result in a text of 128 KiB, the smallest of the limits."""
 LARGE: Final = 128 * 1024
-"""As many characters can be no JSON of 1.5 MiB: a character takes at most six bytes, and its quotes and field more."""
+"""So few characters cannot result in 1.5 MiB of JSON: one takes at most six bytes, plus a share of quotes and keys."""
 ANCHOR: Final = re.compile(r"&(?<![^\s,:?\[{]&)[^\s&]")
-"""What looks like an anchor of YAML, which aliases repeat; a shell's `&&` and `2>&1` do not."""
+"""A possible YAML anchor, which aliases can repeat. The `&&` and `2>&1` of a shell do not match."""
 OF_A_JOB: Final = 4 * 1024
-"""As many characters stand for what is written into a replicated job without anybody saying so."""
+"""The estimated characters that trainc and the defaults add to a replicated job."""
 
 
 def verify(plan: Plan) -> Plan:
-    """Look at the objects as those who get them would; at sizes only where something may be large."""
+    """Apply the checks of JobSet's webhook and of Jobs and pods; check sizes only if something may be large."""
     made = plan.objects[0]
     refused = list(jobset.violations(made))
     if refused:
         plan = plan.refuse("jobset", ObjectId.of(made), refused)
-    said = {violation.path for violation in refused}
+    reported = {violation.path for violation in refused}
     for fault in job.faults(made):
         violation = fault.in_jobset()
-        if violation.path not in said:
+        if violation.path not in reported:
             plan = plan.refuse("job", fault.object, [violation])
     if any(tree["kind"] == "ConfigMap" for tree in plan.others):
         from trainc.checks import limits
@@ -44,21 +44,21 @@ def verify(plan: Plan) -> Plan:
 
 
 def _without_notes(plan: Plan) -> Plan:
-    """Notes tell what to do with the output; beside an error there is none."""
+    """Remove the notes if there is an error: they are about the output, which an error prevents."""
     if not plan.failed:
         return plan
     return plan._replace(diagnostics=tuple(found for found in plan.diagnostics if found.severity != "note"))
 
 
 def _sizes(plan: Plan) -> Plan:
-    """Measure, unless the texts are so short that it can only be small; an alias may stand for a lot."""
+    """Check sizes, unless the inputs are too short to exceed a limit and have no anchors, which aliases can repeat."""
     of_job, of_runtime, of_project = (x.document.text for x in (plan.job, plan.runtime, plan.project))
     aliases = any(map(ANCHOR.search, (of_job, of_runtime, of_project)))
     if not aliases and len(of_job) + len(of_runtime) + len(of_project) < LONG:
         return plan
     from trainc.checks import limits
 
-    # What a TrainJob or a project says may reach each of the jobs.
+    # The text of a TrainJob or a project may be copied into each of the jobs.
     made = plan.objects[0]
     if aliases or len(of_runtime) + len(plan.jobs) * (len(of_job) + len(of_project) + OF_A_JOB) > LARGE:
         plan = plan.refuse("jobset", ObjectId.of(made), limits.stored(made))

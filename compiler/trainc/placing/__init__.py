@@ -1,5 +1,5 @@
-"""Placing: what the stages report about compiled objects, as diagnostics at source lines.
+"""Placing: turn what the stages report about compiled objects into diagnostics at source lines.
 
-A stage reports violations and lint findings at fields of the JobSet; here each gets the line of the TrainJob, patch or
-runtime that caused it. Loaded when there is something to report.
+The stages report violations and lint findings at fields of the JobSet. This package finds the line of the TrainJob,
+patch or runtime that caused each one. It is imported only if there is something to report.
 """

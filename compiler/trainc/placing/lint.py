@@ -1,6 +1,6 @@
-"""The lint_findings of all TrainJobs as warnings: one for each cause, at the line that caused it.
+"""The lint findings of all TrainJobs as warnings: one per cause, at the line that caused it.
 
-Reads    plans that have been through the pipeline.
+Reads    plans after the last stage of the pipeline.
 Returns  diagnostics, each at the first TrainJob that has it, with the number of the others.
 """
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 
 def warnings(plans: Iterable[Plan]) -> Iterator[Diagnostic]:
-    """The lint_findings of the plans, one warning for each cause, and one for each place."""
+    """Yield the lint findings of the plans as warnings, one per cause and per place."""
     causes: dict[Hashable, list[tuple[Plan, LintFinding]]] = {}
     for plan in plans:
         of_plan = {cause(plan, finding): (plan, finding) for finding in reversed(plan.lint_findings)}
         for key, found in reversed(of_plan.items()):
             causes.setdefault(key, []).append(found)
-    said = set()
+    reported = set()
     for (plan, finding), *others in causes.values():
         (check,) = load(finding.rule).CHECKS
         for warning in check(plan.job.id, plan, finding):
@@ -38,23 +38,26 @@ def warnings(plans: Iterable[Plan]) -> Iterator[Diagnostic]:
                 other, more = placed(plan, path)
                 related = (*related, *(more or (Related(message=label, place=other),)))
             key = (warning.id, warning.message, id(place.document), place.path)
-            if key not in said:
+            if key not in reported:
                 subject = plan.runtime.id if place.document is plan.runtime.document else warning.object
                 yield warning._replace(
                     message=warning.message + also(len(others)), object=subject, place=place, related=related
                 )
-            said.add(key)
+            reported.add(key)
 
 
 def cause(plan: Plan, finding: LintFinding) -> Hashable:
-    """What two lint_findings have in common when mending one mends the other: they are of one document."""
+    """Return a key that two findings share if one fix resolves both: rule, document, and path or subject."""
     shared = finding.shared or of_runtime(plan, finding.path) is not None
     document = plan.runtime.document if shared else plan.job.document
     return finding.rule, id(document), document.within, finding.what or finding.path
 
 
 def of_runtime(plan: Plan, path: Path) -> Path | None:
-    """Where the runtime's template says what the JobSetSpec says at a path, or lacks what that lacks; else None."""
+    """Return the path in the runtime's template with the same value as a path of the JobSetSpec.
+
+    A field that both lack counts as the same value. Return None if the values differ.
+    """
     from trainc.tracing.correspondence import GONE, at, corresponding_path
 
     made, template = stored(plan), plan.runtime.spec
@@ -69,7 +72,7 @@ def of_runtime(plan: Plan, path: Path) -> Path | None:
 
 
 def placed(plan: Plan, path: Path) -> tuple[Place, tuple[Related, ...]]:
-    """Where a field of the JobSetSpec comes from, as `Trace.point` says it; that is asked where it is not plain."""
+    """Return the source of a field of the JobSetSpec, as `Trace.point` does, which is used only in unclear cases."""
     from trainc.tracing import Trace, standing
     from trainc.tracing.correspondence import at
 

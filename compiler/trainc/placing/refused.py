@@ -1,7 +1,7 @@
-"""Diagnoses: what would be refused in a compiled JobSet, told of the lines that caused it.
+"""Diagnostics for violations in a compiled JobSet, at the lines that caused them.
 
-Reads    a plan, what is wrong with its JobSet, and at which stage of the cluster.
-Returns  diagnostics. Imported when there is something to say.
+Reads    a plan, the violations in its JobSet, and the admission phase that reports each.
+Returns  diagnostics. This module is imported only if there are violations.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ if TYPE_CHECKING:
     from trainc.plan import Plan
 
 NAME: Final = ("metadata", "name")
-"""Every object's name comes from the TrainJob's: no experiment has to find that out."""
+"""Every object's name comes from the TrainJob name, so it needs no trace."""
 REFERENCE: Final = ("spec", "runtimeRef")
-"""Where a TrainJob has what its runtime says from."""
+"""The TrainJob field to which everything from the runtime is attributed."""
 JOBS: Final = ("spec", "replicatedJobs")
 TEMPLATE: Final = ("trainingRuntimeSpec", "template", "spec")
-"""A JobSet's spec in a patch."""
+"""The path of the JobSetSpec in a patch."""
 POD: Final = ("template", "spec", "template", "spec")
-"""A pod's spec in a replicated job."""
+"""The path of the pod spec in a replicated job."""
 WORDS: Final = {"containers": "container", "initContainers": "init container"}
 
 
 class Missing(NamedTuple):
-    """Something of the runtime that a patch means, and that is not there: the merge has made it."""
+    """A job or container that a patch names and the runtime lacks, so that the merge added it."""
 
     path: Path
-    """Where the new one is in the JobSet."""
+    """The path of the added one in the JobSet."""
     message: str
     help: str
 
@@ -47,7 +47,7 @@ def diagnose(plan: Plan) -> Iterator[Diagnostic]:
     trace = Trace(plan)
     for refused in plan.refused:
         for violation in refused.violations:
-            yield _diagnosed(trace, refused, worded(plan, violation))
+            yield _diagnosed(trace, refused, explained(plan, violation))
 
 
 def _diagnosed(trace: Trace, refused: Refused, violation: Violation) -> Diagnostic:
@@ -58,7 +58,7 @@ def _diagnosed(trace: Trace, refused: Refused, violation: Violation) -> Diagnost
         severity="error",
         stage=refused.stage,
         message=violation.message,
-        help=(_lowered(plan, violation, place) or violation.help) + _without_suffix(plan),
+        help=(_request_hint(plan, violation, place) or violation.help) + _suffix_hint(plan),
         object=refused.object,
         field=violation.field,
         place=place._replace(key=True) if violation.key and not related else place,
@@ -67,10 +67,10 @@ def _diagnosed(trace: Trace, refused: Refused, violation: Violation) -> Diagnost
 
 
 def _places(trace: Trace, violation: Violation) -> tuple[Place, tuple[Related, ...]]:
-    """Where to look first, and then. What the TrainJob says itself comes before what it has from its runtime."""
+    """Return the place and the related places of a violation. The TrainJob's own fields come before its runtime's."""
     place, related = _point(trace, violation.path)
     seen = [place, *(found.place for found in related)]
-    for what, path in violation.related:
+    for label, path in violation.related:
         other = trace.plan.job.at(*path) if path == NAME else trace.origin(0, path).place
         if other in seen:
             continue
@@ -78,35 +78,35 @@ def _places(trace: Trace, violation: Violation) -> tuple[Place, tuple[Related, .
         if place.path == REFERENCE and other.document is trace.plan.job.document:
             place, related = other, tuple(found._replace(message="in the runtime") for found in related)
         else:
-            related = (*related, Related(message=what, place=other))
+            related = (*related, Related(message=label, place=other))
     return place, related
 
 
-def _without_suffix(plan: Plan) -> str:
-    """The other way out where there is a suffix: without it, the same job had no fault."""
+def _suffix_hint(plan: Plan) -> str:
+    """Return the hint to remove the name suffix, if there is one: without it, the same job has no violation."""
     if not plan.suffix:
         return ""
     option = plan.library.option_names.name_suffix_hash
-    return f"; or leave out {option}, which makes names {len(plan.suffix)} characters longer"
+    return f"; or remove {option}, which makes names {len(plan.suffix)} characters longer"
 
 
-def _lowered(plan: Plan, violation: Violation, place: Place) -> str:
-    """The way out where the TrainJob's limit is below the runtime's request, which stays unless another is given."""
+def _request_hint(plan: Plan, violation: Violation, place: Place) -> str:
+    """Return the hint for a TrainJob limit below the runtime's request, which stays unless the TrainJob sets one."""
     if violation.rule != "request-above-limit" or place.path[-2:-1] != ("limits",):
         return ""
     name, limit = place.path[-1], get(plan.job.value, place.path)
-    return f"request less as well: `requests: {{{name}: {limit}}}` beside limits; or raise the limit"
+    return f"set the request, too: `requests: {{{name}: {limit}}}` beside limits; or raise the limit"
 
 
 def _point(trace: Trace, path: Path) -> tuple[Place, tuple[Related, ...]]:
     return (trace.plan.job.at(*path), ()) if path == NAME else trace.point(0, path)
 
 
-def worded(plan: Plan, violation: Violation) -> Violation:
-    """A violation in words about what somebody has written.
+def explained(plan: Plan, violation: Violation) -> Violation:
+    """Return the violation, reworded if its cause is a patch for a job or container that the runtime lacks.
 
-    Of a job that only a patch names, the missing runtime job is the cause of whatever is wrong; so it is of a container
-    without an image, which no patch can give it.
+    The missing runtime job is the cause of every violation in a job that only a patch names. The missing runtime
+    container is the cause if a container that only a patch names has no image, because no patch can set an image.
     """
     if missing := _job(plan, violation.path):
         return violation._replace(
@@ -124,7 +124,7 @@ def worded(plan: Plan, violation: Violation) -> Violation:
 
 
 def _job(plan: Plan, path: Path) -> Missing | None:
-    """The replicated job that a path leads into, when the runtime has none of its name."""
+    """Return the replicated job that a path leads into, if the runtime has no job of its name."""
     if path[:2] != JOBS or len(path) < 3:
         return None
     name, known = str(plan.jobs[int(path[2])].get("name")), _names(plan.runtime.spec.get("replicatedJobs"))
@@ -132,13 +132,13 @@ def _job(plan: Plan, path: Path) -> Missing | None:
         return None
     return Missing(
         path=(*path[:3], "name"),
-        message=f'the runtime has no job "{name}", so the patch makes a new one',
+        message=f'the runtime has no job "{name}", so the patch adds one',
         help=_meant(name, known) or f"patch a job of the runtime: {', '.join(known)}",
     )
 
 
 def _container(plan: Plan, path: Path) -> Missing | None:
-    """The container at a path, when a patch names it and the runtime's job has none of its name."""
+    """Return the container at a path, if a patch names it and the runtime's job has no container of its name."""
     job, kind = str(plan.jobs[int(path[2])].get("name")), str(path[-2])
     name = str(get(plan.spec, (*path[1:], "name")))
     if not any(name in _containers(get(patch, TEMPLATE), job, kind) for patch in plan.job.patches):
@@ -150,21 +150,21 @@ def _container(plan: Plan, path: Path) -> Missing | None:
     word = WORDS[kind]
     ((other, theirs),) = others.items()
     if name in theirs:
-        help = f"{name} is one of its {WORDS[other]}s: patch it below {other}"
+        help = f"patch it under {other}: {name} is one of its {WORDS[other]}s"
     elif near := _meant(name, known):
         help = near
     else:
-        there = f"patch one that it has: {', '.join(known)}" if known else "it has none"
-        help = f"{there}; a new one belongs in the runtime, since no patch can set an image"
+        existing = f"patch an existing one: {', '.join(known)}" if known else f"it has no {word}s"
+        help = f"{existing}; add a new one to the runtime, because a patch cannot set an image"
     return Missing(
         path=(*path, "name"),
-        message=f'the runtime\'s job "{job}" has no {word} "{name}", so the patch makes a new one, which has no image',
+        message=f'the runtime\'s job "{job}" has no {word} "{name}", so the patch adds one without an image',
         help=help,
     )
 
 
 def _containers(spec: Tree | None, job: str, kind: str) -> list[str]:
-    """The names of the containers of one kind that a JobSet's spec has in a replicated job."""
+    """Return the names of the containers of one kind in a replicated job of a JobSetSpec."""
     jobs = [each for each in get(spec, ("replicatedJobs",), []) if each.get("name") == job]
     return [name for each in jobs for name in _names(get(each, (*POD, kind), []))]
 

@@ -1,8 +1,8 @@
-"""Pods: what a compiled JobSet becomes in the cluster, before a scheduler or a kubelet has seen it.
+"""Pods: the pods of a compiled JobSet, before the scheduler and the kubelet change them.
 
-Reads    a JobSet in the form in which it is stored; the ConfigMaps and Secrets that are made or given with it.
+Reads    a JobSet in its stored form, and the compiled and given ConfigMaps and Secrets.
 Returns  its Jobs, and the pods of each: names, labels, annotations, and containers with the environment that the
-         kubelet gives them. What is settled in the cluster alone is Unknown, and says why.
+         kubelet sets. A value that is only known in the cluster is Unknown, with the reason.
 Source   JobSet v0.12.0: Jobs of a replicated job, their labels. Kubernetes 1.36: the Job controller's pods.
 """
 
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 INDEX: Final = "batch.kubernetes.io/job-completion-index"
 VARIABLE: Final = "JOB_COMPLETION_INDEX"
-"""What the Job controller adds to the containers of indexed Jobs that have no such variable, behind all others."""
+"""The variable that the Job controller appends to the containers of indexed Jobs, unless they set it."""
 CONTAINERS: Final = ("initContainers", "containers")
 LONGEST_PREFIX: Final = 58
-"""Of a generated name, which five more characters end; what is longer is cut."""
+"""The maximum length of a generated name before its five-character suffix; longer names are truncated."""
 DOMAIN: Final = "svc.cluster.local"
-"""Where services are, unless the cluster has a domain of its own."""
-DRAWN: Final = "the API server draws it when the Job is created"
+"""The default cluster domain of Services."""
+GENERATED: Final = "the API server generates it when the Job is created"
 NO_SCHEDULE: Final = {
     "effect": "NoSchedule",
     "key": "alpha.jobset.sigs.k8s.io/no-schedule",
@@ -40,19 +40,19 @@ NO_SCHEDULE: Final = {
 
 
 class Container(NamedTuple):
-    """A container of a pod, with what its processes find."""
+    """A container of a pod, as its processes find it."""
 
     tree: Tree
-    """As the pod has it, requests filled in from limits."""
+    """The container in the pod's spec, with requests defaulted from limits."""
     init: bool
     command: list[Value] | None
-    """None is the image's own."""
+    """None is the image's entrypoint."""
     args: list[Value] | None
     env: dict[str, Value]
     missing: dict[int, Unknown]
-    """The items of envFrom of which nothing is known."""
+    """The items of envFrom whose variables are unknown, by index."""
     sub_paths: dict[int, Value]
-    """Of the mounts whose path in the volume is made of variables: that path."""
+    """The expanded subPathExpr of each mount that has one, by index."""
 
 
 class Pod(NamedTuple):
@@ -60,9 +60,9 @@ class Pod(NamedTuple):
 
     job: Job
     completion: int | None
-    """Its completion index; None in a Job that has none."""
+    """The completion index; None if the Job is not indexed."""
     name: str
-    """Without the five characters that end it, and the dash before them."""
+    """The name without its suffix, a dash and five characters."""
     hostname: Value
     subdomain: str
     labels: dict[str, Value]
@@ -70,22 +70,22 @@ class Pod(NamedTuple):
     containers: tuple[Container, ...]
     """The init containers first."""
     spec: Tree
-    """As the Job has it, resources with their defaults."""
+    """The pod spec in the Job, with resource defaults."""
 
     @property
     def requests(self) -> Tree:
-        """What the scheduler has to find for it."""
+        """The requests that the scheduler counts."""
         return texts(requests(self.spec))
 
     @property
     def address(self) -> str | None:
-        """The name by which other pods of the namespace find it."""
+        """The DNS name within the namespace."""
         known = isinstance(self.hostname, str) and self.subdomain
         return f"{self.hostname}.{self.subdomain}" if known else None
 
     @property
     def fqdn(self) -> str | None:
-        """The name by which all pods find it, in a cluster with the usual domain."""
+        """The fully qualified DNS name, in a cluster with the default domain."""
         known = self.address and self.job.namespace
         return f"{self.address}.{self.job.namespace}.{DOMAIN}" if known else None
 
@@ -100,29 +100,29 @@ class Job(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Its name."""
+        """The Job's name."""
         return f"{self.jobset['metadata']['name']}-{self.replicated['name']}-{self.replica}"
 
     @property
     def namespace(self) -> str:
-        """Its namespace; empty where the manifest names none."""
+        """The Job's namespace; empty if the manifest sets none."""
         return str(self.jobset["metadata"].get("namespace", ""))
 
     @property
     def indexed(self) -> bool:
-        """Whether its pods have an index."""
+        """Whether the pods have a completion index."""
         return bool(self.replicated["template"]["spec"].get("completionMode") == "Indexed")
 
     @property
     def size(self) -> int:
-        """How many pods it runs until it is done, when none fails."""
+        """The number of pods that run until completion if none fails."""
         spec = self.replicated["template"]["spec"]
         at_once: int = spec.get("parallelism", 1)
         completions: int = spec.get("completions", at_once)
         return completions if at_once else 0
 
     def pods(self, index: int | None = None) -> Iterator[Pod]:
-        """Its pods in the order of their indices, or the one with an index."""
+        """Yield the pods in index order, or only the pod with the given index."""
         indices = range(self.size) if index is None else range(index, min(index + 1, self.size))
         if not indices or (index is not None and not self.indexed):
             return
@@ -131,7 +131,7 @@ class Job(NamedTuple):
             yield self._pod(template, one if self.indexed else None)
 
     def _template(self) -> Tree:
-        """The pod template as the Job has it."""
+        """Return the pod template of the Job."""
         template: Tree = jobs.made(self.jobset, self.replicated, self.replica)["spec"]["template"]
         spec = dict(template["spec"])
         if get(self.jobset, ("spec", "network", "enableDNSHostnames"), True):
@@ -144,7 +144,7 @@ class Job(NamedTuple):
             for key in CONTAINERS:
                 if key in spec:
                     spec[key] = [indexed(container) for container in spec[key]]
-        return template | {"spec": withtexts(defaulted(spec))}
+        return template | {"spec": with_texts(defaulted(spec))}
 
     def _pod(self, template: Tree, index: int | None) -> Pod:
         metadata, spec = template.get("metadata") or {}, template["spec"]
@@ -153,10 +153,10 @@ class Job(NamedTuple):
         name, hostname = self.name[:LONGEST_PREFIX], spec.get("hostname") or Unknown("it is the pod's name")
         if index is not None:
             labels[INDEX] = annotations[INDEX] = str(index)
-            name = hostname = f"{self.name}-{index}"  # short enough: JobSet's webhook has seen to that
+            name = hostname = f"{self.name}-{index}"  # JobSet's webhook limits its length
         known = Known(
-            name=Unknown(f"the API server ends it with five characters of its own: {name}-?????"),
-            namespace=self.namespace or Unknown("the manifest names no namespace"),
+            name=Unknown(f"the API server appends five characters: {name}-?????"),
+            namespace=self.namespace or Unknown("the manifest sets no namespace"),
             labels=labels,
             annotations=annotations,
             spec=spec,
@@ -169,11 +169,11 @@ class Job(NamedTuple):
         return Pod(self, index, name, hostname, spec.get("subdomain", ""), labels, annotations, containers, spec)
 
     def _of_jobset(self) -> dict[str, Value]:
-        """What JobSet writes on the Job's pods, as labels and as annotations."""
+        """Return the labels of JobSet on the pods, which are also annotations."""
         jobset, replicated = self.jobset, self.replicated
         everybody, group = jobset["spec"]["replicatedJobs"], replicated.get("groupName", "")
         peers = [other for other in everybody if other.get("groupName", "") == group]
-        key: Value = Unknown("it is made of the namespace, and the manifest names none")
+        key: Value = Unknown("it contains the namespace, and the manifest sets none")
         if self.namespace:
             key = sha1(f"{self.namespace}/{self.name}".encode(), usedforsecurity=False).hexdigest()
         found: dict[str, Value] = {
@@ -185,7 +185,7 @@ class Job(NamedTuple):
             "job-index": str(self.replica),
             "job-key": key,
             "jobset-name": jobset["metadata"]["name"],
-            "jobset-uid": Unknown("the API server draws it when the JobSet is created"),
+            "jobset-uid": Unknown("the API server generates it when the JobSet is created"),
             "replicatedjob-name": replicated["name"],
             "replicatedjob-replicas": str(replicas(replicated)),
             "restart-attempt": "0",
@@ -198,16 +198,16 @@ class Job(NamedTuple):
         return found
 
     def _of_job(self) -> dict[str, Value]:
-        """The labels by which a Job knows its pods."""
+        """Return the labels with which a Job selects its pods."""
         return {
-            "batch.kubernetes.io/controller-uid": Unknown(DRAWN),
+            "batch.kubernetes.io/controller-uid": Unknown(GENERATED),
             "batch.kubernetes.io/job-name": self.name,
-            "controller-uid": Unknown(DRAWN),
+            "controller-uid": Unknown(GENERATED),
             "job-name": self.name,
         }
 
     def _exclusive(self) -> dict[str, Value]:
-        """The annotations that keep other Jobs away: the JobSet's, or the replicated job's own."""
+        """Return the exclusive placement annotations, from the JobSet or the replicated job."""
         found: dict[str, Value] = {}
         for owner in (self.jobset, self.replicated["template"]):
             placed = get(owner, ("metadata", "annotations"), {})
@@ -217,30 +217,30 @@ class Job(NamedTuple):
 
 
 def of(jobset: Tree, sources: Sources) -> Iterator[Job]:
-    """The Jobs of a JobSet, in the order of its list."""
+    """Yield the Jobs of a JobSet, in list order."""
     for replicated in jobset["spec"].get("replicatedJobs") or ():
         for replica in range(replicas(replicated)):
             yield Job(jobset, replicated, replica, sources)
 
 
 def replicas(replicated: Tree) -> int:
-    """How many Jobs a replicated job has."""
+    """Return the number of Jobs of a replicated job."""
     found: int = replicated.get("replicas", 1)
     return found
 
 
-def before(replicated: Tree, among: list[Tree]) -> int:
-    """How many Jobs the replicated jobs before one have."""
-    return sum(replicas(other) for other in among[: among.index(replicated)])
+def before(replicated: Tree, group: list[Tree]) -> int:
+    """Return the number of Jobs of the replicated jobs that precede one in a group."""
+    return sum(replicas(other) for other in group[: group.index(replicated)])
 
 
 def subdomain(jobset: Tree) -> str:
-    """The service in which its pods have names."""
+    """Return the name of the headless Service of a JobSet's pods."""
     return str(get(jobset, ("spec", "network", "subdomain"), "") or jobset["metadata"]["name"])
 
 
 def indexed(container: Tree) -> Tree:
-    """The container with the variable that says its pod's index."""
+    """Return the container with the variable for its pod's completion index."""
     env = container.get("env") or []
     if any(variable["name"] == VARIABLE for variable in env):
         return container
@@ -248,14 +248,14 @@ def indexed(container: Tree) -> Tree:
     return container | {"env": [*env, {"name": VARIABLE, "valueFrom": {"fieldRef": {"fieldPath": path}}}]}
 
 
-def withtexts(spec: Tree) -> Tree:
-    """A pod spec whose amounts of resources are texts."""
+def with_texts(spec: Tree) -> Tree:
+    """Return a pod spec with its quantities as text."""
     changed = {key: [written(container) for container in spec[key]] for key in CONTAINERS if spec.get(key)}
     return written(spec) | changed | ({"overhead": texts(spec["overhead"])} if spec.get("overhead") else {})
 
 
 def written(holder: Tree) -> Tree:
-    """A container or a pod spec whose amounts of resources are texts."""
+    """Return a container or a pod spec with its own quantities as text."""
     resources = holder.get("resources")
     if not resources:
         return holder
@@ -263,12 +263,12 @@ def written(holder: Tree) -> Tree:
 
 
 def texts(amounts: Tree) -> Tree:
-    """Amounts of resources as texts."""
+    """Return quantities as text."""
     return {name: str(amount) for name, amount in sorted(amounts.items())}
 
 
 def started(container: Tree, pod: Known, sources: Sources, *, init: bool) -> Container:
-    """A container as it is started in a pod."""
+    """Return a container as it starts in a pod."""
     env = environment(container, pod, sources)
     command, args = (env.expanded(container[key]) if container.get(key) else None for key in ("command", "args"))
     missing = {index: unknown for index, (_, unknown) in env.missing.items()}

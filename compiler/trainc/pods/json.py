@@ -1,8 +1,8 @@
-"""Pods as JSON, for programs: nothing is left out, cut or hidden.
+"""Pods as JSON, for programs: complete, untruncated and unmasked.
 
 Reads    pods.
-Returns  a list. `env` maps names to values; a value that nobody can know before the pod runs is null, as is a label or
-         an argument, and `unknown` has the reason under its path.
+Returns  a list. `env` maps names to values. A value, label or argument that is only known at run time is null, and
+         `unknown` gives the reason by path.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 
 def render(pods: Iterable[Pod]) -> str:
-    """The pods as a list."""
+    """Return the pods as a list."""
     return json.dumps([of_pod(pod) for pod in pods], indent=2, ensure_ascii=False) + "\n"
 
 
 def of_pod(pod: Pod) -> Tree:
-    """One pod; `spec` is the rest of its spec."""
+    """Return one pod. `spec` is the pod spec without the containers."""
     job = pod.job
     unknown: dict[str, str] = {}
     found = {
@@ -52,7 +52,7 @@ def of_pod(pod: Pod) -> Tree:
 
 
 def of_container(container: Container) -> Tree:
-    """One container: its own fields, with command, arguments and variables as its processes find them."""
+    """Return one container: its own fields, with command, arguments and variables expanded."""
     unknown: dict[str, str] = {}
     found = {key: value for key, value in container.tree.items() if key != "envFrom"}
     for key, texts in (("command", container.command), ("args", container.args)):
@@ -70,12 +70,12 @@ def of_container(container: Container) -> Tree:
 
 
 def all_known(values: dict[str, Any], path: str, unknown: dict[str, str]) -> dict[str, str | None]:
-    """The values of a mapping, null where nobody knows."""
+    """Return the values of a mapping; unknown values are null."""
     return {key: known(value, f"{path}.{key}", unknown) for key, value in values.items()}
 
 
 def known(value: Any, path: str, unknown: dict[str, str]) -> str | None:
-    """A value, or null, and its reason among the unknown."""
+    """Return a value; if it is unknown, record the reason in `unknown` and return None."""
     if isinstance(value, Unknown):
         unknown[path] = value.reason
         return None

@@ -1,8 +1,8 @@
-"""Pods as a table, for a terminal: a row each, then the containers of the first one of each replicated job.
+"""Pods as a table, for a terminal: a row for each pod, then the containers of each replicated job's first pod.
 
-Reads    Jobs, a completion index if one is asked for, and the width of the terminal.
-Returns  lines that are no wider. Of many pods alike the first are listed, the others counted; what looks like a secret
-         is hidden, what nobody can know before the pod runs is a question mark with its reason.
+Reads    Jobs, an optional completion index, and the width of the terminal.
+Returns  lines that are at most that wide. Of a replicated job, the first pods are listed and the others counted. Likely
+         secrets are masked. A value that is only known at run time is a question mark with the reason.
 """
 
 from __future__ import annotations
@@ -28,23 +28,23 @@ if TYPE_CHECKING:
 
 HEADER: Final = ("POD", "INDEX", "ADDRESS", "RESOURCES")
 MOST: Final = 4
-"""Of the pods of a replicated job, so many are listed; one more than that is, too, for its line is there anyway."""
+"""The number of listed pods per replicated job. If there is only one more, it replaces the line with the count."""
 HIDDEN: Final = "***"
 SHORTEST: Final = 4
-"""Characters of a secret that is hidden within other text: a shorter one would hide half of it."""
+"""The minimum length of a secret that is masked within other text; shorter ones would mask ordinary text."""
 LABEL: Final = 13
-"""Columns in front of what a container has."""
+"""The width of the label column in a container's lines."""
 
 
 def render(jobs: Iterable[Job], index: int | None, width: int) -> str:
-    """The Jobs' pods, JobSet by JobSet."""
+    """Return the Jobs' pods, grouped by JobSet."""
     blocks = (of_jobset(list(alike), index) for _, alike in groupby(jobs, key=lambda job: id(job.jobset)))
     lines = chain.from_iterable((*block, "") for block in blocks)
     return "".join(f"{cut(line, width)}\n" for line in list(lines)[:-1])
 
 
 def of_jobset(jobs: list[Job], index: int | None) -> Iterator[str]:
-    """One JobSet: how many pods there are, the table, and what their containers find."""
+    """Yield one JobSet: the number of pods, the table, and the containers."""
     listed: list[tuple[list[Pod], int]] = []
     for _, alike in groupby(jobs, key=lambda job: id(job.replicated)):
         group = list(alike)
@@ -52,8 +52,8 @@ def of_jobset(jobs: list[Job], index: int | None) -> Iterator[str]:
         found = islice(chain.from_iterable(job.pods(index) for job in group), count if count == MOST + 1 else MOST)
         listed.append((list(found), count))
     metadata = jobs[0].jobset["metadata"]
-    total, of_namespace = sum(count for _, count in listed), metadata.get("namespace")
-    where = f" in namespace {of_namespace}" if of_namespace else ""
+    total, namespace = sum(count for _, count in listed), metadata.get("namespace")
+    where = f" in namespace {namespace}" if namespace else ""
     yield f"{metadata['name']}{where}: {plural(total, 'pod')}"
     lines = table([HEADER, *(row(pod) for pods, _ in listed for pod in pods)])
     yield ""
@@ -70,13 +70,13 @@ def of_jobset(jobs: list[Job], index: int | None) -> Iterator[str]:
 
 
 def row(pod: Pod) -> tuple[str, ...]:
-    """A pod as the cells of a line."""
+    """Return a pod's cells."""
     index = "-" if pod.completion is None else str(pod.completion)
-    return pod.name, index, pod.address or "-", asked(pod.requests)
+    return pod.name, index, pod.address or "-", quantities(pod.requests)
 
 
 def of_container(pod: Pod, container: Container) -> Iterator[str]:
-    """What a container runs, asks for and finds."""
+    """Yield a container's image, command, arguments, resources and environment."""
     kind = "init container" if container.init else "container"
     yield f"{pod.name}, {kind} {container.tree['name']}"
     secrets = tuple(sorted(set(known_secrets(pod, container)), key=lambda secret: (-len(secret), secret)))
@@ -84,7 +84,7 @@ def of_container(pod: Pod, container: Container) -> Iterator[str]:
         ("image", [container.tree.get("image", "")]),
         ("command", [words(container.command or [], secrets)]),
         ("args", [words(container.args or [], secrets)]),
-        ("resources", [both(container.tree.get("resources") or {})]),
+        ("resources", [requests_and_limits(container.tree.get("resources") or {})]),
         ("env", [variable(name, value, secrets) for name, value in container.env.items()]),
         ("env from", [f"? {reason}" for (reason,) in container.missing.values()]),
     ]
@@ -94,7 +94,7 @@ def of_container(pod: Pod, container: Container) -> Iterator[str]:
 
 
 def known_secrets(pod: Pod, container: Container) -> Iterator[str]:
-    """What is hidden wherever it stands: what Secrets hold, and variables whose names say that they do."""
+    """Yield the values to mask everywhere: Secret data, and variables with a secret's name."""
     for (kind, _), data in pod.job.sources.items():
         if kind == "Secret":
             yield from (value for value in data.values() if isinstance(value, str))
@@ -102,14 +102,14 @@ def known_secrets(pod: Pod, container: Container) -> Iterator[str]:
 
 
 def variable(name: str, value: Value, secrets: tuple[str, ...]) -> str:
-    """A variable, its value hidden if it is a secret's."""
+    """Return a variable, with its value masked if it is a secret."""
     if isinstance(value, Unknown):
         return f"{name}=? {value.reason}"
     return f"{name}={HIDDEN if value and is_secret(name) else hidden(value, secrets)}"
 
 
 def words(texts: list[Value], secrets: tuple[str, ...]) -> str:
-    """A command or arguments as a shell would read them; a question mark where one is not known."""
+    """Return a command or arguments in shell syntax; unknown words are question marks."""
     shown: list[str] = []
     flag = False
     for text in texts:
@@ -120,7 +120,7 @@ def words(texts: list[Value], secrets: tuple[str, ...]) -> str:
 
 
 def hidden(text: str, secrets: tuple[str, ...]) -> str:
-    """The text without what is secret in it."""
+    """Return the text with secrets masked."""
     for secret in secrets:
         if len(secret) >= SHORTEST or secret == text:
             text = text.replace(secret, HIDDEN)
@@ -129,20 +129,20 @@ def hidden(text: str, secrets: tuple[str, ...]) -> str:
     return text
 
 
-def both(resources: Tree) -> str:
-    """What a container asks for, and its limits where they differ."""
+def requests_and_limits(resources: Tree) -> str:
+    """Return a container's requests, and the limits that differ from them."""
     requests, limits = (resources.get(key) or {} for key in ("requests", "limits"))
     more = {name: amount for name, amount in limits.items() if requests.get(name) != amount}
-    return "; ".join(filter(None, (asked(requests), f"at most {asked(more)}" if more else "")))
+    return "; ".join(filter(None, (quantities(requests), f"limits {quantities(more)}" if more else "")))
 
 
-def asked(amounts: Tree) -> str:
-    """Amounts of resources."""
+def quantities(amounts: Tree) -> str:
+    """Return quantities as text."""
     return ",".join(f"{name}={amounts[name]}" for name in sorted(amounts))
 
 
 def cut(line: str, width: int) -> str:
-    """The line, or as much of it as the width allows."""
+    """Return the line, truncated to the width."""
     if len(line) <= width and line.isascii():
         return line
     sizes = [2 if east_asian_width(character) in "WF" else 1 for character in line]

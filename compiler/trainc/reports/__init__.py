@@ -1,7 +1,6 @@
-"""The reports: diagnostics as text or data. A format's key is the name of its file.
+"""The reports: diagnostics as text or data. A format's key is its module name.
 
-A format has `render(diagnostics, *, summary, color, checked) -> str`; it escapes what comes from the input for its own
-medium.
+Each format has `render(diagnostics, *, summary, color, checked) -> str`, and escapes input text for its own medium.
 """
 
 from __future__ import annotations
@@ -19,35 +18,34 @@ if TYPE_CHECKING:
 
 FORMATS: Final = ("text", "json", "junit", "sarif", "github", "gitlab")
 
-
-OF_MADE: Final = ("jobset-schema", "jobset", "job")
-"""The stages whose diagnostics speak of objects that were made of a TrainJob, and point to that."""
+COMPILED_PHASES: Final = ("jobset-schema", "jobset", "job")
+"""The admission phases of compiled objects. Their diagnostics are about a compiled object and point to its TrainJob."""
 
 
 class Report(Protocol):
-    """What a module in this folder offers."""
+    """The interface of a module in this package."""
 
     def render(
         self, diagnostics: Sequence[Diagnostic], *, summary: str, color: bool, checked: Sequence[Checked] = ()
     ) -> str:
-        """The whole report.
+        """Return the whole report.
 
         Args:
             diagnostics: in any order.
             summary: a line for people.
-            color: whether they see colours.
-            checked: the TrainJobs and runtimes that were looked at, for a format that tells of those without faults.
+            color: whether to use color.
+            checked: the checked TrainJobs and runtimes, for a format that also lists those without diagnostics.
         """
         ...
 
 
 def load(format: str) -> Report:
-    """The report of that name."""
+    """Import a format."""
     return cast("Report", import_module(f"{__name__}.{format}"))
 
 
 def in_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """By place: file, then line and column; ready to be shown: located, and without the values of secrets."""
+    """Return diagnostics sorted by file, line and column, with their places located and secret values masked."""
     located = [d._replace(place=d.locate(), related=tuple(_located(r) for r in d.related)) for d in diagnostics]
     if not located:
         return []
@@ -62,7 +60,7 @@ def _located(related: Related) -> Related:
 
 
 def sort_key(diagnostic: Diagnostic) -> tuple[Any, ...]:
-    """By what a located diagnostic comes before another."""
+    """Return the sort key of a located diagnostic."""
     at = diagnostic.place
     location = at if isinstance(at, Location) else Location(file="")
     return (

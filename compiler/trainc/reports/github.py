@@ -1,9 +1,9 @@
-"""GitHub: workflow commands, which its runner turns into annotations of the changed files.
+"""GitHub workflow commands, which the runner turns into annotations of the changed files.
 
 Reads    diagnostics.
 Returns  a line `::error file=,line=,endLine=,col=,endColumn=,title=::message` for each, then the summary. Paths are
-         from the repository's root. What does not print is escaped, secrets are hidden.
-Source   actions/runner: ActionCommand (how a line is read), ValidateLinesAndColumns (columns are for one line alone).
+         relative to the repository's root. Unprintable characters are escaped and secrets are masked.
+Source   actions/runner: ActionCommand (the syntax of a line), ValidateLinesAndColumns (columns need a single line).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ COMMANDS: Final = {"error": "error", "warning": "warning", "note": "notice"}
 
 
 def render(diagnostics: Sequence[Diagnostic], *, summary: str, color: bool, checked: Sequence[Checked] = ()) -> str:
-    """The commands; the summary is a line of the log."""
+    """Return the commands, and the summary as a plain log line."""
     repository = Repository()
     lines = [_command(diagnostic, repository) for diagnostic in in_order(diagnostics)]
     return "".join(f"{line}\n" for line in [*lines, *map(escape, filter(None, [summary]))])
@@ -37,7 +37,7 @@ def _command(diagnostic: Diagnostic, repository: Repository) -> str:
 
 
 def _properties(diagnostic: Diagnostic, repository: Repository) -> Iterator[tuple[str, str]]:
-    """Where it is; the title comes last, for the runner takes spaces off the end of the last one."""
+    """Yield the location, then the title. The title is last because the runner strips spaces off the last value."""
     at = diagnostic.place
     if isinstance(at, Location) and at.file != STDIN:
         yield "file", escape(repository.path(at.file))
@@ -53,7 +53,7 @@ def _properties(diagnostic: Diagnostic, repository: Repository) -> Iterator[tupl
 
 
 def _message(diagnostic: Diagnostic) -> str:
-    """With the place in front: the log shows the message alone."""
+    """Return the message after its position, because the log shows only the message."""
     where = [position(diagnostic.place)] if diagnostic.place else []
     lines = [": ".join([*where, escape(diagnostic.message)])]
     lines += [f"{position(related.place)}: {escape(related.message)}" for related in diagnostic.related]

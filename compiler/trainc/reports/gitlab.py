@@ -1,10 +1,11 @@
-"""GitLab: a Code Quality report, which a merge request shows beside its changes.
+"""GitLab Code Quality report, which a merge request shows beside its changes.
 
 Reads    diagnostics.
 Returns  a JSON list of `{"description", "check_name", "fingerprint", "severity", "location": {"path", "lines":
-         {"begin"}}}`. Paths are from the repository's root. What does not print is escaped, secrets are hidden.
-Source   GitLab: codeclimate.json (types, what is required), CodequalityReports (entries with the same fingerprint are
-         one, and the first wrong entry ends the reading).
+         {"begin"}}}`. Paths are relative to the repository's root. Unprintable characters are escaped and secrets are
+         masked.
+Source   GitLab: codeclimate.json (types and required fields), CodequalityReports (entries with the same fingerprint
+         are merged, and parsing stops at the first invalid entry).
 """
 
 from __future__ import annotations
@@ -24,11 +25,11 @@ if TYPE_CHECKING:
 
 SEVERITIES: Final = {"error": "critical", "warning": "minor", "note": "info"}
 WHOLE: Final = "."
-"""The path of what is wrong with no file."""
+"""The path of a diagnostic without a file."""
 
 
 def render(diagnostics: Sequence[Diagnostic], *, summary: str, color: bool, checked: Sequence[Checked] = ()) -> str:
-    """The list; the summary is for people."""
+    """Return the list, without the summary."""
     repository = Repository()
     ordered = in_order(diagnostics)
     names = repository.fingerprints(ordered)

@@ -1,9 +1,9 @@
-"""JSON, for programs: a list of diagnostics, ordered by file and line.
+"""JSON report, for programs: a list of diagnostics, ordered by file and line.
 
 Each is `{"id", "severity", "stage", "message", "help", "object": {"apiVersion", "kind", "namespace", "name"}, "field",
 "file", "line", "column", "endLine", "endColumn", "related": [{"message", "file", "line", "column", "endLine",
-"endColumn"}]}`; lines and columns count from 1, and are 0 where the whole file is meant. The end is behind the last
-character, and 0 where only the beginning is known. Secrets are hidden.
+"endColumn"}]}`. Lines and columns count from 1, and are 0 for a whole file. The end is exclusive, and 0 if only the
+start is known. Secrets are masked.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def render(diagnostics: Sequence[Diagnostic], *, summary: str, color: bool, checked: Sequence[Checked] = ()) -> str:
-    """The list; the summary is for people."""
+    """Return the list, without the summary."""
     return json.dumps([_entry(diagnostic) for diagnostic in in_order(diagnostics)], indent=2) + "\n"
 
 
@@ -46,7 +46,7 @@ def _entry(diagnostic: Diagnostic) -> dict[str, Any]:
 
 
 def position(place: object) -> dict[str, Any]:
-    """Where something is; without a file where nobody knows."""
+    """Return a place as JSON fields; an unknown place has an empty file."""
     at = place if isinstance(place, Location) else Location(file="")
     return {
         "file": at.file,

@@ -1,7 +1,7 @@
-"""What the tools around a repository ask of a diagnostic: its file as the repository knows it, and a lasting name.
+"""Repository paths and stable fingerprints of diagnostics, for code review tools.
 
-Reads    diagnostics in order, the current folder, and where the git root above it is.
-Returns  paths from that root (without one, from the current folder), and fingerprints.
+Reads    diagnostics in order, the current folder, and the git root above it.
+Returns  paths relative to that root (or to the current folder, if there is no root), and fingerprints.
 """
 
 from __future__ import annotations
@@ -19,35 +19,35 @@ if TYPE_CHECKING:
     from trainc.diagnostics import Diagnostic
 
 _NO_FILES: Final = {STDIN: "stdin"}
-"""What is in no folder, by the name that stands for it."""
-_STOCK: Final = "<built-in>/"
-_MOVES: Final = re.compile(r"\b(lines? )\d+")
-"""What a message says of a line changes with the lines above."""
+"""Names for inputs that are not files."""
+_BUILT_IN: Final = "<built-in>/"
+_LINE_NUMBER: Final = re.compile(r"\b(lines? )\d+")
+"""Line numbers in messages are not part of a fingerprint: they change with the lines above."""
 
 
 class Repository:
-    """The repository that the current folder belongs to."""
+    """The repository of the current folder."""
 
     def __init__(self) -> None:
         self.root = root_of(".")
 
     def path(self, file: str) -> str:
-        """A file's path from the root, without links, for git has no lines of theirs; outside of it the whole path."""
-        if file in _NO_FILES or file.startswith(_STOCK):
+        """Return a file's path from the root, with links resolved; outside the root, its absolute path."""
+        if file in _NO_FILES or file.startswith(_BUILT_IN):
             return _NO_FILES.get(file, file)
         full = os.path.realpath(file)
         return os.path.relpath(full, self.root) if within(full, self.root) else full
 
     def fingerprints(self, diagnostics: Sequence[Diagnostic]) -> Iterator[str]:
-        """A name for each, no two the same: of what is wrong with which field, wherever its lines have moved."""
+        """Yield a unique name for each diagnostic, from its file, id, object and field. It survives moved lines."""
         from hashlib import sha256
 
         seen: dict[str, int] = {}
         for diagnostic in diagnostics:
-            at, about = diagnostic.place, diagnostic.object
+            at, subject = diagnostic.place, diagnostic.object
             file = self.path(at.file) if isinstance(at, Location) else ""
-            what = diagnostic.field or _MOVES.sub(r"\1", diagnostic.message)
-            whole = "\0".join((file, diagnostic.id, about.kind, about.namespace, about.name, what))
-            digest = sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+            detail = diagnostic.field or _LINE_NUMBER.sub(r"\1", diagnostic.message)
+            key = "\0".join((file, diagnostic.id, subject.kind, subject.namespace, subject.name, detail))
+            digest = sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:32]
             seen[digest] = seen.get(digest, 0) + 1
             yield f"{digest}:{seen[digest]}"

@@ -1,10 +1,11 @@
-"""SARIF 2.1.0, for GitHub code scanning, editors and other viewers of static analysis.
+"""SARIF 2.1.0 report, for GitHub code scanning, editors and other viewers of static analysis.
 
-Reads    diagnostics, what was checked, and the catalogue's pages of the ids that occur.
-Returns  one run: a rule an id, a result a diagnostic; the files that were checked are its artifacts. What speaks of no
-         place is a notification of the invocation, for a result needs a location. Paths are from the repository's root;
-         columns are code points and end behind the last character. What does not print is escaped, secrets are hidden.
-Source   OASIS SARIF 2.1.0 errata 01; GitHub's documentation of what code scanning reads of it.
+Reads    diagnostics, the checked objects, and the catalogue pages of the reported ids.
+Returns  one run, with a rule per id and a result per diagnostic; the checked files are its artifacts. A diagnostic
+         without a place is a notification of the invocation, because a result needs a location. Paths are relative to
+         the repository's root; columns count code points and the end column is exclusive. Unprintable characters are
+         escaped and secrets are masked.
+Source   OASIS SARIF 2.1.0 errata 01; GitHub's documentation of SARIF support for code scanning.
 """
 
 from __future__ import annotations
@@ -29,17 +30,17 @@ if TYPE_CHECKING:
 
 SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 PROBLEMS: Final = {"error": "error", "warning": "warning", "note": "recommendation"}
-"""GitHub's own word for a rule's severity."""
+"""The values of GitHub's `problem.severity` property of a rule."""
 FINGERPRINT: Final = "primaryLocationLineHash"
-"""The one that GitHub looks at."""
+"""The only fingerprint that GitHub reads."""
 MOST: Final = 25_000
-"""A run with more results is refused by GitHub; it shows 5,000, the errors first."""
+"""GitHub rejects a run with more results. It shows 5,000, errors first."""
 _PLACEHOLDER: Final = re.compile(r"\{(\d+)\}")
 _LINK: Final = "]("
 
 
 def render(diagnostics: Sequence[Diagnostic], *, summary: str, color: bool, checked: Sequence[Checked] = ()) -> str:
-    """The log; the summary is for people."""
+    """Return the log, without the summary."""
     repository = Repository()
     ordered = in_order(diagnostics)
     rules = {id: index for index, id in enumerate(sorted({diagnostic.id for diagnostic in ordered}))}
@@ -49,7 +50,7 @@ def render(diagnostics: Sequence[Diagnostic], *, summary: str, color: bool, chec
         for diagnostic, fingerprint in zip(placed, repository.fingerprints(placed), strict=True)
     ]
     notifications = [_notification(diagnostic, rules) for diagnostic in ordered if not diagnostic.place]
-    left_out = len(ordered) - len(placed) - len(notifications)
+    omitted = len(ordered) - len(placed) - len(notifications)
     files = dict.fromkeys(_uri(one.file, repository) for one in checked)
     run = {
         "tool": {"driver": {"name": "trainc", "version": __version__, "rules": _rules(rules)}},
@@ -57,7 +58,7 @@ def render(diagnostics: Sequence[Diagnostic], *, summary: str, color: bool, chec
             {
                 "executionSuccessful": all(notification["level"] != "error" for notification in notifications),
                 "toolConfigurationNotifications": notifications,
-                **({"toolExecutionNotifications": [_left_out(left_out)]} if left_out else {}),
+                **({"toolExecutionNotifications": [_omitted(omitted)]} if omitted else {}),
             }
         ],
         "columnKind": "unicodeCodePoints",
@@ -68,7 +69,7 @@ def render(diagnostics: Sequence[Diagnostic], *, summary: str, color: bool, chec
 
 
 def _rules(ids: Iterable[str]) -> list[dict[str, Any]]:
-    """What the ids mean, with the page of each."""
+    """Return a rule with its page for each id."""
     if not ids:
         return []
     from trainc import catalogue
@@ -107,15 +108,15 @@ def _result(diagnostic: Diagnostic, rules: dict[str, int], fingerprint: str, rep
 
 
 def _most(diagnostics: list[Diagnostic]) -> list[Diagnostic]:
-    """As many as GitHub takes, of the severest."""
+    """Return the most severe diagnostics, as many as GitHub accepts, in their order."""
     if len(diagnostics) <= MOST:
         return diagnostics
-    severest = sorted(range(len(diagnostics)), key=lambda number: list(PROBLEMS).index(diagnostics[number].severity))
-    return [diagnostics[number] for number in sorted(severest[:MOST])]
+    by_severity = sorted(range(len(diagnostics)), key=lambda number: list(PROBLEMS).index(diagnostics[number].severity))
+    return [diagnostics[number] for number in sorted(by_severity[:MOST])]
 
 
-def _left_out(count: int) -> dict[str, Any]:
-    return {"level": "warning", "message": {"text": f"{count} more are left out: a run holds at most {MOST} results"}}
+def _omitted(count: int) -> dict[str, Any]:
+    return {"level": "warning", "message": {"text": f"{count} more omitted: a run holds at most {MOST} results"}}
 
 
 def _notification(diagnostic: Diagnostic, rules: dict[str, int]) -> dict[str, Any]:
@@ -127,18 +128,18 @@ def _notification(diagnostic: Diagnostic, rules: dict[str, int]) -> dict[str, An
 
 
 def _message(diagnostic: Diagnostic) -> dict[str, str]:
-    """A sentence, and in a line of its own the way out."""
+    """Return the message, with the help on a line of its own."""
     help = f"\nHelp: {_plain(diagnostic.help)}" if diagnostic.help else ""
     return {"text": _plain(diagnostic.message) + help}
 
 
 def _plain(text: str) -> str:
-    """Text of the input, without what a viewer would take for a placeholder or a link."""
+    """Return input text with SARIF placeholders and links escaped."""
     return _PLACEHOLDER.sub(r"{{\1}}", escape(text)).replace(_LINK, f"\\{_LINK}")
 
 
 def _physical(place: object, repository: Repository) -> dict[str, Any]:
-    """Where it is; a whole file is its first line, for GitHub wants one."""
+    """Return the location. A whole file is its first line, because GitHub requires a line."""
     at = place if isinstance(place, Location) else Location(file="")
     region = {"startLine": at.line or 1}
     if at.line:
@@ -148,18 +149,18 @@ def _physical(place: object, repository: Repository) -> dict[str, Any]:
     return {"physicalLocation": {"artifactLocation": {"uri": _uri(at.file, repository)}, "region": region}}
 
 
-def _logical(about: ObjectId, field: str) -> Iterable[dict[str, str]]:
-    """The field, or where none is meant the object."""
-    if not about.kind:
+def _logical(subject: ObjectId, field: str) -> Iterable[dict[str, str]]:
+    """Yield the field, or the object if there is no field."""
+    if not subject.kind:
         return
-    name = "/".join(part for part in (about.kind, about.namespace, about.name) if part)
+    name = "/".join(part for part in (subject.kind, subject.namespace, subject.name) if part)
     if field:
         yield {"name": escape(field), "fullyQualifiedName": escape(f"{name}/{field}"), "kind": "member"}
     else:
-        yield {"name": escape(about.name or about.kind), "fullyQualifiedName": escape(name), "kind": "object"}
+        yield {"name": escape(subject.name or subject.kind), "fullyQualifiedName": escape(name), "kind": "object"}
 
 
 def _uri(file: str, repository: Repository) -> str:
-    """A file's path as a URI: relative below the repository's root, else `file://`."""
+    """Return a file's path as a URI: relative below the repository's root, otherwise `file://`."""
     path = quote(os.fsencode(repository.path(file)))
     return f"file://{path}" if path.startswith("/") else path

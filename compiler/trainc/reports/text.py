@@ -1,7 +1,7 @@
-"""Text, for people: `file:line:column: error[id]: message`, the line with the place underlined, then the way out.
+"""Text report, for people: `file:line:column: error[id]: message`, the underlined source line, then the help.
 
-Reads    diagnostics.  Returns  the report, ordered by file and line. Control characters of the input are escaped,
-         secrets are hidden.
+Reads    diagnostics.
+Returns  the report, ordered by file and line. Control characters of the input are escaped and secrets are masked.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.diagnostics import Diagnostic, Location
 from trainc.plural import also
-from trainc.reports import OF_MADE, in_order
+from trainc.reports import COMPILED_PHASES, in_order
 from trainc.source.printable import escape
 
 if TYPE_CHECKING:
@@ -27,15 +27,14 @@ BLUE: Final = "\x1b[34m"
 CYAN: Final = "\x1b[1;36m"
 PLAIN: Final = "\x1b[0m"
 
-
 RUNTIME: Final = "the runtime"
-"""The relation of a runtime's line to a TrainJob that has an error from it."""
+"""The message of a related place: the runtime's line that causes the TrainJob's error."""
 EXCERPTS: Final = 500
-"""So many diagnostics are shown with their lines: nobody reads as many, and each takes a millisecond."""
+"""The number of diagnostics that are shown with source lines, each of which takes a millisecond."""
 
 
 def render(diagnostics: Sequence[Diagnostic], *, summary: str, color: bool, checked: Sequence[Checked] = ()) -> str:
-    """The report, and a line that sums it up; blank lines between them."""
+    """Return the diagnostics and the summary, separated by blank lines."""
     paint = painter(color)
     parts = [
         "\n".join(_lines(diagnostic, paint, shown=number < EXCERPTS))
@@ -47,35 +46,35 @@ def render(diagnostics: Sequence[Diagnostic], *, summary: str, color: bool, chec
 
 
 def _by_cause(diagnostics: list[Diagnostic]) -> list[Diagnostic]:
-    """What a line of a runtime does to all its TrainJobs is told once, of the first; the others are counted."""
+    """Collapse the errors that one runtime line causes in several TrainJobs into the first, with a count."""
     causes = [_cause(diagnostic) for diagnostic in diagnostics]
     places: dict[Hashable, set[str]] = {}
     for diagnostic, cause in zip(diagnostics, causes, strict=True):
         places.setdefault(cause, set()).add(str(diagnostic.place))
-    told = []
+    collapsed = []
     for diagnostic, cause in zip(diagnostics, causes, strict=True):
         if cause is None:
-            told.append(diagnostic)
+            collapsed.append(diagnostic)
         elif cause in places:
-            told.append(diagnostic._replace(message=diagnostic.message + also(len(places.pop(cause)) - 1)))
-    return told
+            collapsed.append(diagnostic._replace(message=diagnostic.message + also(len(places.pop(cause)) - 1)))
+    return collapsed
 
 
 def _cause(diagnostic: Diagnostic) -> Hashable:
-    """What errors of several TrainJobs have in common when mending their runtime mends all; None for any other."""
-    if diagnostic.severity != "error" or diagnostic.stage not in OF_MADE:
+    """Return the key that errors with the same cause in a runtime share; None for any other diagnostic."""
+    if diagnostic.severity != "error" or diagnostic.stage not in COMPILED_PHASES:
         return None
     at = [found.place for found in diagnostic.related if found.message == RUNTIME]
     return (diagnostic.id, diagnostic.message, str(at[0])) if at else None
 
 
 def block(diagnostic: Diagnostic, *, shown: bool) -> str:
-    """One diagnostic of those in order, without colours; `shown` with its lines."""
+    """Return one of the ordered diagnostics without color; with its source lines if `shown`."""
     return "\n".join(_lines(diagnostic, _plain, shown=shown))
 
 
 def position(place: object) -> str:
-    """`file:line:column`, as editors and terminals make links of."""
+    """Return `file:line:column`, which editors and terminals turn into links."""
     return escape(str(place)) if isinstance(place, Location) else ""
 
 
@@ -100,7 +99,7 @@ def _lines(diagnostic: Diagnostic, paint: Callable[[str, str], str], *, shown: b
 
 
 def underlined(shown: Excerpt, digits: int, mark: str, color: str, paint: Callable[[str, str], str]) -> Iterator[str]:
-    """A line behind its number, and below it the underline."""
+    """Yield a source line with its number, and the underline below it."""
     yield f"  {paint(BLUE, f'{shown.number:>{digits}} |')} {shown.text}".rstrip()
     yield f"  {paint(BLUE, ' ' * digits + ' |')} {' ' * shown.column}{paint(color, mark * shown.width)}"
 
@@ -116,7 +115,7 @@ def _line(place: object) -> tuple[str, int] | None:
 
 
 def painter(color: bool) -> Callable[[str, str], str]:
-    """What gives a text a colour, or leaves it as it is."""
+    """Return a function that colors a text, or returns it unchanged."""
     return _painted if color else _plain
 
 

@@ -1,9 +1,9 @@
-"""Causes: for a change of a compiled object, the line of the input whose change it comes from.
+"""Causes: the edit of the input that causes each change of a compiled object.
 
 Reads    the plans of one TrainJob before and after.
-Returns  the edit of the TrainJob, its runtime or trainc.yaml behind each change. Where only one thing was edited, that
-         is the cause. Of several it is found by experiment: an edit is taken back, and the stages run again; what is as
-         it was then, came of that edit. Nothing is known here of what a stage reads.
+Returns  the edit of the TrainJob, its runtime or trainc.yaml that causes each change. A single edit is the cause of all
+         changes. Of several edits, the cause is found by experiment: undo an edit and rerun the stages; that edit
+         causes the changes that disappear. This needs no knowledge of the fields that a stage reads.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 Owner = Literal["job", "runtime", "project"]
 
 PATCHES: Final = ("spec", "runtimePatches")
-MOST: Final = 16
-"""So many edits of one TrainJob and its runtime are told apart by experiment: each costs a run of the stages."""
+MAX_EXPERIMENTS: Final = 16
+"""The maximum number of edits of one TrainJob and its runtime to try; each costs a run of the stages."""
 
 
 class Edit(NamedTuple):
@@ -37,39 +37,39 @@ class Edit(NamedTuple):
 
     owner: Owner
     by: str
-    """Whose line it is, in words."""
+    """The edited part of the input, in words."""
     change: Change
     place: Place
-    """Where it stands; where something was removed, what it was in."""
+    """The edited field; for a removed field, its parent."""
     trees: tuple[Tree, Tree]
-    """What was edited: all of it before and after."""
+    """The whole document before and after."""
     gone: bool = False
-    """Whether the place is one of the old side: the whole thing is no longer there."""
+    """Whether the place is in the old side, because the edit removed the whole document."""
 
 
 class Causes:
-    """The causes of a whole comparison: the edits of a runtime are found once for all its TrainJobs."""
+    """The causes of a comparison; the edits of a runtime are computed once for all its TrainJobs."""
 
     def __init__(self) -> None:
         self._edits: dict[tuple[int, int], tuple[Any, Any, list[Edit]]] = {}
         self._known: dict[object, Edit | None] = {}
 
     def once(self, key: object, find: Callable[[], Edit | None]) -> Edit | None:
-        """What has been found for that key, or is found now."""
+        """Return the cached result for a key; compute it on the first call."""
         if key not in self._known:
             self._known[key] = find()
         return self._known[key]
 
     def of(self, old: Plan, new: Plan) -> _Causes:
-        """Those of one TrainJob."""
+        """Return the causes of one TrainJob's changes."""
         return _Causes(self, old, new)
 
     def edits(self, owner: Owner, old: Plan, new: Plan) -> list[Edit]:
-        """The edits of one owner between two plans."""
+        """Return the edits of one owner between two plans."""
         before, after = getattr(old, owner), getattr(new, owner)
         key = (id(before.value), id(after.value))
         if key not in self._edits:
-            # The values are kept, so that their identities are not given away a second time.
+            # Keep the values alive, so that their ids are not reused.
             self._edits[key] = (before.value, after.value, list(_edits(owner, before, after)))
         return self._edits[key][2]
 
@@ -83,14 +83,14 @@ class _Causes:
         self.new = new
         self.own = shared.edits("job", old, new)
         self.others = []
-        if old.runtime.id == new.runtime.id:  # two runtimes of two names are no edit of one
+        if old.runtime.id == new.runtime.id:  # a switch to another runtime is not an edit of the runtime
             self.others += shared.edits("runtime", old, new)
         self.others += shared.edits("project", old, new)
         self._without: dict[int, list[Tree] | None] = {}
         self._trace: Trace | None = None
 
     def cause(self, old: int, new: int, change: Change) -> Edit | None:
-        """The edit behind a change of an object, given its index on each side; None where the input is the same."""
+        """Return the edit that causes a change of the object with these indexes; None if the input is unchanged."""
         edits = [*self.own, *self.others]
         if len(edits) < 2:
             return edits[0] if edits else None
@@ -101,49 +101,49 @@ class _Causes:
         return self.shared.once(key, lambda: self._found(edits, old, new, change))
 
     def presence(self, id: ObjectId) -> Edit | None:
-        """The edit for which an object of the TrainJob is there on one side only."""
+        """Return the edit that adds or removes an object of the TrainJob."""
         edits = [*self.own, *self.others]
         if len(edits) < 2:
             return edits[0] if edits else None
-        there = any(_is(tree, id) for tree in self.new.objects)
-        for number in range(len(edits) if len(edits) <= MOST else 0):
+        exists = any(_is(tree, id) for tree in self.new.objects)
+        for number in range(len(edits) if len(edits) <= MAX_EXPERIMENTS else 0):
             objects = self._objects(number, edits[number])
-            if objects is not None and any(_is(tree, id) for tree in objects) != there:
+            if objects is not None and any(_is(tree, id) for tree in objects) != exists:
                 return edits[number]
         return None
 
     def _found(self, edits: list[Edit], old: int, new: int, change: Change) -> Edit | None:
-        for number in range(len(edits) if len(edits) <= MOST else 0):
+        for number in range(len(edits) if len(edits) <= MAX_EXPERIMENTS else 0):
             objects = self._objects(number, edits[number])
             if objects is not None and self._is_undone(objects, new, change):
                 return edits[number]
         return self._nearest(edits, old, new, change)
 
     def _is_undone(self, objects: list[Tree], index: int, change: Change) -> bool:
-        """Whether what has changed in an object is as it was, in what is made without some edit."""
-        made = objects_of_a_job(self.new.objects)[index]
-        tree = next((tree for tree in objects if _is(tree, ObjectId.of(made))), None)
-        if change.kind == "removed":  # where it would be, there may be nothing
-            parent = None if tree is None else corresponding_path(made, change.new_path[:-1], tree)
+        """Whether a change of an object has disappeared in the objects that are compiled without some edit."""
+        compiled = objects_of_a_job(self.new.objects)[index]
+        tree = next((tree for tree in objects if _is(tree, ObjectId.of(compiled))), None)
+        if change.kind == "removed":  # the field itself has no corresponding path, its parent may have one
+            parent = None if tree is None else corresponding_path(compiled, change.new_path[:-1], tree)
             return parent is not None and _has(at(tree, parent), change.new_path[-1], change.old)
-        there = None if tree is None else corresponding_path(made, change.new_path, tree)
-        now = GONE if there is None else at(tree, there)
+        path = None if tree is None else corresponding_path(compiled, change.new_path, tree)
+        value = GONE if path is None else at(tree, path)
         if change.kind == "moved":
-            return bool(now != at(made, change.new_path))
-        return bool(now == change.old)
+            return bool(value != at(compiled, change.new_path))
+        return bool(value == change.old)
 
     def _objects(self, number: int, edit: Edit) -> list[Tree] | None:
-        """The objects as they would be without one edit; None where the stages can make nothing of that."""
+        """Return the objects as compiled without one edit; None if the stages fail."""
         if number not in self._without:
             value = undone(edit.trees[1], edit.change)
             try:
                 self._without[number] = list(remade(fresh(self.new, **{edit.owner: value})).objects)
-            except Exception:  # a stage relies on checks, which have not seen this input: it makes nothing of it
+            except Exception:  # stages rely on checks, which this input has not passed
                 self._without[number] = None
         return self._without[number]
 
     def _nearest(self, edits: list[Edit], old: int, new: int, change: Change) -> Edit:
-        """The edit nearest to the line that wrote what has changed; of what is removed, the line of the old side."""
+        """Return the edit nearest to the line that wrote a changed field; for a removed field, the old side's line."""
         removed = change.kind == "removed"
         plan, index, path = (self.old, old, change.old_path) if removed else (self.new, new, change.new_path)
         if self._trace is None or self._trace.plan is not plan:
@@ -167,13 +167,13 @@ def _edits(owner: Owner, before: Any, after: Any) -> Iterator[Edit]:
 
 
 def _with_patches(job: Tree) -> Tree:
-    """A TrainJob whose patches are a list, be it an empty one: so each is an edit of its own."""
+    """Return a TrainJob whose patches are a list, possibly empty, so that each patch is an edit of its own."""
     patched: Tree = put(job, PATCHES, get(job, PATCHES) or [])
     return patched
 
 
 def _edit(owner: Owner, before: Any, after: Any, change: Change, trees: tuple[Tree, Tree]) -> Edit:
-    """An edit with its place: in the new document, or in the old one where that is all there is."""
+    """Return an edit with its place: in the new document, or in the old one if the new side has none."""
     gone = not isinstance(after.document.value, dict)
     holder = before if gone else after
     place = standing(holder.at(*(change.old_path if gone else change.new_path)))
@@ -192,18 +192,18 @@ def _by(owner: Owner, holder: Any, change: Change, trees: tuple[Tree, Tree]) -> 
 
 
 def _common(one: Path, other: Path) -> int:
-    """How many steps two paths have in common."""
+    """Return the length of the common prefix of two paths."""
     return next((number for number, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), len(one))
 
 
 def _has(tree: Any, step: str | int, value: Any) -> bool:
-    """Whether a mapping has a value under its key; of a list, whether it has it anywhere."""
+    """Whether a mapping has a value at a key, or a list has it at any index."""
     if isinstance(tree, dict):
         return bool(tree.get(str(step), GONE) == value)
     return isinstance(tree, list) and value in tree
 
 
 def _is(tree: Tree, id: ObjectId) -> bool:
-    """Whether a manifest is the object of that kind and name."""
+    """Whether a manifest has the kind and name of an object."""
     found = ObjectId.of(tree)
     return (found.kind, found.name) == (id.kind, id.name)

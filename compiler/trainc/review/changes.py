@@ -1,9 +1,9 @@
-"""Changes: in what two manifests differ, as a reviewer would put it.
+"""Changes: the differences of two manifests.
 
-Reads    a tree before and after; a subtree that both share is not looked into.
-Returns  the smallest parts that differ. Items of lists are matched by what Kubernetes merges them by
-         (`tracing.counterparts`), and named by it: `env[PET_NNODES].value`. Quantities that are the same amount do not
-         differ. Of a list whose items only change their order, the order is told.
+Reads    a tree before and after; a subtree that both share is skipped.
+Returns  the smallest parts that differ. List items are matched and named by their merge keys
+         (`tracing.correspondence`): `env[PET_NNODES].value`. Equal quantities in different notations do not differ. If
+         only the order of a list's items changes, the change is the new order.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ Kind = Literal["added", "removed", "changed", "moved"]
 AMOUNTS: Final = frozenset({"limits", "requests", "minResources", "overhead", "capacity"})
 """Mappings whose values are quantities."""
 AMOUNT: Final = frozenset({"sizeLimit", "divisor"})
-"""Fields that are a quantity."""
+"""Fields whose value is a quantity."""
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_/-]+")
-"""Keys of maps that need no quotes."""
+"""Mapping keys that need no quotes."""
 
 
 class Change(NamedTuple):
@@ -35,42 +35,42 @@ class Change(NamedTuple):
 
     kind: Kind
     field: str
-    """Where, with the items of lists by their names: `spec.replicatedJobs[node].replicas`."""
+    """The field, with list items by name: `spec.replicatedJobs[node].replicas`."""
     old_path: Path
-    """Where it was; for what is added, where it would have been."""
+    """The path in the old tree; for an added field, the path that it would have had."""
     new_path: Path
-    """Where it is; for what is removed, where it would be."""
+    """The path in the new tree; for a removed field, the path that it would have."""
     old: Any = GONE
-    """The value before; of what has moved, the names of the items in their order."""
+    """The value before; for a moved list, the item names in their order."""
     new: Any = GONE
-    """The value now, likewise."""
+    """The value after; for a moved list, the item names in their order."""
 
     @property
     def path(self) -> Path:
-        """Where it stands: in the new tree, or in the old one for what is removed."""
+        """The path in the new tree, or in the old one for a removed field."""
         return self.old_path if self.kind == "removed" else self.new_path
 
 
 class _At(NamedTuple):
-    """A place in both trees at once."""
+    """A place in both trees."""
 
     field: str = ""
     old: Path = ()
     new: Path = ()
 
     def key(self, key: str) -> _At:
-        """The field of that name in it."""
+        """Return the place of a key in this mapping."""
         name = key if _PLAIN.fullmatch(key) else f'["{key}"]'
         joint = "." if self.field and not name.startswith("[") else ""
         return _At(f"{self.field}{joint}{name}", (*self.old, key), (*self.new, key))
 
     def item(self, name: str, old: int, new: int) -> _At:
-        """An item of the list."""
+        """Return the place of an item of this list."""
         return _At(f"{self.field}[{name}]", (*self.old, old), (*self.new, new))
 
 
 def changes(old: Any, new: Any) -> list[Change]:
-    """All differences, in the order of the fields' names.
+    """Return all differences, sorted by field name.
 
     >>> [(c.kind, c.field, c.new) for c in changes(
     ...     {"env": [{"name": "A", "value": "1"}]}, {"env": [{"name": "B"}, {"name": "A", "value": "2"}]})]
@@ -92,7 +92,7 @@ def _changes(old: Any, new: Any, here: _At) -> Iterator[Change]:
 
 
 def _entries(old: Any, new: Any, here: _At) -> Iterator[Change]:
-    """A field that may be in only one of two mappings."""
+    """Yield the differences of a field that only one of two mappings may have."""
     if old is GONE:
         yield Change("added", here.field, here.old, here.new, new=new)
     elif new is GONE:
@@ -109,23 +109,23 @@ def _lists(old: list[Any], new: list[Any], here: _At) -> Iterator[Change]:
         else:
             yield Change("changed", here.field, here.old, here.new, old, new)
         return
-    there = same_items(old, new)
-    for index, to in enumerate(there):
+    matches = same_items(old, new)
+    for index, to in enumerate(matches):
         if to is None:
             yield Change("removed", *here.item(item_of(old, index), index, min(index, len(new))), old=old[index])
         elif old[index] != new[to]:
             yield from _changes(old[index], new[to], here.item(item_of(new, to), index, to))
     for index, item in enumerate(new):
-        if index not in there:
+        if index not in matches:
             yield Change("added", *here.item(item_of(new, index), min(index, len(old)), index), new=item)
-    kept = [index for index in there if index is not None]
+    kept = [index for index in matches if index is not None]
     if kept != sorted(kept):
         names = [[item_of(items, index) for index in range(len(items))] for items in (old, new)]
         yield Change("moved", *here, *names)
 
 
 def same(old: Any, new: Any, path: Path) -> bool:
-    """Whether two scalars say the same to Kubernetes."""
+    """Whether two scalars are equal to Kubernetes: quantities are compared by amount."""
     if type(old) is type(new) and old == new:
         return True
     if path[-1:] and (path[-1] in AMOUNT or (len(path) > 1 and path[-2] in AMOUNTS)):
@@ -137,7 +137,7 @@ def same(old: Any, new: Any, path: Path) -> bool:
 
 
 def undone(tree: Any, change: Change) -> Any:
-    """A copy of the new tree with one change taken back.
+    """Return a copy of the new tree with one change undone.
 
     >>> old, new = {"a": [{"name": "x"}, {"name": "y"}]}, {"a": [{"name": "y"}], "b": 1}
     >>> removed, added = changes(old, new)
@@ -164,10 +164,10 @@ def undone(tree: Any, change: Change) -> Any:
 
 
 def _in_order(items: list[Any], names: list[str]) -> list[Any]:
-    """The items in the order that some names had; those that had none go last."""
-    of = {item_of(items, index): item for index, item in enumerate(items)}
-    first = [of[known] for known in names if known in of]
-    return [*first, *(item for known, item in of.items() if known not in names)]
+    """Return the items in the order of some names; items with other names come last."""
+    by_name = {item_of(items, index): item for index, item in enumerate(items)}
+    first = [by_name[name] for name in names if name in by_name]
+    return [*first, *(item for name, item in by_name.items() if name not in names)]
 
 
 def _with(tree: Any, path: Path, value: Any) -> Any:

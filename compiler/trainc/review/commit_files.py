@@ -1,7 +1,7 @@
-"""Walks: which files of a commit are read for the given paths, as `trainc.inputs` chooses them in the working tree.
+"""Commit files: the files that are read for given paths of a commit, chosen as `trainc.inputs` does in a working tree.
 
-Reads    the folders of a commit, and its links.
-Returns  the files in the order in which they would be found on the disk, and a diagnostic for each that cannot be read.
+Reads    the folders and links of a commit.
+Returns  the files in the order of a walk on disk, and a diagnostic for each file that cannot be read.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ class Found(NamedTuple):
     """A file of a commit."""
 
     path: str
-    """As it was found: a link has a path of its own."""
+    """The path at which it was found; for a link, the link's path."""
     entry: Entry
 
 
 def read(
     commit: Commit, paths: Iterable[str], *, skip: Iterable[str] = (), settings: str = "", root: str | None = None
 ) -> Iterator[File | Diagnostic]:
-    """Yield every file of the paths at a commit, as `inputs.read` finds them in the working tree.
+    """Yield every file below the paths at a commit, as `inputs.read` does for the working tree.
 
-    Paths are those of the working tree; what is not in the repository is read from the disk. A path that the
-    commit does not have holds nothing.
+    Paths are those of the working tree; a path outside the repository is read from disk. A path that does not exist in
+    the commit has no files.
     """
     walk = Walk(commit, skip=[inside for path in (*skip, settings) if path and (inside := commit.inside(path))])
     wanted: list[Found | Diagnostic] = []
@@ -53,31 +53,31 @@ def read(
             yield File(commit.named(each.path), contents[each.entry.object])
         else:
             size = f"{each.entry.size >> 20} MiB"
-            yield fault(commit.named(each.path), f"has {size}; files of more than 256 MiB are not read", "split it")
+            yield fault(commit.named(each.path), f"is {size}, more than the limit of 256 MiB", "split it")
     if elsewhere:
         yield from inputs.read(elsewhere, skip=skip, settings=settings, root=root)
 
 
 class Walk:
-    """One walk over all given paths; remembers what it has found, so that nothing is read twice."""
+    """One walk over all given paths; it yields no file twice."""
 
     def __init__(self, commit: Commit, *, skip: list[str]) -> None:
-        """`skip` are paths of the commit to leave out."""
+        """Leave out the paths `skip` of the commit."""
         self.commit = commit
         self.skip = skip
         self.seen: set[str] = set()
 
     def path(self, path: str, *, depth: int = 0) -> list[Found | Diagnostic]:
-        """What is to be read of a given path; nothing, where the commit does not have it."""
+        """Return the files below a path; nothing if the path does not exist in the commit."""
         name = self.commit.named(path)
         try:
             real = self.commit.resolved(path)
         except LinkOutError:
-            return [fault(name, "is a link that leads out of the repository", "copy the file", declared=LINK_OUT)]
+            return [fault(name, "is a link to a target outside the repository", "copy the file", declared=LINK_OUT)]
         if real is None:
             if self.commit.entry(path) is None:
                 return []
-            return [fault(name, "is a link that leads nowhere, or in a circle", "remove it, or mend its target")]
+            return [fault(name, "is a dangling or circular link", "remove it, or fix its target")]
         entry = self.commit.entry(real)
         if entry is None or entry.mode == MODULE or real in self.seen or self._skipped(real):
             return []
@@ -85,8 +85,8 @@ class Walk:
         if entry.mode == FOLDER:
             return self._folder(path, real, depth + 1)
         if os.path.basename(path) == SETTINGS:
-            said = "holds trainc's own settings, and no manifest"
-            return [] if depth else [fault(name, said, "give the files of the jobs")]
+            message = "contains trainc settings, not manifests"
+            return [] if depth else [fault(name, message, "give the files of the jobs")]
         return [Found(path, entry)]
 
     def _skipped(self, real: str) -> bool:
@@ -94,8 +94,8 @@ class Walk:
 
     def _folder(self, path: str, real: str, depth: int) -> list[Found | Diagnostic]:
         if depth > DEEPEST:
-            said = f"is a folder more than {DEEPEST} deep; it is not read"
-            return [fault(self.commit.named(path), said, "give its path by itself")]
+            message = f"is a folder more than {DEEPEST} levels deep"
+            return [fault(self.commit.named(path), message, "give its path as an argument")]
         found: list[Found | Diagnostic] = []
         for name in self.commit.names(real):
             below = f"{path}/{name}" if path else name

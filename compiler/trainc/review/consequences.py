@@ -1,9 +1,9 @@
-"""Consequences: what a change of an object means in a cluster that holds the old one.
+"""Consequences: the effect of a change of an object in a cluster that holds the old object.
 
-Reads    an object before and after, and in what they differ.
-Returns  a word and a reason for each difference, and what the API server would refuse. For a JobSet both follow
-         `checks.jobset.update`, the server's own rules; a ConfigMap may forbid changes itself; for a PodGroup its
-         scheduler takes them. Of other kinds nothing is known here.
+Reads    an object before and after, and its changes.
+Returns  an effect and a reason for each change, and the changes that the API server would reject. For a JobSet both
+         follow `checks.jobset.update`, the server's rules. A ConfigMap or Secret may be immutable. For a PodGroup, the
+         scheduler accepts all changes. For other kinds the effect is unknown.
 Source   JobSet v0.12.0, Kubernetes 1.36; `Force=true,Replace=true` of Argo CD 3.2.
 """
 
@@ -17,7 +17,7 @@ from trainc.kubernetes.structural import load
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import REQUIRED, Violation
 from trainc.passes.deliver import REPLACE, SYNC_OPTIONS
-from trainc.review.masked_changes import unsaid
+from trainc.review.masked_changes import without_secrets
 from trainc.tracing.correspondence import GONE, at
 
 if TYPE_CHECKING:
@@ -29,113 +29,115 @@ if TYPE_CHECKING:
 Effect = Literal["in-place", "starts", "stops", "while-suspended", "restarts", "new-object", "refused", "unknown"]
 
 WORDS: Final[dict[Effect, str]] = {
-    "unknown": "trainc does not know what the cluster makes of it",
+    "unknown": "has an unknown effect",
     "in-place": "applies in place",
     "starts": "starts the job",
     "stops": "stops the job: its pods are deleted",
     "while-suspended": "applies only while the JobSet is suspended",
     "restarts": "restarts the job",
-    "new-object": "needs a new object",
-    "refused": "is refused",
+    "new-object": "must be recreated",
+    "refused": "is rejected",
 }
-"""What each means, from what matters least to what matters most."""
+"""The text of each effect, from the least to the most severe."""
 RANK: Final = {effect: rank for rank, effect in enumerate(WORDS)}
 
-IMMUTABLE: Final = "the API server does not let this field change"
-SAME: Final = "it says the same as before"
-REPLACED: Final = "Argo CD deletes the JobSet and makes it anew (sync-options Force=true,Replace=true)"
+IMMUTABLE: Final = "the field is immutable"
+IMMUTABLE_DATA: Final = "the object sets immutable: true"
+IMMUTABLE_NAME: Final = "names are immutable"
+SAME: Final = "the new value is equivalent"
+REPLACED: Final = "Argo CD deletes and recreates the JobSet (sync-options Force=true,Replace=true)"
 
 
 class Consequence(NamedTuple):
-    """What one change means."""
+    """The effect of one change."""
 
     effect: Effect
     why: str = ""
-    """What is behind it; empty where the effect says all."""
+    """The reason; empty if the effect is self-explanatory."""
 
 
 class Judgement(NamedTuple):
-    """What all changes of an object mean."""
+    """The effects of all changes of an object."""
 
     consequences: tuple[Consequence, ...]
-    """One for each change, in their order."""
+    """One for each change, in the same order."""
     refused: tuple[Violation, ...] = ()
-    """What the API server would refuse; empty where it would store the new object."""
+    """The API server's errors; empty if it would store the new object."""
     known: bool = True
-    """Whether trainc knows what the server would say."""
+    """Whether trainc knows the server's rules for the object."""
 
 
 def judge(kind: str, old: Tree, new: Tree, changes: Sequence[Change]) -> Judgement:
-    """What the changes of an object of that kind mean."""
+    """Return the effects of the changes of an object of a kind."""
     if kind == "JobSet":
         return _jobset(old, new, changes)
     if kind in {"ConfigMap", "Secret"}:
         return _data(old, changes)
     if kind == "PodGroup":
-        return Judgement(tuple(Consequence("in-place", "its scheduler reads it anew") for _ in changes))
+        return Judgement(tuple(Consequence("in-place", "the scheduler reads it again") for _ in changes))
     return Judgement(tuple(Consequence("unknown") for _ in changes), known=False)
 
 
 def worst(consequences: Sequence[Consequence]) -> Effect:
-    """The effect that matters most."""
+    """Return the most severe effect."""
     return max((consequence.effect for consequence in consequences), key=RANK.__getitem__, default="in-place")
 
 
 def _data(old: Tree, changes: Sequence[Change]) -> Judgement:
-    """A ConfigMap, whose pods have its data since they started."""
-    fixed = old.get("immutable") is True
+    """Return the effects of the changes of a ConfigMap or Secret; running pods keep the old data."""
+    immutable = old.get("immutable") is True
     found, refused = [], []
     for change in changes:
         if change.path[:1] not in {("data",), ("binaryData",), ("stringData",), ("immutable",)}:
             found.append(Consequence("in-place"))
-        elif fixed:
-            found.append(Consequence("new-object", "it says immutable: true"))
-            refused.append(Violation(change.path, change.field, update.RULE, "it says immutable: true"))
+        elif immutable:
+            found.append(Consequence("new-object", IMMUTABLE_DATA))
+            refused.append(Violation(change.path, change.field, update.RULE, IMMUTABLE_DATA))
         else:
             found.append(Consequence("in-place", "pods read it when they start"))
     return Judgement(tuple(found), tuple(refused))
 
 
 def _jobset(old: Tree, new: Tree, changes: Sequence[Change]) -> Judgement:
-    if not _whole(old):
-        return Judgement(tuple(Consequence("unknown", "the old JobSet is not valid") for _ in changes), known=False)
+    if not _is_valid(old):
+        return Judgement(tuple(Consequence("unknown", "the old JobSet is invalid") for _ in changes), known=False)
     if not isinstance(new.get("metadata"), dict):
-        fault = Violation.at(("metadata",), REQUIRED, "a JobSet without metadata")
-        return Judgement(tuple(Consequence("refused") for _ in changes), (fault,))
+        violation = Violation.at(("metadata",), REQUIRED, "metadata is required")
+        return Judgement(tuple(Consequence("refused") for _ in changes), (violation,))
     stored = _stored(old)
-    refused = tuple(unsaid(violation, old, new) for violation in update.refused(stored, new))
-    wrong = [violation for violation in refused if violation.rule != update.RULE]
-    rules = _Rules(stored, _stored(new)) if _whole(new) else None
+    refused = tuple(without_secrets(violation, old, new) for violation in update.refused(stored, new))
+    invalid = [violation for violation in refused if violation.rule != update.RULE]
+    rules = _Rules(stored, _stored(new)) if _is_valid(new) else None
     found = []
     for change in changes:
-        hit = [violation.message for violation in wrong if touches(violation.path, change.path)]
-        if hit or rules is None:
-            found.append(Consequence("refused", hit[0] if hit else "the new JobSet is not valid"))
+        messages = [violation.message for violation in invalid if touches(violation.path, change.path)]
+        if messages or rules is None:
+            found.append(Consequence("refused", messages[0] if messages else "the new JobSet is invalid"))
         else:
             found.append(rules.consequence(change))
     return Judgement(tuple(found), refused)
 
 
-def _whole(tree: Tree) -> bool:
-    """Whether a JobSet has the form that its schema asks for, and a spec, without which it is of no use."""
+def _is_valid(tree: Tree) -> bool:
+    """Whether a JobSet conforms to its schema and has metadata and a spec."""
     parts = (tree.get("metadata"), tree.get("spec"))
     return all(isinstance(part, dict) for part in parts) and not load("JobSet", RELEASE).admit(tree).violations
 
 
 def _stored(tree: Tree) -> Tree:
-    """A JobSet as the API server stores it: with the defaults of its schema, without what that does not know."""
+    """Return a JobSet as the API server stores it: schema defaults set, unknown fields pruned."""
     stored: Tree = load("JobSet", RELEASE).admit(tree).value
     return stored
 
 
 def touches(one: Path, other: Path) -> bool:
-    """Whether one of two paths is in the other, or the same."""
+    """Whether two paths are the same, or one is a prefix of the other."""
     shorter = min(len(one), len(other))
     return one[:shorter] == other[:shorter]
 
 
 class _Rules:
-    """What may change in one JobSet; both as they are stored."""
+    """The update rules of one JobSet; both versions are as stored."""
 
     def __init__(self, old: Tree, new: Tree) -> None:
         self.old = old
@@ -147,10 +149,10 @@ class _Rules:
         self.without_queueing = [_compared(update.without_queueing(spec)) for spec in specs]
 
     def consequence(self, change: Change) -> Consequence:
-        """What one change means."""
+        """Return the effect of one change."""
         top, *rest = change.path
         if top == "metadata" and rest and rest[0] in update.NAMES:
-            return Consequence("new-object", "a name is for good")
+            return Consequence("new-object", IMMUTABLE_NAME)
         if top != "spec" or not rest:
             return Consequence("in-place")
         if rest[0] == update.JOBS:
@@ -161,25 +163,25 @@ class _Rules:
             return Consequence("stops" if self.new["spec"].get("suspend") else "starts")
         in_both = rest[0] in self.old["spec"] and rest[0] in self.new["spec"]
         if rest[0] == "managedBy" or (rest[0] in update.POLICIES and in_both):
-            return self._fixed()
+            return self._immutable()
         return Consequence("in-place")
 
     def _job(self, change: Change) -> Consequence:
-        """What a change of a replicated job means: the webhook compares the jobs as Go values."""
+        """Return the effect of a change of a replicated job; the webhook compares the jobs as Go values."""
         if _same(change, *self.as_values):
             return Consequence("in-place", SAME)
         if not _same(change, *self.without_queueing):
-            return self._fixed()
+            return self._immutable()
         if self.suspended:
             return Consequence("in-place", "the JobSet is suspended")
         return Consequence("restarts", REPLACED) if self.replaced else Consequence("while-suspended")
 
-    def _fixed(self) -> Consequence:
+    def _immutable(self) -> Consequence:
         return Consequence("restarts", REPLACED) if self.replaced else Consequence("new-object", IMMUTABLE)
 
 
 def _compared(jobs: Any) -> Tree:
-    """Replicated jobs as the webhook compares them."""
+    """Return replicated jobs as the webhook compares them."""
     try:
         return {"spec": compared({update.JOBS: jobs})}
     except WrongTypeError:
@@ -187,7 +189,10 @@ def _compared(jobs: Any) -> Tree:
 
 
 def _same(change: Change, old: Tree, new: Tree) -> bool:
-    """Whether two forms of the objects are the same where they have changed; an item of a list is none or all of it."""
+    """Whether two other forms of the objects are the same at a change.
+
+    An added or removed list item is the same only if both forms lack it: a neighbor may have its index.
+    """
     before, after = at(old, change.old_path), at(new, change.new_path)
     if change.kind == "added":
         return after is GONE or (after == before and not isinstance(change.new_path[-1], int))
@@ -197,6 +202,6 @@ def _same(change: Change, old: Tree, new: Tree) -> bool:
 
 
 def _sync_options(tree: Tree) -> set[str]:
-    """What a JobSet asks of Argo CD."""
-    asked = get(tree, ("metadata", "annotations", SYNC_OPTIONS), "")
-    return {option.strip() for option in str(asked).split(",")}
+    """Return the Argo CD sync options of a JobSet."""
+    text = get(tree, ("metadata", "annotations", SYNC_OPTIONS), "")
+    return {option.strip() for option in str(text).split(",")}

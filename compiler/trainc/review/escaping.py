@@ -1,10 +1,10 @@
-"""Inert: words of the input as they stand in HTML and in Markdown, where they must not mean anything.
+"""Escaping: text of the input in HTML and Markdown, where it must not be interpreted.
 
 Reads    text.
-Returns  the same on one line, with what does not print as its escape, and cut where it is too long to be read. In
-         Markdown a word that might mean something to GitHub or GitLab (a mention, a reference, a link, an emoji) stands
-         in code, where neither looks for such; nothing gets out of code, a table's cell, a fence or an element.
-Source   GitHub Flavored Markdown 0.29, HTML, and the references that both services know.
+Returns  the text on one line, with unprintable characters escaped, and truncated if it is too long to read. In
+         Markdown, a word that GitHub or GitLab might interpret (a mention, a reference, a link, an emoji) becomes code,
+         which neither interprets. No text can end a code span, a table cell, a fence or an element.
+Source   GitHub Flavored Markdown 0.29, HTML, and the references of both services.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 LINE: Final = 4000
-"""So many characters of a line of a page."""
+"""The maximum length of a line of a page."""
 WIDTH: Final = 200
-"""So many characters of a line of a comment."""
+"""The maximum length of a line of a comment."""
 SENTENCE: Final = 600
-"""So many characters of a sentence."""
+"""The maximum length of a sentence."""
 _PLAIN: Final = re.compile(r"(?!(?i:www)\.|[A-Za-z]+-\d)[A-Za-z0-9]+(?:['.-][A-Za-z0-9]+)*")
-"""Words that mean nothing to either service: neither a link nor, as GH-12 would be, a reference."""
+"""Words that neither service interprets: not a link, and not a reference such as GH-12."""
 _WORD: Final = re.compile(r'"([^"]+)"|([^\s"(),;]+)|([\s(),;]+|")')
-"""A quotation, a word, or what is between them."""
+"""A quotation, a word, or a separator."""
 
 
 def text(given: str) -> str:
-    """Text of a page.
+    """Return text for a page.
 
     >>> text("</details>\\u202e")
     '&lt;/details&gt;\\\\u202e'
@@ -40,28 +40,28 @@ def text(given: str) -> str:
 
 
 def _with_tabs(given: str) -> str:
-    """A line of a text, whose tabs may stay."""
+    """Return a line with its unprintable characters escaped, except tabs."""
     return given if given.isprintable() else "\t".join(map(escape, given.split("\t")))
 
 
 def path(given: str) -> str:
-    """The name of a field of a page, which may be broken between its steps."""
+    """Return a field path for a page, with line break opportunities between its steps."""
     return text(given).replace(".", ".<wbr>").replace("[", "<wbr>[")
 
 
 def cut(given: str) -> str:
-    """A line of a comment."""
+    """Return a line of a comment, truncated."""
     shown = escape(given[: WIDTH + 1])
     return shown if len(shown) <= WIDTH else f"{shown[:WIDTH]}…"
 
 
 def in_html(given: str) -> str:
-    """Code, where Markdown has given way to HTML: in the summary of a fold."""
+    """Return code for HTML within Markdown: the summary of collapsed details."""
     return f"<code>{html.escape(cut(given))}</code>"
 
 
 def code(given: str) -> str:
-    """Code in Markdown, and in the cell of a table, where a pipe would end the cell even behind a backslash.
+    """Return code for Markdown. In a table, a pipe would end the cell even after a backslash.
 
     >>> code("a"), code("a|b")
     ('`a`', '<code>a&#124;b</code>')
@@ -73,10 +73,10 @@ def code(given: str) -> str:
 
 
 def prose(given: str, as_code: Callable[[str], str] = code) -> str:
-    """A sentence: what is quoted in it, and any word that might mean something, as code.
+    """Return a sentence whose quotations, and words that might be interpreted, are code.
 
-    >>> prose('patch "a/b" of @somebody (so)')
-    'patch `a/b` of `@somebody` (so)'
+    >>> prose('patch "a/b" of @team (so)')
+    'patch `a/b` of `@team` (so)'
     """
     found = []
     for quoted, word, between in _WORD.findall(escape(given[:SENTENCE])[:SENTENCE]):
@@ -92,7 +92,7 @@ def prose(given: str, as_code: Callable[[str], str] = code) -> str:
 
 
 def fenced(lines: Sequence[str], most: int) -> str:
-    """A diff, behind a fence that is longer than any in it."""
+    """Return a diff in a fence that is longer than any fence in it."""
     shown = [_with_tabs(line if len(line) <= WIDTH else f"{line[:WIDTH]}…") for line in lines[:most]]
     if len(lines) > most:
         shown.append(f"  ... and {len(lines) - most} more lines")

@@ -1,9 +1,8 @@
-"""Lines: two texts beside one another, as a page shows them.
+"""Lines: two texts side by side, as a page shows them.
 
 Reads    a text before and after.
-Returns  rows, each with a line of either text or of both, and in two lines that are told against one another the parts
-         that differ; and stretches of lines that are the same and far from any difference. Lines of YAML are told
-         against one another by their keys.
+Returns  rows, each with a line of one or of both texts and, in two matched lines, the parts that differ; and stretches
+         of unchanged lines that are not near a difference. Lines of YAML are matched by their keys.
 """
 
 from __future__ import annotations
@@ -17,15 +16,15 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-AROUND: Final = 3
-"""So many lines are shown around a difference."""
-WORTH_FOLDING: Final = 3
-"""Fewer lines than these are not folded."""
+CONTEXT: Final = 3
+"""The number of unchanged lines that are shown before and after a difference."""
+SHORTEST_STRETCH: Final = 3
+"""The minimum number of lines in a stretch."""
 LONGEST: Final = 2000
-"""In longer lines only what begins and ends alike is looked for, and beyond as many lines only the same again."""
+"""The limit for a full comparison: longer lines are compared by their common ends only, more lines by equality only."""
 WORDS: Final = re.compile(r"[\w.]+|\s+|.", re.DOTALL)
-ALIKE: Final = 0.4
-"""Two lines that have less in common are told as two."""
+LEAST_SIMILARITY: Final = 0.4
+"""Two lines with a lower similarity ratio are not compared word by word."""
 
 
 class Part(NamedTuple):
@@ -36,7 +35,7 @@ class Part(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A line of the old text, of the new one, or one of each; a number is 0 where there is none."""
+    """A line of the old text, of the new one, or one of each; the number of a missing line is 0."""
 
     old: int = 0
     left: tuple[Part, ...] = ()
@@ -46,18 +45,18 @@ class Row(NamedTuple):
 
 
 class Stretch(NamedTuple):
-    """Lines that are the same in both."""
+    """Unchanged lines."""
 
     old: int
-    """The number of the first one in the old text."""
+    """The number of the first line in the old text."""
     new: int
     lines: tuple[str, ...]
 
 
-def beside(old: str, new: str) -> Iterator[Row | Stretch]:
-    """Both texts, line by line.
+def side_by_side(old: str, new: str) -> Iterator[Row | Stretch]:
+    """Yield both texts, line by line.
 
-    >>> for row in beside("a: 1\\nb: 2\\n", "a: 1\\nb: 3\\n"):
+    >>> for row in side_by_side("a: 1\\nb: 2\\n", "a: 1\\nb: 3\\n"):
     ...     print(row.old, [part.text for part in row.left if part.differs], [*row.right[1:]])
     1 [] []
     2 ['2'] [Part(text='3', differs=True)]
@@ -66,12 +65,12 @@ def beside(old: str, new: str) -> Iterator[Row | Stretch]:
     lines = len(before) + len(after)
     for (i, j, size), (next_i, next_j, _) in pairwise([(0, 0, 0), *_same(before, after), (len(before), len(after), 0)]):
         if size:
-            yield from _alike(before[i : i + size], i, j, first=i + j == 0, last=i + j + 2 * size == lines)
-        yield from _unlike(before[i + size : next_i], after[j + size : next_j], i + size, j + size)
+            yield from _unchanged(before[i : i + size], i, j, first=i + j == 0, last=i + j + 2 * size == lines)
+        yield from _changed(before[i + size : next_i], after[j + size : next_j], i + size, j + size)
 
 
 def _same(before: list[str], after: list[str]) -> list[tuple[int, int, int]]:
-    """Where lines are the same: their indices in both, and how many."""
+    """Return the blocks of equal lines: the index in each text, and the length."""
     head = _common(before, after)
     tail = _common(before[head:][::-1], after[head:][::-1])
     found = [(0, 0, head)] if head else []
@@ -83,16 +82,16 @@ def _same(before: list[str], after: list[str]) -> list[tuple[int, int, int]]:
 
 
 def _common(one: Sequence[str], other: Sequence[str]) -> int:
-    """How many items two sequences begin with alike."""
+    """Return the length of the common prefix of two sequences."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((index for index, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
-def _alike(lines: list[str], old: int, new: int, *, first: bool, last: bool) -> Iterator[Row | Stretch]:
-    """Lines that are the same: those next to a difference, and the others as a stretch."""
-    begin = 0 if first else min(AROUND, len(lines))
-    end = len(lines) if last else max(begin, len(lines) - AROUND)
-    if end - begin < WORTH_FOLDING:
+def _unchanged(lines: list[str], old: int, new: int, *, first: bool, last: bool) -> Iterator[Row | Stretch]:
+    """Yield unchanged lines: those near a difference as rows, the others as a stretch."""
+    begin = 0 if first else min(CONTEXT, len(lines))
+    end = len(lines) if last else max(begin, len(lines) - CONTEXT)
+    if end - begin < SHORTEST_STRETCH:
         begin = end = 0
     rows = [_row(line, old + index + 1, new + index + 1) for index, line in enumerate(lines)]
     yield from rows[:begin]
@@ -106,25 +105,25 @@ def _row(line: str, old: int, new: int) -> Row:
     return Row(old, part, new, part, same=True)
 
 
-def _unlike(before: list[str], after: list[str], old: int, new: int) -> Iterator[Row]:
-    """Lines that differ: those with the same key beside one another."""
-    was, now = ([line.partition(":")[0] for line in lines] for lines in (before, after))
-    blocks = SequenceMatcher(None, was, now).get_matching_blocks() if len(before + after) <= LONGEST else []
+def _changed(before: list[str], after: list[str], old: int, new: int) -> Iterator[Row]:
+    """Yield lines that differ; lines with the same key share a row."""
+    old_keys, new_keys = ([line.partition(":")[0] for line in lines] for lines in (before, after))
+    blocks = SequenceMatcher(None, old_keys, new_keys).get_matching_blocks() if len(before + after) <= LONGEST else []
     ends = [(0, 0, 0), *blocks, (len(before), len(after), 0)]
     for (i, j, size), (next_i, next_j, _) in pairwise(ends):
         for index in range(size):
-            yield from _told(before[i + index], after[j + index], old + i + index + 1, new + j + index + 1)
+            yield from _compared(before[i + index], after[j + index], old + i + index + 1, new + j + index + 1)
         left = list(enumerate(before[i + size : next_i], old + i + size + 1))
         right = list(enumerate(after[j + size : next_j], new + j + size + 1))
         for one, other in zip_longest(left, right):
             if one is None or other is None:
                 yield _single(one, other)
             else:
-                yield from _told(one[1], other[1], one[0], other[0])
+                yield from _compared(one[1], other[1], one[0], other[0])
 
 
-def _told(before: str, after: str, old: int, new: int) -> Iterator[Row]:
-    """Two lines: beside one another with what differs, or as two where little is alike."""
+def _compared(before: str, after: str, old: int, new: int) -> Iterator[Row]:
+    """Yield two lines with their differences marked, or unmarked if they have too little in common."""
     left, right = parts(before, after)
     if any(not part.differs and re.search(r"\w", part.text) for part in left):
         yield Row(old, left, new, right)
@@ -133,7 +132,7 @@ def _told(before: str, after: str, old: int, new: int) -> Iterator[Row]:
 
 
 def _single(one: tuple[int, str] | None, other: tuple[int, str] | None) -> Row:
-    """Lines that have nothing to do with one another; they may still share a row."""
+    """Return a row of unrelated lines."""
     old, left = (one[0], (Part(one[1]),)) if one else (0, ())
     new, right = (other[0], (Part(other[1]),)) if other else (0, ())
     return Row(old, left, new, right)
@@ -141,12 +140,12 @@ def _single(one: tuple[int, str] | None, other: tuple[int, str] | None) -> Row:
 
 @lru_cache(maxsize=4096)  # one edit of a runtime changes the same line in many objects
 def parts(before: str, after: str) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
-    """Two lines in parts: what they have in common, and what differs."""
+    """Return two lines in parts: the common ones, and those that differ."""
     if len(before) + len(after) > LONGEST:
         return _ends(before, after)
     one, other = WORDS.findall(before), WORDS.findall(after)
     matcher = SequenceMatcher(None, one, other, autojunk=False)
-    if matcher.ratio() < ALIKE:
+    if matcher.ratio() < LEAST_SIMILARITY:
         return _ends(before, after)
     left, right = [], []
     for tag, i, to_i, j, to_j in matcher.get_opcodes():
@@ -156,7 +155,7 @@ def parts(before: str, after: str) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
 
 
 def _ends(before: str, after: str) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
-    """Two lines in parts by their common beginning, at the end of a word, and nothing else."""
+    """Return two lines in parts, by their common key or, for long lines, their common prefix."""
     key = re.match(r"[ -]*[^:]*: ", before)
     head = key.end() if key and after.startswith(key[0]) else _common(before, after) if len(before) > LONGEST else 0
     found = ((Part(line[:head]), Part(line[head:], differs=True)) for line in (before, after))

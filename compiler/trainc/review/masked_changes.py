@@ -1,4 +1,4 @@
-"""Changes of manifests, and what the cluster says of them, without their secrets (`source.masking`)."""
+"""Masked changes: changes of manifests, and the cluster's messages about them, without secrets (`source.masking`)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def shown(change: Change, old: Any, new: Any) -> Change:
-    """A change of the tree `old` to `new` without secrets."""
+    """Return a change of the tree `old` to `new` without secrets."""
     if change.kind == "moved":
         return change
     return change._replace(
@@ -26,8 +26,8 @@ def shown(change: Change, old: Any, new: Any) -> Change:
     )
 
 
-def unsaid(violation: Violation, *trees: Any) -> Violation:
-    """A violation whose message does not quote what is secret of the trees at its path."""
+def without_secrets(violation: Violation, *trees: Any) -> Violation:
+    """Return a violation whose message does not quote the secrets at its path in the trees."""
     values = {
         spelling
         for tree in trees
@@ -39,7 +39,7 @@ def unsaid(violation: Violation, *trees: Any) -> Violation:
 
 
 def _secrets(value: Any, shown: Any) -> Iterator[str]:
-    """The values of a tree that are not shown as they are."""
+    """Yield the values of a tree that are masked."""
     if isinstance(value, dict | list):
         steps: Iterable[Any] = value if isinstance(value, dict) else range(len(value))
         for step in steps:

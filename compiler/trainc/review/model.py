@@ -1,7 +1,7 @@
 """The model of a review: what every format shows.
 
-A Review holds the objects that are not the same on both sides; each has lines, a line a change with its consequence and
-its cause; `groups` turns that round, so that what comes of one edit stands together.
+A Review has the objects that differ between the sides. Each has one line per change, with the change's consequence
+and cause. `groups` sorts the lines by cause, so that all effects of one edit are together.
 """
 
 from __future__ import annotations
@@ -24,126 +24,129 @@ Status = Literal["added", "removed", "changed"]
 
 
 class Cause(NamedTuple):
-    """The edit of the input that a change comes from."""
+    """The edit of the input that causes a change."""
 
     by: str
-    """Whose line it is, in words: the TrainJob, runtime "torch-distributed", patch "acme.io/pools", trainc.yaml."""
+    """The edited part of the input: the TrainJob, runtime "torch-distributed", patch "acme.io/pools", trainc.yaml."""
     field: str
-    """The field of it that was edited."""
+    """The edited field."""
     edit: Change
     at: Location
-    """Its line, in the new side; `file` as the side knows it, without a revision."""
+    """Its line in the new side; `file` is the path within the side, without a revision."""
     gone: bool = False
-    """Whether the line is one of the old side, where that has all that there was."""
+    """Whether the line is in the old side, because the edit removed the whole document."""
 
     @property
     def key(self) -> object:
-        """What is the same for one edit, however many objects it changes."""
+        """The identity of an edit, whichever objects it changes."""
         return (self.by, self.field, self.at, self.edit.kind)
 
 
 class Line(NamedTuple):
-    """One change of an object, with what is to be said of it."""
+    """One change of an object, with its consequence and cause."""
 
     change: Change
-    """Its values without secrets."""
+    """Its values are without secrets."""
     consequence: Consequence
     cause: Cause | None = None
-    """None where the input does not say: for rendered manifests, and where both inputs are the same."""
+    """None if unknown: for rendered manifests, and if both inputs are the same."""
 
 
 class Reviewed(NamedTuple):
-    """An object that is not the same on both sides."""
+    """An object that differs between the sides."""
 
     status: Status
     id: ObjectId
-    """Of the new one; of the old one, where it is removed."""
+    """The identity of the new object, or of the old one if it was removed."""
     lines: tuple[Line, ...] = ()
-    """In what it has changed; of an added or removed object, nothing."""
+    """Its changes; empty for an added or removed object."""
     refused: tuple[Violation, ...] = ()
-    """What the API server would refuse of the change."""
+    """The changes that the API server would reject."""
     known: bool = True
-    """Whether trainc knows what the server would say."""
+    """Whether trainc knows the server's rules for the object."""
     cause: Cause | None = None
-    """Why it was added or removed, where its TrainJob is on both sides."""
+    """The cause of an added or removed object, if its TrainJob is on both sides."""
     at: Location | None = None
-    """Where it stands; of a compiled one, its TrainJob."""
+    """Its location; for a compiled object, the location of its TrainJob."""
     old: Tree | None = None
     """The whole object before, without secrets."""
     new: Tree | None = None
     renamed: str = ""
-    """The name of the old one, where that is another."""
-    anew: str = ""
-    """The name that the new JobSet gets, where names end in a hash of what cannot change in place."""
+    """The old object's name, if it differs."""
+    new_name: str = ""
+    """The name of the JobSet that replaces this one, if names end in a hash of the immutable fields."""
 
     @property
     def effect(self) -> Effect:
-        """What of its changes matters most."""
+        """The most severe effect of its changes."""
         return worst([line.consequence for line in self.lines])
 
 
 class Group(NamedTuple):
-    """All that comes of one edit; or of none that is known."""
+    """All changes with one cause, or with an unknown one."""
 
     cause: Cause | None
     objects: tuple[Reviewed, ...]
     """The changed objects, in the order of the review."""
     lines: tuple[tuple[Line, tuple[Reviewed, ...]], ...]
-    """Each change once, with the objects that have it: of those alike in all but their values, the first one's."""
+    """Each change once, with the objects that have it. Changes that differ only in values are one, with the values of
+    the first object."""
 
     @property
     def effect(self) -> Effect:
-        """What of its changes matters most."""
+        """The most severe effect of its changes."""
         return worst([line.consequence for line, _ in self.lines])
 
 
 class Setting(NamedTuple):
-    """A setting that differs between the sides."""
+    """A setting that differs between the sides: a field of trainc.yaml, or a rule in a lint annotation."""
 
     change: Change
-    """Its values without secrets."""
+    """Its values are without secrets."""
     at: Location
-    """Its line, in the new side; `file` as the side knows it, without a revision."""
+    """Its line in the new side; `file` is the path within the side, without a revision."""
     gone: bool = False
-    """Whether the line is one of the old side: the new side has no settings."""
+    """Whether the line is in the old side, because the new side has no settings."""
     objects: tuple[Reviewed, ...] = ()
     """The objects that it changes, adds or removes."""
+    owner: ObjectId | None = None
+    """The TrainJob or runtime that has the annotation; None for a field of trainc.yaml."""
 
 
 class Review(NamedTuple):
-    """All that there is to review."""
+    """The differences between two sides."""
 
     old: str
-    """What the sides are called."""
+    """The name of the old side."""
     new: str
     settings: tuple[Setting, ...] = ()
-    """The changed settings: every format shows them first."""
+    """The changed settings; every format shows them first."""
     objects: tuple[Reviewed, ...] = ()
     """By namespace and name, JobSets first."""
     unchanged: int = 0
-    """How many objects are the same."""
+    """The number of objects that are the same on both sides."""
     before: dict[str, Footprint] = {}  # noqa: RUF012 (never changed)
-    """What the pods of all JobSets take, by queue ("" for none)."""
+    """The nodes, pods and resources of all JobSets, by queue ("" for none)."""
     after: dict[str, Footprint] = {}  # noqa: RUF012
     diagnostics: tuple[Diagnostic, ...] = ()
-    """What is wrong with the sides. An error of the new side, or of none in particular, leaves nothing to review."""
+    """The diagnostics of both sides. With an error, there is no review."""
 
     @property
     def failed(self) -> bool:
-        """Whether there is nothing to review."""
+        """Whether an error prevents the review."""
         return any(diagnostic.severity == "error" for diagnostic in self.diagnostics)
 
     def of(self, status: Status) -> list[Reviewed]:
-        """The objects that were added, removed or changed."""
+        """Return the objects that were added, removed or changed."""
         return [found for found in self.objects if found.status == status]
 
     def groups(self) -> list[Group]:
-        """The changes by their cause: what changes most objects first."""
+        """Return the changes by cause; the cause that changes most objects comes first."""
         return grouped(self.of("changed"))
 
 
 def grouped(objects: Iterable[Reviewed]) -> list[Group]:
-    """Changed objects by the causes of their changes; an object is in the group of each."""
+    """Return changed objects grouped by the causes of their changes; an object is in the group of each cause."""
     members: dict[object, dict[int, Reviewed]] = {}
     lines: dict[object, dict[object, tuple[Line, dict[int, Reviewed]]]] = {}
     causes: dict[object, Cause | None] = {}

@@ -1,8 +1,8 @@
-"""Revisions: the files of a git commit, read from its objects. The working tree and the index stay as they are.
+"""Revisions: the files of a git commit, read from git's objects. The working tree and the index stay unchanged.
 
-Reads    `git rev-parse`, `git ls-tree` and `git cat-file --batch`, and nothing else: they run no filter, no textconv,
-         no hook and no file system monitor of the repository, and with what `SAFE` says they fetch nothing.
-Returns  files as `trainc.inputs` does, under the names that git gives them: `main:jobs/a.yaml`.
+Reads    the output of `git rev-parse`, `git ls-tree` and `git cat-file --batch`. They run no filter, textconv, hook or
+         file system monitor of the repository; with the environment in `SAFE` they fetch nothing.
+Returns  files as `trainc.inputs` does, under git's names: `main:jobs/a.yaml`.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ SAFE: Final = {
     "GIT_TERMINAL_PROMPT": "0",
     "LC_ALL": "C",
 }
-"""Paths are no patterns, nothing is fetched, nobody is asked, and git speaks English."""
+"""Paths are not patterns, nothing is fetched, git does not prompt, and its messages are in English."""
 OPTIONS: Final = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
 LINK: Final = "120000"
 FOLDER: Final = "040000"
 MODULE: Final = "160000"
-MOST_LINKS: Final = 40
-"""So many links are followed on the way to one file, as Linux does."""
+MAX_LINKS: Final = 40
+"""The maximum number of links that are followed for one file, as in Linux."""
 
 
 class RevisionError(Exception):
-    """A revision that git does not know, or no repository; the message says why."""
+    """An unknown revision, or no repository; the message has the reason."""
 
 
 class LinkOutError(Exception):
-    """A link that leads out of the repository."""
+    """A link to a target outside the repository."""
 
 
 class Entry(NamedTuple):
-    """What a commit has at a path."""
+    """A file, link, folder or submodule of a commit."""
 
     mode: str
     object: str
@@ -51,10 +51,10 @@ class Entry(NamedTuple):
 
 
 class Commit:
-    """A commit's files."""
+    """The files of a commit."""
 
     def __init__(self, revision: str, commit: str, top: str, folder: str) -> None:
-        """`revision` as the user wrote it, `commit` its full hash, `top` the repository's own folder, `folder` any."""
+        """`revision` as the user wrote it, `commit` its hash, `top` the repository root, `folder` any folder in it."""
         self.revision = revision
         self.commit = commit
         self.top = top
@@ -64,7 +64,7 @@ class Commit:
         self._listed: set[str] = set()
 
     def settings(self, path: str) -> File | Diagnostic | None:
-        """Return the trainc.yaml nearest to a path, in its folder or above; a diagnostic where it is not a file."""
+        """Return the trainc.yaml nearest to a path, in its folder or above; a diagnostic if it is not a file."""
         at = self.inside(path)
         if at is not None:
             at = self._real(at) or at
@@ -72,12 +72,12 @@ class Commit:
             name = f"{at}/{SETTINGS}" if at else SETTINGS
             if self.has(name):
                 help = "use a file of at most 256 MiB, or a link to one in the repository"
-                return self.file(name) or fault(self.named(name), "is not a file with settings", help)
+                return self.file(name) or fault(self.named(name), "is not a settings file", help)
             at = at.rpartition("/")[0] if at else None
         return None
 
     def file(self, path: str) -> File | None:
-        """Return the file at a path of the commit; None where the commit has no file there, or a too large one."""
+        """Return the file at a path of the commit; None if there is no file, or if it is too large."""
         found = self._file(path)
         if found is None or found.size > LARGEST_FILE:
             return None
@@ -86,57 +86,57 @@ class Commit:
     def inside(self, path: str) -> str | None:
         """Return a path of the working tree relative to the repository root; None outside the repository.
 
-        The path is resolved lexically: a link of the working tree says nothing about a commit. `resolved` follows the
-        commit's own links.
+        The path is resolved lexically, because links of the working tree do not apply to a commit. `resolved` follows
+        the commit's own links.
         """
         return None if path == STDIN else _below(path, self.top)
 
     def has(self, path: str) -> bool:
-        """Whether the commit has anything at a path, a dangling link included."""
+        """Whether a path exists in the commit, dangling links included."""
         try:
             return self.entry(path) is not None or self.resolved(path) is not None
         except LinkOutError:
             return True
 
     def is_file(self, path: str) -> bool:
-        """Whether a path of the working tree is a file here."""
+        """Whether a path of the working tree is a file in the commit."""
         inside = self.inside(path)
         return inside is not None and self._file(inside) is not None
 
     def _file(self, path: str) -> Entry | None:
-        """The file at a path, be it by links."""
+        """Return the file at a path; links are followed."""
         real = self._real(path)
         entry = None if real is None else self.entry(real)
         return None if entry is None or entry.mode in {FOLDER, MODULE} else entry
 
     def _real(self, path: str) -> str | None:
-        """Return a path without links; None where the commit has nothing there, or a link leads out."""
+        """Return a path without links; None if it does not exist, or if a link leads out of the repository."""
         try:
             return self.resolved(path)
         except LinkOutError:
             return None
 
     def named(self, path: str) -> str:
-        """A file as git names it."""
+        """Return git's name of a file."""
         return f"{self.revision}:{path}"
 
     def entry(self, path: str) -> Entry | None:
-        """What the commit has at a path, itself a link or not; the whole commit is a folder."""
+        """Return the entry at a path, which may be a link; the whole commit is a folder."""
         if path not in self._entries and not self._is_listed(path):
             self._list(path)
         return self._entries.get(path)
 
     def names(self, folder: str) -> list[str]:
-        """What is in a folder, in the order of the names."""
+        """Return the sorted names in a folder."""
         if not self._is_listed(f"{folder}/"):
             self._list(f"{folder}/" if folder else "")
         return sorted(self._names.get(folder, ()))
 
     def resolved(self, path: str) -> str | None:
-        """A path without links. None where a link leads nowhere or in a circle; raises LinkOutError, where out."""
-        ahead, done, links = path.split("/")[::-1], list[str](), 0
-        while ahead:
-            step = ahead.pop()
+        """Return a path without links; None for a dangling or circular link. Raises LinkOutError."""
+        rest, done, links = path.split("/")[::-1], list[str](), 0
+        while rest:
+            step = rest.pop()
             if step == "..":
                 if not done:
                     raise LinkOutError(path)
@@ -150,29 +150,29 @@ class Commit:
                 done.append(step)
                 continue
             links += 1
-            if links > MOST_LINKS:
+            if links > MAX_LINKS:
                 return None
             target = os.fsdecode(self.contents([entry.object])[entry.object])
             if os.path.isabs(target):
                 if not inputs.within(target, self.top):
                     raise LinkOutError(path)
                 target, done = os.path.relpath(target, self.top), []
-            ahead += target.split("/")[::-1]
+            rest += target.split("/")[::-1]
         return "/".join(done)
 
     def _is_listed(self, path: str) -> bool:
-        """Whether git has been asked for a path, or for all below a folder that it is in."""
+        """Whether git has already listed a path, or a folder that contains it."""
         if path in self._listed or "" in self._listed:
             return True
         ends = (index + 1 for index, letter in enumerate(path) if letter == "/")
         return any(path[:end] in self._listed for end in ends)
 
     def _list(self, path: str) -> None:
-        """Ask git for a file, a folder itself, or all below a folder (`folder/`, and the whole commit for "")."""
+        """List a file, a folder itself, or all below a folder (`folder/`, and the whole commit for "")."""
         self._listed.add(path)
-        deep = ["-r", "-t"] if not path or path.endswith("/") else []
-        asked = ("-z", "-l", *deep, "--full-tree", "--end-of-options", self.commit, path or ".")
-        for line in _git(self.folder, "ls-tree", *asked).split(b"\0")[:-1]:
+        recursive = ["-r", "-t"] if not path or path.endswith("/") else []
+        arguments = ("-z", "-l", *recursive, "--full-tree", "--end-of-options", self.commit, path or ".")
+        for line in _git(self.folder, "ls-tree", *arguments).split(b"\0")[:-1]:
             facts, _, name = line.partition(b"\t")
             mode, _, object, size = facts.split()
             found = os.fsdecode(name)
@@ -181,7 +181,7 @@ class Commit:
             self._names.setdefault(folder, set()).add(last)
 
     def contents(self, objects: list[str]) -> dict[str, bytes]:
-        """The content of some files."""
+        """Return the content of git objects."""
         wanted = list(dict.fromkeys(objects))
         if not wanted:
             return {}
@@ -191,7 +191,7 @@ class Commit:
             end = data.index(b"\n", position)
             facts = data[position:end].split()
             if len(facts) != len(("object", "type", "size")):
-                raise RevisionError(f"{self.revision} is not whole here: git has no object {object}")
+                raise RevisionError(f"{self.revision} is incomplete: git object {object} is missing")
             size = int(facts[2])
             found[object] = data[end + 1 : end + 1 + size]
             position = end + 1 + size + 1
@@ -199,63 +199,66 @@ class Commit:
 
 
 def commit(revision: str, *, folder: str = ".") -> Commit:
-    """The commit of that name, in the repository that a folder is in. Raises RevisionError."""
+    """Return the commit of a revision, in the repository that contains a folder. Raises RevisionError."""
     return Commit(revision, _verified(folder, revision), top(folder), folder)
 
 
 def top(folder: str = ".") -> str:
-    """The folder that a repository's paths are below; for a bare one, the folder itself. Raises RevisionError."""
+    """Return the root of the working tree that contains a folder; in a bare repository, the folder itself.
+
+    Raises RevisionError.
+    """
     if _git(folder, "rev-parse", "--is-inside-work-tree").strip() != b"true":
         return os.path.realpath(folder)
     return os.path.realpath(os.fsdecode(_git(folder, "rev-parse", "--show-toplevel")).removesuffix("\n"))
 
 
 def _below(path: str, top: str) -> str | None:
-    """Return a path relative to a folder without links, lexically; None where it is not below the folder.
+    """Return a path relative to a folder without links, lexically; None if it is not below the folder.
 
     Only links above the folder are followed on disk.
     """
-    ahead, at, links = _absolute(path).split(os.sep)[::-1], os.sep, 0
+    rest, at, links = _absolute(path).split(os.sep)[::-1], os.sep, 0
     while at != top:
-        if not ahead:
+        if not rest:
             return None
-        step = ahead.pop()
+        step = rest.pop()
         if step == os.pardir:
             at = os.path.dirname(at)
         elif step not in {"", os.curdir}:
             folder, at = at, os.path.join(at, step)
             if os.path.islink(at):
                 links += 1
-                if links > MOST_LINKS:
+                if links > MAX_LINKS:
                     return None
                 target = os.readlink(at)
-                ahead += target.split(os.sep)[::-1]
+                rest += target.split(os.sep)[::-1]
                 at = os.sep if os.path.isabs(target) else folder
-    below = os.path.normpath(os.path.join(*ahead[::-1])) if ahead else os.curdir
+    below = os.path.normpath(os.path.join(*rest[::-1])) if rest else os.curdir
     if below == os.pardir or below.startswith(os.pardir + os.sep):
         return None
     return "" if below == os.curdir else below.replace(os.sep, "/")
 
 
 def _absolute(path: str) -> str:
-    """Return an absolute path. The current folder is the one that the shell names, with the links that led there."""
-    here, named = os.getcwd(), os.environ.get("PWD", "")
-    if os.path.isabs(named) and os.path.realpath(named) == here:
-        here = named
+    """Return an absolute path. The current folder is the shell's, with its links (PWD)."""
+    here, logical = os.getcwd(), os.environ.get("PWD", "")
+    if os.path.isabs(logical) and os.path.realpath(logical) == here:
+        here = logical
     return os.path.normpath(os.path.join(here, path))
 
 
 def common(first: str, second: str, *, folder: str = ".") -> str:
-    """The commit from which two have gone separate ways, as `git diff first...second` takes it."""
+    """Return the merge base of two revisions, as in `git diff first...second`. Raises RevisionError."""
     ends = f"{_verified(folder, first)}...{_verified(folder, second)}"
     bases = [line[1:] for line in _git(folder, "rev-parse", ends).decode().split() if line.startswith("^")]
     if not bases:
-        raise RevisionError(f"{first} and {second} have no commit in common")
+        raise RevisionError(f"{first} and {second} have no merge base")
     return bases[0]
 
 
 def known(revision: str, *, folder: str = ".") -> bool:
-    """Whether git knows a revision of that name here."""
+    """Whether a revision exists in the repository that contains a folder."""
     try:
         _verified(folder, revision)
     except RevisionError:
@@ -265,14 +268,14 @@ def known(revision: str, *, folder: str = ".") -> bool:
 
 def _verified(folder: str, revision: str) -> str:
     try:
-        asked = f"{revision}^{{commit}}"
-        return _git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", asked).decode().strip()
+        commit = f"{revision}^{{commit}}"
+        return _git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", commit).decode().strip()
     except RevisionError as error:
-        raise RevisionError(str(error) or f'git knows no revision "{revision}" here') from None
+        raise RevisionError(str(error) or f'unknown revision "{revision}"') from None
 
 
 def _git(folder: str, *arguments: str, given: bytes = b"") -> bytes:
-    """What a command of git prints. Raises RevisionError with what it says against it."""
+    """Return the output of a git command. Raises RevisionError with git's message."""
     try:
         done = subprocess.run(
             ["git", *OPTIONS, *arguments],
@@ -283,8 +286,8 @@ def _git(folder: str, *arguments: str, given: bytes = b"") -> bytes:
             check=False,
         )
     except FileNotFoundError:
-        raise RevisionError("revisions are read with git, and there is none on the PATH") from None
+        raise RevisionError("git is required to read revisions, and is not on the PATH") from None
     if done.returncode:
-        said = done.stderr.decode(errors="replace").strip().removeprefix("fatal: ")
-        raise RevisionError(said.partition("\n")[0])
+        message = done.stderr.decode(errors="replace").strip().removeprefix("fatal: ")
+        raise RevisionError(message.partition("\n")[0])
     return done.stdout

@@ -1,7 +1,7 @@
 """Sides: the objects before and after a change.
 
-Reads    files, folders and revisions of git, as `arguments` names them.
-Returns  the objects of each side: one with JobSets is taken as it is rendered, one with TrainJobs is compiled.
+Reads    files, folders and git revisions, as parsed by `arguments`.
+Returns  the objects of each side: a side with JobSets is used as rendered, a side with TrainJobs is compiled.
 """
 
 from __future__ import annotations
@@ -27,38 +27,36 @@ if TYPE_CHECKING:
     from trainc.kubernetes.violations import FieldValidation
     from trainc.review import revisions
 
-Made = Literal["compiled", "rendered", "nothing"]
+Content = Literal["compiled", "rendered", "nothing"]
 
-DUPLICATE_OBJECT: Final = Declaration(
-    "duplicate-object", ("read",), "Rendered manifests hold an object twice", own=True
-)
-MIXED_SIDE: Final = Declaration("mixed-side", ("read",), "One side of a review holds TrainJobs and JobSets", own=True)
+DUPLICATE_OBJECT: Final = Declaration("duplicate-object", ("read",), "Duplicate object in rendered manifests", own=True)
+MIXED_SIDE: Final = Declaration("mixed-side", ("read",), "TrainJobs and JobSets in one side of a review", own=True)
 NOTHING_TO_COMPARE: Final = Declaration(
-    "nothing-to-compare", ("read",), "Neither side of a review holds anything to compare", own=True
+    "nothing-to-compare", ("read",), "No TrainJob or JobSet in either side of a review", own=True
 )
 
-MADE: Final = frozenset({"JobSet", "ConfigMap", "PodGroup"})
-"""The kinds that trainc makes."""
+COMPILED_KINDS: Final = frozenset({"JobSet", "ConfigMap", "PodGroup"})
+"""The kinds that trainc writes."""
 PASSED: Final = "_passthrough.yaml"
-"""The file of an output folder with what trainc has not made."""
+"""The file of an output folder with the documents that trainc passes through."""
 
 
-class Where(NamedTuple):
+class SideSpec(NamedTuple):
     """A side as the user names it."""
 
     name: str
-    """What it is called in a report."""
+    """The side's name in a report."""
     paths: tuple[str, ...]
     commit: revisions.Commit | None = None
-    """Where the files are read; None for the disk."""
+    """The commit whose files are read; None for files on disk."""
 
     def is_file(self, path: str) -> bool:
-        """Whether one of its paths is a file, or standard input."""
+        """Whether a path is a file, or standard input."""
         return path == STDIN or (os.path.isfile(path) if self.commit is None else self.commit.is_file(path))
 
 
 class DiffOptions(NamedTuple):
-    """What the command line says of how TrainJobs are compiled: as for `compilation.compile`."""
+    """The options for compiling TrainJobs, as for `compilation.compile`."""
 
     runtimes: tuple[str, ...] = ()
     only: str | None = None
@@ -68,9 +66,9 @@ class DiffOptions(NamedTuple):
     delivery: Delivery = PLAIN
     passthrough: bool = False
     reporting: Settings | None = None
-    """The settings that decide what is reported, instead of each side's own."""
+    """The settings that decide what is reported; None for each side's own."""
     field_validation: FieldValidation | None = None
-    """How unknown fields of the new side are reported; None for what its settings say."""
+    """How unknown fields are reported; None for the settings' value."""
 
 
 class Item(NamedTuple):
@@ -79,86 +77,84 @@ class Item(NamedTuple):
     id: ObjectId
     tree: Tree
     document: Document
-    """Where it stands; of a compiled one, its TrainJob."""
+    """Its document; for a compiled object, its TrainJob's document."""
     job: Compiled | None = None
-    """What it was compiled with."""
+    """The compiled TrainJob; None for a rendered object."""
     position: int = 0
-    """Its place among the objects of its TrainJob."""
+    """Its index in the objects of its TrainJob."""
 
 
 class Side(NamedTuple):
-    """One side, read."""
+    """The content of one side."""
 
-    where: Where
-    made: Made
+    spec: SideSpec
+    content: Content
     items: tuple[Item, ...]
     diagnostics: tuple[Diagnostic, ...]
     settings: Settings = DEFAULT
-    """Its own."""
+    """The side's own settings."""
 
     def file(self, name: str) -> str:
-        """A file of this side, without the revision before its name."""
-        commit = self.where.commit
+        """Return a file name of this side without its revision."""
+        commit = self.spec.commit
         return name if commit is None else name.removeprefix(f"{commit.revision}:")
 
     @property
     def one_jobset(self) -> bool:
-        """Whether it is one file with one JobSet."""
+        """Whether the side is one file with one JobSet."""
         jobsets = [item for item in self.items if item.id.kind == "JobSet"]
-        return len(jobsets) == 1 and len(self.where.paths) == 1 and self.where.is_file(self.where.paths[0])
+        return len(jobsets) == 1 and len(self.spec.paths) == 1 and self.spec.is_file(self.spec.paths[0])
 
 
-def read(where: Where, options: DiffOptions) -> Side:
-    """Read one side, and compile it where it holds TrainJobs."""
-    wanted = _settings(where, options)
-    files_of = inputs.read if where.commit is None else partial(commit_files.read, where.commit)
+def read(spec: SideSpec, options: DiffOptions) -> Side:
+    """Read one side; compile it if it contains TrainJobs."""
+    own = _settings(spec, options)
+    files_of = inputs.read if spec.commit is None else partial(commit_files.read, spec.commit)
     found = Reading(files_of, namespace=options.namespace)
-    found.gather(where.paths, settings=wanted.file if where.commit is None else options.config or "")
+    found.gather(spec.paths, settings=own.file if spec.commit is None else options.config or "")
     jobsets = [document for document in found.documents["other"] if document.value.get("kind") == "JobSet"]
     jobs = found.documents["job"]
     if jobs and jobsets:
-        return Side(where, "nothing", (), (_mixed(jobs[0], jobsets[0]),))
+        return Side(spec, "nothing", (), (_mixed(jobs[0], jobsets[0]),))
     if jobs:
-        return _compiled(where, found, wanted, options)
-    items, twice = _rendered(found.documents["other"])
-    return Side(where, "rendered" if jobsets else "nothing", items, (*found.diagnostics, *twice), wanted)
+        return _compiled(spec, found, own, options)
+    items, duplicates = _rendered(found.documents["other"])
+    return Side(spec, "rendered" if jobsets else "nothing", items, (*found.diagnostics, *duplicates), own)
 
 
-def _settings(where: Where, options: DiffOptions) -> Settings:
-    """The settings of a side: each its own, as they decide what becomes of an accelerator."""
+def _settings(spec: SideSpec, options: DiffOptions) -> Settings:
+    """Return the settings of a side. Each side has its own, because accelerators change the objects."""
     if options.no_config:
         return DEFAULT
-    if where.commit is None or options.config is not None:
-        return settings.of(where.paths, file=options.config)
-    file = where.commit.settings(where.paths[0])
+    if spec.commit is None or options.config is not None:
+        return settings.of(spec.paths, file=options.config)
+    file = spec.commit.settings(spec.paths[0])
     if isinstance(file, Diagnostic):
         return Settings(diagnostics=(file,))
     return DEFAULT if file is None else settings.of_file(file)
 
 
-def _compiled(where: Where, found: Reading, wanted: Settings, options: DiffOptions) -> Side:
+def _compiled(spec: SideSpec, found: Reading, own: Settings, options: DiffOptions) -> Side:
     run = compilation.Options(
         runtimes=options.runtimes,
         only=options.only,
         namespace=options.namespace,
-        settings=_as_reported(wanted, options),
+        settings=_as_reported(own, options),
         delivery=options.delivery._replace(name_suffix_hash=False),
     )
     result = compile_documents(found, run)
     items = tuple(_items(result, passthrough=options.passthrough))
-    return Side(where, "compiled", items, result.diagnostics, wanted)
+    return Side(spec, "compiled", items, result.diagnostics, own)
 
 
-def _as_reported(wanted: Settings, options: DiffOptions) -> Settings:
-    """Return the settings of a side with what others decide: which faults are reported, and as what."""
-    if options.reporting is not None:
-        reporting = options.reporting
-        wanted = wanted._replace(
-            disable=reporting.disable, strict=reporting.strict, field_validation=reporting.field_validation
-        )
+def _as_reported(own: Settings, options: DiffOptions) -> Settings:
+    """Return the settings of a side with those that others decide: disabled rules, strictness, field validation."""
+    if (reporting := options.reporting) is not None:
+        validation = reporting.field_validation
+        own = own._replace(disable=reporting.disable, strict=reporting.strict, field_validation=validation)
     if options.field_validation is not None:
-        wanted = wanted._replace(field_validation=options.field_validation)
-    return wanted
+        own = own._replace(field_validation=options.field_validation)
+    return own
 
 
 def _items(result: Compilation, *, passthrough: bool) -> Iterator[Item]:
@@ -170,7 +166,7 @@ def _items(result: Compilation, *, passthrough: bool) -> Iterator[Item]:
 
 
 def _rendered(documents: Iterable[Document]) -> tuple[tuple[Item, ...], list[Diagnostic]]:
-    """The objects of a rendered side; what is no object is somebody else's."""
+    """Return the objects of a rendered side, and a diagnostic for each duplicate; other documents are skipped."""
     first: dict[ObjectId, Item] = {}
     found = []
     for document in documents:
@@ -178,24 +174,24 @@ def _rendered(documents: Iterable[Document]) -> tuple[tuple[Item, ...], list[Dia
         if not (id.apiVersion and id.kind and id.name):
             continue
         if id in first:
-            found.append(_twice(id, document, first[id].document))
+            found.append(_duplicate(id, document, first[id].document))
         else:
             first[id] = Item(id, document.value, document)
     return tuple(first.values()), found
 
 
 def comparable(old: Side, new: Side, *, passthrough: bool) -> tuple[Side, Side]:
-    """The two without what only one of them could hold: who compiles one side has not made the other kinds."""
-    if passthrough or old.made == new.made or "compiled" not in {old.made, new.made}:
+    """Return both sides; compared with a compiled side, a rendered one keeps only the kinds that trainc writes."""
+    if passthrough or old.content == new.content or "compiled" not in {old.content, new.content}:
         return old, new
-    return _made_by_trainc(old), _made_by_trainc(new)
+    return _without_other_kinds(old), _without_other_kinds(new)
 
 
-def _made_by_trainc(side: Side) -> Side:
+def _without_other_kinds(side: Side) -> Side:
     items = tuple(
         item
         for item in side.items
-        if item.job is not None or (item.id.kind in MADE and not item.document.file.endswith(PASSED))
+        if item.job is not None or (item.id.kind in COMPILED_KINDS and not item.document.file.endswith(PASSED))
     )
     return side._replace(items=items)
 
@@ -203,19 +199,19 @@ def _made_by_trainc(side: Side) -> Side:
 def _mixed(job: Document, jobset: Document) -> Diagnostic:
     return Diagnostic.of(
         MIXED_SIDE,
-        "one side holds TrainJobs and JobSets",
-        "compare sources, or what was rendered of them: give the folder of the one kind",
+        "one side contains both TrainJobs and JobSets",
+        "give a folder with only sources or only rendered manifests",
         object=ObjectId.of(job.value),
         place=Place(document=job, path=("kind",)),
         related=(Related(message="a JobSet", place=Place(document=jobset, path=("kind",))),),
     )
 
 
-def _twice(id: ObjectId, document: Document, first: Document) -> Diagnostic:
+def _duplicate(id: ObjectId, document: Document, first: Document) -> Diagnostic:
     return Diagnostic.of(
         DUPLICATE_OBJECT,
-        f'a second {id.kind} "{id.name}"' + (f' in namespace "{id.namespace}"' if id.namespace else ""),
-        "keep one of them: the cluster would hold the one that is applied last",
+        f'duplicate {id.kind} "{id.name}"' + (f' in namespace "{id.namespace}"' if id.namespace else ""),
+        "remove one of them: the cluster would keep the one that is applied last",
         object=id,
         field="metadata.name",
         place=Place(document=document, path=("metadata", "name")),
@@ -224,9 +220,9 @@ def _twice(id: ObjectId, document: Document, first: Document) -> Diagnostic:
 
 
 def nothing(old: Side, new: Side) -> Diagnostic:
-    """What to say where neither side holds anything."""
+    """Return the error for two sides without TrainJobs and JobSets."""
     return Diagnostic.of(
         NOTHING_TO_COMPARE,
-        f"neither {old.where.name} nor {new.where.name} holds a TrainJob or a JobSet",
-        "give the folder that holds them: `trainc diff main jobs/`",
+        f"neither {old.spec.name} nor {new.spec.name} contains a TrainJob or a JobSet",
+        "give the folder that contains them: `trainc diff main jobs/`",
     )

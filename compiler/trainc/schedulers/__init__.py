@@ -1,7 +1,7 @@
-"""The gang schedulers. A policy's key in `podGroupPolicy` is the name of its file; a runtime may have several.
+"""The gang schedulers. A policy's key in `podGroupPolicy` is the name of its file; a runtime can have several.
 
-A scheduler has `VERSION`, the apiVersion of its PodGroups; `MARK`, by which a pod says what gang it is in; `group`,
-which returns the gang's PodGroup; and `CHECKS`, what its part of the webhook refuses.
+A scheduler has `VERSION`, the apiVersion of its PodGroups; `MARK`, the label or annotation by which a pod names its
+gang; `group`, which returns the gang's PodGroup; and `CHECKS`, the rules of its part of the webhook.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ class Gang(NamedTuple):
 
     members: int
     resources: Tree
-    """What all of them ask for."""
+    """The sum of their requests."""
 
 
 class Scheduler(Protocol):
-    """What a module in this folder offers."""
+    """The interface of a module in this folder."""
 
     VERSION: str
     """The apiVersion of its PodGroup."""
@@ -47,5 +47,5 @@ class Scheduler(Protocol):
 
 
 def of(policy: Tree | None) -> list[Scheduler]:
-    """The schedulers of a podGroupPolicy."""
+    """Return the schedulers of a podGroupPolicy."""
     return [cast("Scheduler", import_module(f"{__name__}.{key}")) for key in SCHEDULERS if key in (policy or {})]

@@ -1,4 +1,4 @@
-"""Coscheduling: the plugin of that name in the scheduler that runs the cluster, or in a second one beside it.
+"""Coscheduling: the scheduler plugin of that name, in the cluster's default scheduler or in a second one.
 
 Reads    podGroupPolicy.coscheduling.scheduleTimeoutSeconds.
 Adds     a label to every pod, and a PodGroup of scheduling.x-k8s.io.
@@ -22,7 +22,7 @@ CHECKS: Final[tuple[Check[[Plan]], ...]] = ()
 
 
 def group(plan: Plan, gang: Gang) -> Tree:
-    """The PodGroup, and how long its pods wait for one another."""
+    """Return the PodGroup, with the time that its pods wait for one another."""
     timeout = (plan.runtime.gang or {})["coscheduling"]["scheduleTimeoutSeconds"]
     spec = {"minMember": gang.members, "minResources": gang.resources, "scheduleTimeoutSeconds": timeout}
-    return {"apiVersion": VERSION, "kind": "PodGroup", "metadata": plan.named_like_the_job(), "spec": spec}
+    return {"apiVersion": VERSION, "kind": "PodGroup", "metadata": plan.object_metadata(), "spec": spec}

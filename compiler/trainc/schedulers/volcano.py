@@ -1,10 +1,10 @@
-"""Volcano: a batch scheduler of its own, with queues.
+"""Volcano: a separate batch scheduler with queues.
 
 Reads    podGroupPolicy.volcano.networkTopology; the JobSet's annotation scheduling.volcano.sh/queue-name, from the
-         runtime's template or a patch; the pods' priorityClassName, of which the last job's counts.
+         runtime's template or a patch; the pods' priorityClassName (the last job's is used).
 Adds     an annotation to every pod, and a PodGroup of scheduling.volcano.sh.
-Source   kubeflow/trainer v2.3.0, runtime plugin volcano. Its webhook also wants the priority class to exist, which
-         nobody can know offline.
+Source   kubeflow/trainer v2.3.0, runtime plugin volcano. Its webhook also requires that the priority class exists,
+         which trainc cannot check offline.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ QUEUE: Final = "scheduling.volcano.sh/queue-name"
 
 
 def group(plan: Plan, gang: Gang) -> Tree:
-    """The PodGroup, with its queue, its priority and how far apart its pods may be."""
+    """Return the PodGroup, with its queue, its priority class and its network topology."""
     spec: Tree = {"minMember": gang.members, "minResources": gang.resources}
     if QUEUE in plan.annotations:
         spec["queue"] = plan.annotations[QUEUE]
@@ -37,23 +37,23 @@ def group(plan: Plan, gang: Gang) -> Tree:
         spec["priorityClassName"] = named[-1]
     if topology := (plan.runtime.gang or {})["volcano"].get("networkTopology"):
         spec["networkTopology"] = topology
-    return {"apiVersion": VERSION, "kind": "PodGroup", "metadata": plan.named_like_the_job(), "spec": spec}
+    return {"apiVersion": VERSION, "kind": "PodGroup", "metadata": plan.object_metadata(), "spec": spec}
 
 
-@check("volcano-queue", stage="trainjob", title="The Volcano queue has no name")
+@check("volcano-queue", stage="trainjob", title="Empty Volcano queue name")
 def queue(plan: Plan) -> Iterator[Finding]:
-    """An annotation names the queue; without it, Volcano takes its default queue."""
+    """An annotation names the queue; without it, Volcano uses its default queue."""
     if plan.annotations.get(QUEUE) == "":
         yield Finding(
-            message=f"{QUEUE} is empty, and a queue has a name",
-            help="name a queue of the cluster (kubectl get queues.scheduling.volcano.sh), or leave the annotation out",
+            message=f"{QUEUE} must not be empty",
+            help="set a queue of the cluster (kubectl get queues.scheduling.volcano.sh), or remove the annotation",
             field=f"spec.annotations[{QUEUE}]",
             place=_annotated(plan),
         )
 
 
 def _annotated(plan: Plan) -> Place:
-    """Where the queue is named: in the last patch that does, else in the runtime."""
+    """Return the place of the annotation: in the last patch that sets it, else in the runtime."""
     for index in reversed(range(len(plan.job.patches))):
         path = ("spec", "runtimePatches", index, "trainingRuntimeSpec", "template", "metadata", "annotations", QUEUE)
         if get(plan.job.value, path) is not None:

@@ -1,1 +1,1 @@
-"""The lines of the input as a report shows them: cut out, underlined, and without secrets. Imported for a report."""
+"""Source lines in reports: excerpts with underlined columns and masked secrets. Imported only for a report."""

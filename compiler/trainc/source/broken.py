@@ -1,8 +1,8 @@
-"""Places in a file that holds a document which cannot be read: known by line and column, not by a path of fields.
+"""Locations in a file with an unreadable document, by line and column instead of a field path.
 
 Reads    the bytes of the file.
-Returns  locations, each with the text of the document around it: a report shows the line, and the rest of a large file
-         need not be kept.
+Returns  locations, each with the text of its document: a report shows the line, and the rest of a large file is not
+         kept in memory.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 _SEPARATOR: Final = b"\n---"
 _AROUND: Final = 2**16
-"""As many bytes before a line, and behind its beginning, are kept: a report needs the line, and what may say that it
-holds a secret."""
+"""The number of bytes kept before and after the start of a line: a report needs the line, and the text near it that may
+mark it as a secret."""
 _UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
-_SAYINGS: Final = {"set": "set here", "starts": "starts here"}
-"""What to say at the line with which a message ends, by the word before it."""
+_LABELS: Final = {"set": "set here", "starts": "starts here"}
+"""The label of the line with which a message ends, by the word before it."""
 
 
 class BrokenFile:
-    """A file with something wrong in it."""
+    """A file with an error."""
 
     def __init__(self, file: File) -> None:
         self.path = file.path
@@ -34,12 +34,12 @@ class BrokenFile:
         if self.data[:2] in _UTF_16:
             self.data = _in_utf_8(self.data)
         self.line = 1
-        """A line of the text, and the index at which it begins: lines are asked for in order, more or less."""
+        """The most recent line and its start index: lines are requested mostly in order."""
         self.index = 0
 
     def at(self, line: int, column: int = 0) -> Location:
-        """A place; without a column, all that is written on the line."""
-        index = self._begin_of(line)
+        """Return a location; without a column, the whole line without its surrounding space."""
+        index = self._start_of(line)
         if index is None:
             return Location(file=self.path, line=line, column=column)
         document = self._document(line, index)
@@ -50,14 +50,14 @@ class BrokenFile:
         return Location(self.path, line, first, line, len(written) + 1, document)
 
     def since(self, error: YamlError) -> tuple[Related, ...]:
-        """The line with which the error collides, where that is another one."""
+        """Return the line with which the error conflicts, if that is another line."""
         if error.since in (0, error.line):
             return ()
-        saying = _SAYINGS.get(error.what.rpartition(" ")[2], "opened here")
-        return (Related(message=saying, place=self.at(error.since)),)
+        label = _LABELS.get(error.what.rpartition(" ")[2], "opened here")
+        return (Related(message=label, place=self.at(error.since)),)
 
-    def _begin_of(self, line: int) -> int | None:
-        """The index at which a line begins; None where there is no such line."""
+    def _start_of(self, line: int) -> int | None:
+        """Return the index at which a line starts; None if there is no such line."""
         if line < self.line:
             self.line, self.index = 1, 0
         while self.line < line:
@@ -68,7 +68,7 @@ class BrokenFile:
         return self.index
 
     def _document(self, line: int, index: int) -> Document:
-        """The text around a line, between the separators before and behind it, as a document without a value."""
+        """Return the text around a line, up to the separators before and after it, as a document without a value."""
         begin = self.data.rfind(_SEPARATOR, max(index - _AROUND, 0), index + len(_SEPARATOR) - 1) + 1
         if not begin and index > _AROUND:
             begin = self.data.find(b"\n", index - _AROUND) + 1
@@ -79,7 +79,7 @@ class BrokenFile:
 
 
 def _in_utf_8(data: bytes) -> bytes:
-    """The bytes of a file in UTF-16, or nothing where it is too large to be shown, or none."""
+    """Convert a file from UTF-16 to UTF-8; return nothing if it is too large to show, or not UTF-16."""
     if len(data) > LARGEST:
         return b""
     try:

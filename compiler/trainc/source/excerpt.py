@@ -1,8 +1,8 @@
-"""One line of the input as a terminal shows it, and which of its columns are underlined.
+"""One source line as a terminal shows it, and the columns to underline.
 
-Reads    a location, which knows the text that it is a place of.
-Returns  the line without its secrets, cut to a width, with control characters escaped, and the columns to underline:
-         tabs, wide characters and accents keep them where they belong.
+Reads    a location, with the text that it refers to.
+Returns  the line with masked secrets, cut to a width, with control characters escaped; and the columns to underline,
+         which account for tabs, wide characters and accents.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from trainc.source.patterns import Stretch
 
 WIDTH: Final = 120
-"""As many columns of a line are shown."""
+"""Maximum columns shown of a line."""
 _BEFORE: Final = 40
-"""As many columns before the place, where the line is cut on the left."""
+"""Columns shown before the location if the line is cut on the left."""
 _AROUND: Final = 1024
-"""How far from the place secrets are looked for, in characters: one may begin outside of what is shown."""
+"""Distance from the location in which secrets are searched, in characters: one may start outside the excerpt."""
 _CUT: Final = "..."
 _MASK: Final = "***"
 _TAB: Final = "    "
@@ -33,18 +33,18 @@ _TOKEN: Final = re.compile(r""""[^"\n]*"?|'[^'\n]*'?|[^\s"',:\[\]{}]+""")
 
 
 class Excerpt(NamedTuple):
-    """A line to show."""
+    """A source line as shown in a report."""
 
     number: int
     text: str
     column: int
     """The first column of `text` to underline, from 0."""
     width: int
-    """How many columns to underline."""
+    """The number of columns to underline."""
 
 
 class _Cell(NamedTuple):
-    """One character of the line, or one secret, as it is shown."""
+    """One character of the line, or one secret, as shown."""
 
     begin: int
     end: int
@@ -53,7 +53,7 @@ class _Cell(NamedTuple):
 
 
 def excerpt(at: Location) -> Excerpt | None:
-    """The line of a location; None where a whole file is meant."""
+    """Return the excerpt of a location; None for a location that is a whole file."""
     if at.source is None or not at.line:
         return None
     text = at.source.text
@@ -72,18 +72,18 @@ def excerpt(at: Location) -> Excerpt | None:
 
 
 def hidden(at: Location) -> list[Stretch]:
-    """The secrets of the line of a location, as far as it is shown."""
+    """Return the secrets in the part of a location's line that is shown."""
     assert at.source is not None
     begin, end = line(at.source, at.line)
     first, _ = place(at)
-    step = (first - begin) // _AROUND  # the same for neighbours, for which the secrets are then known
+    step = (first - begin) // _AROUND  # the same for nearby locations, so that their secrets are cached
     low, high = begin + max(step - 1, 0) * _AROUND, min(end, begin + (step + 2) * _AROUND)
     found = secrets(at.source.text, low, high, parsed=at.source.value is not None)
     return [stretch for stretch in found if stretch[1] > first - WIDTH and stretch[0] < first + 2 * WIDTH]
 
 
 def line(document: Document, number: int) -> tuple[int, int]:
-    """From which index of the document's text to which a line of its file reaches, without its line break."""
+    """Return the start and end index, in the document's text, of a line of its file, without its line break."""
     text, known = document.text, lines(document.text)
     wanted = min(max(number - document.line, 0) + 1, len(known))
     begin = known.begin(wanted)
@@ -98,7 +98,7 @@ def line(document: Document, number: int) -> tuple[int, int]:
 
 
 def place(at: Location) -> tuple[int, int]:
-    """From which index of the text to which a location reaches on its first line."""
+    """Return the start and end index of a location on its first line."""
     assert at.source is not None
     text, document = at.source.text, at.source
     begin, end = line(document, at.line)
@@ -115,7 +115,7 @@ def place(at: Location) -> tuple[int, int]:
 
 
 def _cells(text: str, begin: int, end: int, secrets: list[Stretch]) -> list[_Cell]:
-    """The line as it is shown; a secret is one cell, whatever its length."""
+    """Return the cells of a line; a secret of any length is one cell."""
     cells: list[_Cell] = []
     at = begin
     for low, high in secrets:
@@ -130,7 +130,7 @@ def _cells(text: str, begin: int, end: int, secrets: list[Stretch]) -> list[_Cel
 
 
 def _plain(text: str, begin: int, end: int) -> list[_Cell]:
-    """The characters of a stretch without secrets."""
+    """Return the cells of a range without secrets."""
     stretch = text[begin:end]
     if stretch.isascii() and stretch.isprintable():
         return [_Cell(index, index + 1, character, 1) for index, character in enumerate(stretch, begin)]
@@ -148,7 +148,7 @@ def _cell(text: str, index: int) -> _Cell:
 
 
 def _width(character: str) -> int:
-    """How many columns of a terminal a character takes."""
+    """Return the number of terminal columns of a character."""
     if unicodedata.combining(character) or unicodedata.category(character) in ("Mn", "Me"):
         return 0
     return 2 if unicodedata.east_asian_width(character) in ("W", "F") else 1
@@ -157,16 +157,16 @@ def _width(character: str) -> int:
 def _cut(
     number: int, cells: list[_Cell], marked: tuple[int, int], *, more: tuple[bool, bool], headless: bool
 ) -> Excerpt:
-    """The excerpt of as many cells as fit, the marked ones among them.
+    """Return the excerpt with as many cells as fit, including the marked ones.
 
-    more      whether the line goes on before and behind the cells
-    headless  whether the line begins with something that belongs to another document
+    more      whether the line continues before and after the cells
+    headless  whether the line starts with text of another document
     """
     first, end = 0, len(cells)
     before, mark = _columns(cells[: marked[0]]), _columns(cells[marked[0] : marked[1]])
-    room = WIDTH - 2 * len(_CUT) - _BEFORE  # for a mark that is moved to the left
+    space = WIDTH - 2 * len(_CUT) - _BEFORE  # for a mark that is moved to the left
     fits = not any(more) and _columns(cells) <= WIDTH
-    if not fits and (more[0] or before > room or (before + mark > WIDTH - len(_CUT) and mark <= room)):
+    if not fits and (more[0] or before > space or (before + mark > WIDTH - len(_CUT) and mark <= space)):
         first = _fitting(cells, marked[0], _BEFORE, backwards=True)
     head = _CUT if first or more[0] or headless else ""
     if more[1] or _columns(cells[first:]) > WIDTH - len(head):
@@ -183,7 +183,7 @@ def _columns(cells: list[_Cell]) -> int:
 
 
 def _fitting(cells: list[_Cell], index: int, columns: int, *, backwards: bool) -> int:
-    """How far one can go from a cell within so many columns."""
+    """Return the index that is reached from a cell within a number of columns."""
     step = -1 if backwards else 1
     while 0 <= (at := index - 1 if backwards else index) < len(cells) and cells[at].width <= columns:
         columns -= cells[at].width

@@ -1,8 +1,8 @@
-"""Masking: values of manifests without their secrets, as reports show those of the input.
+"""Mask secrets in manifest values, as reports do in source lines.
 
-Reads    a value, and whether what stands around it says that it is a secret.
-Returns  the value with `***` for what is hidden: the values of variables, flags and fields whose names say so
-         (`source.names`), the data of Secrets, kubectl's copy of a whole manifest, and what its own form betrays
+Reads    a value, and whether its context marks it as a secret.
+Returns  the value with `***` for each secret: the values of variables, flags and fields with secret names
+         (`source.names`), the data of Secrets, kubectl's copy of a whole manifest, and text in the form of a secret
          (`--token=abc`, https://user:password@host).
 """
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 MASK: Final = "***"
 
 Secrecy = Literal["", "named", "whole"]
-"""Whether a value is none, a secret by its name, unless it is a switch or a reference, or a secret whatever it is."""
+"""Not a secret; a secret by name, unless the value is a switch or a reference; or a secret with any value."""
 
 
 def masked(value: Any, *, secret: Secrecy = "") -> Any:
-    """The value as it may be shown; `secret` is what is known of all of it.
+    """Return the value with its secrets masked; `secret` applies to the whole value.
 
     >>> masked({"name": "HF_TOKEN", "value": "hf_abc"}), masked(["--api-key", "abc", "--lr=1"])
     ({'name': 'HF_TOKEN', 'value': '***'}, ['--api-key', '***', '--lr=1'])
@@ -39,7 +39,7 @@ def masked(value: Any, *, secret: Secrecy = "") -> Any:
 
 
 def is_secret_at(tree: Any, path: Path) -> Secrecy:
-    """Whether what stands at a path is a secret, by what stands around it."""
+    """Whether the value at a path is a secret, by its context."""
     for length, step in enumerate(path):
         around = get(tree, path[:length])
         found: Secrecy = ""
@@ -53,7 +53,7 @@ def is_secret_at(tree: Any, path: Path) -> Secrecy:
 
 
 def _secret_field(mapping: Tree, key: str) -> Secrecy:
-    """Whether a field of a mapping is secret. Fields within it have names of their own, but for data of a Secret."""
+    """Whether a field of a mapping is secret. Nested fields have their own names, except in the data of a Secret."""
     if key == LAST_APPLIED or (key in {"data", "stringData"} and mapping.get("kind") == "Secret"):
         return "whole"
     inner = mapping.get(key)
@@ -63,7 +63,7 @@ def _secret_field(mapping: Tree, key: str) -> Secrecy:
 
 
 def _behind_flag(items: list[Any], index: int) -> Secrecy:
-    """Whether an item of a command line is the value of a flag that names a secret: [--token, abc]."""
+    """Whether a command-line item is the value of a flag with a secret name: [--token, abc]."""
     before = items[index - 1] if 0 < index <= len(items) else None
     if not isinstance(before, str) or not before.startswith("-") or "=" in before or not is_secret(before):
         return ""
@@ -71,7 +71,7 @@ def _behind_flag(items: list[Any], index: int) -> Secrecy:
 
 
 def _text(text: str, *, secret: bool) -> str:
-    """A text without its secrets; a switch, and a reference to what stands elsewhere, is none."""
+    """Mask the secrets in a text; switches and references are not secrets."""
     shown, end = [], 0
     for begin, last in joined(hidden(text, 0, len(text)) if secret else in_line(text)):
         shown += [text[end:begin], MASK]

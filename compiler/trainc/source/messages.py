@@ -1,7 +1,7 @@
-"""Messages without secrets: a message may quote the value that it complains of.
+"""Mask secrets in messages, which may quote the value that they report.
 
-Reads a located diagnostic; returns it with `***` for what is hidden where it points, and for what looks like a secret
-in the sentence itself.
+Reads a located diagnostic; returns it with `***` for the secrets at its location, and for text in the message that
+looks like a secret.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from trainc.diagnostics import Diagnostic
 
 _MASK: Final = "***"
-_SAYS_SOMETHING: Final = re.compile(r"\w")
+_HAS_WORD: Final = re.compile(r"\w")
 _PROPERTIES: Final = re.compile(r"\A(?:[!&]\S*\s+)+")
 """A tag and an anchor before a value."""
 _QUOTED: Final = 50
-"""A message quotes at least as many characters of a longer value."""
+"""The minimum number of characters that a message quotes of a longer value."""
 
 
 def without_secrets(diagnostic: Diagnostic) -> Diagnostic:
-    """The diagnostic with its secrets hidden."""
+    """Return the diagnostic with its secrets masked."""
     values = sorted(_values(diagnostic.place), key=len, reverse=True)
     message, help = masked(diagnostic.message, values), masked(diagnostic.help, values)
     if message == diagnostic.message and help == diagnostic.help:
@@ -36,16 +36,16 @@ def without_secrets(diagnostic: Diagnostic) -> Diagnostic:
 
 
 def _values(at: object) -> set[str]:
-    """What is hidden around a place, as a message may spell it."""
+    """Return the secrets at a location, in all forms that a message may quote."""
     if not isinstance(at, Location) or at.source is None or not at.line:
         return set()
     values = {at.source.text[begin:end] for begin, end in hidden(at)}
-    return {spelling for value in values for spelling in _spellings(value)}
+    return {form for value in values for form in _forms(value)}
 
 
 @lru_cache(maxsize=256)
-def _spellings(literal: str) -> tuple[str, ...]:
-    """A value as it is written, as it is read, and as JSON has it; of a list or mapping, what is in it."""
+def _forms(literal: str) -> tuple[str, ...]:
+    """Return a value as written, as parsed and as JSON; for a list or mapping, the values in it."""
     from trainc.kubernetes.documents import YamlError, parse
 
     bare = _PROPERTIES.sub("", literal)
@@ -62,11 +62,11 @@ def _spellings(literal: str) -> tuple[str, ...]:
                 waiting += value.values() if isinstance(value, dict) else value
             elif value is not None:
                 found |= {str(value), json.dumps(value, ensure_ascii=False).strip('"')}
-    return tuple(spelling for spelling in found if _SAYS_SOMETHING.search(spelling))
+    return tuple(form for form in found if _HAS_WORD.search(form))
 
 
 def masked(text: str, values: list[str]) -> str:
-    """A message without some values, the longest of them first, and without what its own form betrays."""
+    """Mask some values, sorted by length in descending order, in a message; and text in the form of a secret."""
     for value in values:
         if value[:_QUOTED] in text:
             rest = rf"(?:{re.escape(value[_QUOTED:])}|.{{0,20}}?\.\.\.)" if len(value) > _QUOTED else ""

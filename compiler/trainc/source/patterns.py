@@ -1,7 +1,7 @@
-"""Secrets as they are written in one line: behind a flag, behind the name of a variable, in a URI.
+"""Patterns for secrets in one line: after a flag, after a variable name, in a URI.
 
-Reads a line of the input, or a message that quotes one; returns the stretches of it that a report hides. It does not
-parse, so it works on what cannot be parsed, and on the scripts and commands that stand within a value.
+Reads a source line, or a message that quotes one; returns the ranges that a report masks. No parsing is involved, so
+the patterns also work on invalid text, and on scripts and commands inside a value.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 Stretch = tuple[int, int]
-"""From the index of the first character to behind the last one."""
+"""The index of the first character, and the index after the last one."""
 
 _NAME: Final = r"[A-Za-z_][\w./-]{0,252}"
 _WORD: Final = r"""(?:"(?:[^"\\\n]|\\.)*"?|'(?:[^'\n]|'')*'?|(?:\$\([^()\s]*\)|\$\{[^{}\s]*\}|[^\s"',;&|(){}\[\]])+)"""
@@ -34,11 +34,11 @@ _BEARER: Final = re.compile(r"\b(?:[Bb]earer|[Bb]asic)[ \t]+([\w.~+/=-]{8,})")
 _HARMLESS: Final = re.compile(
     r"""(?i:true|false|yes|no|on|off|null|none|~)|\$\([^()]*\)|\$\{[^{}]*\}|\$\w+|\{\{.*\}\}|[|>][-+0-9]*|\*\S+|"""
 )
-"""What is no secret whatever its name: a switch, and a reference to what stands elsewhere."""
+"""Values that are not secret under any name: switches, and references to values elsewhere."""
 
 
 def joined(stretches: Iterable[Stretch]) -> Iterator[Stretch]:
-    """The stretches in order, with those that overlap made one."""
+    """Yield the ranges in order, with overlapping ones combined."""
     begin, end = -1, -1
     for a, b in sorted(stretches):
         if a < end:
@@ -52,7 +52,7 @@ def joined(stretches: Iterable[Stretch]) -> Iterator[Stretch]:
 
 
 def in_line(line: str) -> Iterator[Stretch]:
-    """The secrets of a line of YAML, JSON or a script."""
+    """Yield the secrets in a line of YAML, JSON or a script."""
     yield from in_message(line)
     for match in _FIELD.finditer(line):
         if is_secret(match[2] or match[3]):
@@ -60,7 +60,7 @@ def in_line(line: str) -> Iterator[Stretch]:
 
 
 def value_at(line: str, index: int, *, in_json: bool = False) -> Iterator[Stretch]:
-    """The scalar that begins at an index of a line, behind `key: `; nothing where a list or mapping does."""
+    """Yield the scalar that starts at an index of a line, after `key: `; nothing for a list or mapping."""
     before = line[:index]
     in_flow = in_json or before.count("{") > before.count("}") or before.count("[") > before.count("]")
     value = None if line[index : index + 1] in _NO_SCALAR else (_IN_FLOW if in_flow else _TO_THE_END).match(line, index)
@@ -69,7 +69,7 @@ def value_at(line: str, index: int, *, in_json: bool = False) -> Iterator[Stretc
 
 
 def in_message(text: str) -> Iterator[Stretch]:
-    """The secrets of a text that is no YAML, such as a sentence: those of commands and URIs."""
+    """Yield the secrets in a text that is not YAML, such as a sentence: those in commands and URIs."""
     for sign, named in (("-", _FLAG), ("=", _VARIABLE)):
         for match in named.finditer(text) if sign in text else ():
             if is_secret(match[1]):
@@ -80,7 +80,7 @@ def in_message(text: str) -> Iterator[Stretch]:
 
 
 def hidden(text: str, begin: int, end: int) -> Iterator[Stretch]:
-    """What to hide of a value: all of it but its quotes, and nothing of what is harmless."""
+    """Yield the range to mask in a value: all of it except its quotes; nothing for a harmless value."""
     if end - begin > 1 and text[begin] in "\"'" and text[end - 1] == text[begin]:
         begin, end = begin + 1, end - 1
     if begin < end and not (end - begin < 256 and _HARMLESS.fullmatch(text, begin, end)):

@@ -1,7 +1,7 @@
-"""Where the secrets of a document stand: the values of variables, fields and flags whose names say so.
+"""Positions of the secrets in a document: the values of variables, fields and flags with secret names.
 
-Reads a document's text; returns the stretches of a part of it that a report hides. What can be parsed is known by its
-structure, however it is written; in the rest, by what stands around a line. `patterns` looks at the line itself.
+Reads a document's text; returns the ranges in a part of it that a report masks. In text that can be parsed, secrets are
+found by structure, in any notation; in other text, by the lines around them. `patterns` checks the line itself.
 """
 
 from __future__ import annotations
@@ -36,21 +36,21 @@ _ROLES: Final[dict[str, _Role]] = {
     "stringData": "fields",
     LAST_APPLIED: "whole",
 }
-"""The fields by name: of a variable, of a Secret, of an annotation."""
-_MISSPELT: Final[dict[str, _Role]] = {"value": "value", "name": "name"}
-"""What was meant to be one of these is no reason to show the other."""
-_ALIKE: Final = 0.7
+"""The roles of fields by name: in a variable, a Secret or an annotation."""
+_MISSPELLED: Final[dict[str, _Role]] = {"value": "value", "name": "name"}
+"""Fields that are also recognized if misspelled, so that the other field of the pair stays masked."""
+_SIMILAR: Final = 0.7
 _LARGE: Final = 2**20
-"""A text of as many characters that cannot be parsed is not parsed again."""
+"""An unparsable text of at least this many characters is not parsed again."""
 _LONGEST: Final = 256
-"""No name of a variable, a field or a flag is as long."""
+"""Maximum length of the name of a variable, field or flag."""
 
 
 @lru_cache(maxsize=64)
 def secrets(text: str, begin: int, end: int, *, parsed: bool) -> tuple[Stretch, ...]:
-    """What to hide of one line of a text, or of a part of it; in order, and none within another.
+    """Return the ranges to mask in a line of a text, or in a part of it; in order, without overlaps.
 
-    parsed    whether the text is a document without errors: only then its structure says all
+    parsed    whether the text is a valid document; only then is its structure sufficient
     """
     found = [(begin + a, begin + b) for a, b in in_line(text[begin:end])]
     whole = parsed
@@ -68,7 +68,7 @@ def secrets(text: str, begin: int, end: int, *, parsed: bool) -> tuple[Stretch, 
 
 
 def _within(text: str, node: JsonNode, begin: int, end: int) -> Iterator[Stretch]:
-    """The secrets between two indices by the structure: JSON is read only as far as that."""
+    """Yield the secrets between two indices by structure; JSON is read only up to there."""
     fields = node.near(begin, end) if node.sequence else list(node.fields.values())
     yield from _in_list(text, fields) if node.sequence else _in_mapping(text, node)
     for _, _, value in fields:
@@ -78,7 +78,7 @@ def _within(text: str, node: JsonNode, begin: int, end: int) -> Iterator[Stretch
 
 @lru_cache(maxsize=4)
 def _in_structure(text: str) -> list[Stretch]:
-    """The secrets of a text by its structure, as far as it can be parsed; in order, and none within another."""
+    """Return the secrets in the parsable part of a text by structure; in order, without overlaps."""
     with uncollected():
         return list(joined(_everywhere(text)))
 
@@ -97,7 +97,7 @@ def _everywhere(text: str) -> Iterator[Stretch]:
 
 
 def _in_list(text: str, items: Sequence[PositionedKey | JsonField]) -> Iterator[Stretch]:
-    """The word behind a flag: [--token, abc]."""
+    """Yield the word after a flag: [--token, abc]."""
     flag = False
     for _, _, item in items:
         word = _word(text, item)
@@ -109,9 +109,9 @@ def _in_list(text: str, items: Sequence[PositionedKey | JsonField]) -> Iterator[
 def _in_mapping(text: str, node: Value) -> Iterator[Stretch]:
     roles = [(role, field.value) for key, field in node.fields.items() if (role := _role(str(key)))]
     for role, value in roles:
-        if role == "whole" or (role == "value" and _says(text, roles, "name", is_secret)):
+        if role == "whole" or (role == "value" and _has_value(text, roles, "name", is_secret)):
             yield from _whole(text, value)
-        elif role == "fields" or (role == "data" and _says(text, roles, "kind", "Secret".__eq__)):
+        elif role == "fields" or (role == "data" and _has_value(text, roles, "kind", "Secret".__eq__)):
             for field in value.fields.values():
                 yield from _whole(text, field.value)
         elif role == "secret":
@@ -120,14 +120,14 @@ def _in_mapping(text: str, node: Value) -> Iterator[Stretch]:
             yield from _user(text, value)
 
 
-def _says(text: str, roles: Sequence[tuple[_Role, Value]], role: _Role, test: Callable[[str], bool]) -> bool:
-    """Whether a field of that role has a value that passes a test."""
+def _has_value(text: str, roles: Sequence[tuple[_Role, Value]], role: _Role, test: Callable[[str], bool]) -> bool:
+    """Whether a field with that role has a value that passes a test."""
     return any(test(_word(text, value)) for other, value in roles if other == role)
 
 
 @lru_cache(maxsize=2**16)
 def _role(key: str) -> _Role:
-    """What a field means for itself or for its neighbours."""
+    """Return the role of a field, for itself or for the other fields of its mapping."""
     for word, role in _ROLES.items():
         if key == word:
             return role
@@ -135,22 +135,22 @@ def _role(key: str) -> _Role:
         return "secret"
     if key.lower().endswith(("uri", "url")):
         return "address"
-    return next((role for word, role in _MISSPELT.items() if _is_like(key, word)), "")
+    return next((role for word, role in _MISSPELLED.items() if _is_like(key, word)), "")
 
 
 def _is_like(key: str, word: str) -> bool:
-    return SequenceMatcher(None, key.lower(), word).ratio() > _ALIKE
+    return SequenceMatcher(None, key.lower(), word).ratio() > _SIMILAR
 
 
 def _scalars(text: str, value: Value) -> Iterator[Stretch]:
-    """A scalar, or the scalars of a list; fields of a mapping have names of their own."""
+    """Yield a scalar, or the scalars of a list; the fields of a mapping have their own names."""
     for node in [field.value for field in value.fields.values()] if value.sequence else [value]:
         if node.sequence is None:
             yield from _whole(text, node)
 
 
 def _user(text: str, value: Value) -> Iterator[Stretch]:
-    """What stands before the @ of an address without a scheme: `patterns` knows those that have one."""
+    """Yield the part before the @ of an address without a scheme; `patterns` handles addresses with one."""
     word = _word(text, value)
     before, at, _ = word.rpartition("@")
     if at and "://" not in word:
@@ -163,6 +163,6 @@ def _whole(text: str, node: Value) -> Iterator[Stretch]:
 
 
 def _word(text: str, node: Value) -> str:
-    """A short scalar without its quotes."""
+    """Return a short scalar without its quotes."""
     literal = text[node.index : node.end] if node.sequence is None and node.end - node.index < _LONGEST else ""
     return literal.strip("\"'")

@@ -1,9 +1,9 @@
-"""Tracing: for a field of a compiled object, the line of the TrainJob, patch, runtime or trainc.yaml that caused it.
+"""Field provenance: the line of the TrainJob, patch, runtime or trainc.yaml that caused a field of a compiled object.
 
-Reads    a plan that has been through the pipeline, and the path of a field.
-Returns  its origins, the last one first. The stages are run again (`history`) and their patches read backwards; what
-         the merge has written is found by its path in the document that was merged, anything else by experiment
-         (`experiments`). Nothing of this is imported or done before somebody asks.
+Reads    a plan that has passed through the pipeline, and the path of a field.
+Returns  the field's origins, the last one first. The stages run again (`history`), and their patches are read
+         backwards. A field that the merge wrote is found by its path in the merged document, any other field by
+         experiment (`experiments`). The package is imported on demand.
 """
 
 from __future__ import annotations
@@ -30,36 +30,35 @@ if TYPE_CHECKING:
 __all__ = ["OPTION", "Origin", "Trace", "maker", "standing"]
 
 OPTION: Final = "an option of the command line"
-"""Whose a field is that stands in no document."""
+"""The source of a field that is in no document."""
 
 
 class Origin(NamedTuple):
-    """One writing of a field."""
+    """One write of a field."""
 
     place: Place
-    """The field of the input that caused it; for what nobody has said, the nearest one around it."""
+    """The input field that caused it; without one, the nearest enclosing field."""
     by: str
-    """Who wrote it, in words: the TrainJob; patch "acme.io/pools"; the torch framework, from spec.trainer.numNodes."""
+    """The source, for reports: the TrainJob; patch "acme.io/pools"; the torch framework, from spec.trainer.numNodes."""
     stage: str
-    """The stage that wrote it, by its name in `trainc.pipeline.STAGES`."""
+    """The name of the stage in `trainc.pipeline.STAGES`."""
     value: Any
-    """What it wrote."""
+    """The written value."""
 
 
 class _Source(NamedTuple):
-    """A field of the input that caused one of the output."""
+    """An input field that caused an output field."""
 
     place: Place
-    said: Any
-    """Its value."""
+    value: Any
     by: str
-    """Whose field it is, in words."""
+    """The source, for reports."""
     exact: bool = True
-    """Whether the value hangs on it, and not only that there is one."""
+    """Whether the value depends on it; if False, only the field's presence does."""
 
 
 class Trace:
-    """Where the fields of one TrainJob's objects come from. It keeps what it has found out: ask the same one again."""
+    """The provenance of one TrainJob's objects. A trace caches its results, so use one for all fields."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -67,23 +66,23 @@ class Trace:
         self._experiments = Experiments(plan)
 
     def origin(self, index: int, path: Path) -> Origin:
-        """The last writing of a field of the object at `index`; of a field that is not there, of what lacks it."""
+        """Return the last write of a field of the object at `index`; for a missing field, of its nearest parent."""
         return next(self.origins(index, path))
 
     def origins(self, index: int, path: Path) -> Iterator[Origin]:
-        """Every writing of a field, the last one first."""
+        """Yield every write of a field, the last one first."""
         objects = self.steps[-1].after
         wanted = objects_of_a_job(objects)[index]
         whole = (next(position for position, tree in enumerate(objects) if tree is wanted), *path)
         while at(objects, whole) is GONE:
             whole = whole[:-1]
-        for number, there in self._writings(len(self.steps) - 1, whole):
+        for number, there in self._writes(len(self.steps) - 1, whole):
             yield self._origin(number, there)
 
     def point(self, index: int, path: Path) -> tuple[Place, tuple[Related, ...]]:
-        """Where a diagnostic of an object points: into the TrainJob, with the runtime's line beside its reference.
+        """Return the place and related places of a diagnostic; for a runtime's field, the TrainJob's reference to it.
 
-        A mapping or a list, and what lacks a field, is best seen where a document says something of it.
+        A mapping, a list or the parent of a missing field is placed where a document sets a part of it.
         """
         origins = list(self.origins(index, path))
         whole = isinstance(origins[0].value, dict | list)
@@ -92,8 +91,8 @@ class Trace:
             return self.plan.job.at("spec", "runtimeRef"), (Related(message="the runtime", place=origin.place),)
         return origin.place, ()
 
-    def _writings(self, last: int, path: Path) -> Iterator[tuple[int, Path]]:
-        """The steps that changed what is at a path after step `last`, backwards, each with the path after it."""
+    def _writes(self, last: int, path: Path) -> Iterator[tuple[int, Path]]:
+        """Yield the steps up to `last` that changed the value at a path, backwards, each with the path after it."""
         for number in range(last, -1, -1):
             step = self.steps[number]
             before = corresponding_path(step.after, path, step.before)
@@ -104,7 +103,7 @@ class Trace:
             path = before
 
     def _origin(self, number: int, path: Path) -> Origin:
-        """What one step wrote at a path, and why."""
+        """Return the origin of the value that one step wrote at a path."""
         step = self.steps[number]
         value = at(step.after, path)
         source = self._source(step, path)
@@ -116,14 +115,14 @@ class Trace:
             by = maker(self.plan, step.stage)
         elif place != source.place:
             by = f"a default of {by}"
-        elif not (str(source.said) == str(value) and (step.stage != "framework" or alike(place.path[-1:], path[-1:]))):
+        elif not (str(source.value) == str(value) and (step.stage != "framework" or alike(place.path[-1:], path[-1:]))):
             by = f"{maker(self.plan, step.stage)}, from {field_of(place.path)}"
         return Origin(place, by, step.stage, value)
 
     def _source(self, step: StageRecord, path: Path) -> _Source | None:
-        """The field of the input that a step had what it wrote at a path from."""
+        """Return the input field from which a step derived the value at a path."""
         if step.stage == "store":
-            return None  # its defaults hang on nothing
+            return None  # its defaults depend on no field
         if step.stage == "override":
             return self._merged(step, path)
         tree = at(step.after, path)
@@ -132,11 +131,11 @@ class Trace:
         cause = self._experiments.cause(Written(step.stage, path, step.after))
         if cause is None:
             return None
-        source = self._said(cause.field.owner, cause.field.path)
+        source = self._source_at(cause.field.owner, cause.field.path)
         return source if cause.to_value else source._replace(place=source.place._replace(key=True), exact=False)
 
     def _merged(self, step: StageRecord, path: Path) -> _Source | None:
-        """The same field in the template that was merged."""
+        """Return the same field in the merged template."""
         if step.patch is None:
             base: Path = ("spec", "template")
             template = get(self.plan.runtime.value, base, {})
@@ -144,10 +143,10 @@ class Trace:
             base = ("spec", "runtimePatches", step.patch, "trainingRuntimeSpec", "template")
             template = get(self.plan.job.value, base, {})
         there = corresponding_path(step.after[0], path[1:], template)
-        return None if there is None else self._said("runtime" if step.patch is None else "job", (*base, *there))
+        return None if there is None else self._source_at("runtime" if step.patch is None else "job", (*base, *there))
 
     def _within(self, step: StageRecord, path: Path) -> _Source | None:
-        """The source of what a step wrote in a mapping or a list; the mapping that it was copied from, if it was."""
+        """Return the source of the fields that a step wrote in a mapping or a list; of a copy, the original."""
         before = corresponding_path(step.after, path, step.before)
         operations = patch(GONE if before is None else at(step.before, before), at(step.after, path))
         written = ((*o.path, *leaf) for o in operations if o.op != "remove" for leaf in leaves(o.value))
@@ -156,15 +155,15 @@ class Trace:
             source = self._source(step, (*path, *leaf))
             if source is not None and (found is None or source.exact):
                 found = source
-                if alike(source.place.path[-len(leaf) :], leaf):  # the mapping was copied, not only the field in it
+                if alike(source.place.path[-len(leaf) :], leaf):  # the whole mapping was copied
                     place = source.place._replace(path=source.place.path[: -len(leaf)])
-                    found = source._replace(place=place, said=at(step.after, path))
+                    found = source._replace(place=place, value=at(step.after, path))
                 if source.exact:
                     break
         return found
 
-    def _said(self, owner: Owner, path: Path) -> _Source:
-        """A field of the TrainJob, the runtime or the project as a source."""
+    def _source_at(self, owner: Owner, path: Path) -> _Source:
+        """Return a field of the TrainJob, the runtime or the project as a source."""
         if owner == "project":
             project = self.plan.project
             return _Source(project.at(*path), at(project.value, path), project.document.file)
@@ -175,14 +174,14 @@ class Trace:
         by = "the TrainJob"
         if path == ("metadata", "namespace") and not is_written(place):
             by = OPTION
-        if place.path[:2] == ("spec", "runtimePatches") and len(path) > 2:  # an older dialect has them elsewhere
+        if place.path[:2] == ("spec", "runtimePatches") and len(path) > 2:  # older dialects have other fields
             by = f'patch "{get(self.plan.job.value, (*path[:3], "manager"))}"'
         return _Source(place, at(self.plan.job.value, path), by)
 
     def _around(self, number: int, path: Path) -> Place:
-        """The nearest place for a field that is nowhere in the input: where what it is in was begun."""
+        """Return the place for a field without an input field: the first source of the nearest enclosing one."""
         for length in reversed(range(len(path))):
-            for earlier, there in reversed(list(self._writings(number, path[:length]))):
+            for earlier, there in reversed(list(self._writes(number, path[:length]))):
                 source = self._source(self.steps[earlier], there)
                 if source is not None:
                     return standing(source.place)
@@ -190,7 +189,7 @@ class Trace:
 
 
 def maker(plan: Plan, stage: str) -> str:
-    """Who writes at a stage what nobody has said."""
+    """Return the source of a stage's values that no input field sets."""
     if stage == "framework":
         return f"the {plan.runtime.framework} framework"
     if stage == "accelerate":
@@ -201,14 +200,14 @@ def maker(plan: Plan, stage: str) -> str:
 
 
 def alike(path: Path, other: Path) -> bool:
-    """Whether two paths are the same but for where in their lists the items are."""
+    """Return whether two paths differ only in list indices."""
     return len(path) == len(other) and all(
         a == b or (isinstance(a, int) and isinstance(b, int)) for a, b in zip(path, other, strict=True)
     )
 
 
 def is_written(place: Place) -> bool:
-    """Whether the text of the document has the field, too: a namespace may have been given beside it."""
+    """Return whether the document's text contains the field; an option can set a namespace that the text lacks."""
     from trainc.kubernetes.documents.positions import span
 
     path = (*place.document.within, *place.path)
@@ -216,7 +215,7 @@ def is_written(place: Place) -> bool:
 
 
 def standing(place: Place) -> Place:
-    """The place, or the nearest one around it that is written in the document."""
+    """Return the place, or the nearest enclosing place that the document contains."""
     while at(place.document.value, place.path) is GONE:
         place = place._replace(path=place.path[:-1])
     return place

@@ -1,9 +1,10 @@
-"""Counterparts: where a field of one manifest is in another one, whose lists may have other items around it.
+"""The correspondence between two manifests: the path of a field in another manifest, whose lists may differ.
 
 Reads    two JSON trees and a path in the first.
-Returns  the path in the second. Items of lists are followed by what Kubernetes merges them by; of several with the
-         same key each is itself; one that alone has another key now is still the one in its place.
-Source   Kubernetes 1.36 and JobSet 0.12: the merge keys of the lists that a JobSet holds; Trainer v2.3: runtimePatches.
+Returns  the path in the second. List items correspond by Kubernetes' merge key. Of several items with the same key, the
+         first corresponds to the first, the second to the second. In lists of equal length, an item whose key changed
+         corresponds to the item at the same index.
+Source   Kubernetes 1.36 and JobSet 0.12: the merge keys of the lists in a JobSet; Trainer v2.3: runtimePatches.
 """
 
 from __future__ import annotations
@@ -16,15 +17,15 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import Path
 
 PATCHES: Final = "manager"
-"""By this the patches of a TrainJob are told apart."""
+"""The key of a TrainJob's patches."""
 KEYS: Final = ("mountPath", "devicePath", "containerPort", "topologyKey", "ip", "uid", PATCHES, "name", "type")
-"""The merge keys. `name` comes late: a mount, a port and an owner may have one, too, by which they are not merged."""
+"""The merge keys. `name` comes late: mounts, ports and owners can have a name, but are not merged by it."""
 GONE: Final[Any] = object()
-"""What stands where nothing is."""
+"""The value of a path that does not exist."""
 
 
 def at(tree: Any, path: Path) -> Any:
-    """The value at a path, or GONE."""
+    """Return the value at a path, or GONE."""
     for step in path:
         there = step in tree if isinstance(tree, dict) else isinstance(tree, list) and step in range(len(tree))
         if not there:
@@ -34,7 +35,7 @@ def at(tree: Any, path: Path) -> Any:
 
 
 def corresponding_path(tree: Any, path: Path, other: Any) -> Path | None:
-    """The path in `other` of what stands at `path` in `tree`; None where it has no such thing.
+    """Return the path in `other` of the value at `path` in `tree`; None if it has no corresponding value.
 
     >>> corresponding_path({"env": [{"name": "A", "value": "1"}]}, ("env", 0, "value"),
     ...             {"env": [{"name": "B", "value": "2"}, {"name": "A", "value": "3"}]})
@@ -42,7 +43,7 @@ def corresponding_path(tree: Any, path: Path, other: Any) -> Path | None:
     """
     found: list[str | int] = []
     for number, step in enumerate(path):
-        if tree is other:  # shared, as most of what two runs of the stages make
+        if tree is other:  # shared, as most subtrees of two runs of the stages
             return None if at(tree, path[number:]) is GONE else (*found, *path[number:])
         there: str | int | None = step
         if isinstance(step, int):
@@ -55,7 +56,7 @@ def corresponding_path(tree: Any, path: Path, other: Any) -> Path | None:
 
 
 def same_item(items: list[Any], index: int, others: list[Any]) -> int | None:
-    """The index in `others` of an item of `items`."""
+    """Return the index in `others` of an item of `items`."""
     key = _key(items[index])
     if key is None:
         return index if index < len(others) else None
@@ -68,14 +69,14 @@ def same_item(items: list[Any], index: int, others: list[Any]) -> int | None:
 
 
 def same_items(items: list[Any], others: list[Any]) -> list[int | None]:
-    """The index in `others` of each item of `items`; most lists have the same items in the same order."""
+    """Return the index in `others` of each item of `items`."""
     if list(map(_key, items)) == list(map(_key, others)):
         return list(range(len(items)))
     return [same_item(items, index, others) for index in range(len(items))]
 
 
 def leaves(tree: Any, path: Path = ()) -> Iterator[Path]:
-    """The paths of all scalars, and of the mappings and lists in which nothing is."""
+    """Yield the paths of all scalars and of all empty mappings and lists."""
     if not tree or not isinstance(tree, dict | list):
         yield path
         return

@@ -1,9 +1,8 @@
-"""Experiments: the field of the input without which a field of the output would be another.
+"""Experiments: find the input field that an output field depends on.
 
-Reads    a plan's TrainJob, runtime and project. Some of their fields are changed, or removed, and the stages run
-         again on that.
-Returns  the field that makes a difference to what a stage has written at a path. Nothing is known here of what any
-         stage or framework reads: many fields are altered at once, and halved as long as they make a difference.
+Reads    a plan's TrainJob, runtime and project. The stages run again with some of their fields changed or removed.
+Returns  the field that affects the value that a stage wrote at a path. The module does not know which fields a stage or
+         framework reads: it alters many fields at once and bisects the set that makes a difference.
 """
 
 from __future__ import annotations
@@ -25,33 +24,32 @@ if TYPE_CHECKING:
     Alteration = Callable[[Tree, Path], Tree]
 
 Owner = Literal["job", "runtime", "project"]
-"""What has fields: a plan knows each by this name."""
+"""A document with input fields, by its attribute of a plan."""
 OWNERS: Final[tuple[Owner, ...]] = ("job", "runtime", "project")
-"""In this order they are looked at."""
+"""The owners in search order."""
 MERGED: Final = frozenset({("spec", "runtimePatches"), ("spec", "template")})
-"""What becomes the JobSet: the patches of a TrainJob, the template of a runtime."""
+"""The fields that are merged into the JobSet: a TrainJob's patches, a runtime's template."""
 
 
 class InputField(NamedTuple):
     """A field of the input."""
 
     owner: Owner
-    """Whose it is."""
     path: Path
     whole: bool = False
-    """Whether it has other fields in it."""
+    """Whether it contains other fields."""
 
 
 class Cause(NamedTuple):
-    """A field that makes a difference."""
+    """An input field that makes a difference."""
 
     field: InputField
     to_value: bool
-    """Whether the value hangs on it, and not only that there is one."""
+    """Whether the value depends on it; if False, only the output field's presence does."""
 
 
 class Written(NamedTuple):
-    """A field of the output: its path in the objects as they were after a stage."""
+    """An output field: its path in the objects after a stage."""
 
     stage: str
     path: Path
@@ -59,38 +57,38 @@ class Written(NamedTuple):
 
 
 class Run:
-    """The stages on altered input: carried on as far as somebody asks, and never twice."""
+    """A lazy run of the stages on altered input, which caches the objects after each stage."""
 
     def __init__(self, stages: Iterator[tuple[str, list[Tree]]]) -> None:
         self._stages = stages
         self._results: dict[str, list[Tree]] = {}
 
     def after(self, stage: str) -> list[Tree] | None:
-        """The objects after a stage; None where it could not make any."""
+        """Return the objects after a stage; None if the stage fails on the altered input."""
         while stage not in self._results:
             try:
                 name, objects = next(self._stages)
-            except Exception:  # a stage relies on checks, which have not seen this input: it makes nothing of it
+            except Exception:  # a stage relies on checks, which do not run on altered input
                 return None
             self._results[name] = objects
         return self._results[stage]
 
 
 class Experiments:
-    """What would have become of one TrainJob; every experiment is made once."""
+    """The experiments on one TrainJob; each runs once."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.fields = sorted(fields(plan), key=_rank)
-        self._said: dict[str, list[int]] = {}
+        self._by_value: dict[str, list[int]] = {}
         for index, field in enumerate(self.fields):
             value = at(getattr(plan, field.owner).value, field.path)
             if isinstance(value, str) and _LETTER.search(value):
-                self._said.setdefault(value, []).append(index)
+                self._by_value.setdefault(value, []).append(index)
         self._runs: dict[tuple[Alteration, int, int], Run] = {}
 
     def cause(self, written: Written) -> Cause | None:
-        """The first field that the value hangs on; else the innermost of those for which it is there at all."""
+        """Return the first field that the value depends on, else the innermost one that its presence depends on."""
         needed: list[InputField] = []
         for rank, low, high in self._groups():
             found: list[InputField] = []
@@ -102,12 +100,12 @@ class Experiments:
                     if self._outcome(written, alter, index, index + 1) is not GONE:
                         return Cause(self.fields[index], to_value=True)
                     found.append(self.fields[index])
-            if not needed and (rank.finding or not rank.merged):  # what is around it in a template says nothing
+            if not needed and (rank.reference or not rank.merged):  # enclosing fields of a template are no cause
                 needed = found
         return Cause(max(needed, key=lambda field: len(field.path)), to_value=False) if needed else None
 
     def _groups(self) -> Iterator[tuple[Rank, int, int]]:
-        """The ranges of fields that may be altered together."""
+        """Yield the ranges of fields that may be altered together."""
         low = 0
         for rank, group in groupby(self.fields, _rank):
             high = low + len(list(group))
@@ -115,19 +113,21 @@ class Experiments:
             low = high
 
     def _copied(self, written: Written, low: int, high: int) -> int | None:
-        """The only one of the fields from low to high that says the same, if it still does when all are changed.
+        """Return the only field from low to high with the same value, if the output follows when all are changed.
 
-        That is most of what there is to find, with one experiment for all of it. Numbers may be the same by chance.
+        One experiment finds most causes this way. Numbers are left out, because they can be equal by chance.
         """
         value = at(written.objects, written.path)
-        same = [index for index in self._said.get(value, ()) if low <= index < high] if isinstance(value, str) else []
+        same = (
+            [index for index in self._by_value.get(value, ()) if low <= index < high] if isinstance(value, str) else []
+        )
         if len(same) != 1:
             return None
         (index,) = same
         return index if self._outcome(written, changed, low, high) == another(self.fields[index].path, value) else None
 
     def _search(self, written: Written, alter: Alteration, low: int, high: int) -> list[int]:
-        """Which of the fields from low to high make a difference, found in halves."""
+        """Return the fields from low to high that make a difference, by bisection."""
         if self._outcome(written, alter, low, high) == at(written.objects, written.path):
             return []
         if high - low == 1:
@@ -136,7 +136,7 @@ class Experiments:
         return self._search(written, alter, low, middle) + self._search(written, alter, middle, high)
 
     def _outcome(self, written: Written, alter: Alteration, low: int, high: int) -> Any:
-        """What would have been written had the fields from low to high been altered; GONE if nothing."""
+        """Return the output field's value with the fields from low to high altered; GONE if it has none."""
         key = (alter, low, high)
         if key not in self._runs:
             self._runs[key] = Run(self._stages(alter, self.fields[low:high]))
@@ -145,7 +145,7 @@ class Experiments:
         return GONE if there is None else at(result, there)
 
     def _stages(self, alter: Alteration, altered: list[InputField]) -> Iterator[tuple[str, list[Tree]]]:
-        """The stages on input of which some fields are altered."""
+        """Yield each stage's objects from input with some fields altered."""
         values = {owner: getattr(self.plan, owner).value for owner in OWNERS}
         for field in altered:
             values[field.owner] = alter(values[field.owner], field.path)
@@ -153,16 +153,16 @@ class Experiments:
 
 
 class Rank(NamedTuple):
-    """In which order fields are looked at, false before true. Those of one rank may be altered together."""
+    """The search order of a field, False before True. Fields of one rank may be altered together."""
 
     merged: bool
-    """Whether it becomes a part of the JobSet: patches, the template."""
-    finding: bool
-    """Whether parts find one another by it: altered with others, it would let them change where nobody looks."""
+    """Whether it is merged into the JobSet: patches, the template."""
+    reference: bool
+    """Whether other fields refer to it, such as a name or a label; altering it moves their effects to other paths."""
     owner: int
-    """Its place among OWNERS."""
+    """Its owner's index in OWNERS."""
     whole: bool
-    """Whether it has other fields in it: gone, it would take them with it."""
+    """Whether it contains other fields, which a removal would remove too."""
 
 
 def _rank(field: InputField) -> Rank:
@@ -172,12 +172,12 @@ def _rank(field: InputField) -> Rank:
 
 
 def _is_name(path: Path) -> bool:
-    """Whether it is the name of an item of a list."""
+    """Return whether a path is the name of a list item."""
     return path[-1] == "name" and isinstance(path[-2], int)
 
 
 def fields(plan: Plan) -> Iterator[InputField]:
-    """All fields of the input; what is in a field comes before it."""
+    """Yield all input fields; nested fields come before the enclosing one."""
     for owner in OWNERS:
         yield from (InputField(owner, path, whole) for path, whole in _inside(getattr(plan, owner).value, ()))
 
@@ -192,19 +192,19 @@ def _inside(tree: Any, path: Path) -> Iterator[tuple[Path, bool]]:
 
 
 def changed(tree: Tree, path: Path) -> Tree:
-    """A copy of the tree with another value at the path."""
+    """Return a copy of the tree with another value at the path."""
     value = at(tree, path)
     new = another(path, value)
     return tree if new is value else put(tree, path, new)
 
 
 def another(path: Path, value: Any) -> Any:
-    """What a field is changed to. The names of a list's items stay as many: with another digit two may be the same."""
+    """Return a field's altered value. List item names stay distinct: changing a digit could make two equal."""
     return f"{value}x" if isinstance(value, str) and _is_name(path) else other(value)
 
 
 def removed(tree: Tree, path: Path) -> Tree:
-    """A copy of the tree without the field; a list keeps its items, as those behind one that goes would move."""
+    """Return a copy of the tree without the field; a list keeps its items, because a removal would shift the rest."""
 
     def without(parent: Tree) -> Tree:
         return {key: value for key, value in parent.items() if key != path[-1]}
@@ -217,7 +217,7 @@ _DIGIT: Final = re.compile(r"\d")
 
 
 def other(value: Any) -> Any:
-    """Another value of the same kind: another number or quantity, another name. A mapping or a list is what it is.
+    """Return another value of the same type: a number, quantity or name. Return a mapping or a list unchanged.
 
     >>> [other(value) for value in (4, True, "900Gi", "torch", {})]
     [5, False, '800Gi', 'torchx', {}]

@@ -1,7 +1,7 @@
-"""History: the stages of one TrainJob again, with what its objects were before and after each.
+"""History: a TrainJob's stages run again, with its objects before and after each.
 
-Reads    a plan that has been through the pipeline: its TrainJob, its runtime, its objects.
-Returns  the steps. The stage `override` is as many steps as there are documents in it: the runtime, then each patch.
+Reads    a plan that has passed through the pipeline: its TrainJob, its runtime, its objects.
+Returns  the steps. The stage `override` has one step for each document that it merges: the runtime, then each patch.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ if TYPE_CHECKING:
 MAKERS: Final[tuple[Callable[[Plan], Plan], ...]] = tuple(
     stage for stage in STAGES[STAGES.index(override) : STAGES.index(store)] if stage is not admit
 )
-"""The stages that make the objects; those before them make the TrainJob and the runtime what they are."""
+"""The stages that create the objects; the earlier ones prepare the TrainJob and the runtime."""
 
 
 class StageRecord(NamedTuple):
-    """What one stage, or one patch, made of the objects: the JobSet first, then the others as they were added."""
+    """The objects before and after one stage or patch: the JobSet first, then the others in creation order."""
 
     stage: str
     before: list[Tree]
     after: list[Tree]
     patch: int | None = None
-    """Which one of the TrainJob's patches it is; None for the runtime, and for any other stage."""
+    """The index of the TrainJob's patch; None for the runtime and for other stages."""
 
     def operations(self) -> Iterator[Operation]:
-        """The step as a patch to the list of objects."""
+        """Return the step as a patch to the list of objects."""
         return patch(self.before, self.after)
 
 
 def replay(plan: Plan) -> tuple[StageRecord, ...]:
-    """All steps, in order; before the first one there is no object."""
+    """Return all steps in order; before the first one there is no object."""
     steps = [StageRecord("conform", [], objects(fresh(plan)))]
 
     def add(name: str, after: list[Tree], **more: Any) -> None:
@@ -62,7 +62,7 @@ def replay(plan: Plan) -> tuple[StageRecord, ...]:
 
 
 def fresh(plan: Plan, *, job: Tree | None = None, runtime: Tree | None = None, project: Tree | None = None) -> Plan:
-    """The plan as it was when its runtime had been found; with another TrainJob, runtime or project, if given."""
+    """Return the plan as it was after its runtime was found; a given TrainJob, runtime or project replaces its own."""
     of_job, of_runtime = plan.job, plan.runtime
     if job is not None:
         of_job = of_job._replace(value=job)
@@ -81,7 +81,7 @@ def fresh(plan: Plan, *, job: Tree | None = None, runtime: Tree | None = None, p
 
 
 def making(plan: Plan) -> Iterator[tuple[str, list[Tree]]]:
-    """Each stage that makes objects, with what there is after it; of a plan whose runtime has just been found."""
+    """Yield each stage that creates objects, with the objects after it; the plan is from `fresh`."""
     yield "conform", objects(plan)
     for make in MAKERS:
         plan = make(plan)
@@ -89,12 +89,12 @@ def making(plan: Plan) -> Iterator[tuple[str, list[Tree]]]:
 
 
 def remade(plan: Plan) -> Plan:
-    """The plan with the objects made, of one as it was when its runtime had been found; nothing is checked."""
+    """Return a plan from `fresh` with its objects, without checks."""
     for make in MAKERS:
         plan = make(plan)
     return store(plan)
 
 
 def objects(plan: Plan) -> list[Tree]:
-    """The objects of a plan on its way."""
+    """Return the objects of a plan between two stages."""
     return [jobset(plan), *plan.others]

@@ -1,8 +1,8 @@
 """Patches: the difference between two manifests as operations of RFC 6902.
 
-Reads    a tree before and after; a subtree that both share is not looked into.
-Returns  operations which, carried out in order, make the one of the other. Items of lists are told apart as in
-         `counterparts`; a list whose items change their order is replaced.
+Reads    a tree before and after; a subtree that both share is skipped.
+Returns  operations that turn the first tree into the second, when applied in order. List items correspond as in
+         `correspondence`; a list whose items change their order is replaced.
 Source   RFC 6902 (JSON Patch), RFC 6901 (JSON Pointer).
 """
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Operation(NamedTuple):
-    """One operation; `value` means nothing where something is removed."""
+    """One operation; a removal does not use `value`."""
 
     op: Literal["add", "remove", "replace"]
     path: Path
@@ -28,7 +28,7 @@ class Operation(NamedTuple):
 
     @property
     def json(self) -> Tree:
-        """The operation as RFC 6902 writes it.
+        """The operation in the JSON form of RFC 6902.
 
         >>> Operation("add", ("labels", "acme.io/team", 0), "a").json
         {'op': 'add', 'path': '/labels/acme.io~1team/0', 'value': 'a'}
@@ -37,12 +37,12 @@ class Operation(NamedTuple):
 
 
 def pointer(path: Path) -> str:
-    """A path as RFC 6901 writes it."""
+    """Return a path as a JSON Pointer (RFC 6901)."""
     return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
 
 
 def patch(before: Any, after: Any, path: Path = ()) -> Iterator[Operation]:
-    """What makes `after` of `before`.
+    """Yield the operations that turn `before` into `after`.
 
     >>> [operation.json for operation in patch({"a": 1, "b": [1]}, {"b": [1, 2]})]
     [{'op': 'remove', 'path': '/a'}, {'op': 'add', 'path': '/b/1', 'value': 2}]

@@ -1,8 +1,8 @@
-"""Upgrade: documents of older dialects, rewritten as Trainer v2.3 writes them, and proved to compile to the same.
+"""Rewrite documents of older dialects for Trainer v2.3, and verify that they compile to the same objects.
 
 Reads    the given paths.
-Returns  for each file that changes its old and its new text, with what was moved; and diagnostics. A document that does
-         not compile, or whose upgrade would compile to anything else, leaves its whole file as it was.
+Returns  the old text, the new text and the moved fields of each file that changes, and diagnostics. A file stays
+         unchanged if one of its documents does not compile, or compiles to other objects after the upgrade.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from trainc.declarations import Declaration
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place
 from trainc.emit.yaml import render
 from trainc.frontends import OLD_VERSION, VERSION
-from trainc.frontends.dialects import V2_3, load, tell
+from trainc.frontends.dialects import V2_3, detect, load
 from trainc.frontends.moves import AS_IS, Move, moved
 from trainc.kubernetes.documents import YamlError, parse
 from trainc.kubernetes.documents.streams import decode
@@ -34,53 +34,53 @@ if TYPE_CHECKING:
     from trainc.settings import Settings
 
 NOT_UPGRADABLE: Final = Declaration(
-    "not-upgradable", ("read",), "A document of an older Trainer cannot be rewritten for v2.3", own=True
+    "not-upgradable", ("read",), "Document of an older Trainer version cannot be upgraded", own=True
 )
 
 NUMBER: Final = ("spec", "trainer", "numProcPerNode")
 VARIABLE: Final = "PET_NPROC_PER_NODE"
-"""Where the number of processes ends up, that an older TrainJob says in a word."""
+"""The variable with the number of processes, which an older TrainJob can set to a word."""
 
 
 class Changed(NamedTuple):
-    """One document that is upgraded."""
+    """An upgraded document."""
 
     object: ObjectId
     line: int
     dialect: str
-    """In words."""
+    """The name of its dialect, for reports."""
     moves: tuple[str, ...]
-    """Each field that stands elsewhere now, and where."""
+    """Each moved field with its new path."""
 
 
 class Upgraded(NamedTuple):
-    """A file that is upgraded."""
+    """An upgraded file."""
 
     path: str
     old: str
     new: str
     changed: tuple[Changed, ...]
     encoding: str = "utf-8"
-    """In which the file is written, and `new` has to be."""
+    """The encoding of the file, old and new."""
 
 
 class _Job(NamedTuple):
-    """A document to be upgraded."""
+    """A document to upgrade."""
 
     document: Document
     dialect: str
     moves: tuple[Move, ...]
     gone: tuple[str, ...]
     value: Tree
-    """What it has to be afterwards."""
+    """The expected value of the new text."""
 
 
 def upgrade(
     paths: Sequence[str], *, runtimes: Sequence[str] = (), stdin: bytes = b"", settings: Settings = DEFAULT
 ) -> tuple[list[Upgraded], list[Diagnostic]]:
-    """What upgrading the documents of the paths would change, and why some of it cannot be done.
+    """Return the files that an upgrade of the paths would change, and diagnostics.
 
-    `stdin` is what the path `-` stands for. Of `settings`, the field validation decides what compiles.
+    `stdin` is the content of the path `-`. Of `settings`, only the field validation is used.
     """
     read, texts = Reading(), {}
     files = [inputs.File("-", stdin)] if inputs.STDIN in paths else inputs.read(paths)
@@ -103,9 +103,9 @@ def upgrade(
         elif document.value["kind"] != "TrainJob":
             todo += _runtime(document)
         elif (key := _key(document)) in compiled:
-            todo += _job(document, compiled.pop(key))  # a second one of the same name does not compile
-        elif tell(document.value) is not V2_3:
-            # Of a document that does not compile nothing can be proved.
+            todo += _job(document, compiled.pop(key))  # a second one with the same name does not compile
+        elif detect(document.value) is not V2_3:
+            # Without compiled objects, the upgrade cannot be verified.
             found = [diagnostic for diagnostic in before.diagnostics if diagnostic.severity == "error"]
     new, refused = _rewritten(todo)
     found += (*in_strings, *refused)
@@ -125,11 +125,11 @@ def _key(document: Document) -> tuple[str, str]:
 
 
 def _job(document: Document, objects: Iterable[Tree]) -> Iterator[_Job]:
-    """A TrainJob of an older dialect, with its moves."""
-    told = tell(document.value)
-    if told is V2_3:
+    """Yield a TrainJob of an older dialect with its moves; yield nothing for one of v2.3."""
+    detected = detect(document.value)
+    if detected is V2_3:
         return
-    dialect = load(told.key)
+    dialect = load(detected.key)
     moves = (*dialect.moves(document.value), *_words(document.value, objects))
     value = moved(document.value, (move for move in moves if move.target), dialect.GONE)
     for move in moves:
@@ -139,18 +139,18 @@ def _job(document: Document, objects: Iterable[Tree]) -> Iterator[_Job]:
 
 
 def _words(job: Tree, objects: Iterable[Tree]) -> Iterator[Move]:
-    """numProcPerNode in a word: v2.3 takes none for `auto`, and a number for what the word came to."""
+    """Yield the move of a numProcPerNode that is a word: remove `auto`, replace others by the compiled number."""
     if get(job, NUMBER) not in WORDS:
         return
-    said = next((text for obj in objects for text in _values(obj, VARIABLE)), "")
-    if get(job, NUMBER) == "auto" or not said.isdecimal():
+    number = next((text for obj in objects for text in _values(obj, VARIABLE)), "")
+    if get(job, NUMBER) == "auto" or not number.isdecimal():
         yield Move(NUMBER, ())
     else:
-        yield Move(NUMBER, NUMBER, int(said))
+        yield Move(NUMBER, NUMBER, int(number))
 
 
 def _values(node: Any, variable: str) -> Iterator[str]:
-    """The values of a variable, wherever it stands."""
+    """Yield the values of a variable anywhere in a tree."""
     if isinstance(node, dict):
         if node.get("name") == variable and isinstance(node.get("value"), str):
             yield node["value"]
@@ -162,7 +162,7 @@ def _values(node: Any, variable: str) -> Iterator[str]:
 
 
 def _runtime(document: Document) -> Iterator[_Job]:
-    """A runtime of an older dialect. What v2.3 has no words for stays."""
+    """Yield a runtime of an older dialect with its moves; fields without an equivalent in v2.3 stay."""
     moves, value = [], document.value
     if get(value, PROCESSES) == "auto":
         moves.append(Move(PROCESSES, ()))
@@ -181,7 +181,7 @@ def _runtime(document: Document) -> Iterator[_Job]:
 
 
 Texts = dict[tuple[str, int, int], str]
-"""The new texts of documents, by file, line and column: the items of a List share one."""
+"""The new texts of documents by file, line and column; the items of a List share one text."""
 
 
 def _where(document: Document) -> tuple[str, int, int]:
@@ -189,7 +189,7 @@ def _where(document: Document) -> tuple[str, int, int]:
 
 
 def _rewritten(todo: Iterable[_Job]) -> tuple[Texts, list[Diagnostic]]:
-    # The catalogue imports this module for its declaration; ruamel.yaml, which these load, takes longer than the rest.
+    # The catalogue imports this module for its declaration; these modules load ruamel.yaml, which is slow to import.
     from trainc.upgrade.edits import NotRewritableError
     from trainc.upgrade.rewrite import rewrite, rewrite_json
 
@@ -204,7 +204,7 @@ def _rewritten(todo: Iterable[_Job]) -> tuple[Texts, list[Diagnostic]]:
             else:
                 text = rewrite(text, document.within, document.value, job.moves, job.gone)
             if get(parse(text), document.within) != job.value:
-                raise NotRewritableError("it is written in a way that cannot be kept")
+                raise NotRewritableError("its YAML style cannot be preserved")
         except (NotRewritableError, YamlError) as error:
             refused.append(_refusal(document, str(error)))
         else:
@@ -223,7 +223,7 @@ def _is_json(text: str) -> bool:
 
 
 def _unproved(read: Reading, new: Texts, before: Compilation, options: Options) -> Iterator[Diagnostic]:
-    """Compile the new documents in the place of the old ones, and refuse what became anything else."""
+    """Compile the new documents, and yield a diagnostic for each TrainJob whose objects differ from the old ones."""
     after_read = Reading()
     for role, documents in read.documents.items():
         after_read.documents[role] = [_renewed(document, new) for document in documents]
@@ -233,9 +233,9 @@ def _unproved(read: Reading, new: Texts, before: Compilation, options: Options) 
         key = job.namespace, job.name
         if key not in objects or render(objects[key]) != render(job.objects):
             document = next(d for d in read.documents["job"] if _key(d) == key)
-            said = [d for d in after.diagnostics if (d.object.namespace, d.object.name) == key and d.severity != "note"]
-            why = "; ".join(diagnostic.message for diagnostic in said)
-            yield _refusal(document, why or "Trainer v2.3 has no words for what it says")
+            own = [d for d in after.diagnostics if (d.object.namespace, d.object.name) == key and d.severity != "note"]
+            why = "; ".join(diagnostic.message for diagnostic in own)
+            yield _refusal(document, why or "Trainer v2.3 has no equivalent for one of its fields")
 
 
 def _renewed(document: Document, new: Texts) -> Document:
@@ -248,7 +248,7 @@ def _refusal(document: Document, why: str) -> Diagnostic:
     return Diagnostic.of(
         NOT_UPGRADABLE,
         f"the {document.value['kind']} cannot be upgraded: {why}",
-        "write numProcPerNode as a number first" if words else "rewrite it by hand; `trainc build` reads it as it is",
+        "set numProcPerNode to a number first" if words else "rewrite it by hand, or keep it: `trainc build` reads it",
         object=ObjectId.of(document.value),
         field="spec.trainer.numProcPerNode" if words else "",
         place=Place(document=document, path=NUMBER if words else ()),
@@ -256,7 +256,7 @@ def _refusal(document: Document, why: str) -> Diagnostic:
 
 
 def _file(file: inputs.File, jobs: list[_Job], new: Texts) -> Upgraded:
-    """The whole file with its new documents."""
+    """Return the whole file with its new documents."""
     old = decode(file.data)
     lines = old.split("\n")
     starts = [0]
@@ -268,19 +268,17 @@ def _file(file: inputs.File, jobs: list[_Job], new: Texts) -> Upgraded:
     ):
         document = job.document
         begin = starts[document.line - 1] + document.column - 1
-        assert old.startswith(document.text, begin), "a document stands where it was read"
+        assert old.startswith(document.text, begin), "the file contains the document's text at its position"
         text = text[:begin] + new[_where(document)] + text[begin + len(document.text) :]
     changed = tuple(_changed(job) for job in jobs)
     if file.data[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-        return Upgraded(file.path, old, text, changed, "utf-16")  # with a byte order mark of its own
+        return Upgraded(file.path, old, text, changed, "utf-16")  # the codec writes a byte order mark
     return Upgraded(file.path, old, text, changed)
 
 
 def _changed(job: _Job) -> Changed:
-    told = [
-        f"{field_of(move.source)} -> {field_of(move.target)}"
-        if move.target
-        else f"{field_of(move.source)} is not needed"
+    listed = [
+        f"{field_of(move.source)} -> {field_of(move.target)}" if move.target else f"{field_of(move.source)} is removed"
         for move in job.moves
         if move.value is AS_IS or not move.target
     ] + [
@@ -288,4 +286,4 @@ def _changed(job: _Job) -> Changed:
         for move in job.moves
         if move.value is not AS_IS and move.source == move.target
     ]
-    return Changed(ObjectId.of(job.document.value), job.document.line, job.dialect, tuple(told))
+    return Changed(ObjectId.of(job.document.value), job.document.line, job.dialect, tuple(listed))

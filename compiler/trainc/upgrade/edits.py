@@ -1,4 +1,4 @@
-"""The small changes of a text: a mapping between braces opened, a scalar replaced, a field removed, or moved.
+"""Edits of a text: expand a flow mapping to block style, replace a scalar, remove a field, move a field.
 
 Reads    a text and its nodes.
 Returns  new texts, or lines. Raises NotRewritableError.
@@ -20,20 +20,20 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import Path
 
 STEP: Final = 2
-"""Spaces of indentation that a mapping takes."""
+"""The indentation of a nested mapping, in spaces."""
 
 
 class NotRewritableError(ValueError):
-    """The text is written in a way that cannot be kept."""
+    """The text's YAML style cannot be preserved."""
 
 
 def is_structural(move: Move) -> bool:
-    """Whether a move takes something to another place; the others change a scalar where it stands, or remove it."""
+    """Return whether a move changes a field's path; other moves replace a scalar or remove a field."""
     return bool(move.target) and (move.value is AS_IS or move.target[1:2] == ("runtimePatches",))
 
 
 def opened(text: str, at: Path) -> str:
-    """The mapping at a path, if it is written between braces, a field a line."""
+    """Return the text with the mapping at a path in block style, one field per line, if it is in flow style."""
     read = Text(text)
     found = read.field(at)
     if found is None or not isinstance(found.value, MappingNode) or not found.value.flow_style:
@@ -43,28 +43,28 @@ def opened(text: str, at: Path) -> str:
     start, end = found.value.start_mark.index, found.value.end_mark.index
     depth = 0 if found.key is None else indentation(read.lines[found.key.start_mark.line]) + STEP
     if found.key is not None and found.flow:
-        raise NotRewritableError("it stands between braces; write it a field a line")
+        raise NotRewritableError("it is in flow style (braces); write one field per line")
     lines: list[str] = []
     for key, value in found.value.value:
         lines += field_lines(read, TextField(key, value, flow=True), str(key.value), depth)
     behind = text[end:].partition("\n")
     tail = behind[0].strip()
     if tail and not tail.startswith("#"):
-        raise NotRewritableError("it stands between braces; write it a field a line")
+        raise NotRewritableError("it is in flow style (braces); write one field per line")
     if found.key is None:
         return text[:start] + "\n".join(lines) + (f"\n{tail}" if tail else "") + behind[1] + behind[2]
     return text[:start].rstrip(" ") + (f" {tail}\n" if tail else "\n") + "\n".join(lines) + behind[1] + behind[2]
 
 
 def edited(text: str, at: Path, moves: Sequence[Move]) -> str:
-    """Scalars with new values, and fields that go, where they stand."""
+    """Return the text with the moves applied that are not structural: new scalar values and removed fields."""
     for move in moves:
         if is_structural(move):
             continue
         read = Text(text)
         field = read.field((*at, *move.source))
         if field is None or field.key is None or read.is_alias(field):
-            raise NotRewritableError(f"{'.'.join(map(str, move.source))} is written elsewhere, and referred to")
+            raise NotRewritableError(f"{'.'.join(map(str, move.source))} comes from an alias or a merge key")
         if move.target:
             start, end = field.value.start_mark.index, field.value.end_mark.index
             text = text[:start] + _scalar(move.value) + text[end:]
@@ -74,7 +74,7 @@ def edited(text: str, at: Path, moves: Sequence[Move]) -> str:
 
 
 def _without(read: Text, field: TextField, path: Path) -> str:
-    """The text without a field."""
+    """Return the text without a field."""
     assert field.key is not None
     parent = read.field(path[:-1])
     assert parent is not None
@@ -98,14 +98,14 @@ def _without(read: Text, field: TextField, path: Path) -> str:
 
 
 def tail_of(read: Text, field: TextField) -> str:
-    """The comment behind a value on its last line."""
+    """Return the comment after a value on its last line."""
     line = read.lines[field.value.end_mark.line]
     rest = line[field.value.end_mark.column :].strip()
     return rest if rest.startswith("#") else ""
 
 
 def field_lines(read: Text, field: TextField, key: str, depth: int) -> list[str]:
-    """A field under a new name and at another indentation."""
+    """Return a field's lines under a new name and at another indentation."""
     margin = " " * depth
     if field.key is not None and not field.flow:
         region = read.region(field)
@@ -115,7 +115,7 @@ def field_lines(read: Text, field: TextField, key: str, depth: int) -> list[str]
         above, below = read.lines[region.start : first], read.lines[first + 1 : region.stop]
         return [*shifted(above, by), head, *shifted(below, by)]
     if field.key is not None and read.is_alias(field):
-        raise NotRewritableError("an alias stands between braces; write it a field a line")
+        raise NotRewritableError("it has an alias in flow style (braces); write one field per line")
     value = read.text[field.value.start_mark.index : field.value.end_mark.index].split("\n")
     least = min((indentation(line) for line in value[1:] if line.strip()), default=0)
     tail = tail_of(read, field) if not field.flow else ""
@@ -124,5 +124,5 @@ def field_lines(read: Text, field: TextField, key: str, depth: int) -> list[str]
 
 
 def _scalar(value: Any) -> str:
-    """A scalar as YAML writes it."""
+    """Return a scalar as YAML text."""
     return render([{"v": value}]).removeprefix("v: ").rstrip("\n")

@@ -1,8 +1,8 @@
-"""A document's text with fields moved to where v2.3 has them; all other lines stay as they are, byte for byte.
+"""Move the fields of a document's text to their paths in v2.3; all other lines stay the same, byte for byte.
 
 Reads    the text, the path of the TrainJob in it, the moves of its dialect.
-Returns  the new text: moved fields keep their comments, their order and their quoting, at another indentation; a
-         comment of a line that is gone stands above what follows it. Raises NotRewritableError.
+Returns  the new text. Moved fields keep their comments, order and quoting, at another indentation. A comment of a
+         removed line moves above the field that follows it. Raises NotRewritableError.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ if TYPE_CHECKING:
 
 
 class Part(NamedTuple):
-    """What stands at a place of the new text: a field of the old one, or (without field) a value that is new."""
+    """A part of the new text: a field of the old text, or, without `field`, a new value."""
 
     field: TextField | None
     value: Any
     source: Path
     lead: list[Comment]
-    """Comments of lines that are gone, to stand above it."""
+    """Comments of removed lines, to write above it."""
 
 
 def rewrite(text: str, at: Path, job: Tree, moves: Sequence[Move], gone: Sequence[str]) -> str:
-    """The document with the TrainJob at path `at` in the form of v2.3."""
+    """Return the document's text with the TrainJob at path `at` in the form of v2.3."""
     newline = "\r\n" if "\r\n" in text else "\n"
     plain = text.replace("\r\n", "\n")
     try:
@@ -50,7 +50,7 @@ def rewrite(text: str, at: Path, job: Tree, moves: Sequence[Move], gone: Sequenc
         structural = [move for move in moves if is_structural(move)]
         try:
             new = _with_lost_comments(text, _restructured(plain, at, job, structural, gone))
-        except YAMLError:  # an alias may have come to stand before what it refers to: write out what it stands for
+        except YAMLError:  # an alias may now precede its anchor: write the value instead
             expanded = _restructured(plain, at, job, structural, gone, expand=True)
             new = _with_lost_comments(text, expanded)
     except YAMLError as error:
@@ -59,7 +59,7 @@ def rewrite(text: str, at: Path, job: Tree, moves: Sequence[Move], gone: Sequenc
 
 
 def _with_lost_comments(old: str, new: str) -> str:
-    """The new text with those comments on top that stood where nothing is left for them to stand at."""
+    """Return the new text with the comments at its top whose place in the old text is gone."""
     lost = Counter(c.text for c in Text(old.replace("\r\n", "\n")).comments) - Counter(
         c.text for c in Text(new).comments
     )
@@ -69,13 +69,13 @@ def _with_lost_comments(old: str, new: str) -> str:
 def _restructured(
     text: str, at: Path, job: Tree, moves: Sequence[Move], gone: Sequence[str], *, expand: bool = False
 ) -> str:
-    """The fields of `spec` under their new names and in their new places."""
+    """Return the text with the fields of `spec` under their new names and paths."""
     read = Text(text)
     spec = read.field((*at, "spec"))
     fields = {key: found for key in gone if (found := read.field((*at, "spec", key)))}
     for key in gone:
         if key in job["spec"] and key not in fields:
-            raise NotRewritableError(f"spec.{key} is written elsewhere, and merged in")
+            raise NotRewritableError(f"spec.{key} comes from an alias or a merge key")
     if not fields or spec is None:
         return text
     regions = {key: read.region(field) for key, field in fields.items()}
@@ -114,7 +114,7 @@ def _value(job: Tree, move: Move) -> Any:
 
 
 def _source(read: Text, at: Path, job: Tree, move: Move) -> TextField | None:
-    """The field that a move takes along, unless the value there is another one or written elsewhere."""
+    """Return the field that a move keeps as text; None if its value changes or comes from an alias."""
     if move.value is not AS_IS and get(job, move.source) != move.value:
         return None
     return read.field((*at, *move.source))
@@ -133,7 +133,7 @@ def _place(tree: dict[str, Any], path: Path, part: Part) -> None:
 
 
 def _rehome(read: Text, regions: dict[str, range], parts: list[Part]) -> None:
-    """Give every comment of the lines that go, and of no field that is moved, to the field that follows it."""
+    """Give each comment of the removed lines that belongs to no moved field to the field that follows it."""
     kept: set[int] = set()
     starts: list[tuple[int, Part]] = []
     seen: set[int] = set()
@@ -156,7 +156,7 @@ def _rehome(read: Text, regions: dict[str, range], parts: list[Part]) -> None:
 
 
 def _own_lines(read: Text, field: TextField) -> range:
-    """The lines whose comments a field takes along."""
+    """Return the lines whose comments move with a field."""
     if field.key is not None and not field.flow:
         return read.region(field)
     first, last = int(field.value.start_mark.line), int(field.value.end_mark.line)
@@ -164,7 +164,7 @@ def _own_lines(read: Text, field: TextField) -> range:
 
 
 def _lines(read: Text, tree: Any, depth: int, offset: int) -> list[str]:
-    """The new fields as lines."""
+    """Return the new fields as lines."""
     lines: list[str] = []
     for key, child in tree.items():
         margin = " " * depth
@@ -193,7 +193,7 @@ def _part_lines(read: Text, part: Part, key: str, depth: int) -> list[str]:
 
 
 def _offset(read: Text) -> int:
-    """By how much the dashes of a list are indented below its key: as the text does it first."""
+    """Return the indentation of list dashes below their key, taken from the first list in the text."""
     waiting = [read.root]
     while waiting:
         node = waiting.pop(0)
@@ -208,7 +208,7 @@ def _offset(read: Text) -> int:
 
 
 def rewrite_json(text: str, at: Path, new: Tree) -> str:
-    """A JSON document with the TrainJob at path `at` replaced, at the indentation that it had."""
+    """Return a JSON document with the TrainJob at path `at` replaced, in the document's indentation."""
     tree = put(json.loads(text), at, new)
     second = text.strip().partition("\n")[2].split("\n")[0]
     written = json.dumps(tree, ensure_ascii=False, indent=indentation(second) or None)

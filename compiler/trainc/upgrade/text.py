@@ -1,7 +1,7 @@
-"""The text of a YAML document with its nodes: which lines a field takes, and which comments stand among them.
+"""The text of a YAML document with its nodes: the lines and comments of each field.
 
-Reads    a text that can be read.
-Returns  nodes by path, lines, comments. What is not a node of the text itself (behind an alias or a merge) has none.
+Reads    a valid text.
+Returns  nodes by path, lines, comments. A value behind an alias or a merge key has no node of its own.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _COMMENT: Final = re.compile(r"(?:^|(?<=[ \t]))#[^\n]*")
 
 
 class Comment(NamedTuple):
-    """A comment, and the 0-based line on which it stands; `alone` when nothing else does."""
+    """A comment with its 0-based line; `alone` if nothing else is on that line."""
 
     line: int
     column: int
@@ -34,16 +34,16 @@ class Comment(NamedTuple):
 
 
 class TextField(NamedTuple):
-    """A field of a mapping, or (without key) an item of a list."""
+    """A field of a mapping, or, without key, an item of a list."""
 
     key: ScalarNode | None
     value: Node
     flow: bool
-    """Whether it stands between brackets."""
+    """Whether it is in a flow collection."""
 
 
 class Text:
-    """A document, read once. Raises ruamel.yaml.error.YAMLError."""
+    """A document, parsed once. Raises ruamel.yaml.error.YAMLError."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -51,7 +51,7 @@ class Text:
         self.root = YAML(typ="safe", pure=True).compose(text)
 
     def field(self, path: Path) -> TextField | None:
-        """The field at a path, if the text has it."""
+        """Return the field at a path, if the text has it."""
         found = TextField(None, self.root, flow=False)
         for step in path:
             node = found.value
@@ -70,20 +70,20 @@ class Text:
         return found
 
     def _elsewhere(self, parent: Node, child: Node) -> bool:
-        """Whether a child is written before its parent, so that it is there by an alias."""
+        """Return whether a child starts before its parent, so that an alias refers to it."""
         return bool(child.start_mark.index < parent.start_mark.index)
 
     def is_alias(self, field: TextField) -> bool:
-        """Whether the value is written elsewhere."""
+        """Return whether the value is an alias."""
         return field.key is not None and field.value.start_mark.index < field.key.end_mark.index
 
     def has_alias(self, field: TextField) -> bool:
-        """Whether some of the value is written elsewhere."""
+        """Return whether the value is or contains an alias."""
         begin = field.value.start_mark.index
         return self.is_alias(field) or any(node.start_mark.index < begin for node in _nodes(field.value))
 
     def last_line(self, field: TextField) -> int:
-        """The last line on which something of a field stands that is no comment."""
+        """Return the last line of a field, without comments below it."""
         if field.key is not None and (
             self.is_alias(field) or field.value.start_mark.index == field.value.end_mark.index
         ):
@@ -100,11 +100,11 @@ class Text:
         if isinstance(node, SequenceNode) and not node.flow_style and not self._elsewhere(node, node.value[-1]):
             return self._end(node.value[-1])
         if isinstance(node, SequenceNode) and not node.flow_style:
-            return int(node.end_mark.line) - 1  # the last item is an alias: up to what comes next
+            return int(node.end_mark.line) - 1  # the last item is an alias, and the node ends at the next token
         return int(node.end_mark.line)
 
     def region(self, field: TextField) -> range:
-        """All lines of a field of a block mapping, with the comments above that belong to it, and those inside."""
+        """Return the lines of a block mapping's field, with its comments above and inside."""
         assert field.key is not None
         first, column = int(field.key.start_mark.line), int(field.key.start_mark.column)
         while first and (above := self.lines[first - 1]).lstrip(" ").startswith("#") and indentation(above) == column:
@@ -120,7 +120,7 @@ class Text:
 
     @cached_property
     def comments(self) -> list[Comment]:
-        """All comments: what begins with a `#` that is in no scalar."""
+        """All comments: texts from a `#` outside of scalars."""
         scalars = (node for node in _nodes(self.root) if isinstance(node, ScalarNode))
         spans = sorted((int(node.start_mark.index), int(node.end_mark.index)) for node in scalars)
         starts = [start for start, _ in spans]
@@ -137,7 +137,7 @@ class Text:
 
 
 def _nodes(node: Node) -> Iterator[Node]:
-    """A node and all below it, each once."""
+    """Yield a node and all nodes below it, each once."""
     waiting, seen = [node], set()
     while waiting:
         node = waiting.pop()
@@ -151,10 +151,10 @@ def _nodes(node: Node) -> Iterator[Node]:
 
 
 def indentation(line: str) -> int:
-    """How many spaces a line begins with."""
+    """Return the number of spaces at the start of a line."""
     return len(line) - len(line.lstrip(" "))
 
 
 def shifted(lines: list[str], by: int) -> list[str]:
-    """Lines with more spaces in front, or fewer."""
+    """Return lines with their indentation changed by a number of spaces."""
     return [line if not line.strip() else " " * max(indentation(line) + by, 0) + line.lstrip(" ") for line in lines]

@@ -1,4 +1,4 @@
-"""Each rank gives its number and one more: the sum says that all of them have met."""
+"""Each rank contributes its number plus one; the sum proves that all ranks took part."""
 
 import json
 import socket

@@ -1,7 +1,7 @@
-"""Two workers of XGBoost: an all-reduce, and a model that both have grown together from their own halves of the data.
+"""Two workers of XGBoost: an all-reduce, and a model that both train, each on its half of the data.
 
-XGBoost 3 takes the tracker's address, the workers' number and their own from its caller, not from the environment: the
-variables are read here, and the first worker starts the tracker, as a training script for Kubernetes does.
+XGBoost 3 takes the tracker's address, the number of workers and the worker's rank from its caller instead of the
+environment. So this program reads the variables, and the first worker starts the tracker, as a training script does.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Training that goes on while nodes come and go: each step is an all-reduce, and the last step is kept in /shared."""
+"""Training that continues while nodes join and leave: each step is an all-reduce, and /shared has the last step."""
 
 import json
 import os
@@ -17,7 +17,7 @@ rank, world = dist.get_rank(), dist.get_world_size()
 step = int(KEPT.read_text()) if KEPT.exists() else 0
 print("PROOF " + json.dumps({"host": socket.gethostname(), "world": world, "from": step}) + "\n", end="", flush=True)
 while True:
-    # The first number counts the ranks, the second says whether anybody has seen the end.
+    # The first number counts the ranks; the second is positive if a rank has seen the end.
     seen = torch.tensor([1, int(ENOUGH.exists())])
     dist.all_reduce(seen)
     assert seen[0] == world

@@ -1,4 +1,4 @@
-"""Two workers of MXNet push into one store: each finds the sum of what both have pushed."""
+"""Two workers of MXNet push to one store, and each pulls the sum of both."""
 
 import json
 import socket

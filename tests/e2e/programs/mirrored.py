@@ -1,4 +1,4 @@
-"""One step of MultiWorkerMirroredStrategy: gradients of each worker's own data become one."""
+"""One step of MultiWorkerMirroredStrategy, which averages the gradients of the workers' own data."""
 
 import json
 import socket
@@ -13,7 +13,7 @@ with strategy.scope():
 
 @tf.function
 def step(value: tf.Tensor) -> tf.Tensor:
-    """A weight moved against the mean gradient of `(weight - value)^2`, 2 * (0 - value)."""
+    """Return the weight after one step against the mean gradient of `(weight - value)^2`, 2 * (0 - value)."""
 
     def replica(own: tf.Tensor) -> tf.Tensor:
         with tf.GradientTape() as tape:
@@ -26,7 +26,7 @@ def step(value: tf.Tensor) -> tf.Tensor:
     return strategy.run(replica, args=(value,))
 
 
-# The workers' values are 1 and 3: only together do they come to 2.
+# The workers' values are 1 and 3, so only their mean is 2.
 after = step(tf.constant(1.0 + 2.0 * resolver.task_id))
 proof = {
     "type": resolver.task_type,

@@ -1,4 +1,4 @@
-"""Each process gives its number and one more to a sum over all devices of all processes."""
+"""Each process contributes its number plus one to a sum over all devices of all processes."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""A rank of MPI: where it runs, and the sum of all ranks' numbers."""
+"""An MPI rank: print its host, and the sum of all ranks."""
 
 import json
 import os
@@ -6,7 +6,7 @@ import socket
 
 import mpi4py
 
-# Debian's MPICH 4.0 over TCP alone does not come back from MPI_Finalize; a barrier at the end does as well.
+# With only TCP, Debian's MPICH 4.0 hangs in MPI_Finalize; use a barrier at the end instead.
 mpi4py.rc.finalize = "OMPI_COMM_WORLD_RANK" in os.environ
 
 from mpi4py import MPI  # noqa: E402
@@ -18,7 +18,7 @@ proof = {
     "host": socket.gethostname(),
     "sum": world.allreduce(world.Get_rank() + 1),
 }
-# One line from each, gathered: the lines of ranks that print at once are mixed by the launcher.
+# Gather one line per rank, because the launcher mixes lines that ranks print at the same time.
 for one in world.gather(proof) or ():
     print("PROOF " + json.dumps(one), flush=True)
 world.Barrier()

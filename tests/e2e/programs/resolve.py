@@ -1,4 +1,4 @@
-"""What TensorFlow's own resolver reads from TF_CONFIG."""
+"""Print the roles that TensorFlow's resolver reads from TF_CONFIG."""
 
 import json
 import socket

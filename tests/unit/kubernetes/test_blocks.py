@@ -1,6 +1,6 @@
-"""The quick reader of plain block YAML: it says what the composer says, or nothing.
+"""The fast reader of plain block YAML: it returns the composer's value, or UNREAD.
 
-No case tells what a text means: that is the composer's, which tests of its own compare with recorded answers.
+The cases do not define the value of a text: the composer does, and its own tests compare it with recorded answers.
 """
 
 from __future__ import annotations
@@ -96,12 +96,12 @@ LEFT = [
 
 
 @pytest.mark.parametrize("text", MEANT)
-def test_what_is_plain_is_read(text: str) -> None:
+def test_plain_text_is_read(text: str) -> None:
     assert repr(blocks.read(text)) == composed(text)
 
 
 @pytest.mark.parametrize("text", LEFT)
-def test_what_is_not_is_left_to_the_composer(text: str) -> None:
+def test_other_text_is_left_to_the_composer(text: str) -> None:
     assert blocks.read(text) is blocks.UNREAD
 
 
@@ -114,7 +114,7 @@ def test_depth_is_left_to_the_composer() -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_after_accidents_both_readers_agree(seed: int) -> None:
+def test_both_readers_agree_on_damaged_text(seed: int) -> None:
     dice = random.Random(seed)
     read = 0
     for _ in range(100):
@@ -131,7 +131,7 @@ def test_after_accidents_both_readers_agree(seed: int) -> None:
 
 
 def composed(text: str) -> str:
-    """What the composer reads; repr tells 1 from 1.0 and true, and the order of keys."""
+    """Return the composer's value; repr distinguishes 1, 1.0 and true, and the order of keys."""
     try:
         return repr(compose(text, deepest=100, sole=True))
     except YamlError as error:

@@ -1,4 +1,4 @@
-"""What the kubelet makes of variables, references and fields; the rows on references are its own documented cases."""
+"""The environment that the kubelet builds; the reference cases are those of its own documentation."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ VARS = {"VAR_A": "A", "VAR_B": "B", "VAR_C": "C", "VAR_REF": "$(VAR_A)", "VAR_EM
         ("f000-$(VAR_EMPTY)-f", "f000--f"),
         ("$(VAR_A))", "A)"),
         ("$()", "nobody"),
-        # Not defined: stays
+        # Undefined: unchanged
         ("$(VAR_DNE)", "$(VAR_DNE)"),
         ("$(VAR_DNE)-$(VAR_A)", "$(VAR_DNE)-A"),
         ("$(var_a)", "$(var_a)"),
         ("$( VAR_A )", "$( VAR_A )"),
         ("$($(VAR_A))", "$($(VAR_A))"),
         ("$(VAR_A$)", "$(VAR_A$)"),
-        # What a value brings is not looked at again
+        # A replacement is not expanded again
         ("$(VAR_REF)", "$(VAR_A)"),
         ("%%$(VAR_REF)--$(VAR_REF)%%", "%%$(VAR_A)--$(VAR_A)%%"),
         # Escaped
@@ -79,8 +79,8 @@ def read(name: str, **source: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("env", "made"),
     [
-        pytest.param(plain(("A", "1"), ("B", "$(A)$(A)")), {"A": "1", "B": "11"}, id="what was said before"),
-        pytest.param(plain(("B", "$(A)"), ("A", "1")), {"B": "$(A)", "A": "1"}, id="not what is said later"),
+        pytest.param(plain(("A", "1"), ("B", "$(A)$(A)")), {"A": "1", "B": "11"}, id="an earlier variable"),
+        pytest.param(plain(("B", "$(A)"), ("A", "1")), {"B": "$(A)", "A": "1"}, id="not a later variable"),
         pytest.param(plain(("A", "1"), ("A", "$(A)2")), {"A": "12"}, id="its own earlier value"),
         pytest.param(plain(("A", "$(A)")), {"A": "$(A)"}, id="not itself"),
         pytest.param(plain(("A", "$(B)"), ("B", "1"), ("C", "$(A)")), {"A": "$(B)", "B": "1", "C": "$(B)"}, id="once"),
@@ -94,16 +94,16 @@ def read(name: str, **source: Any) -> dict[str, Any]:
         pytest.param(
             [read("IP", fieldRef={"fieldPath": "status.podIP"}), *plain(("A", "$(IP)"), ("B", "b"))],
             {
-                "IP": Unknown("the node gives the pod its address"),
-                "A": Unknown("IP is not known: the node gives the pod its address"),
+                "IP": Unknown("the node assigns the pod's address"),
+                "A": Unknown("IP is not known: the node assigns the pod's address"),
                 "B": "b",
             },
-            id="what refers to the unknown",
+            id="a reference to an unknown value",
         ),
         pytest.param(
             plain(("A", "$(KUBERNETES_SERVICE_HOST)"), ("B", "$(KUBERNETES_PORTS)")),
             {
-                "A": Unknown("KUBERNETES_SERVICE_HOST is a variable of the cluster's service"),
+                "A": Unknown("KUBERNETES_SERVICE_HOST is set from a Service of the cluster"),
                 "B": "$(KUBERNETES_PORTS)",
             },
             id="services",
@@ -133,9 +133,9 @@ GIVEN = [
     {"kind": "ConfigMap"},
     "no mapping",
 ]
-NO_BASE64 = Unknown("it is no text in base64 in the given document")
-ABSENT = Unknown('Secret "none" is not among the given documents')
-PERHAPS = Unknown('ConfigMap "none" is not among the given documents, and may not be in the cluster')
+NO_BASE64 = Unknown("it is not base64-encoded text in the given document")
+ABSENT = Unknown('Secret "none" is not in the given documents')
+PERHAPS = Unknown('ConfigMap "none" is not in the given documents, and may not exist in the cluster')
 
 
 @pytest.mark.parametrize(
@@ -179,14 +179,14 @@ PERHAPS = Unknown('ConfigMap "none" is not among the given documents, and may no
                 "env": plain(("A", "$(HUB_TOKEN)"), ("B", "$(TOKEN)"), ("HUB_X", "1"), ("C", "$(HUB_X)")),
             },
             {
-                "A": Unknown(f"HUB_TOKEN may come from envFrom: {ABSENT.reason}"),
+                "A": Unknown(f"HUB_TOKEN may be set by envFrom: {ABSENT.reason}"),
                 "B": "$(TOKEN)",
                 "HUB_X": "1",
                 "C": "1",
             },
-            id="what may come from one that is not given",
+            id="a variable that a missing source may set",
         ),
-        pytest.param({"envFrom": [{"configMapRef": {"name": "broken"}}]}, {}, id="a document that is wrong"),
+        pytest.param({"envFrom": [{"configMapRef": {"name": "broken"}}]}, {}, id="an invalid document"),
     ],
 )
 def test_configmaps_and_secrets(container: dict[str, Any], made: dict[str, Any]) -> None:
@@ -197,11 +197,11 @@ def test_configmaps_and_secrets(container: dict[str, Any], made: dict[str, Any])
     ("namespace", "rate"),
     [("ml", "0.1"), ("", "0.1"), ("other", "9"), ("third", "0.1")],
 )
-def test_the_configmap_of_the_namespace_counts_else_the_first_one_that_names_none(namespace: str, rate: str) -> None:
+def test_the_configmap_of_the_namespace_precedes_one_without_a_namespace(namespace: str, rate: str) -> None:
     assert sources(GIVEN, namespace)["ConfigMap", "rates"]["LR"] == rate
 
 
-def test_of_another_namespace_it_is_not_meant() -> None:
+def test_an_object_of_another_namespace_is_ignored() -> None:
     assert ("Secret", "hub") not in sources(GIVEN, "other")
     assert sources(GIVEN[2:3], "ml") == {}
 
@@ -216,7 +216,7 @@ def test_a_command_sees_all_variables() -> None:
     [
         ("metadata.name", LATER),
         ("metadata.namespace", "ml"),
-        ("metadata.uid", Unknown("the API server draws it when the pod is created")),
+        ("metadata.uid", Unknown("the API server generates it when the pod is created")),
         ("metadata.labels['acme.io/Tier']", "gold"),
         ("metadata.labels['acme.io/tier']", ""),
         ("metadata.labels['uid']", LATER),
@@ -232,7 +232,7 @@ def test_fields(path: str, value: Any) -> None:
 
 
 @pytest.mark.parametrize(("path", "value"), [("spec.serviceAccountName", "trainer"), ("spec.nodeName", "gpu-1")])
-def test_fields_that_the_pod_says_itself(path: str, value: str) -> None:
+def test_fields_that_the_pod_sets(path: str, value: str) -> None:
     pod = POD._replace(spec={"serviceAccountName": "trainer", "nodeName": "gpu-1"})
     assert field_value(pod, path) == value
 
@@ -245,7 +245,7 @@ NODE = {
     },
 }
 BARE = {"name": "bare"}
-OF_THE_NODE = "without a limit it is the {} of the node, which the scheduler chooses"
+OF_THE_NODE = "without a limit it is the node's {}, and the scheduler chooses the node"
 
 
 @pytest.mark.parametrize(

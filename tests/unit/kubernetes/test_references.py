@@ -1,4 +1,4 @@
-"""References: which ConfigMaps, Secrets and claims a pod names, place by place."""
+"""References to ConfigMaps, Secrets and claims, for each field of a pod."""
 
 from __future__ import annotations
 

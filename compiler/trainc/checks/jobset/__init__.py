@@ -1,12 +1,12 @@
-"""JobSet's webhook: what it refuses in a JobSet on its creation.
+"""The rules of JobSet's webhook for the creation of a JobSet.
 
-Reads    the JobSet as the API server stores it, defaults filled in.
-Returns  violations. Where the webhook names no field, theirs is the place; where it says one thing twice (a name that
-         is too long for a Job is too long for its pods), they say it once.
-Source   JobSet v0.12.0, its webhook with the feature gates as they are by default. A claim that is in the cluster
-         already is not known here.
+Reads    the JobSet as the API server stores it, with defaults filled in.
+Returns  violations. If the webhook names no field, the violation's field is its path. If the webhook reports the same
+         cause twice (a name that is too long for a Job is also too long for its pods), there is one violation.
+Source   JobSet v0.12.0, its webhook with the default feature gates. Claims that already exist in the cluster are
+         unknown.
 
-Here is what concerns every JobSet; `policies` and `claims` are loaded for a JobSet that has such.
+This module has the rules for every JobSet. `policies` and `claims` are imported only for a JobSet that has them.
 """
 
 from __future__ import annotations
@@ -24,28 +24,24 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import Path, Tree
 
 
-GROUP_NAME: Final = Declaration("group-name", ("jobset",), "The group name of a replicated job is not valid")
-JOBSET_MANAGED_BY: Final = Declaration(
-    "jobset-managed-by", ("jobset",), "The name of the controller that manages a JobSet is not valid"
-)
+GROUP_NAME: Final = Declaration("group-name", ("jobset",), "Invalid group name of a replicated job")
+JOBSET_MANAGED_BY: Final = Declaration("jobset-managed-by", ("jobset",), "Invalid managedBy of a JobSet")
 REPLICATED_JOB_NAME: Final = Declaration(
-    "replicated-job-name", ("jobset",), "The name of a replicated job does not fit into the names of its Jobs"
+    "replicated-job-name", ("jobset",), "Replicated job name that is invalid in Job names"
 )
-SUBDOMAIN: Final = Declaration("subdomain", ("jobset",), "The subdomain of the pods is not valid")
-TOO_MANY_PODS: Final = Declaration(
-    "too-many-pods", ("jobset",), "A replicated job would run more pods than can be counted"
-)
+SUBDOMAIN: Final = Declaration("subdomain", ("jobset",), "Invalid subdomain of the pods")
+TOO_MANY_PODS: Final = Declaration("too-many-pods", ("jobset",), "Too many pods in a replicated job")
 
 RELEASE: Final = "jobset-0.12"
-"""The folder of the schemas of that release."""
+"""The folder of that release's schemas."""
 SUFFIX: Final = "-xxxxx"
-"""What the Job controller adds to a pod's name, here with letters for its random ones."""
+"""A placeholder for the random suffix that the Job controller adds to a pod name."""
 MOST_PODS: Final = 2**31 - 1
 LETTERS: Final = "use lower-case letters, digits and `-`"
 
 
 def violations(jobset: Tree) -> list[Violation]:
-    """Everything that the webhook would refuse."""
+    """Return a violation for each rule that the JobSet breaks."""
     spec = jobset["spec"]
     found = [*_network(spec), *_manager(spec)]
     for index, job in enumerate(spec.get("replicatedJobs") or ()):
@@ -63,7 +59,7 @@ def violations(jobset: Tree) -> list[Violation]:
 
 
 def _has_policies(spec: Tree) -> bool:
-    """Whether any of what `policies` looks at is there."""
+    """Return whether the JobSet has a field that `policies` checks."""
     failure = spec.get("failurePolicy") or {}
     return bool(
         spec.get("coordinator")
@@ -75,7 +71,7 @@ def _has_policies(spec: Tree) -> bool:
 
 
 def _network(spec: Tree) -> Iterator[Violation]:
-    """The subdomain is the name of a Service: whatever is one is a domain, too."""
+    """Check the subdomain as a Service name; every valid Service name is also a valid domain."""
     subdomain = (spec.get("network") or {}).get("subdomain")
     if subdomain and names.is_dns1035_label(subdomain):
         from trainc.checks.jobset.jobset_messages import shown
@@ -84,8 +80,8 @@ def _network(spec: Tree) -> Iterator[Violation]:
         yield Violation.at(
             path,
             SUBDOMAIN,
-            f"the subdomain of the pods is {shown(subdomain)}, which {_label_fault(subdomain)}",
-            f"{LETTERS}, a letter first; or leave it out, and it is the TrainJob's name",
+            f"{shown(subdomain)} is not a valid subdomain: it {_label_fault(subdomain)}",
+            f"{LETTERS}, and start with a letter; or remove it to use the TrainJob name",
         )
 
 
@@ -98,36 +94,33 @@ def _manager(spec: Tree) -> Iterator[Violation]:
         from trainc.checks.jobset.jobset_messages import shown
 
         path = ("spec", "managedBy")
-        why = (
-            f"has {len(manager)} characters, and may have {LONGEST_LABEL}"
-            if long
-            else "is no domain with a path behind it"
+        fault = (
+            f"has {len(manager)} characters; the limit is {LONGEST_LABEL}" if long else "must be a domain-prefixed path"
         )
         yield Violation.at(
             path,
             JOBSET_MANAGED_BY,
-            f"the JobSet's managedBy is {shown(manager)}, which {why}",
-            "leave it out, and JobSet's own controller manages it; or name another one, such as "
-            "kueue.x-k8s.io/multikueue",
+            f"{shown(manager)} is not a valid managedBy of a JobSet: it {fault}",
+            "remove it to use JobSet's own controller, or name another controller, such as kueue.x-k8s.io/multikueue",
         )
 
 
 def _pods(job: Tree, path: Path) -> Iterator[Violation]:
-    """JobSet counts pods in 32 bits."""
+    """Check the number of pods, which JobSet counts in 32 bits."""
     replicas, parallelism = job["replicas"], job["template"]["spec"].get("parallelism", 1)
     if replicas * parallelism > MOST_PODS:
         there = (*path, "template", "spec", "parallelism")
         yield Violation.at(
             there,
             TOO_MANY_PODS,
-            f'job "{job["name"]}" would run {replicas} x {parallelism} pods at once, and JobSet counts to {MOST_PODS}',
-            "make fewer replicas, or lower the parallelism",
+            f'job "{job["name"]}" runs {replicas} x {parallelism} pods at once; the limit is {MOST_PODS}',
+            "reduce replicas or parallelism",
             related=(("the replicas", (*path, "replicas")),),
         )
 
 
 def _group(job: Tree, path: Path) -> Iterator[Violation]:
-    """The group's name becomes a label."""
+    """Check the group name, which becomes a label."""
     group = job["groupName"]
     if names.is_dns1035_label(group):
         from trainc.checks.jobset.jobset_messages import shown
@@ -136,13 +129,13 @@ def _group(job: Tree, path: Path) -> Iterator[Violation]:
         yield Violation.at(
             there,
             GROUP_NAME,
-            f'the groupName of job "{job["name"]}" is {shown(group)}, which {_label_fault(group)}',
-            f"{LETTERS}, a letter first; or leave it out",
+            f'{shown(group)} is not a valid groupName for job "{job["name"]}": it {_label_fault(group)}',
+            f"{LETTERS}, and start with a letter; or remove it",
         )
 
 
 def _names(owner: str, job: Tree, path: Path) -> Iterator[Violation]:
-    """The names of the Job and the pod with the largest index, which are the longest."""
+    """Check the names of the Job and the pod with the highest index, which are the longest."""
     name, spec = job["name"], job["template"]["spec"]
     child, last = "Job", f"{owner}-{name}-{job['replicas'] - 1}"
     longest = last
@@ -159,14 +152,14 @@ def _names(owner: str, job: Tree, path: Path) -> Iterator[Violation]:
         yield Violation.at(
             there,
             REPLICATED_JOB_NAME,
-            f"a replicated job is named {shown(name)}, which {misnamed.fault(name, misnamed.LABEL, LONGEST_LABEL)}; "
-            "its Jobs and pods are named after it",
+            f"{shown(name)} is not a valid replicated job name: it "
+            f"{misnamed.fault(name, misnamed.LABEL, LONGEST_LABEL)}; the names of its Jobs and pods contain it",
             LETTERS + misnamed.example(name),
         )
     if len(longest) > LONGEST_LABEL:
         yield too_long(
             owner,
-            f'the {child} of job "{shortened(name)}" with the highest index would be named',
+            f'the name of the {child} with the highest index in job "{shortened(name)}" is',
             longest,
             field_of(there),
             part=(f'the name of job "{shortened(name)}"', there, name),
@@ -174,7 +167,7 @@ def _names(owner: str, job: Tree, path: Path) -> Iterator[Violation]:
 
 
 def _label_fault(text: str) -> str:
-    """What is wrong with a label that begins with a letter, to follow `which`."""
+    """Return the fault of a label that must start with a letter, to follow `which` or `it`."""
     from trainc.kubernetes import misnamed
 
     return "begins with a digit" if text[:1].isdigit() else misnamed.fault(text, misnamed.LABEL, LONGEST_LABEL)

@@ -1,7 +1,7 @@
-"""What JobSet's webhook refuses of volume claim templates.
+"""The rules of JobSet's webhook for volume claim templates.
 
 Reads    the JobSet as the API server stores it.
-Returns  violations, at the fields that the webhook names (a list of templates is `template` there).
+Returns  violations, with the fields that the webhook names (it spells the list of templates `template`).
 Source   JobSet v0.12.0; see the package.
 """
 
@@ -21,21 +21,17 @@ if TYPE_CHECKING:
 
     from trainc.kubernetes.trees import Path, Tree
 
-CLAIM_NAME: Final = Declaration(
-    "claim-name", ("jobset",), "The name of a volume claim template is not valid, or not the only one"
-)
-CLAIM_NOT_MOUNTED: Final = Declaration(
-    "claim-not-mounted", ("jobset",), "A volume claim is made that no container mounts"
-)
+CLAIM_NAME: Final = Declaration("claim-name", ("jobset",), "Invalid or duplicate name of a volume claim template")
+CLAIM_NOT_MOUNTED: Final = Declaration("claim-not-mounted", ("jobset",), "Volume claim template without a mount")
 CLAIM_VOLUME_CONFLICT: Final = Declaration(
-    "claim-volume-conflict", ("jobset",), "A volume has the name of a volume claim template"
+    "claim-volume-conflict", ("jobset",), "Volume with the name of a volume claim template"
 )
 
 POD = ("template", "spec", "template", "spec")
 
 
 def violations(jobset: Tree) -> Iterator[Violation]:
-    """Everything that is wrong with the templates, each one's name, and who mounts it."""
+    """Yield the violations of each template: its name, conflicting volumes, and missing mounts."""
     owner, jobs = jobset["metadata"]["name"], jobset["spec"].get("replicatedJobs") or []
     first: dict[str, Path] = {}
     for p, policy in enumerate(jobset["spec"]["volumeClaimPolicies"]):
@@ -50,7 +46,7 @@ def violations(jobset: Tree) -> Iterator[Violation]:
                     f'two volume claim templates are named "{shortened(name)}"'
                     if name
                     else "two volume claim templates have no name",
-                    "give each a name of its own",
+                    "give each template a unique name",
                     field=at,
                     related=(("the first one", first[name]),),
                 )
@@ -62,30 +58,31 @@ def violations(jobset: Tree) -> Iterator[Violation]:
 
 
 def _name(owner: str, name: str, path: Path, at: str) -> Iterator[Violation]:
-    """The claim is called after its template and the JobSet."""
+    """Check the template name, and the claim name that JobSet makes from it and the JobSet name."""
     if names.is_dns1123_subdomain(name):
         from trainc.kubernetes import misnamed
 
-        fault = (
-            f"is {shown(name)}, which {misnamed.fault(name, misnamed.SUBDOMAIN, LONGEST_LABEL)}"
+        message = (
+            f"{shown(name)} is not a valid name of a volume claim template: it "
+            f"{misnamed.fault(name, misnamed.SUBDOMAIN, LONGEST_LABEL)}"
             if name
-            else "is missing"
+            else "the volume claim template has no name"
         )
         yield Violation.at(
             path,
             CLAIM_NAME,
-            f"the name of a volume claim template {fault}",
+            message,
             "use lower-case letters, digits and `-`" + misnamed.example(name),
             field=at,
         )
     made = f"{name}-{owner}"
     if len(made) > LONGEST_LABEL:
-        part = (f'the name of the template "{shortened(name)}"', path, name)
-        yield too_long(owner, "a volume claim would be named", made, at, part=part)
+        part = (f'the name of template "{shortened(name)}"', path, name)
+        yield too_long(owner, "the name of a volume claim is", made, at, part=part)
 
 
 def _volumes(jobs: list[Tree], name: str, path: Path) -> Iterator[Violation]:
-    """JobSet adds a volume of the template's name to the pods."""
+    """Check that no volume has the template's name: JobSet adds a volume of that name to the pods."""
     for index, job in enumerate(jobs):
         for number, volume in enumerate(get(job, (*POD, "volumes"), ())):
             if volume.get("name") == name:
@@ -93,7 +90,7 @@ def _volumes(jobs: list[Tree], name: str, path: Path) -> Iterator[Violation]:
                 yield Violation.at(
                     there,
                     CLAIM_VOLUME_CONFLICT,
-                    f'job "{job["name"]}" has a volume "{name}", and a volume claim template is named so, too',
+                    f'volume "{name}" of job "{job["name"]}" has the name of a volume claim template',
                     "remove the volume: JobSet adds it to the pods that mount it",
                     related=(("the template", path),),
                 )
@@ -103,12 +100,12 @@ def _mounts(jobs: list[Tree], name: str, path: Path) -> Iterator[Violation]:
     containers = (
         container for job in jobs for key in ("initContainers", "containers") for container in get(job, (*POD, key), ())
     )
-    what = f'volume claim template "{shortened(name)}"' if name else "a volume claim template without a name"
+    template = f'volume claim template "{shortened(name)}"' if name else "a volume claim template without a name"
     if all(mount.get("name") != name for container in containers for mount in container.get("volumeMounts") or ()):
         yield Violation.at(
             path,
             CLAIM_NOT_MOUNTED,
-            f"{what} is mounted by no container",
-            "add it by its name to the volumeMounts of a container, or remove the template",
+            f"no container mounts {template}",
+            "add its name to a container's volumeMounts, or remove the template",
             field="spec.replicatedJobs",
         )

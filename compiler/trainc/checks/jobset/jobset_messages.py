@@ -1,7 +1,7 @@
-"""The words for what JobSet's webhook refuses: values and names in a sentence, and names that JobSet makes.
+"""Message parts for JobSet's webhook: values, names, and generated names that are too long.
 
-Reads    values; the names of which JobSet makes another.
-Returns  half sentences; the violation of a name that would be too long.
+Reads    values; the names that JobSet combines into another name.
+Returns  parts of messages; the violation for a generated name that is too long.
 """
 
 from __future__ import annotations
@@ -16,49 +16,52 @@ from trainc.plural import plural
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import Path
 
-GENERATED_NAME_TOO_LONG: Final = Declaration(
-    "generated-name-too-long", ("jobset",), "A name that JobSet makes would be too long"
-)
+GENERATED_NAME_TOO_LONG: Final = Declaration("generated-name-too-long", ("jobset",), "Generated name too long")
 
 
 def too_long(
     owner: str, subject: str, made: str, field: str, *, part: tuple[str, Path, str], twice: bool = False
 ) -> Violation:
-    """A name made of the TrainJob's (maybe twice) and another (what it is, where, its text) that does not fit.
+    """Return the violation for a name that JobSet makes from the TrainJob name and another name.
 
-    To change the TrainJob's is easiest, so long as some of it is left.
+    The hint is to shorten the TrainJob name if that is enough, else the other name, else both.
+
+    owner    the TrainJob name
+    subject  the start of the message, up to the generated name
+    part     the other name: its description, path and text
+    twice    whether the TrainJob name occurs twice in the generated name
     """
-    what, there, text = part
+    description, there, text = part
     mine: Path = ("metadata", "name")
     over = len(made) - LONGEST_LABEL
     enough = -(-over // 2) if twice else over
-    path, related = mine, (what, there)
+    path, related = mine, (description, there)
     if enough < len(owner):
-        way_out = f"shorten the TrainJob's name by {plural(enough, 'character')}"
+        hint = f"shorten the TrainJob name by {plural(enough, 'character')}"
     elif over < len(text):
-        path, related = there, ("the name of the TrainJob", mine)
-        way_out = f"shorten {what} by {plural(over, 'character')}"
+        path, related = there, ("the TrainJob name", mine)
+        hint = f"shorten {description} by {plural(over, 'character')}"
     else:
-        way_out = f"shorten the TrainJob's name and {what}"
+        hint = f"shorten the TrainJob name and {description}"
     return Violation.at(
         path,
         GENERATED_NAME_TOO_LONG,
-        f"{subject} {made}: {plural(len(made), 'character')}, and {LONGEST_LABEL} fit",
-        way_out,
+        f"{subject} {made}, which has {plural(len(made), 'character')}; the limit is {LONGEST_LABEL}",
+        hint,
         field=field,
         related=(related,),
     )
 
 
 def shown(value: Any) -> str:
-    """A value on one short line."""
+    """Return a value on one short line."""
     from trainc.kubernetes.structural import hints
 
     return hints.shown(value)
 
 
 def shortened(name: str) -> str:
-    """A name in a sentence, however long."""
+    """Return a name, shortened if it is too long for a message."""
     from trainc.kubernetes.structural import hints
 
     return hints.shortened(name)

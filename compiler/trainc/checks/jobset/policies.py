@@ -1,8 +1,8 @@
-"""What JobSet's webhook refuses of dependencies, success and failure policies and the coordinator.
+"""The rules of JobSet's webhook for dependencies, success and failure policies, and the coordinator.
 
 Reads    the JobSet as the API server stores it.
 Returns  violations.
-Source   JobSet v0.12.0; see the package. That a job depends on itself, the webhook does not mind.
+Source   JobSet v0.12.0; see the package. The webhook accepts a job that depends on itself.
 """
 
 from __future__ import annotations
@@ -21,23 +21,17 @@ if TYPE_CHECKING:
 
     from trainc.kubernetes.trees import Path, Tree
 
-COORDINATOR: Final = Declaration("coordinator", ("jobset",), "The coordinator is no pod of the JobSet")
-DEPENDS_ON_FIRST: Final = Declaration("depends-on-first", ("jobset",), "The first replicated job depends on another")
+COORDINATOR: Final = Declaration("coordinator", ("jobset",), "Coordinator that is not a pod of the JobSet")
+DEPENDS_ON_FIRST: Final = Declaration("depends-on-first", ("jobset",), "Dependency of the first replicated job")
 DEPENDS_ON_UNKNOWN: Final = Declaration(
-    "depends-on-unknown", ("jobset",), "A replicated job depends on one that is not before it"
+    "depends-on-unknown", ("jobset",), "Dependency on a replicated job that is not listed before"
 )
-FAILURE_REASON: Final = Declaration(
-    "failure-reason", ("jobset",), "A failure policy waits for a reason that Jobs do not fail for"
-)
+FAILURE_REASON: Final = Declaration("failure-reason", ("jobset",), "Unknown Job failure reason in a failure policy")
 FAILURE_RULE_NAME: Final = Declaration(
-    "failure-rule-name", ("jobset",), "The name of a failure policy's rule is not valid, or not the only one"
+    "failure-rule-name", ("jobset",), "Invalid or duplicate name of a failure policy rule"
 )
-FEATURE_GATE: Final = Declaration(
-    "feature-gate", ("jobset",), "What a failure policy asks for is behind a feature gate of JobSet"
-)
-POLICY_TARGET_UNKNOWN: Final = Declaration(
-    "policy-target-unknown", ("jobset",), "A policy names a replicated job that is not there"
-)
+FEATURE_GATE: Final = Declaration("feature-gate", ("jobset",), "Failure policy that requires a JobSet feature gate")
+POLICY_TARGET_UNKNOWN: Final = Declaration("policy-target-unknown", ("jobset",), "Unknown replicated job in a policy")
 
 RULE_NAME: Final = re.compile(r"[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?")
 LONGEST_RULE_NAME: Final = 128
@@ -48,17 +42,17 @@ REASONS: Final = (
     "MaxFailedIndexesExceeded",
     "PodFailurePolicy",
 )
-"""What a Job says it failed for."""
+"""The reasons that a failed Job can report."""
 OF_ONE_JOB: Final = {
     "RestartJob": "RestartJobSet",
     "RestartJobAndIgnoreMaxRestarts": "RestartJobSetAndIgnoreMaxRestarts",
 }
-"""The actions behind the feature gate RestartJob, and what does the same with all jobs."""
+"""The actions behind the feature gate RestartJob, and the action that restarts all jobs instead."""
 JOBS: Final[Path] = ("spec", "replicatedJobs")
 
 
 def violations(jobset: Tree) -> Iterator[Violation]:
-    """Everything that is wrong with them."""
+    """Yield the violations of dependencies, policies and the coordinator."""
     spec = jobset["spec"]
     known = [job["name"] for job in spec.get("replicatedJobs") or ()]
     yield from _dependencies(spec.get("replicatedJobs") or (), known)
@@ -72,15 +66,15 @@ def violations(jobset: Tree) -> Iterator[Violation]:
 
 
 def _dependencies(jobs: list[Tree] | tuple[()], known: list[str]) -> Iterator[Violation]:
-    """A job waits for one that stands before it."""
+    """Check that each job depends only on jobs listed before it."""
     for index, job in enumerate(jobs):
         path: Path = (*JOBS, index, "dependsOn")
         if not index and "dependsOn" in job:
             yield Violation.at(
                 path,
                 DEPENDS_ON_FIRST,
-                f'job "{job["name"]}" is the first one, and depends on another',
-                "put it behind the job that it waits for",
+                f'job "{job["name"]}" is the first one and cannot depend on another',
+                "move it after the job that it depends on",
             )
             continue
         for number, entry in enumerate(job.get("dependsOn") or ()):
@@ -93,21 +87,21 @@ def _dependencies(jobs: list[Tree] | tuple[()], known: list[str]) -> Iterator[Vi
                 there,
                 DEPENDS_ON_UNKNOWN,
                 f'job "{job["name"]}" depends on "{shortened(name)}", which '
-                + ("comes after it" if later else "is no job of the JobSet"),
-                f'put job "{name}" before it' if later else _meant(name, known[:index]),
+                + ("is listed after it" if later else "is not a job of the JobSet"),
+                f'move job "{name}" before it' if later else _meant(name, known[:index]),
                 related=((f'job "{name}"', (*JOBS, known.index(name), "name")),) if later else (),
             )
 
 
-def _targets(whose: str, policy: Tree, path: Path, known: list[str]) -> Iterator[Violation]:
-    """The jobs that a policy, or a rule of one, is about."""
+def _targets(policy_name: str, policy: Tree, path: Path, known: list[str]) -> Iterator[Violation]:
+    """Check the jobs that a policy, or one of its rules, targets."""
     for number, name in enumerate(policy.get("targetReplicatedJobs") or ()):
         if name not in known:
             there = (*path, number)
             yield Violation.at(
                 there,
                 POLICY_TARGET_UNKNOWN,
-                f'{whose} is about job "{shortened(name)}", which the JobSet does not have',
+                f'{policy_name} targets job "{shortened(name)}", which the JobSet does not have',
                 _meant(name, known),
             )
 
@@ -123,54 +117,54 @@ def _failure(policy: Tree, known: list[str]) -> Iterator[Violation]:
             yield _gated((*there, "action"), "action", action, "RestartJob", OF_ONE_JOB[action])
         name = rule["name"]
         yield from _rule_name(name, there, first.setdefault(name, index))
-        whose = f'rule "{shortened(name)}" of failurePolicy'
-        yield from _targets(whose, rule, (*there, "targetReplicatedJobs"), known)
+        rule_name = f'rule "{shortened(name)}" of failurePolicy'
+        yield from _targets(rule_name, rule, (*there, "targetReplicatedJobs"), known)
         for number, reason in enumerate(rule.get("onJobFailureReasons") or ()):
             if reason not in REASONS:
                 at = (*there, "onJobFailureReasons", number)
                 yield Violation.at(
                     at,
                     FAILURE_REASON,
-                    f"{whose} waits for {shown(reason)}, and no Job fails for that reason",
+                    f"{shown(reason)} in {rule_name} is not a Job failure reason",
                     _meant(reason, list(REASONS)),
                 )
 
 
-def _gated(path: Path, what: str, value: str, gate: str, instead: str) -> Violation:
+def _gated(path: Path, field: str, value: str, gate: str, instead: str) -> Violation:
     return Violation.at(
         path,
         FEATURE_GATE,
-        f"{what} {value} is behind JobSet's feature gate {gate}, which is off unless somebody turns it on",
-        f"write {instead}, which restarts all jobs",
+        f"{field} {value} requires the JobSet feature gate {gate}, which is off by default",
+        f"use {instead}, which restarts all jobs",
     )
 
 
 def _rule_name(name: str, path: Path, first: int) -> Iterator[Violation]:
     there = (*path, "name")
-    why = ""
+    fault = ""
     if len(name.encode("utf-8", "surrogatepass")) > LONGEST_RULE_NAME:
-        why = f"has {len(name)} characters, and may have {LONGEST_RULE_NAME}"
+        fault = f"has {len(name)} characters; the limit is {LONGEST_RULE_NAME}"
     elif not RULE_NAME.fullmatch(name):
-        why = _fault(name)
-    if why:
+        fault = _fault(name)
+    if fault:
         yield Violation.at(
             there,
             FAILURE_RULE_NAME,
-            f"a rule of failurePolicy is named {shown(name)}, which {why}",
-            "use letters, digits, `_`, `,` and `:`, a letter first, and no `,` or `:` last",
+            f"{shown(name)} is not a valid name of a failurePolicy rule: it {fault}",
+            "use letters, digits, `_`, `,` and `:`; start with a letter, and do not end with `,` or `:`",
         )
     if first != path[-1]:
         yield Violation.at(
             there,
             FAILURE_RULE_NAME,
             f'two rules of failurePolicy are named "{shortened(name)}"',
-            "name one of them otherwise; a rule without a name is called failurePolicyRule and its index",
+            "rename one of them; the default name is failurePolicyRule followed by the rule's index",
             related=(("the first one", (*path[:-1], first, "name")),),
         )
 
 
 def _fault(name: str) -> str:
-    """What is wrong with the name of a rule, to follow `which`."""
+    """Return the fault of a rule name, to follow `it`."""
     if not re.match("[A-Za-z]", name):
         return f"begins with {shown(name[0])}" if name else "is empty"
     if re.search("[^A-Za-z0-9_,:]", name):
@@ -181,11 +175,11 @@ def _fault(name: str) -> str:
 
 
 def _coordinator(coordinator: Tree, spec: Tree) -> Iterator[Violation]:
-    """One pod of one job, by its two indices."""
+    """Check that the coordinator is a pod of a job: its job name and both indices."""
     jobs, name = spec.get("replicatedJobs") or [], coordinator["replicatedJob"]
     known = [job["name"] for job in jobs]
     if name not in known:
-        message = f'the coordinator is in job "{shortened(name)}", which the JobSet does not have'
+        message = f'the coordinator is a pod of job "{shortened(name)}", which the JobSet does not have'
         yield _of_coordinator("replicatedJob", message, _meant(name, known))
         return
     index = known.index(name)
@@ -196,7 +190,7 @@ def _coordinator(coordinator: Tree, spec: Tree) -> Iterator[Violation]:
         yield _of_coordinator(
             "jobIndex",
             f'the coordinator is in replica {of_job} of job "{name}", which has {plural(replicas, "replica")}',
-            "leave it out" if replicas == 1 else f"write a number from 0 to {replicas - 1}",
+            "remove it" if replicas == 1 else f"use a number from 0 to {replicas - 1}",
             (f'the replicas of job "{name}"', (*path, "replicas")),
         )
         return
@@ -206,7 +200,7 @@ def _coordinator(coordinator: Tree, spec: Tree) -> Iterator[Violation]:
         yield _of_coordinator(
             "replicatedJob",
             f'the coordinator is a pod of job "{name}", whose pods have no index',
-            f'give job "{name}" completionMode Indexed and completions, or leave the coordinator out',
+            f'set completionMode Indexed and completions in job "{name}", or remove the coordinator',
             (f'job "{name}"', (*path, "template", "spec", missing)),
         )
         return
@@ -214,13 +208,16 @@ def _coordinator(coordinator: Tree, spec: Tree) -> Iterator[Violation]:
         yield _of_coordinator(
             "podIndex",
             f'the coordinator is pod {of_pod} of job "{name}", which has {plural(completions, "pod")}',
-            "leave it out" if completions == 1 else f"write a number from 0 to {completions - 1}",
+            "remove it" if completions == 1 else f"use a number from 0 to {completions - 1}",
             (f'the pods of job "{name}"', (*path, "template", "spec", "completions")),
         )
 
 
 def _coordinator_name(owner: str, coordinator: Tree, spec: Tree) -> Iterator[Violation]:
-    """Its host name becomes a label of all pods. What else may be wrong with it is wrong with its parts."""
+    """Check the length of the coordinator's host name, which becomes a label of all pods.
+
+    Other faults of the host name are faults of its parts, which have their own checks.
+    """
     name = coordinator["replicatedJob"]
     subdomain = (spec.get("network") or {}).get("subdomain") or owner
     indices = f"{coordinator.get('jobIndex', 0)}-{coordinator.get('podIndex', 0)}"
@@ -229,12 +226,12 @@ def _coordinator_name(owner: str, coordinator: Tree, spec: Tree) -> Iterator[Vio
         path: Path = ("spec", "coordinator")
         yield too_long(
             owner,
-            "the coordinator's host name, a label of all pods, would be",
+            "the coordinator's host name, a label of all pods, is",
             made,
             field_of(path),
             part=("the subdomain", ("spec", "network", "subdomain"), subdomain)
             if subdomain != owner
-            else ("the name of the coordinator's job", (*path, "replicatedJob"), name),
+            else ("the coordinator's job name", (*path, "replicatedJob"), name),
             twice=subdomain == owner,
         )
 
@@ -251,12 +248,12 @@ def _of_coordinator(key: str, message: str, help: str, *related: tuple[str, Path
 
 
 def _meant(name: str, known: list[str]) -> str:
-    """The job that was probably meant, or all there are."""
+    """Return a hint with the job name that was probably meant, or all job names."""
     from trainc.nearest import nearest
 
     near = nearest(name, known)
     if near:
         return f"did you mean {near}?"
     if not known:
-        return "leave it out: there is no job to name"
-    return f"name one of {', '.join(known)}" if len(known) > 1 else f"name {known[0]}"
+        return "remove it: there is no job to name"
+    return f"use one of {', '.join(known)}" if len(known) > 1 else f"use {known[0]}"

@@ -1,11 +1,11 @@
-"""What may change in a JobSet that is in the cluster, and what the API server would refuse to change.
+"""The fields of an existing JobSet that can change, and the changes that the API server rejects.
 
-Reads    the JobSet as it is stored, and as it would be after a request (an update, or a patch that has been merged).
-Returns  violations, each at a field that would change. The server stops at what its schema refuses, and names the
-         whole list replicatedJobs where one field of it differs; here all is said, at its own place.
-Source   JobSet v0.12.0: the transition rules of its CRD (what is there may go, and may come, but not become another),
-         and its webhook, which compares Go values. Nobody fills in the webhook's defaults on an update. With the
-         feature gate ElasticJobSet, which is off by default, it would also take other counts of pods.
+Reads    the JobSet as it is stored, and as it would be after a request (an update, or a merged patch).
+Returns  violations, each at a field that would change. The server stops at the first schema error, and reports the
+         whole list replicatedJobs if any field in it differs. This module reports every change, at its own field.
+Source   JobSet v0.12.0: the transition rules of its CRD (a field can be added and removed, but not changed), and its
+         webhook, which compares Go values. The webhook sets no defaults on an update. The feature gate ElasticJobSet,
+         off by default, would also allow different pod counts.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import Path, Tree
 
 NAMES: Final = ("name", "namespace")
-"""By these the server finds the object."""
+"""The fields by which the server finds the object."""
 POLICIES: Final = ("network", "successPolicy", "failurePolicy", "startupPolicy", "volumeClaimPolicies")
-"""Fields of the spec that may come and go, but not become another."""
+"""Fields of the spec that can be added and removed, but not changed."""
 WHILE_SUSPENDED: Final[tuple[Path, ...]] = (
     ("metadata", "annotations"),
     ("metadata", "labels"),
@@ -37,32 +37,32 @@ WHILE_SUSPENDED: Final[tuple[Path, ...]] = (
     ("spec", "schedulingGates"),
     ("spec", "tolerations"),
 )
-"""Fields of a pod template that may change while the JobSet is suspended, or in the change that suspends or resumes it:
+"""Fields of a pod template that can change while the JobSet is suspended, or in the change that suspends or resumes it.
 Kueue sets them."""
 
 JOBS: Final = "replicatedJobs"
 POD: Final[Path] = ("template", "spec", "template")
-"""The pod template of a replicated job."""
+"""The path of the pod template in a replicated job."""
 RULE: Final = "immutable"
 _GONE: Final = object()
 
 
 def refused(old: Tree, new: Tree) -> list[Violation]:
-    """What stands against storing `new` in the place of `old`; empty where the server would."""
+    """Return why the server would reject `new` as an update of `old`; an empty list if it accepts the update."""
     admitted = load("JobSet", RELEASE).admit(new)
     found = [*objectmeta.check(new["metadata"], namespaced=True), *admitted.violations]
     found += broken_rules("JobSet", admitted.value, tuple(found))
     if found:
         return found
-    before, after = (tree.get("spec") or {} for tree in (old, admitted.value))  # the schema asks for none
+    before, after = (tree.get("spec") or {} for tree in (old, admitted.value))  # the schema does not require a spec
     return [*_identity(old, new), *_policies(before, after), *_jobs(before, after)]
 
 
 def fixed(jobset: Tree) -> Tree:
-    """What of a JobSet cannot change in place: where it is the same for two, `refused` has nothing against the change.
+    """Return the immutable fields of a JobSet: if they are equal in two JobSets, `refused` allows the change.
 
-    What may come and go counts, since what came could not become another; so does what may change only while the
-    JobSet is suspended.
+    They include the fields that can be added and removed, because an added field could not change later, and the
+    fields that can only change while the JobSet is suspended.
     """
     spec = jobset["spec"]
     return {key: spec[key] for key in (*POLICIES, "managedBy") if key in spec} | compared({JOBS: spec.get(JOBS)})
@@ -72,11 +72,11 @@ def _identity(old: Tree, new: Tree) -> Iterator[Violation]:
     for key in NAMES:
         path = ("metadata", key)
         if get(old, path) != get(new, path):
-            yield _violation(path, field_of(path), old, new, "delete the old object where nobody needs it")
+            yield _violation(path, field_of(path), old, new, "delete the old object if it is no longer needed")
 
 
 def _policies(old: Tree, new: Tree) -> Iterator[Violation]:
-    """What CEL compares, as JSON; the dependencies of a job by its name, as those of another would be."""
+    """Compare the fields that CEL compares, as JSON."""
     for key in POLICIES:
         if key in old and key in new:
             for path in differences(old[key], new[key], (key,)):
@@ -86,7 +86,10 @@ def _policies(old: Tree, new: Tree) -> Iterator[Violation]:
 
 
 def _jobs(old: Tree, new: Tree) -> Iterator[Violation]:
-    """What the webhook compares, as Go values; where there is a rule about dependencies, the server names them."""
+    """Compare the fields that the webhook compares, as Go values.
+
+    The violation's field is replicatedJobs, or dependsOn if a CEL rule about dependencies reports the change.
+    """
     suspended = bool(old.get("suspend") or new.get("suspend"))
     before, after = (compared({JOBS: without_queueing(spec) if suspended else spec.get(JOBS)}) for spec in (old, new))
     for path in differences(before, after, ()):
@@ -96,13 +99,13 @@ def _jobs(old: Tree, new: Tree) -> Iterator[Violation]:
 
 
 def _has_both(old: Tree, new: Tree, path: Path) -> bool:
-    """Whether a field of a replicated job is there before and after, in a job of one name."""
+    """Return whether a replicated job has a field before and after, under the same job name."""
     name = (*path[:2], "name")
     return get(old, path) is not None and get(new, path) is not None and get(old, name) == get(new, name)
 
 
 def without_queueing(spec: Tree) -> list[Tree]:
-    """The replicated jobs without what may change while they are suspended."""
+    """Return the replicated jobs without the fields that can change while the JobSet is suspended."""
     return [_without_queueing(job) for job in spec.get(JOBS) or ()]
 
 
@@ -115,13 +118,13 @@ def _without_queueing(job: Tree) -> Tree:
 
 
 def while_suspended(path: Path) -> bool:
-    """Whether a field may change while the JobSet is suspended."""
+    """Return whether a field can change while the JobSet is suspended."""
     in_pod = path[2 + len(POD) :] if path[2 : 2 + len(POD)] == POD else ()
     return any(in_pod[: len(there)] == there[: len(in_pod)] for there in WHILE_SUSPENDED if in_pod)
 
 
 def differences(old: Any, new: Any, path: Path) -> Iterator[Path]:
-    """The paths of the smallest parts in which two trees differ; a list of another length differs as a whole."""
+    """Yield the paths of the smallest parts in which two trees differ. Lists of unequal length differ as a whole."""
     if isinstance(old, dict) and isinstance(new, dict):
         for key in sorted(old.keys() | new.keys()):
             yield from differences(old.get(key, _GONE), new.get(key, _GONE), (*path, key))
@@ -135,15 +138,15 @@ def differences(old: Any, new: Any, path: Path) -> Iterator[Path]:
 def _violation(path: Path, of_server: str, old: Tree, new: Tree, help: str = "") -> Violation:
     before, after = get(old, path), get(new, path)
     if before is None:
-        message = f"{field_of(path)} cannot be added, and would be {shown(after)}"
+        message = f"{field_of(path)} is immutable: {shown(after)} cannot be added"
     elif after is None:
-        message = f"{field_of(path)} cannot be removed, and is {shown(before)}"
+        message = f"{field_of(path)} is immutable: {shown(before)} cannot be removed"
     else:
-        message = f"{field_of(path)} is {shown(before)}, and cannot become {shown(after)}"
+        message = f"{field_of(path)} is immutable: it cannot change from {shown(before)} to {shown(after)}"
     return Violation(
         path=path,
         field=of_server,
         rule=RULE,
         message=message,
-        help=help or "make the JobSet under another name (--name-suffix-hash), or delete the old one first",
+        help=help or "create the JobSet under another name (--name-suffix-hash), or delete the old one first",
     )

@@ -1,8 +1,8 @@
-"""Words for a script: text as the shell reads it again, with the references that a kubelet would have expanded.
+"""Shell words for a script, with the variable references that the kubelet expands in a command.
 
 Reads    the words of a container's command, and values.
-Returns  shell text. In a command Kubernetes replaces `$(NAME)` by the variable of the container, leaves an unknown one
-         as it is, and reads `$$` as one dollar; in a ConfigMap it does not, so the shell does it.
+Returns  shell text. In a command Kubernetes replaces `$(NAME)` with the container's variable, leaves unknown names as
+         they are, and reads `$$` as one dollar sign. In a ConfigMap it does not, so the shell does it.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ import shlex
 from typing import Final
 
 REFERENCE: Final = re.compile(r"\$\$|\$\(([A-Za-z_][A-Za-z0-9_]*)\)")
-"""An escaped dollar, or a variable whose name a shell can say."""
+"""An escaped dollar sign, or a reference to a variable with a valid shell name."""
 
 
 def shell_word(word: str) -> str:
-    r"""One word of a command.
+    r"""Return a word of a command in shell syntax.
 
     >>> print(shell_word("--lr=$(LR) in $$5"))
     --lr="${LR-\$(LR)}"' in $5'
@@ -36,5 +36,5 @@ def shell_word(word: str) -> str:
 
 
 def assignment(name: str, value: str) -> str:
-    """A line that sets a variable of the script."""
+    """Return a line that sets a variable of the script."""
     return f"{name}={shlex.quote(value)}"

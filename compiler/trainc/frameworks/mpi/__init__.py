@@ -1,14 +1,14 @@
-"""MPI: a launcher that reaches every node by ssh, and a file that lists them.
+"""MPI: configure a launcher that connects to every node by SSH, and a hostfile that lists the nodes.
 
 Reads    mpi.mpiImplementation, .numProcPerNode, .runLauncherAsNode, .sshAuthMountPath; trainer.numNodes,
          .numProcPerNode, .resourcesPerNode, .env. The replicated jobs are found by their names, `launcher` and `node`.
-Adds     the ConfigMap <trainjob>-mpi-hostfile with a line for every host and its slots; to the pods of both jobs the
-         Secret <trainjob>-mpi-ssh-auth, to the launcher's the hostfile; to the launcher's container `node` the
-         variables by which mpirun finds it (`implementations`). Where the launcher is a node itself, the job `node`
-         gets the TrainJob's resources and variables, too. With Intel MPI and MPICH, the pods of `node` get the search
-         domain in which the launcher is found by its short name.
-Source   kubeflow/trainer v2.3.0, runtime plugin mpi, and the JobSet builder for runLauncherAsNode. The Secret itself is
-         not made (difference no-secret). The search domain: kubeflow/mpi-operator v0.8.0.
+Adds     the ConfigMap <trainjob>-mpi-hostfile with a line for every host and its slots; the Secret
+         <trainjob>-mpi-ssh-auth to the pods of both jobs; the hostfile to the launcher's pod; the variables by which
+         mpirun finds the hostfile (`implementations`) to the launcher's container `node`. If the launcher is also a
+         node, the job `node` also gets the TrainJob's resources and variables. With Intel MPI and MPICH, the pods of
+         `node` get the search domain in which they resolve the launcher's short name.
+Source   kubeflow/trainer v2.3.0, runtime plugin mpi, and the JobSet builder for runLauncherAsNode. trainc does not
+         create the Secret (difference no-secret). The search domain: kubeflow/mpi-operator v0.8.0.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 LAUNCHER: Final = "launcher"
 SSH: Final = "mpi-ssh-auth"
 HOSTFILE: Final = "mpi-hostfile"
-"""Names of volumes, and with the TrainJob's name before them those of the Secret and the ConfigMap."""
+"""The volume names; with the TrainJob name as a prefix, the names of the Secret and the ConfigMap."""
 HOSTFILE_FOLDER: Final = "/etc/mpi"
 KEYS: Final = (
     {"key": "ssh-privatekey", "path": "id_rsa", "mode": 0o640},
@@ -41,7 +41,7 @@ RESERVED_AT: Final = "spec.trainer.env"
 
 
 def apply(plan: Plan) -> Plan:
-    """Count the nodes, let the launcher in, and tell it of them."""
+    """Set the node count, and add the SSH keys, the hostfile and the search domain."""
     plan = with_nodes(plan)
     for name in (NODE, LAUNCHER):
         if (job := plan.named(name)) is not None:
@@ -54,7 +54,10 @@ def apply(plan: Plan) -> Plan:
 
 
 def with_nodes(plan: Plan) -> Plan:
-    """The job `node` with the TrainJob's count; with its resources and variables where the launcher is a node."""
+    """Return the plan with the TrainJob's numNodes in job `node`, and its resources and variables if needed.
+
+    They are needed if the launcher is also a node and job `node` is not a trainer.
+    """
     node = plan.named(NODE)
     if node is None:
         return plan
@@ -68,21 +71,21 @@ def with_nodes(plan: Plan) -> Plan:
 
 
 def launcher_is_node(plan: Plan) -> bool:
-    """Whether the launcher's pod computes, too."""
+    """Return whether the launcher's pod is also a node."""
     return bool(plan.runtime.settings.get("runLauncherAsNode"))
 
 
 def slots(plan: Plan) -> int:
-    """Processes per node: what the TrainJob says, else the runtime, whose 1 gives way to the GPUs of a node."""
-    said = plan.job.trainer.get("numProcPerNode")
-    if said is not None:
-        return int(said)
+    """Return the processes per node of the TrainJob, else of the runtime, where 1 means one per GPU of a node."""
+    of_job = plan.job.trainer.get("numProcPerNode")
+    if of_job is not None:
+        return int(of_job)
     of_runtime = int(plan.runtime.settings["numProcPerNode"])
     return max(1, gpus(plan.node_resources())) if of_runtime == 1 else of_runtime
 
 
 def with_keys(plan: Plan, job: int) -> Plan:
-    """The Secret's keys as a volume of the pods, mounted where sshd and ssh look for them."""
+    """Return the plan with the Secret's keys as a volume of the pods, mounted where sshd and ssh look for them."""
     secret = {"secretName": f"{plan.job.name}-{SSH}", "defaultMode": 0o400, "items": [dict(key) for key in KEYS]}
     plan = plan.with_volumes(job, [{"name": SSH, "secret": secret}])
     mount = {"name": SSH, "mountPath": plan.runtime.settings["sshAuthMountPath"]}
@@ -90,7 +93,7 @@ def with_keys(plan: Plan, job: int) -> Plan:
 
 
 def with_hostfile(plan: Plan, launcher: int) -> Plan:
-    """The hostfile as a volume of the launcher, and the variables that point mpirun to it."""
+    """Return the plan with the hostfile as a volume of the launcher, and the variables that point mpirun to it."""
     items = [{"key": "hostfile", "path": "hostfile", "mode": 0o444}]
     volume = {"name": HOSTFILE, "configMap": {"name": f"{plan.name}-{HOSTFILE}", "items": items}}
     plan = plan.with_volumes(launcher, [volume])
@@ -99,12 +102,12 @@ def with_hostfile(plan: Plan, launcher: int) -> Plan:
         return plan
     mounts = [{"name": HOSTFILE, "mountPath": HOSTFILE_FOLDER}]
     plan = plan.on(container, env=mpi.variables(slots(plan)), mounts=mounts)
-    there = {variable["name"] for variable in get(plan.spec, (*container.path, "env"), [])}
-    return plan.on(container, env=[v for v in mpi.another_release(slots(plan)) if v["name"] not in there])
+    existing = {variable["name"] for variable in get(plan.spec, (*container.path, "env"), [])}
+    return plan.on(container, env=[v for v in mpi.another_release(slots(plan)) if v["name"] not in existing])
 
 
 def with_search_domain(plan: Plan, node: int) -> Plan:
-    """Let the pods of `node` find the launcher where it gives its short name: in the JobSet's own domain, last."""
+    """Return the plan with the JobSet's domain as the last search domain of `node`, for the launcher's short name."""
     domain = f"{plan.subdomain}.{plan.job.namespace}.svc.{CLUSTER_DOMAIN}"
 
     def change(there: Tree | None) -> Tree:
@@ -115,12 +118,12 @@ def with_search_domain(plan: Plan, node: int) -> Plan:
 
 
 def hostfile(plan: Plan) -> Tree:
-    """The ConfigMap with a line for every pod of `node`, and of the launcher where it is one, in the jobs' order."""
+    """Return the ConfigMap with a line for every node, in the order of the jobs; the launcher may be a node."""
     names = {NODE, LAUNCHER} if launcher_is_node(plan) else {NODE}
     jobs = [index for index, job in enumerate(plan.jobs) if job.get("name") in names]
     mpi = implementation(plan)
-    behind = mpi.slots.format(slots(plan)) if mpi else ""
-    lines = [f"{host}{behind}\n" for job in jobs for host in hosts(plan, job, mpi)] if mpi else []
+    suffix = mpi.slots.format(slots(plan)) if mpi else ""
+    lines = [f"{host}{suffix}\n" for job in jobs for host in hosts(plan, job, mpi)] if mpi else []
     metadata = {"name": f"{plan.name}-{HOSTFILE}"}
     if plan.job.namespace:
         metadata["namespace"] = plan.job.namespace
@@ -128,70 +131,72 @@ def hostfile(plan: Plan) -> Tree:
 
 
 def hosts(plan: Plan, job: int, mpi: Implementation) -> Iterator[str]:
-    """The names of a job's pods in the hostfile."""
+    """Return the host names of a job's pods in the hostfile."""
     short = mpi.short_name and plan.jobs[job].get("name") == LAUNCHER
     return (host.partition(".")[0] if short else host for host in plan.endpoints(job))
 
 
 def secrets(plan: Plan) -> tuple[Secret, ...]:
-    """The keys by which the launcher gets in, where there is a pod that they are mounted in."""
+    """Return the Secret with the SSH keys, if there is a pod that mounts it."""
     if plan.named(NODE) is None and plan.named(LAUNCHER) is None:
         return ()
     return (Secret(name=f"{plan.job.name}-{SSH}", kind="ssh", holds="a pair of SSH keys"),)
 
 
 def implementation(plan: Plan) -> Implementation | None:
-    """The implementation of MPI; the schema's default is Open MPI, and it lets an empty name pass."""
+    """Return the MPI implementation, or None for an empty name, which the schema allows; its default is OpenMPI."""
     return IMPLEMENTATIONS.get(str(plan.runtime.settings["mpiImplementation"]))
 
 
 def needs_search_domain(plan: Plan) -> bool:
-    """Whether the nodes look for the launcher by its short name."""
+    """Return whether the nodes connect to the launcher by its short name."""
     mpi = implementation(plan)
     return mpi is not None and mpi.short_name
 
 
 def reserved(plan: Plan) -> frozenset[str]:
-    """The variables that the implementation sets; Trainer's webhook asks for Open MPI's where none is named."""
+    """Return the variables that the implementation sets; as in Trainer's webhook, those of Open MPI if unknown."""
     mpi = implementation(plan)
     return RESERVED if mpi is None else mpi.reserved
 
 
 @check("launcher-node-missing", stage="trainjob", title="runLauncherAsNode without a job launcher or node")
 def missing_jobs(plan: Plan) -> Iterator[Finding]:
-    """Where the launcher is a node, the TrainJob's nodes are the launcher's one and those of the job `node`."""
+    """If the launcher is a node, the TrainJob's nodes are the launcher and the pods of job `node`."""
     missing = [name for name in (LAUNCHER, NODE) if plan.named(name) is None]
     nodes = plan.job.trainer.get("numNodes", 1)
     if launcher_is_node(plan) and nodes >= 2 and missing:
         lacks = " and no ".join(f'job "{name}"' for name in missing)
         yield Finding(
-            message=f'{nodes} nodes, and runtime "{plan.runtime.id.name}" has runLauncherAsNode and no {lacks}',
+            message=f'{nodes} nodes with runLauncherAsNode require both jobs, but runtime "{plan.runtime.id.name}" '
+            f"has no {lacks}",
             help="set numNodes: 1, or use a runtime that has both jobs",
             field="spec.trainer.numNodes",
             place=plan.job.at("spec", "trainer", "numNodes"),
         )
 
 
-@check("mpi-implementation", stage="build", title="An MPI runtime does not say whose MPI it is")
+@check("mpi-implementation", stage="build", title="MPI runtime without an implementation")
 def unknown_implementation(plan: Plan) -> Iterator[Finding]:
-    """The launcher's variables are the implementation's own; the controller stops at a launcher without one."""
+    """The launcher's variables depend on the implementation; without one, the controller fails."""
     if implementation(plan) is None and plan.find(plan.named(LAUNCHER), NODE):
         yield Finding(
-            message='mpiImplementation is "": it is not said whose mpirun the launcher runs',
-            help=f"set {', '.join(IMPLEMENTATIONS)}; when it is left out, it is OpenMPI",
+            message='mpiImplementation must not be ""',
+            help=f"set one of {', '.join(IMPLEMENTATIONS)}, or remove it to use OpenMPI",
             field="spec.mlPolicy.mpi.mpiImplementation",
             place=plan.runtime.at("spec", "mlPolicy", "mpi", "mpiImplementation"),
         )
 
 
-@check("mpi-search-domain", stage="build", severity="note", title="The nodes may not find the launcher's short name")
+@check("mpi-search-domain", stage="build", severity="note", title="Launcher's short name may not resolve")
 def search_domain(plan: Plan) -> Iterator[Finding]:
-    """What Hydra starts on a node calls the launcher back by the name that its pod has for itself."""
+    """Hydra's process on a node connects to the launcher by the launcher pod's own host name, which is short."""
     if needs_search_domain(plan) and plan.named(NODE) is not None and not plan.job.namespace:
         name = plan.runtime.settings["mpiImplementation"]
         yield Finding(
-            message=f"without a namespace, the nodes are not told where {name} finds the launcher by its short name",
-            help="set metadata.namespace, or tell mpirun which interface the pods have: -iface eth0",
+            message=f"without a namespace, the nodes get no search domain for the launcher's short name, which {name} "
+            "uses",
+            help="set metadata.namespace, or pass the pods' interface to mpirun: -iface eth0",
             field="metadata.namespace",
             place=plan.job.at("metadata", "namespace"),
         )

@@ -1,12 +1,12 @@
-"""The implementations of MPI: how each one's mpirun is told of the nodes, and how it reads the hostfile.
+"""The MPI implementations: the variables of each mpirun, and its hostfile format.
 
 Reads    the slots of a node.
-Returns  by the name in mpi.mpiImplementation: a line of the hostfile, and the launcher's variables.
-Source   Open MPI: kubeflow/trainer v2.3.0, runtime plugin mpi; for Open MPI 5 (difference prte) PRRTE v3.0 and v4.1,
-         the parameters registered in src/runtime/prte_mca_params.c, src/util/proc_info.c and
-         src/mca/plm/ssh/plm_ssh_component.c, read from the environment with the prefix PRTE_MCA_; tried with Open MPI
+Returns  by the name in mpi.mpiImplementation: the format of a hostfile line, and the launcher's variables.
+Source   Open MPI: kubeflow/trainer v2.3.0, runtime plugin mpi. Open MPI 5 (difference prte): PRRTE v3.0 and v4.1, the
+         parameters registered in src/runtime/prte_mca_params.c, src/util/proc_info.c and
+         src/mca/plm/ssh/plm_ssh_component.c, read from the environment with the prefix PRTE_MCA_; tested with Open MPI
          5.0.11. Intel and MPICH (difference extensions): kubeflow/mpi-operator v0.8.0, the controller of v2beta1;
-         MPICH 4.0.2, tried, for the name of ssh's options, and for the launcher's short name.
+         tested with MPICH 4.0.2 for the name of ssh's options, and for the launcher's short name.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree
 
 HOSTFILE: Final = "/etc/mpi/hostfile"
-"""Where the launcher finds it."""
+"""The path of the hostfile in the launcher."""
 PATIENCE: Final = "-o ConnectionAttempts=10"
-"""What ssh is told: an sshd may be a little late."""
+"""The options of ssh: an sshd may start a little later than the launcher."""
 
 
 class Implementation(NamedTuple):
-    """What differs from one implementation to the next."""
+    """The differences between the implementations."""
 
     slots: str
-    """What stands behind a host in the hostfile; `{}` is how many ranks it takes."""
+    """The text after a host in the hostfile; `{}` is the number of ranks for the host."""
     variables: Callable[[int], tuple[Tree, ...]]
     """The launcher's variables by the slots of a node; they are reserved."""
     another_release: Callable[[int], tuple[Tree, ...]]
-    """What another release reads instead; one that the runtime sets already stays as it is."""
+    """The variables that another release reads instead; those that the runtime already sets stay."""
     short_name: bool
-    """Whether the launcher is its short host name to it: in the hostfile, where by a whole name it would look for an
-    sshd in the launcher, and on the nodes, from which it is called back."""
+    """Whether it uses the launcher's short host name: in the hostfile, where a full name would make it look for an sshd
+    in the launcher, and on the nodes, which connect back to the launcher."""
 
     @property
     def reserved(self) -> frozenset[str]:
@@ -47,7 +47,7 @@ class Implementation(NamedTuple):
 
 
 def open_mpi_4(slots: int) -> tuple[Tree, ...]:
-    """What Open MPI 4's own runtime, ORTE, reads."""
+    """Return the variables of ORTE, the runtime of Open MPI 4."""
     return (
         value("OMPI_MCA_orte_default_hostfile", HOSTFILE),
         value("OMPI_MCA_orte_keep_fqdn_hostnames", "true"),
@@ -57,10 +57,10 @@ def open_mpi_4(slots: int) -> tuple[Tree, ...]:
 
 
 def open_mpi_5(slots: int) -> tuple[Tree, ...]:
-    """What Open MPI 5's, PRRTE, reads instead.
+    """Return the variables of PRRTE, the runtime of Open MPI 5.
 
-    PRRTE connects to the names as they stand in the hostfile, but compares them with its own short host name. With
-    whole names it would not know the launcher in the hostfile for itself, and wait for an sshd there.
+    PRRTE connects to the names in the hostfile as they are, but compares them with its own short host name. With full
+    names it would not recognize the launcher in the hostfile as its own host, and would wait for an sshd there.
     """
     return (
         value("PRTE_MCA_prte_default_hostfile", HOSTFILE),
@@ -71,7 +71,7 @@ def open_mpi_5(slots: int) -> tuple[Tree, ...]:
 
 
 def intel(slots: int) -> tuple[Tree, ...]:
-    """What Intel's Hydra reads; it goes on to the next node after so many ranks, whatever the hostfile says."""
+    """Return the variables of Intel's Hydra. I_MPI_PERHOST sets the ranks per node, whatever the hostfile sets."""
     return (
         value("I_MPI_HYDRA_HOST_FILE", HOSTFILE),
         value("I_MPI_HYDRA_BOOTSTRAP_EXEC_EXTRA_ARGS", PATIENCE),
@@ -80,17 +80,17 @@ def intel(slots: int) -> tuple[Tree, ...]:
 
 
 def mpich(_: int) -> tuple[Tree, ...]:
-    """What MPICH's Hydra reads; it takes the slots from the hostfile."""
+    """Return the variables of MPICH's Hydra, which reads the slots from the hostfile."""
     return (value("HYDRA_HOST_FILE", HOSTFILE), value("HYDRA_LAUNCH_EXTRA_ARGS", PATIENCE))
 
 
 def mpich_4(_: int) -> tuple[Tree, ...]:
-    """The name under which MPICH 4 looks for ssh's options."""
+    """Return the variable from which MPICH 4 reads ssh's options."""
     return (value("HYDRA_LAUNCHER_EXTRA_ARGS", PATIENCE),)
 
 
 def nothing(_: int) -> tuple[Tree, ...]:
-    """No release reads anything else."""
+    """Return no variables: no other release reads different ones."""
     return ()
 
 

@@ -1,11 +1,11 @@
-"""Torch: what torchrun, or torchtune in its place, reads to bring its processes together.
+"""Torch: configure the rendezvous of torchrun, or of torchtune.
 
-Reads    trainer.numNodes, .numProcPerNode, .resourcesPerNode, .env, .command; mlPolicy.torch.envInjection; an
-         .elasticPolicy is elastic.py's.
+Reads    trainer.numNodes, .numProcPerNode, .resourcesPerNode, .env, .command; mlPolicy.torch.envInjection. elastic.py
+         handles .elasticPolicy.
 Adds     PET_NNODES, PET_NPROC_PER_NODE, PET_NODE_RANK, PET_MASTER_ADDR, PET_MASTER_PORT and container port 29500 to
-         the `node` container of the trainer job; the variables alone to the containers that envInjection lists. With
-         the command `tune run`, `node` has no PET_MASTER_*, and the command is completed instead (torchtune.py).
-Source   kubeflow/trainer v2.3.0, runtime plugin torch. The TrainJob's own variables stand before torch's, so a
+         the `node` container of the trainer job; only the variables to the containers that envInjection lists. With the
+         command `tune run`, `node` has no PET_MASTER_*, and the command is completed instead (torchtune.py).
+Source   kubeflow/trainer v2.3.0, runtime plugin torch. The TrainJob's own variables come before torch's, so a
          `$(PET_NNODES)` in them is not expanded.
 """
 
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 RESERVED: Final = frozenset({"PET_NNODES", "PET_NPROC_PER_NODE", "PET_NODE_RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT"})
 RESERVED_AT: Final = "spec.trainer.env"
 RENDEZVOUS: Final = (("PET_RDZV_ENDPOINT",), ("PET_MASTER_ADDR", "PET_MASTER_PORT"), ("--rdzv_endpoint",))
-"""Elastic trainers, all others, and torchtune's."""
+"""The sources for elastic trainers, other trainers, and torchtune."""
 
 
 def apply(plan: Plan) -> Plan:
-    """Put the rendezvous on the trainer's node container and on the containers of envInjection."""
+    """Add the rendezvous variables to the trainer's `node` container and to the containers of envInjection."""
     if ELASTIC in plan.runtime.settings:
         from trainc.frameworks.torch import elastic
 
@@ -52,7 +52,7 @@ def apply(plan: Plan) -> Plan:
 
 
 def of_torchtune(subject: ObjectId, plan: Plan) -> Iterator[Diagnostic]:
-    """What torchtune's own checks find; no other job loads them."""
+    """Run torchtune's checks, which are imported only for its jobs."""
     if is_torchtune(plan):
         from trainc.frameworks.torch import torchtune
 
@@ -61,7 +61,7 @@ def of_torchtune(subject: ObjectId, plan: Plan) -> Iterator[Diagnostic]:
 
 
 def of_elastic(subject: ObjectId, plan: Plan) -> Iterator[Diagnostic]:
-    """What is said of an elastic policy; no other job loads its checks."""
+    """Run the checks of elastic policies, which are imported only for runtimes that have one."""
     if ELASTIC in plan.runtime.settings:
         from trainc.frameworks.torch import elastic
 

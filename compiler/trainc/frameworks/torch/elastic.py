@@ -1,13 +1,13 @@
-"""Elastic torchrun: nodes that come and go, between a least and a greatest number, and meet wherever the backend is.
+"""Elastic torchrun: configure training on a variable number of nodes, between a minimum and a maximum.
 
 Reads    mlPolicy.torch.elasticPolicy, mlPolicy.numNodes; trainer.numNodes, .numProcPerNode, .resourcesPerNode, .env.
-Adds     PET_RDZV_ENDPOINT, PET_RDZV_BACKEND, PET_NNODES=min:max, PET_NPROC_PER_NODE, and where the policy says so
-         PET_MAX_RESTARTS, PET_RDZV_ID, PET_RDZV_CONF, PET_STANDALONE, to the containers that torchrun's variables go
-         to; the rendezvous' port to `node`, unless it is on another host. torchrun numbers the nodes itself, so there
-         is no PET_NODE_RANK, and no PET_MASTER_*. A gang starts with the least number of nodes.
+Adds     PET_RDZV_ENDPOINT, PET_RDZV_BACKEND, PET_NNODES=min:max, PET_NPROC_PER_NODE, and, if the policy sets them,
+         PET_MAX_RESTARTS, PET_RDZV_ID, PET_RDZV_CONF, PET_STANDALONE, to the containers that get torchrun's variables;
+         the rendezvous port to `node`, unless the endpoint is on another host. torchrun assigns the ranks itself, so
+         there is no PET_NODE_RANK, and no PET_MASTER_*. A gang starts with the minimum number of nodes.
 Source   trainc's own (difference extensions). The fields, the variables and their order are those of PyTorchJob in
-         kubeflow/training-operator v1.7.0. It left PET_STANDALONE empty, by which torchrun ends at once: it reads a
-         number there (torch 2.13, argparse_util, check_env).
+         kubeflow/training-operator v1.7.0. It set PET_STANDALONE to an empty string, with which torchrun exits at once,
+         because it expects a number (torch 2.13, argparse_util, check_env).
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
 LEAST: Final = ("minNodes", "minReplicas")
 MOST: Final = ("maxNodes", "maxReplicas")
-"""The bounds in the words of Trainer, and in those of PyTorchJob."""
+"""The names of the bounds in Trainer's terms, and in PyTorchJob's."""
 C10D: Final = "c10d"
 ETCD: Final = ("etcd", "etcd-v2")
 
 
 class Nodes(NamedTuple):
-    """How few nodes train, how many at most, and how many pods there are."""
+    """The minimum and maximum number of nodes, and the number of pods."""
 
     least: int
     most: int
@@ -42,7 +42,7 @@ class Nodes(NamedTuple):
 
 
 def apply(plan: Plan) -> Plan:
-    """Put the rendezvous on the trainer's node container and on the containers of envInjection."""
+    """Add the rendezvous variables to the trainer's `node` container and to the containers of envInjection."""
     nodes = counted(plan)
     if plan.trainer is not None:
         plan = plan.with_count(plan.trainer, nodes.pods)._replace(needed=nodes.least)
@@ -56,160 +56,161 @@ def apply(plan: Plan) -> Plan:
 
 
 def policy(plan: Plan) -> Tree:
-    """The elastic policy of a runtime that has one."""
+    """Return the elastic policy of a runtime that has one."""
     found: Tree = plan.runtime.settings[ELASTIC]
     return found
 
 
 def counted(plan: Plan) -> Nodes:
-    """The bounds: the policy's, else up to the TrainJob's count, or the runtime's, from one on.
+    """Return the bounds and the number of pods.
 
-    There are as many pods as the TrainJob says, else as many as may train.
+    The default minimum is one; the default maximum is numNodes of the TrainJob, else of the runtime. The number of pods
+    is the TrainJob's numNodes, else the maximum.
     """
-    asked = plan.job.trainer.get("numNodes")
-    nodes = asked if asked is not None else (plan.runtime.policy or {}).get("numNodes", 1)
+    requested = plan.job.trainer.get("numNodes")
+    nodes = requested if requested is not None else (plan.runtime.policy or {}).get("numNodes", 1)
     least, most = bound(plan, LEAST, 1), bound(plan, MOST, nodes)
-    return Nodes(least, most, most if asked is None else asked)
+    return Nodes(least, most, most if requested is None else requested)
 
 
 def bound(plan: Plan, spellings: tuple[str, str], default: int) -> int:
-    """One of the bounds, however it is spelled."""
+    """Return one of the bounds, under either of its names."""
     return int(next((policy(plan)[name] for name in spellings if name in policy(plan)), default))
 
 
 def port(plan: Plan) -> int:
-    """The port of the rendezvous."""
+    """Return the rendezvous port."""
     return int(policy(plan).get("rdzvPort", PORT))
 
 
 def per_node(plan: Plan) -> str:
-    """Processes per node: what the TrainJob says, else the policy, else what any torch job has."""
+    """Return the processes per node of the TrainJob, else of the policy, else the default of torch jobs."""
     if "numProcPerNode" not in plan.job.trainer and "nProcPerNode" in policy(plan):
         return str(policy(plan)["nProcPerNode"])
     return processes(plan)
 
 
 def rendezvous(plan: Plan) -> tuple[Tree, ...]:
-    """The variables by which torchrun finds the other nodes."""
-    said, nodes = policy(plan), counted(plan)
-    conf = ",".join(f"{entry['key']}={entry['value']}" for entry in said.get("rdzvConf") or ())
+    """Return the variables by which torchrun finds the other nodes."""
+    elastic, nodes = policy(plan), counted(plan)
+    conf = ",".join(f"{entry['key']}={entry['value']}" for entry in elastic.get("rdzvConf") or ())
     variables = {
-        "PET_RDZV_ENDPOINT": f"{said.get('rdzvHost', plan.endpoint())}:{port(plan)}",
-        "PET_RDZV_BACKEND": said.get("rdzvBackend", C10D),
+        "PET_RDZV_ENDPOINT": f"{elastic.get('rdzvHost', plan.endpoint())}:{port(plan)}",
+        "PET_RDZV_BACKEND": elastic.get("rdzvBackend", C10D),
         "PET_NNODES": f"{nodes.least}:{nodes.most}",
-        "PET_MAX_RESTARTS": said.get("maxRestarts"),
+        "PET_MAX_RESTARTS": elastic.get("maxRestarts"),
         "PET_NPROC_PER_NODE": per_node(plan),
-        "PET_RDZV_ID": said.get("rdzvId"),
+        "PET_RDZV_ID": elastic.get("rdzvId"),
         "PET_RDZV_CONF": conf or None,
-        "PET_STANDALONE": 1 if said.get("standalone") else None,
+        "PET_STANDALONE": 1 if elastic.get("standalone") else None,
     }
     return tuple(value(name, text) for name, text in variables.items() if text is not None)
 
 
 def at(plan: Plan, *path: str | int, key: bool = False) -> Place:
-    """The place of a field of the policy."""
+    """Return the place of a field of the policy."""
     return plan.runtime.at("spec", "mlPolicy", "torch", ELASTIC, *path, key=key)
 
 
 def cluster_field(plan: Plan, *path: str | int) -> str:
-    """The field of the policy in words."""
+    """Return the path of a field of the policy, for a diagnostic."""
     from trainc.kubernetes.violations import field_of
 
     return field_of(("spec", "mlPolicy", "torch", ELASTIC, *path))
 
 
-@check("elastic-nodes", stage="build", title="The node counts of an elastic policy contradict each other")
+@check("elastic-nodes", stage="build", title="Contradictory node counts of an elastic policy")
 def contradicting_counts(plan: Plan) -> Iterator[Finding]:
-    """The least number of nodes is not above the greatest, and the pods are as many as either or between them."""
+    """The minimum number of nodes must not exceed the maximum, and the number of pods must be within both."""
     for one, other in (LEAST, MOST):
         both = [policy(plan)[name] for name in (one, other) if name in policy(plan)]
         if len(set(both)) > 1:
             yield Finding(
-                message=f"{one} is {both[0]} and {other} is {both[1]}: they are two names of the same bound",
-                help=f"keep {one}",
+                message=f"{one} is {both[0]} and {other} is {both[1]}, but they are two names of the same bound",
+                help=f"keep only {one}",
                 field=cluster_field(plan, other),
                 place=at(plan, other),
             )
             return
     least, most, pods = counted(plan)
-    asked = "numNodes" in plan.job.trainer
+    requested = "numNodes" in plan.job.trainer
     if least > most:
-        said = next((name for name in LEAST if name in policy(plan)), LEAST[0])
+        name = next((name for name in LEAST if name in policy(plan)), LEAST[0])
         yield Finding(
-            message=f"at least {least} nodes, and at most {most}",
-            help=f"lower {said}, or raise maxNodes",
-            field=cluster_field(plan, said),
-            place=at(plan, said) if said in policy(plan) else at(plan, key=True),
+            message=f"the minimum of {least} nodes exceeds the maximum of {most}",
+            help=f"lower {name}, or raise maxNodes",
+            field=cluster_field(plan, name),
+            place=at(plan, name) if name in policy(plan) else at(plan, key=True),
         )
-    elif asked and not least <= pods <= most:
+    elif requested and not least <= pods <= most:
         yield Finding(
-            message=f'{pods} nodes, and runtime "{plan.runtime.id.name}" trains on {least} to {most}',
+            message=f'numNodes must be from {least} to {most} for runtime "{plan.runtime.id.name}", not {pods}',
             help=f"set numNodes to {least if pods < least else most}"
-            + (", or leave it out" if pods > most else "")
+            + (", or remove it" if pods > most else "")
             + ", or change the runtime's elasticPolicy",
             field="spec.trainer.numNodes",
             place=plan.job.at("spec", "trainer", "numNodes"),
         )
 
 
-@check("elastic-metrics", stage="build", severity="warning", title="An elastic policy has metrics, which scale nothing")
-def unheard_metrics(plan: Plan) -> Iterator[Finding]:
-    """PyTorchJob had an autoscaler made of them; autoscalers do not scale JobSets."""
+@check("elastic-metrics", stage="build", severity="warning", title="Metrics of an elastic policy without effect")
+def unused_metrics(plan: Plan) -> Iterator[Finding]:
+    """PyTorchJob created an autoscaler from them; autoscalers do not scale JobSets."""
     if "metrics" in policy(plan):
         yield Finding(
-            message="elasticPolicy.metrics scale nothing: a JobSet is not scaled by metrics",
-            help="leave them out, and say the number of pods in trainer.numNodes",
+            message="elasticPolicy.metrics has no effect: autoscalers do not scale JobSets",
+            help="remove it, and set the number of pods in trainer.numNodes",
             field=cluster_field(plan, "metrics"),
             place=at(plan, "metrics", key=True),
         )
 
 
-@check("elastic-rdzv-conf", stage="build", title="An option of the rendezvous that torchrun cannot take apart")
+@check("elastic-rdzv-conf", stage="build", title="Rendezvous option that torchrun cannot parse")
 def unreadable_options(plan: Plan) -> Iterator[Finding]:
-    """The options are joined to key=value,key=value, and torchrun has no way to quote."""
+    """The options are joined to key=value,key=value, and torchrun supports no quoting."""
     for index, entry in enumerate(policy(plan).get("rdzvConf") or ()):
         key, text = entry["key"], entry["value"]
         if not key.strip() or set(key) & {"=", ","}:
-            fault, wrong = "key", f'option "{key}" of rdzvConf has no name, or one with = or ,'
+            field, message = "key", f'the key "{key}" in rdzvConf must not be empty or contain = or ,'
         elif not text.strip() or "," in text:
-            fault, wrong = "value", f'option "{key}" of rdzvConf has an empty value, or one with a comma'
+            field, message = "value", f'the value of option "{key}" in rdzvConf must not be empty or contain a comma'
         else:
             continue
         yield Finding(
-            message=f"{wrong}, and torchrun reads key=value,key=value",
-            help="write one option an entry",
-            field=cluster_field(plan, "rdzvConf", index, fault),
-            place=at(plan, "rdzvConf", index, fault),
+            message=f"{message}: torchrun reads key=value,key=value",
+            help="use one entry per option",
+            field=cluster_field(plan, "rdzvConf", index, field),
+            place=at(plan, "rdzvConf", index, field),
         )
 
 
-@check("elastic-backend", stage="build", severity="warning", title="An elastic job has no rendezvous to meet at")
+@check("elastic-backend", stage="build", severity="warning", title="Elastic job without a rendezvous server")
 def unfit_backend(plan: Plan) -> Iterator[Finding]:
-    """Torchrun's own backend runs in the first pod; etcd is a server of its own, and `static` knows no elastic jobs."""
+    """Torchrun's own backend runs in the first pod, etcd needs a server, and `static` does not support elastic jobs."""
     backend = policy(plan).get("rdzvBackend", C10D)
     if backend == "static":
-        wrong, way_out = "takes a fixed number of numbered nodes", f"leave rdzvBackend out: {C10D} needs no server"
+        fault, hint = "requires a fixed number of nodes with ranks", f"remove rdzvBackend: {C10D} needs no server"
     elif backend in ETCD and "rdzvHost" not in policy(plan):
-        wrong, way_out = "needs a server, and rdzvHost does not say which", "name the host of the server in rdzvHost"
+        fault, hint = "requires a server, but rdzvHost is not set", "set rdzvHost to the server's host name"
     else:
         return
     yield Finding(
-        message=f"rdzvBackend {backend} {wrong}",
-        help=way_out,
+        message=f"rdzvBackend {backend} {fault}",
+        help=hint,
         field=cluster_field(plan, "rdzvBackend"),
         place=at(plan, "rdzvBackend"),
     )
 
 
-@check("elastic-standalone", stage="build", severity="warning", title="Several nodes that are told to stand alone")
-def lonely_nodes(plan: Plan) -> Iterator[Finding]:
-    """With `standalone`, torchrun meets nobody but itself, whatever the endpoint says."""
+@check("elastic-standalone", stage="build", severity="warning", title="Standalone rendezvous of several nodes")
+def standalone_nodes(plan: Plan) -> Iterator[Finding]:
+    """With `standalone`, each torchrun starts its own rendezvous, whatever the endpoint is."""
     least, _, pods = counted(plan)
     if policy(plan).get("standalone") and max(least, pods) > 1:
-        waits = f"each waits for {least} and finds itself alone" if least > 1 else "each of them trains alone"
+        effect = f"each waits for {least} nodes but finds only itself" if least > 1 else "each trains separately"
         yield Finding(
-            message=f"standalone, and {pods} nodes: {waits}",
-            help="leave standalone out, or train on one node",
+            message=f"standalone is set for {pods} nodes: {effect}",
+            help="remove standalone, or train on one node",
             field=cluster_field(plan, "standalone"),
             place=at(plan, "standalone"),
         )
@@ -217,11 +218,12 @@ def lonely_nodes(plan: Plan) -> Iterator[Finding]:
 
 @check("elastic-torchtune", stage="build", title="torchtune on a runtime with an elastic policy")
 def elastic_torchtune(plan: Plan) -> Iterator[Finding]:
-    """The command that torchtune needs is made for a fixed number of nodes."""
+    """torchtune's command is for a fixed number of nodes."""
     if is_torchtune(plan):
         yield Finding(
-            message=f'runtime "{plan.runtime.id.name}" has an elasticPolicy, and torchtune trains on a fixed number',
-            help="take elasticPolicy out of the runtime, or use another one",
+            message=f'torchtune requires a fixed number of nodes, but runtime "{plan.runtime.id.name}" has an '
+            "elasticPolicy",
+            help="remove elasticPolicy from the runtime, or use another runtime",
             field="spec.trainer.command",
             place=plan.job.at("spec", "trainer", "command"),
         )
@@ -229,9 +231,9 @@ def elastic_torchtune(plan: Plan) -> Iterator[Finding]:
 
 CHECKS: Final[tuple[Check[[Plan]], ...]] = (
     contradicting_counts,
-    unheard_metrics,
+    unused_metrics,
     unreadable_options,
     unfit_backend,
-    lonely_nodes,
+    standalone_nodes,
     elastic_torchtune,
 )

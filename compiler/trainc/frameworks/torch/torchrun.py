@@ -1,7 +1,7 @@
-"""Torchrun's variables: which node of how many this is, how many processes it runs, and where they all meet.
+"""Torchrun's variables: the number of nodes, the node's rank, the processes per node, and the rendezvous endpoint.
 
 Reads    the pod count, trainer.numProcPerNode, .resourcesPerNode; mlPolicy.torch.envInjection.
-Returns  the variables, and the containers they go to beside `node`.
+Returns  the variables, and the containers besides `node` that get them.
 Source   kubeflow/trainer v2.3.0, runtime plugin torch.
 """
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 PORT: Final = 29500
 ELASTIC: Final = "elasticPolicy"
 TUNE_RUN: Final = ["tune", "run"]
-"""The command, word for word, that makes a job one of torchtune: with another word behind it, it is one like any."""
+"""The exact command of a torchtune job; with further words, the job is an ordinary one."""
 
 
 def is_torchtune(plan: Plan) -> bool:
-    """Whether torchtune starts the processes."""
+    """Return whether torchtune starts the processes."""
     return plan.job.trainer.get("command") == TUNE_RUN
 
 
 def ranks(plan: Plan) -> tuple[Tree, ...]:
-    """Nodes, processes per node, and which node this is."""
+    """Return the variables for the number of nodes, the processes per node, and the node's rank."""
     return (
         value("PET_NNODES", plan.nodes),
         value("PET_NPROC_PER_NODE", processes(plan)),
@@ -39,21 +39,21 @@ def ranks(plan: Plan) -> tuple[Tree, ...]:
 
 
 def master(plan: Plan) -> tuple[Tree, ...]:
-    """Where the processes meet."""
+    """Return the variables for the rendezvous endpoint."""
     return (value("PET_MASTER_ADDR", plan.endpoint()), value("PET_MASTER_PORT", PORT))
 
 
-def said(plan: Plan) -> str:
-    """Processes per node in the words of the TrainJob, or in those of an older runtime; else `auto`."""
+def num_proc_per_node(plan: Plan) -> str:
+    """Return numProcPerNode of the TrainJob, else of an older runtime, else `auto`."""
     return str(plan.job.trainer.get("numProcPerNode", plan.runtime.settings.get("numProcPerNode", "auto")))
 
 
 def processes(plan: Plan) -> str:
-    """Processes per node: what the TrainJob says, else `auto` (one a GPU) where there are GPUs, else one a CPU.
+    """Return the processes per node: numProcPerNode, else `auto` (one per GPU) if there are GPUs, else one per CPU.
 
-    Older TrainJobs and runtimes also say it in words: `cpu` is one a CPU, `gpu` is torchrun's own.
+    Older TrainJobs and runtimes also allow words: `cpu` is one per CPU; torchrun itself reads `gpu`.
     """
-    word = said(plan)
+    word = num_proc_per_node(plan)
     if word not in ("auto", "cpu"):
         return word
     resources = plan.node_resources()
@@ -61,7 +61,7 @@ def processes(plan: Plan) -> str:
 
 
 def cpus(resources: Tree) -> int:
-    """Whole CPUs, rounded up, in the requests; a zero there falls through to the limits."""
+    """Return the CPUs in the requests, rounded up to an integer; if they are zero, those in the limits."""
     for quantities in (resources.get("requests") or {}, resources.get("limits") or {}):
         if "cpu" in quantities and (count := Quantity.from_json(quantities["cpu"])).sign:
             return count.value()
@@ -69,38 +69,38 @@ def cpus(resources: Tree) -> int:
 
 
 def injected(plan: Plan) -> Iterator[tuple[int, int, Slot | None]]:
-    """The containers of envInjection: target index, index of the name in it, and the slot if there is one."""
+    """Yield the containers of envInjection: target index, index of the name in it, and the slot if there is one."""
     for t, target in enumerate(get(plan.runtime.settings, ("envInjection", "targets"), [])):
         job = plan.named(target.get("jobName", ""))
         for n, name in enumerate(target.get("containerNames") or []):
             yield t, n, plan.find(job, name, init=True)
 
 
-@check("injection-target-missing", stage="trainjob", title="envInjection names a container that is not there")
+@check("injection-target-missing", stage="trainjob", title="Unknown container in envInjection")
 def missing_targets(plan: Plan) -> Iterator[Finding]:
-    """The webhook looks each target up in the patched runtime: containers first, then init containers."""
+    """The webhook looks up each target in the patched runtime: containers first, then init containers."""
     targets = get(plan.runtime.settings, ("envInjection", "targets"), [])
     for t, n, slot in injected(plan):
         if slot is not None:
             continue
         job, name = targets[t].get("jobName", ""), targets[t]["containerNames"][n]
-        there = plan.named(job) is not None
+        exists = plan.named(job) is not None
         known = (
-            [other for other in names(plan, job) if other != NODE] if there else [j.get("name", "") for j in plan.jobs]
+            [other for other in names(plan, job) if other != NODE] if exists else [j.get("name", "") for j in plan.jobs]
         )
         yield Finding(
-            message=f'envInjection wants a container "{name}" in replicated job "{job}", '
-            + ("which has none of that name" if there else "which the runtime does not have"),
-            help=f"use {' or '.join(known)}" if known else "leave the target out: node has the variables anyway",
+            message=f'envInjection targets container "{name}" of replicated job "{job}", but '
+            + ("the job has no such container" if exists else "the runtime has no such job"),
+            help=f"use {' or '.join(known)}" if known else "remove the target: node always gets the variables",
             field="spec.runtimeRef",
             place=plan.runtime.at(
-                "spec", "mlPolicy", "torch", "envInjection", "targets", t, "containerNames" if there else "jobName"
+                "spec", "mlPolicy", "torch", "envInjection", "targets", t, "containerNames" if exists else "jobName"
             ),
         )
 
 
 def names(plan: Plan, job: str) -> list[str]:
-    """The names of a replicated job's containers and init containers."""
+    """Return the names of a replicated job's containers and init containers."""
     pod = get(plan.jobs[plan.named(job) or 0], ("template", "spec", "template", "spec"), {})
     return [c.get("name", "") for key in ("containers", "initContainers") for c in pod.get(key) or []]
 

@@ -1,10 +1,11 @@
-"""Torchtune: `tune run`, completed with where to meet, a recipe, its configuration and the runtime's own settings.
+"""Torchtune: complete `tune run` with the rendezvous endpoint, a recipe, its configuration and the runtime's settings.
 
-Reads    trainer.command (exactly `[tune, run]`: who calls has looked), .args, .numNodes, .numProcPerNode,
-         .resourcesPerNode; the runtime's name, which says the model; the command of its `node` containers.
-Returns  the whole command. The checks: what the webhook refuses, and a configuration that torchtune does not have.
-Source   kubeflow/trainer v2.3.0, runtime plugin torch. Which configurations there are: torchtune v0.6.1 (the version in
-         Trainer's image), the registry of recipes. The webhook's limits on nodes and QLoRA are what is missing there.
+Reads    trainer.command (exactly `[tune, run]`, which the caller ensures), .args, .numNodes, .numProcPerNode,
+         .resourcesPerNode; the runtime's name, which names the model; the command of its `node` containers.
+Returns  the complete command; checks for the webhook's rules and for configurations that torchtune does not have.
+Source   kubeflow/trainer v2.3.0, runtime plugin torch. Available configurations: torchtune v0.6.1 (the version in
+         Trainer's image), the registry of recipes. The webhook's limits on nodes and QLoRA cover what that registry
+         lacks.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.checks import Check, check
 from trainc.diagnostics import Finding
-from trainc.frameworks.torch.torchrun import PORT, processes, said
+from trainc.frameworks.torch.torchrun import PORT, num_proc_per_node, processes
 from trainc.kubernetes.trees import get
 from trainc.plan import NODE, Plan, gpus
 from trainc.records import NamedTuple
@@ -28,11 +29,11 @@ MODELS: Final = {
     "llama3_3/70B": frozenset({"_full", "_lora", "_qlora", "_full_multinode"}),
     "qwen2_5/1.5B": FEW_GPUS,
 }
-"""The models that Trainer takes, and the configurations of each by the end of their names."""
+"""The models that Trainer supports, and the configurations of each by name suffix."""
 
 
 class Recipe(NamedTuple):
-    """A program of torchtune's, and which configuration of the model it takes, by the end of its name."""
+    """A torchtune recipe, and the name suffix of the model configuration that it uses."""
 
     name: str
     config: str
@@ -53,16 +54,16 @@ DISTRIBUTED: Final = {
 """The recipes on one node, by method."""
 
 MANAGED: Final = frozenset({"output_dir", "tokenizer.path", "tokenizer.merges_file", "checkpointer.checkpoint_dir"})
-"""What the runtime alone sets: where it has put the model, and wants the result."""
+"""The settings that only the runtime can set: the paths of the model and the result."""
 
 
 def command(plan: Plan) -> tuple[str, ...]:
-    """The TrainJob's command with what it leaves to the runtime."""
+    """Return the TrainJob's command, completed with the arguments that follow from the runtime."""
     recipe = recipe_of(plan, plan.nodes, processes(plan))
-    meeting = (f"--rdzv_endpoint={plan.endpoint()}:{PORT}",) if meets(plan) else ()
+    rendezvous = (f"--rdzv_endpoint={plan.endpoint()}:{PORT}",) if needs_rendezvous(plan) else ()
     return (
         *plan.job.trainer["command"],
-        *meeting,
+        *rendezvous,
         recipe.name,
         "--config",
         model(plan) + recipe.config,
@@ -70,15 +71,15 @@ def command(plan: Plan) -> tuple[str, ...]:
     )
 
 
-def meets(plan: Plan) -> bool:
-    """Whether there is more than one process; `tune run` takes a rendezvous for the wish to have several."""
+def needs_rendezvous(plan: Plan) -> bool:
+    """Return whether there are several processes; with an endpoint, `tune run` always starts a distributed run."""
     count = processes(plan)
-    here = gpus(plan.node_resources()) if count in ("auto", "gpu") else int(count)
-    return plan.nodes > 1 or here > 1
+    per_node = gpus(plan.node_resources()) if count in ("auto", "gpu") else int(count)
+    return plan.nodes > 1 or per_node > 1
 
 
 def recipe_of(plan: Plan, nodes: int, processes: str) -> Recipe:
-    """The recipe by devices and method. On several nodes there is only one, and on none it does not matter."""
+    """Return the recipe for the devices and the method. Several nodes have one recipe; for zero nodes any will do."""
     if nodes != 1:
         return MULTINODE if nodes > 1 else FULL
     one_device = processes == "1" or gpus(plan.node_resources()) == 1
@@ -86,74 +87,78 @@ def recipe_of(plan: Plan, nodes: int, processes: str) -> Recipe:
 
 
 def method(plan: Plan) -> str:
-    """How much is trained: QLoRA is LoRA on a quantized base, which DoRA does without."""
+    """Return the method: full, lora or qlora. QLoRA is LoRA on a quantized base; DoRA does not quantize."""
     if is_on(plan, "model.quantize_base") and not is_on(plan, "model.use_dora"):
         return "qlora"
     return "lora" if any("model.lora_attn_modules" in argument for argument in arguments(plan)) else "full"
 
 
 def is_on(plan: Plan, flag: str) -> bool:
-    """Whether an argument sets a key that contains `flag` to `true`, in whatever case."""
+    """Return whether an argument sets a key that contains `flag` to `true`, in any case."""
     settings = (argument.partition("=") for argument in arguments(plan))
     return any(flag in key and value.strip().lower() == "true" for key, _, value in settings)
 
 
 def arguments(plan: Plan) -> list[str]:
-    """The TrainJob's arguments."""
+    """Return the TrainJob's arguments."""
     return plan.job.trainer.get("args") or []
 
 
 def model(plan: Plan) -> str:
-    """The model as torchtune spells it: a runtime is called <word>-<family>-<size>. Empty when it is not."""
+    """Return torchtune's name of the model of a runtime <word>-<family>-<size>, or an empty string."""
     parts = plan.job.runtime_ref["name"].split("-")
     return f"{parts[1].replace('.', '_')}/{parts[2].upper()}" if len(parts) == 3 else ""
 
 
 def managed(plan: Plan) -> Iterator[str]:
-    """The words of the runtime's own command that are its to say, of every trainer job."""
+    """Yield the words of the runtime's own commands, in all trainer jobs, that only the runtime can set."""
     for job in plan.trainers():
         if node := plan.find(job, NODE):
             yield from (word for word in get(plan.spec, (*node.path, "command"), []) if key(word) in MANAGED)
 
 
 def key(word: str) -> str:
-    """What a word of a command sets."""
+    """Return the key that a word of a command sets."""
     return word.partition("=")[0]
 
 
-def nodes_said(plan: Plan) -> int:
-    """The TrainJob's nodes; the webhook does not look at the runtime's."""
+def job_nodes(plan: Plan) -> int:
+    """Return the TrainJob's numNodes; the webhook ignores the runtime's."""
     return int(plan.job.trainer.get("numNodes", 1))
 
 
-@check("torchtune-model", stage="trainjob", title="The runtime's name says no model that torchtune jobs may have")
+@check("torchtune-model", stage="trainjob", title="Runtime name without a supported torchtune model")
 def unknown_model(plan: Plan) -> Iterator[Finding]:
-    """The model is read off the runtime's name, and only those with a table of configurations are taken."""
+    """The model comes from the runtime's name, and only models with a table of configurations are supported."""
     if model(plan) in MODELS:
         return
     name = plan.job.runtime_ref["name"]
-    what = f'means model "{model(plan)}"' if model(plan) else "is not of the form torchtune-<family>-<size>"
+    fault = (
+        f'names the unsupported model "{model(plan)}"'
+        if model(plan)
+        else "is not of the form torchtune-<family>-<size>"
+    )
     yield Finding(
-        message=f'`tune run` takes the model from the runtime\'s name, and "{name}" {what}',
-        help=f"use {', '.join(map(runtime_name, MODELS))}; for another model or recipe say more than `tune run` in "
-        "the command, which then stays as it is",
+        message=f'`tune run` takes the model from the runtime name, but "{name}" {fault}',
+        help=f"use one of {', '.join(map(runtime_name, MODELS))}; for another model or recipe, write the complete "
+        "command, which is then not changed",
         field="spec.runtimeRef.name",
         place=plan.job.at("spec", "runtimeRef", "name"),
     )
 
 
 def runtime_name(model: str) -> str:
-    """How a model's runtime is called."""
+    """Return the runtime name for a model."""
     return f"torchtune-{model.replace('_', '.').replace('/', '-').lower()}"
 
 
-@check("torchtune-nodes", stage="trainjob", title="A model that torchtune trains on one node has several")
+@check("torchtune-nodes", stage="trainjob", title="Several nodes for a single-node torchtune model")
 def several_nodes(plan: Plan) -> Iterator[Finding]:
-    """Of the known models, the biggest alone has a configuration for several nodes."""
-    nodes = nodes_said(plan)
+    """Only the largest of the supported models has a configuration for several nodes."""
+    nodes = job_nodes(plan)
     if nodes > 1 and MULTINODE.config not in MODELS.get(model(plan), ()):
         yield Finding(
-            message=f"{nodes} nodes, and torchtune trains {model(plan) or 'this model'} on one",
+            message=f"torchtune trains {model(plan) or 'this model'} on one node, not on {nodes}",
             help="set numNodes: 1, and more GPUs in resourcesPerNode",
             field="spec.trainer.numNodes",
             place=plan.job.at("spec", "trainer", "numNodes"),
@@ -162,70 +167,71 @@ def several_nodes(plan: Plan) -> Iterator[Finding]:
 
 @check("torchtune-lora-nodes", stage="trainjob", title="LoRA on several nodes")
 def lora_on_several_nodes(plan: Plan) -> Iterator[Finding]:
-    """On several nodes there is the full fine-tune alone, which would leave what LoRA is told unread."""
-    nodes = nodes_said(plan)
+    """On several nodes torchtune supports only full fine-tuning, which ignores LoRA arguments."""
+    nodes = job_nodes(plan)
     if nodes > 1 and (of_lora := [argument for argument in arguments(plan) if is_of_lora(plan, argument)]):
         yield Finding(
-            message=f"{nodes} nodes and {of_lora[0]}: torchtune does LoRA on one node only",
-            help="set numNodes: 1, or leave the arguments of LoRA out for a full fine-tune",
+            message=f"torchtune supports LoRA ({of_lora[0]}) on one node only, not on {nodes}",
+            help="set numNodes: 1, or remove the LoRA arguments for a full fine-tune",
             field="spec.trainer.numNodes",
             place=plan.job.at("spec", "trainer", "numNodes"),
         )
 
 
 def is_of_lora(plan: Plan, argument: str) -> bool:
-    """Whether an argument asks for LoRA, or for QLoRA."""
+    """Return whether an argument requests LoRA or QLoRA."""
     return "model.lora_attn_modules" in argument or (method(plan) == "qlora" and "model.quantize_base" in key(argument))
 
 
-@check("torchtune-qlora", stage="trainjob", title="A model that torchtune does not train so with QLoRA")
+@check("torchtune-qlora", stage="trainjob", title="Unsupported QLoRA with torchtune")
 def qlora(plan: Plan) -> Iterator[Finding]:
-    """Some models have no configuration with QLoRA, some none for more than one GPU."""
+    """Some models have no QLoRA configuration, others have none for more than one GPU."""
     configs = MODELS.get(model(plan), frozenset())
-    recipe = recipe_of(plan, nodes_said(plan), said(plan))
-    if not configs or method(plan) != "qlora" or recipe.config in configs or nodes_said(plan) != 1:
+    recipe = recipe_of(plan, job_nodes(plan), num_proc_per_node(plan))
+    if not configs or method(plan) != "qlora" or recipe.config in configs or job_nodes(plan) != 1:
         return
     kinds = {kind["qlora"].config for kind in (SINGLE_DEVICE, DISTRIBUTED)} & configs
     if not kinds:
         yield Finding(
-            message=f"torchtune has no QLoRA for {model(plan)}",
-            help="leave model.quantize_base out, for LoRA or a full fine-tune",
+            message=f"torchtune does not support QLoRA for {model(plan)}",
+            help="remove model.quantize_base, for LoRA or a full fine-tune",
             field="spec.runtimeRef.name",
             place=plan.job.at("spec", "runtimeRef", "name"),
         )
     elif recipe is DISTRIBUTED["qlora"]:
-        # The webhook minds both fields, since either would do.
+        # The webhook reports both fields, since a change of either one is enough.
         yield Finding(
-            message=f"torchtune does QLoRA for {model(plan)} on one device, and numProcPerNode is {said(plan)}",
-            help="set numProcPerNode: 1, or give a node one GPU",
+            message=f"torchtune supports QLoRA for {model(plan)} on one device only, but numProcPerNode is "
+            f"{num_proc_per_node(plan)}",
+            help="set numProcPerNode: 1, or request one GPU per node",
             field="spec.trainer.numProcPerNode",
             place=plan.job.at("spec", "trainer", where(plan, "numProcPerNode")),
         )
         yield Finding(
-            message=f"torchtune does QLoRA for {model(plan)} on one device, and a node has "
+            message=f"torchtune supports QLoRA for {model(plan)} on one device only, but a node has "
             f"{gpus(plan.node_resources()) or 'no'} GPUs",
-            help="ask for one GPU: `resourcesPerNode: {limits: {nvidia.com/gpu: 1}}`",
+            help="request one GPU: `resourcesPerNode: {limits: {nvidia.com/gpu: 1}}`",
             field="spec.trainer.resourcesPerNode",
             place=plan.job.at("spec", "trainer", where(plan, "resourcesPerNode")),
         )
 
 
 def where(plan: Plan, field: str) -> str:
-    """The field of the trainer that says how many devices there are; where it is not written, what asks for QLoRA."""
+    """Return the trainer field to report: `field` if it is set, else `args`, which request QLoRA."""
     return field if field in plan.job.trainer else "args"
 
 
-@check("torchtune-managed", stage="trainjob", title="An argument sets what the runtime sets")
+@check("torchtune-managed", stage="trainjob", title="Argument that only the runtime can set")
 def managed_arguments(plan: Plan) -> Iterator[Finding]:
-    """Where the model is and where the result goes is the runtime's to say, in its own command."""
+    """The runtime sets the paths of the model and the result, in its own command."""
     for index, argument in enumerate(arguments(plan)):
         if key(argument) in MANAGED:
             own = next((word for word in managed(plan) if key(word) == key(argument)), "")
             yield Finding(
-                message=f"{key(argument)} is the runtime's to set",
-                help=f"leave it out: the runtime says {own}"
+                message=f"only the runtime can set {key(argument)}",
+                help=f"remove it: the runtime sets {own}"
                 if own
-                else f"leave it out, and put {key(argument)}=... into the command of the runtime's container {NODE}",
+                else f"remove it, and add {key(argument)}=... to the command of the runtime's container {NODE}",
                 field=f"spec.trainer.args[{index}]",
                 place=plan.job.at("spec", "trainer", "args", index),
             )
@@ -240,9 +246,9 @@ REFUSED: Final[tuple[Check[[Plan]], ...]] = (
 )
 
 
-@check("torchtune-config", stage="lint", severity="warning", title="torchtune has no such configuration")
+@check("torchtune-config", stage="lint", severity="warning", title="Unknown torchtune configuration")
 def no_config(plan: Plan) -> Iterator[Finding]:
-    """The webhook lets some combinations pass for which torchtune has no configuration: the pods fail."""
+    """The webhook accepts some combinations for which torchtune has no configuration: the pods fail."""
     if any(True for refusal in REFUSED for _ in refusal.find(plan)):
         return
     of_runtime = max(1, (plan.runtime.policy or {}).get("numNodes", 1))
@@ -252,7 +258,7 @@ def no_config(plan: Plan) -> Iterator[Finding]:
         known = ", ".join(model(plan) + known for known in sorted(MODELS[model(plan)]))
         yield Finding(
             message=f"torchtune 0.6 has no configuration {model(plan)}{config}: the pods will fail",
-            help=f"change numNodes, the GPUs or the arguments for one of {known}",
+            help=f"change numNodes, the GPUs or the arguments to match one of {known}",
             field="spec.trainer.command",
             place=plan.job.at("spec", "trainer", "command"),
         )

@@ -1,9 +1,9 @@
-"""Documents: YAML and JSON files read exactly as the API server and kubectl read them, all errors of a file at once.
+"""YAML and JSON documents, read exactly as the API server and kubectl read them, with all errors of a file at once.
 
 Reads bytes or text; returns JSON values (dicts with string keys, lists, strings, ints, floats, bools and None), which
-may share parts and are not to be changed in place.
-Source: sigs.k8s.io/yaml 1.6.0 (strict) and k8s.io/apimachinery 0.36 (util/yaml); proved against their recorded answers.
-On purpose unlike there: nothing is dropped without a word, be it a second equal key or what follows a document's end.
+may share parts and must not be modified.
+Source: sigs.k8s.io/yaml 1.6.0 (strict) and k8s.io/apimachinery 0.36 (util/yaml); verified against their recorded
+answers. Deliberate difference: nothing is dropped silently, such as a duplicate key or text after a document's end.
 """
 
 from __future__ import annotations
@@ -19,30 +19,30 @@ from trainc.records import NamedTuple
 __all__ = ["Chunk", "Document", "YamlError", "parse", "read_stream", "split"]
 
 DEEPEST: Final = 100
-"""How deep the lists and mappings of a manifest may be nested, aliases followed."""
+"""Maximum nesting depth of lists and mappings in a manifest, with aliases resolved."""
 _DEEPEST_IN_GO: Final = 10_000
 _MOST_DIRECTIVES: Final = 1000
-"""How many %TAG a document may have: libyaml compares each of them with all before it."""
+"""Maximum %TAG directives in a document: libyaml compares each one with all earlier ones."""
 _MARK_WITHIN: Final = "(?<=[\n\r\x85\u2028\u2029])\ufeff"
 _DIRECTIVE: Final = "(?:^|(?<=[\n\r\x85\u2028\u2029]))%TAG"
 _WHITE: Final = " \t\r\n"
 _FEW: Final = 5
-"""So many documents the composer reads in the time that the pattern of `blocks` takes to be compiled."""
+"""The number of documents that the composer reads in the time it takes to compile the pattern of `blocks`."""
 _PARSED: Final = count()
-"""How many documents this process has read."""
+"""Counts the documents that this process has read."""
 
 
 class ParsedDocument(NamedTuple):
-    """A document of a file: its JSON value, and the text that it was read from."""
+    """A document of a file: its JSON value, and the text from which it was read."""
 
     chunk: Chunk
     value: Any
 
 
 def parse(text: str | bytes) -> Any:
-    """The JSON value of a text's first document, as sigs.k8s.io/yaml reads it strictly; None when there is none.
+    """Return the JSON value of a text's first document, as sigs.k8s.io/yaml reads it strictly; None if there is none.
 
-    Raises YamlError, also for NaN and infinity, which JSON cannot hold.
+    Raises YamlError, also for NaN and infinity, which JSON cannot represent.
 
     >>> parse("{cpu: 1e3, mode: 0400, on: 1_000, time: 12:30}")
     {'cpu': 1000, 'mode': 256, 'true': 1000, 'time': '12:30'}
@@ -51,17 +51,17 @@ def parse(text: str | bytes) -> Any:
 
 
 def read_stream(data: bytes | str) -> tuple[list[ParsedDocument], list[YamlError]]:
-    """The documents of a file without the empty ones, and what is wrong with the others, with lines of the file.
+    """Return the non-empty documents of a file, and the errors of the others, with their lines in the file.
 
-    A document that begins with `{` is read as JSON if it is JSON, and several objects may then follow one another.
-    A file of more than 50,000 documents is not read at all.
+    A document that starts with `{` is read as JSON if it is valid JSON; several objects may then follow one another.
+    A file with more than 50,000 documents is rejected as a whole.
     """
     documents: list[ParsedDocument] = []
     try:
         chunks, errors = split(data)
         for chunk in chunks:
             _read_chunk(chunk, documents, errors)
-            if len(documents) > MOST:  # JSON objects can stand behind one another without a separator
+            if len(documents) > MOST:  # JSON objects may follow one another without a separator
                 raise too_many()
     except YamlError as error:
         return [], [error]
@@ -80,44 +80,46 @@ def _parse(text: str, *, deepest: int = DEEPEST, sole: bool = True) -> Any:
         raise too_large(1)
     text = text.removeprefix("\ufeff")
     if "\ufeff" in text:
-        _refuse_byte_order_marks(text)
+        _reject_byte_order_marks(text)
     if text.count("%TAG") > _MOST_DIRECTIVES:
-        _refuse_directives(text)
+        _reject_directives(text)
     return compose(text, deepest=deepest, sole=sole)
 
 
-def _refuse_byte_order_marks(text: str) -> None:
-    """Refuse marks that libyaml drops, and Go makes a part of the key or value that follows."""
+def _reject_byte_order_marks(text: str) -> None:
+    """Reject marks that libyaml drops, but Go includes in the key or value that follows."""
     import re
 
     if mark := re.search(_MARK_WITHIN, text):
-        raise YamlError.at(text, mark.start(), "a byte order mark stands at the start of a line", help="remove it")
+        raise YamlError.at(
+            text, mark.start(), "a byte order mark is not allowed at the start of a line", help="remove it"
+        )
 
 
-def _refuse_directives(text: str) -> None:
+def _reject_directives(text: str) -> None:
     import re
     from itertools import islice
 
     for directive in islice(re.finditer(_DIRECTIVE, text), _MOST_DIRECTIVES, None):
         what = f"the document has more than {_MOST_DIRECTIVES} %TAG directives"
-        raise YamlError.at(text, directive.start(), what, help="write the tags out")
+        raise YamlError.at(text, directive.start(), what, help="write the tags in full")
 
 
 def _read_chunk(chunk: Chunk, documents: list[ParsedDocument], errors: list[YamlError]) -> None:
-    """Add a chunk's documents, and its error, which ends it: JSON objects as long as they last, then YAML."""
-    rest, behind_json = chunk, False
+    """Add a chunk's documents (JSON objects first, then YAML) and its error, at which reading stops."""
+    rest, follows_json = chunk, False
     if chunk.text.lstrip(_WHITE).startswith("{"):
         from trainc.kubernetes.documents.jsonobjects import leading_objects
 
-        objects, faults, rest, behind_json = leading_objects(chunk, deepest=DEEPEST, most=MOST + 1)
+        objects, object_errors, rest, follows_json = leading_objects(chunk, deepest=DEEPEST, most=MOST + 1)
         documents.extend(ParsedDocument(part, value) for part, value in objects)
-        errors.extend(faults)
+        errors.extend(object_errors)
     try:
         value = _parse(rest.text)
-        if value is not None and behind_json:
+        if value is not None and follows_json:
             raise YamlError(
-                "what follows a JSON object must be another one",
-                help="put `---` on a line of its own between the documents",
+                "only another JSON object may follow a JSON object",
+                help="put `---` on its own line between the documents",
             )
     except YamlError as error:
         errors.append(rest.error_in_file(error))

@@ -1,7 +1,7 @@
-"""Anchors and aliases: what an anchor names, and Go's rule against aliases that blow a small text up.
+"""Anchors and aliases: the values of anchors, and Go's rule against alias bombs, which expand to many nodes.
 
-Reads counts of nodes as Go's decoder counts them: a collection, a scalar, an alias is one, and what an alias stands for
-counts as if it were written out.
+Reads node counts as Go's decoder counts them: a collection, a scalar and an alias count as one each, and so do the
+nodes that an alias refers to.
 Source: go.yaml.in/yaml/v2 (decode.go).
 """
 
@@ -11,7 +11,7 @@ from typing import Any, Final
 
 
 class Anchor:
-    """What an anchor names: a value, how many nodes it is, how deep it is nested. Open while it is being read."""
+    """The value of an anchor, its node count and its nesting depth. Open while it is being read."""
 
     __slots__ = ("height", "nodes", "open", "value")
 
@@ -28,11 +28,11 @@ _MANY: Final = 4_000_000
 
 
 def is_bomb(aliased: int, first: int, last: int) -> bool:
-    """Whether too many nodes have come through aliases at any count of nodes from first to last.
+    """Whether the share of aliased nodes is too large at any node count from first to last.
 
-    aliased   how many came through aliases before first; those from first to last did not
+    aliased   the nodes from aliases before first; those from first to last are not aliased
 
-    At the ends of the stretch and where the allowed share stops falling, the share is closest to what is allowed.
+    The share is closest to its limit at both ends of the range and where the limit stops decreasing.
     """
     if aliased <= 100 or last <= 1000:
         return False
@@ -43,7 +43,7 @@ def is_bomb(aliased: int, first: int, last: int) -> bool:
 
 
 def _allowed_share(nodes: int) -> float:
-    """99 %, of large documents less, and 10 % in the end."""
+    """Return the allowed share: 99 %, which decreases to 10 % for large documents."""
     if nodes <= _FEW:
         return _SHARE_OF_FEW
     if nodes >= _MANY:

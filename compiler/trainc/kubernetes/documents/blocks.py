@@ -1,12 +1,11 @@
-"""YAML as nearly everybody writes manifests, read line by line: a third of the time that a parser's events take.
+"""A fast line-by-line reader for the YAML subset of most manifests: a third of the time of an event parser.
 
-Reads    a text of block mappings and lists whose scalars stand on one line: plain, or in quotes without an escape;
-         `[a, "b"]` of such words, `[]`, `{}`, comments.
-Returns  what `composer` makes of it, or UNREAD for any other text: that is the composer's, and so are all complaints.
-         What is read must be beyond doubt, so the patterns take ASCII alone, and leave out whatever YAML 1.1, 1.2,
-         libyaml and Go could see differently.
+Reads    a text of block mappings and lists with one-line scalars (plain, or quoted without escapes), `[a, "b"]` of such
+         scalars, `[]`, `{}` and comments.
+Returns  the same value as `composer`, or UNREAD for any other text: the composer reads it and reports all errors. The
+         patterns accept only ASCII, and nothing that YAML 1.1, YAML 1.2, libyaml and Go could interpret differently.
 
-Measured on a TrainJob of 60 lines: 130 us of processor time where the composer takes 430.
+Measured on a TrainJob of 60 lines: 130 us of processor time, compared to 430 for the composer.
 """
 
 from __future__ import annotations
@@ -21,42 +20,42 @@ from trainc.kubernetes.documents.scalars import HINTS, WORDS, json_number, plain
 from trainc.kubernetes.trees import forgotten
 
 UNREAD: Final[Any] = object()
-"""A text, or a scalar, that is not looked at here."""
+"""The result for a text or scalar outside the subset."""
 _LONGEST: Final = 2**16
-"""Characters. What is longer is rare, and may exceed one of the composer's limits."""
+"""Maximum characters. Longer texts are rare, and may exceed one of the composer's limits."""
 _WIDEST: Final = 80
-"""Columns of indentation: with fewer, nothing is nested deeper than the composer allows."""
+"""Maximum columns of indentation, which keeps the nesting depth within the composer's limit."""
 
-# What is left out everywhere: `!` and `?`, of which Go refuses some that libyaml takes, and the backslash.
+# Excluded everywhere: `!` and `?`, some of which Go rejects and libyaml accepts, and the backslash.
 _WORD: Final = r"""["$-9;->@-\[\]-~]"""  # no space, `#` or `:`
-_IN_LIST: Final = r"[$%(-+.-9;->@-Z^-z|~-]"  # nor quotes, `&`, `,`, braces or brackets
+_IN_LIST: Final = r"[$%(-+.-9;->@-Z^-z|~-]"  # also no quotes, `&`, `,`, braces or brackets
 _BEGIN: Final = r"(?:[A-Za-z0-9_/.$(+~]|-(?=[A-Za-z0-9_/.$(+~-]))"
 _QUOTED: Final = r"""(?:"[ #->@-\[\]-~]*"|'[ \"-&(->@-\[\]-~]*')"""
 _ITEM: Final = rf"(?:-*[A-Za-z0-9_/.$]{_IN_LIST}*|{_QUOTED})"
 _LINE: Final = re.compile(
     r"( *)"
     r"(?:(-[ ]+)?"  # an item
-    r"(?:([A-Za-z][A-Za-z0-9_./-]{0,255}):(?=[ \n]))?[ ]*"  # a key, short enough to be one in front of its value
+    r"(?:([A-Za-z][A-Za-z0-9_./-]{0,255}):(?=[ \n]))?[ ]*"  # a key, within the length that YAML allows before a value
     rf"({_BEGIN}{_WORD}*(?:(?:[ ]+|:){_WORD}+)*"
     rf"|{_QUOTED}"
     rf"|\[[ ]?{_ITEM}(?:,[ ]*{_ITEM})*[ ]?\]|\[\]|{{}})?"
     r"(?:[ ]+(?:#[ -~]*)?)?|#[ -~]*)\n"
-    r"|(.+)\n"  # what is none of these
+    r"|(.+)\n"  # any other line
 )
 
 
-def read(text: str) -> Any:  # noqa: PLR0912 (the loop is the hot path: a call for each line would take half of it)
-    """The value of a text that holds one document, all of it plain to see; else UNREAD."""
+def read(text: str) -> Any:  # noqa: PLR0912 (the loop is the hot path: a call for each line would take half of its time)
+    """Return the value of a text with one document in the subset; otherwise UNREAD."""
     if len(text) > _LONGEST or not text.isascii():
         return UNREAD
     lines = _LINE.findall(text.removeprefix("---\n") if text.endswith("\n") else f"{text}\n")
     root: Any = []
     here, at = root, -1  # the innermost collection, and its column
-    stack: list[tuple[Any, int]] = []  # those around it
-    waiting: str | None = ""  # the key that has no value yet; None where the line before is complete
+    stack: list[tuple[Any, int]] = []  # the enclosing ones
+    waiting: str | None = ""  # the key without a value so far; None if the previous line is complete
     for indent, dash, key, word, other in lines:
         if not (key or dash):
-            if other or word:  # also a scalar alone, or the rest of one that began on the line before
+            if other or word:  # including a top-level scalar and the continuation of a multi-line one
                 return UNREAD
             continue
         column = len(indent)
@@ -100,7 +99,7 @@ def read(text: str) -> Any:  # noqa: PLR0912 (the loop is the hot path: a call f
 
 @lru_cache(maxsize=4096)
 def value(word: str) -> Any:
-    """The value of what stands on one line; equal ones of all jobs are one object, which is UNREAD for what is none."""
+    """Return the value of a one-line word, or UNREAD; equal words of all jobs share one object."""
     match word[:1]:
         case "":
             return UNREAD
@@ -121,7 +120,7 @@ forgotten(value.cache_clear)
 
 
 def scalars(text: str) -> list[tuple[int, int]]:
-    """From where to where each scalar of a text reaches that can be read here, quotes included, less those of null.
+    """Return the start and end index, quotes included, of each non-null scalar in the subset.
 
     >>> scalars("args: [python, '-m']\\nenv: x # y\\n")
     [(7, 13), (15, 19), (26, 27)]

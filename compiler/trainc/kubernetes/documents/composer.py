@@ -1,9 +1,9 @@
-"""One YAML document, composed from its parser's events into a JSON value in a single pass.
+"""Compose one YAML document from its parser's events into a JSON value, in a single pass.
 
-Reads a text without a byte order mark; returns dicts with string keys, lists, and scalars as JSON has them. Anchored
-values are shared, never copied: what comes out is not to be changed in place.
-Source: sigs.k8s.io/yaml 1.6.0 (strict) on go.yaml.in/yaml/v2 (decode.go). On purpose unlike there: a key that overrides
-one merged before it is fine, and keys that differ in Go but not in JSON (1 and "1") are refused.
+Reads a text without a byte order mark; returns dicts with string keys, lists, and JSON scalars. Anchored values are
+shared, never copied, so the result must not be modified.
+Source: sigs.k8s.io/yaml 1.6.0 (strict) on go.yaml.in/yaml/v2 (decode.go). Deliberate differences: a key may override an
+earlier merged one, and keys that differ in Go but not in JSON (1 and "1") are rejected.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ if TYPE_CHECKING:
     from trainc.kubernetes.documents.composer_messages import Message
 
 _KEY: Final = object()
-"""Stands for the key of a mapping that expects its next key."""
+"""The key of a mapping that expects its next key."""
 _MERGE: Final = object()
-"""Stands for a key `<<`: its value's fields become fields of the mapping."""
+"""The key `<<`: its value's fields become fields of the mapping."""
 
 
 def compose(text: str, *, deepest: int, sole: bool) -> Any:
-    """The first document of a text; with `sole`, nothing may follow it.
+    """Return the value of the first document of a text; with `sole`, nothing may follow it.
 
-    deepest   how many lists and mappings may be nested, aliases followed
+    deepest   the maximum nesting depth, with aliases resolved
     Raises YamlError.
     """
     try:
@@ -58,9 +58,9 @@ def compose(text: str, *, deepest: int, sole: bool) -> Any:
 
 
 def _composed_again(text: str, error: YAMLError, deepest: int, *, sole: bool) -> Any:
-    """The value of a text that libyaml refuses, if Go accepts it."""
+    """Return the value of a text that libyaml rejects, if Go accepts it."""
     from trainc.kubernetes.documents.goyaml import rewritings, rewritten
-    from trainc.kubernetes.documents.parser_messages import complaint
+    from trainc.kubernetes.documents.parser_messages import translated
 
     for _ in rewritings(text):
         again = rewritten(text, error)
@@ -71,7 +71,7 @@ def _composed_again(text: str, error: YAMLError, deepest: int, *, sole: bool) ->
             return _composed(text, deepest, sole=sole)
         except YAMLError as next_error:
             error = next_error
-    raise complaint(text, error) from None
+    raise translated(text, error) from None
 
 
 def _composed(text: str, deepest: int, *, sole: bool) -> Any:
@@ -83,17 +83,17 @@ def _composed(text: str, deepest: int, *, sole: bool) -> Any:
 
 
 _NO_KEYS: Final[set[str]] = set()
-"""What no merge has set; the first merge of a mapping gives it a set of its own."""
+"""The initial set of merged keys; the first merge of a mapping replaces it with a new set."""
 
 
 class _Frame:
-    """A collection that is being filled: exactly one of sequence and mapping is not None."""
+    """A collection under construction: exactly one of sequence and mapping is not None."""
 
-    height = 1  # how deep it is nested, itself included
-    merged: set[str] = _NO_KEYS  # keys that a merge has set: keys of its own may override them
+    height = 1  # its nesting depth, including itself
+    merged: set[str] = _NO_KEYS  # keys set by a merge, which the mapping's own keys may override
     anchor: Anchor | None = None
-    merge: Event | None = None  # the `<<` read last
-    before = 0  # the nodes that had been counted when the anchored collection began
+    merge: Event | None = None  # the most recent `<<`
+    before = 0  # the node count at the start of an anchored collection
 
     def __init__(self, sequence: list[Any] | None, mapping: dict[str, Any] | None, *, flow: bool | None) -> None:
         self.sequence = sequence
@@ -107,18 +107,18 @@ class _Composer:
         self.text = text
         self.deepest = deepest
         self.next_event = events(text)
-        self.odd = "?" in text or "!" in text or "\\/" in text  # whether Go may refuse what libyaml accepts
-        self.special = self.odd or "&" in text  # whether a scalar may have an anchor or a tag, or be refused by Go
-        self.stack: list[_Frame] = []  # the collections around the innermost one
+        self.odd = "?" in text or "!" in text or "\\/" in text  # whether Go may reject a text that libyaml accepts
+        self.special = self.odd or "&" in text  # whether a scalar may have an anchor or tag, or be rejected by Go
+        self.stack: list[_Frame] = []  # the collections that enclose the innermost one
         self.anchors: dict[str, Anchor] = {}
-        # Events that are no nodes to Go's decoder, less the document, which is one, and the nodes behind aliases.
+        # Events that Go's decoder does not count, minus nodes without an event: the document and aliased nodes.
         self.uncounted = -1
         self.aliases = 0
-        self.aliased = 0  # nodes that aliases stand for
-        self.checked = 0  # the count of nodes up to which the share of aliases has been found small enough
+        self.aliased = 0  # nodes that aliases refer to
+        self.checked = 0  # the node count up to which the share of aliases has been checked
 
     def document(self) -> Any:
-        """The next document's value; None at the stream's end."""
+        """Return the next document's value; None at the end of the stream."""
         self.next_event()  # the stream's start
         event = self.next_event()
         if not isinstance(event, DocumentStartEvent):
@@ -128,16 +128,16 @@ class _Composer:
         return self._content()
 
     def expect_end(self) -> None:
-        """Raise YamlError when something follows the document."""
+        """Raise YamlError if anything follows the document."""
         event = self.next_event()
         if event is not None and not isinstance(event, StreamEndEvent):
             raise self._error(event, composer_messages.SECOND_DOCUMENT)
 
     def _content(self) -> Any:
-        """The value between a document's start and its end."""
+        """Return the value between a document's start and its end."""
         root: list[Any] = []
         frame = _Frame(root, None, flow=False)
-        # What the innermost collection is made of, in local variables: this loop is the hottest of the compiler.
+        # The innermost collection's state in local variables: this is the compiler's hottest loop.
         sequence: Any = root
         mapping: Any = None
         key: Any = None
@@ -166,7 +166,7 @@ class _Composer:
                 frame.key = key
                 value = self._alias(frame, event, number)
             else:
-                self._refuse_bomb(event, number - self.uncounted)
+                self._reject_bomb(event, number - self.uncounted)
                 break
             if key is _KEY:
                 fresh = value.__class__ is str and value != "<<" and value not in mapping
@@ -185,12 +185,12 @@ class _Composer:
         return root[0]
 
     def _begin(self, frame: _Frame, event: Any, number: int) -> _Frame:
-        """Open a collection, which is in its place from the start; only what is to be merged waits for its end."""
+        """Open a collection and attach it to its parent; the value of a merge key is merged at its end instead."""
         key = frame.key
         if key is _KEY:
             raise self._complex_key(event)
         if self.odd:
-            self._refuse_what_go_refuses(event, frame)
+            self._reject_if_go_rejects(event, frame)
         value: Any
         if event.__class__ is MappingStartEvent:
             value = {}
@@ -212,11 +212,11 @@ class _Composer:
         return inner
 
     def _end(self, frame: _Frame, event: Event, number: int) -> _Frame:
-        """Close a collection; returns the one around it."""
+        """Close a collection; return the enclosing one."""
         self.uncounted += 1
         outer = self.stack.pop()
         grown = frame.height + 1
-        if outer.key is _MERGE:  # what is merged comes to lie one level up, and two from a list
+        if outer.key is _MERGE:  # a merged mapping moves one level up; in a list, two
             grown -= 1 if frame.sequence is None else 2
         outer.height = max(outer.height, grown)
         if frame.anchor is not None:
@@ -238,11 +238,11 @@ class _Composer:
             raise self._error(event, composer_messages.unknown_alias(event.anchor or ""))
         if anchor.open:
             raise self._error(event, composer_messages.endless_alias(event.anchor or ""))
-        self._refuse_bomb(event, number + 1 - self.uncounted)
+        self._reject_bomb(event, number + 1 - self.uncounted)
         self.aliased += anchor.nodes
         self.uncounted -= anchor.nodes
-        self.checked = number - self.uncounted  # among the nodes behind one alias, the last has the largest share
-        self._refuse_bomb(event, number + 1 - self.uncounted)
+        self.checked = number - self.uncounted  # within one alias, the share is largest at its last node
+        self._reject_bomb(event, number + 1 - self.uncounted)
         height = anchor.height - (frame.key is _MERGE)
         if len(self.stack) + height > self.deepest:
             raise self._error(event, composer_messages.too_deep(self.deepest))
@@ -252,7 +252,7 @@ class _Composer:
         return anchor.value
 
     def _key(self, frame: _Frame, value: Any, event: Any) -> Any:
-        """A key that needs a closer look: no string, a merge, or one that stands in the mapping already."""
+        """Return a key that needs a check: not a string, a merge, or already in the mapping."""
         if isinstance(event, ScalarEvent) and value == "<<" and (event.implicit[0] or event.tag == MERGE_TAG):
             self.uncounted += 1
             frame.merge = event
@@ -261,7 +261,7 @@ class _Composer:
             raise self._complex_key(event)
         key = key_text(value)
         if key is None:
-            raise self._error(event, composer_messages.unspeakable_key(value))
+            raise self._error(event, composer_messages.invalid_key(value))
         if frame.mapping is not None and key in frame.mapping:
             if key not in frame.merged:
                 raise self._duplicate(key, event)
@@ -269,7 +269,7 @@ class _Composer:
         return key
 
     def _merge(self, frame: _Frame, value: Any, event: Event) -> None:
-        """Put the fields of `<<` into the mapping. Of a list, the last mapping comes first."""
+        """Add the fields of `<<` to the mapping. The mappings of a list are merged last to first."""
         mapping = frame.mapping
         assert mapping is not None
         if frame.merged is _NO_KEYS:
@@ -285,9 +285,9 @@ class _Composer:
             frame.merged.update(source)
 
     def _special_scalar(self, event: Any, frame: _Frame) -> Any:
-        """The value of a scalar that may have an anchor or a tag."""
+        """Return the value of a scalar that may have an anchor or a tag."""
         if self.odd:
-            self._refuse_what_go_refuses(event, frame)
+            self._reject_if_go_rejects(event, frame)
         value = event.value
         if event.tag is not None:
             from trainc.kubernetes.documents.tags import TagError, tagged
@@ -307,15 +307,15 @@ class _Composer:
             raise self._error(event, composer_messages.NOT_FINITE)
         return json_number(value)
 
-    def _refuse_what_go_refuses(self, event: Any, frame: _Frame) -> None:
-        from trainc.kubernetes.documents.goyaml import refused
+    def _reject_if_go_rejects(self, event: Any, frame: _Frame) -> None:
+        from trainc.kubernetes.documents.goyaml import go_error
 
-        fault = refused(self.text, event, in_flow=bool(frame.flow))
-        if fault is not None:
-            raise self._error(event, fault)
+        found = go_error(self.text, event, in_flow=bool(frame.flow))
+        if found is not None:
+            raise self._error(event, found)
 
-    def _refuse_bomb(self, event: Event, nodes: int) -> None:
-        """Look at the share of aliases at every count of nodes since it was last looked at."""
+    def _reject_bomb(self, event: Event, nodes: int) -> None:
+        """Check the share of aliases at every node count since the last check."""
         first, self.checked = self.checked + 1, nodes
         if is_bomb(self.aliased, first, nodes):
             raise self._error(event, composer_messages.bomb(nodes))
@@ -334,13 +334,13 @@ class _Composer:
         return self._error(event, composer_messages.late_merge(key), since=self._line_of(key))
 
     def _line_of(self, key: str) -> int:
-        """The line on which a key of the innermost mapping stands for the first time."""
+        """Return the line of the first occurrence of a key in the innermost mapping."""
         from trainc.kubernetes.documents.positions import locate
 
         path = [outer.key if outer.sequence is None else len(outer.sequence) - 1 for outer in self.stack[1:]]
         line, _ = locate(self.text, (*(part for part in path if part is not _MERGE), key), key=True)
         return line
 
-    def _error(self, event: Event, refusal: Message, *, since: int = 0) -> YamlError:
-        what, help = refusal
+    def _error(self, event: Event, message: Message, *, since: int = 0) -> YamlError:
+        what, help = message
         return YamlError.at(self.text, start(event), what, help=help, since=since)

@@ -1,4 +1,4 @@
-"""The words for what a YAML document is refused for once its parser has accepted it: what is wrong, and the way out."""
+"""Messages and hints for errors in a YAML document that its parser accepts."""
 
 from __future__ import annotations
 
@@ -7,100 +7,100 @@ from typing import Final
 from trainc.kubernetes.documents.scalars import shorten
 
 Message = tuple[str, str]
-"""What is wrong, in a sentence without a full stop, and the way out, or ""."""
+"""The message, a sentence without a full stop, and the hint or ""."""
 
 NOT_FINITE: Final[Message] = (
-    "JSON, in which Kubernetes keeps objects, has no infinity and no NaN",
-    "put the value in quotes",
+    "infinity and NaN are not valid: Kubernetes stores objects as JSON",
+    "quote the value",
 )
 NOT_MERGEABLE: Final[Message] = (
-    "`<<` takes a mapping, an alias of one, or a list of these",
-    'write "<<" in quotes for a key',
+    "`<<` requires a mapping, an alias of one, or a list of these",
+    'quote it to use it as a key: "<<"',
 )
 SECOND_DOCUMENT: Final[Message] = (
-    "what follows the end of this document would be lost: kubectl reads no further",
-    "put `---` on a line of its own between two documents, and remove the `...`",
+    "text after the end of this document would be lost: kubectl does not read it",
+    "put `---` on its own line between documents, and remove the `...`",
 )
-WRONG_VERSION: Final[Message] = ("Kubernetes reads YAML 1.1 only", "remove the line with %YAML")
+WRONG_VERSION: Final[Message] = ("Kubernetes reads only YAML 1.1", "remove the %YAML line")
 
 
 def complex_key(opening: str) -> Message:
-    """A list or mapping as a key; `opening` is its first character with the one before it."""
+    """Return the message for a list or mapping as a key; `opening` is its first character and the one before it."""
     if opening == "{{":
         return (
-            "`{{` begins a template's placeholder, which YAML takes for a mapping in a mapping",
-            "render the template first, or put the placeholder in quotes",
+            "`{{` starts a template placeholder, which YAML reads as a mapping in a mapping",
+            "render the template first, or quote the placeholder",
         )
-    return "a list or mapping cannot be a key", "put quotes around a key or value that begins with `[` or `{`"
+    return "a list or mapping cannot be a key", "quote a key or value that starts with `[` or `{`"
 
 
 def unknown_alias(name: str) -> Message:
-    """An alias of no anchor: often a glob without quotes."""
+    """Return the message for an alias without an anchor, which is often an unquoted glob."""
     return (
-        f"the alias *{shorten(name)} refers to no anchor before it",
-        "put quotes around a value that begins with `*`, or define the anchor with `&` in the same document",
+        f"the alias *{shorten(name)} has no anchor before it",
+        "quote a value that starts with `*`, or define the anchor with `&` earlier in the same document",
     )
 
 
 def endless_alias(name: str) -> Message:
-    """An alias within the value of its own anchor."""
-    return f"the value of the anchor &{shorten(name)} contains itself", "write the value out"
+    """Return the message for an alias inside the value of its own anchor."""
+    return f"the value of the anchor &{shorten(name)} contains itself", "replace the alias with a value"
 
 
 def bomb(nodes: int) -> Message:
-    """Aliases that blow a text up."""
+    """Return the message for aliases that expand a text too far."""
     return (
-        f"aliases make this document {nodes} values large: Kubernetes refuses such expansions",
-        "write the values out, or use fewer aliases",
+        f"aliases expand this document to {nodes} values: Kubernetes rejects such expansions",
+        "replace aliases with values",
     )
 
 
 def too_deep(deepest: int) -> Message:
-    """Collections in collections in collections."""
-    return f"lists and mappings are nested more than {deepest} deep", ""
+    """Return the message for collections that are nested too deeply."""
+    return f"lists and mappings are nested more than {deepest} levels deep", ""
 
 
 def too_many(most: int) -> Message:
-    """A document that is short, and yet would take long."""
-    return f"the document holds more than {most} keys and values", "split it"
+    """Return the message for a document with too many values, which would take too long to read."""
+    return f"the document has more than {most} keys and values", "split it"
 
 
 def too_many_aliases(most: int) -> Message:
-    """The same, of aliases alone."""
-    return f"the document holds more than {most} aliases", "split it"
+    """Return the message for a document with too many aliases."""
+    return f"the document has more than {most} aliases", "split it"
 
 
-def unspeakable_key(value: object) -> Message:
-    """A key that JSON has no words for."""
+def invalid_key(value: object) -> Message:
+    """Return the message for a key that JSON cannot represent."""
     what = "a key is missing or null" if value is None else f"the integer {value} is too large for a key"
-    return what, "put the key in quotes"
+    return what, "quote the key"
 
 
 def wrong_tag(what: str) -> Message:
-    """A value that is not what its tag says."""
-    return what, "correct the value, or remove the tag before it"
+    """Return the message for a value that does not match its tag."""
+    return what, "correct the value, or remove its tag"
 
 
 def duplicate(key: str, written: str) -> Message:
-    """A key that is set already; the sentence goes on with the line on which it is."""
-    spelled = "" if written.strip("\"'") == key else f", written {shorten(written)},"
-    way_out = "remove one of the two: kubectl would take the last without a word"
+    """Return the message for a duplicate key; the caller appends the line of the first one."""
+    as_written = "" if written.strip("\"'") == key else f", written {shorten(written)},"
+    help = "remove one of them: kubectl silently uses the last one"
     if key == "apiVersion":
-        way_out = "put `---` on a line of its own between two documents, or remove one of the two"
-    return f'the key "{shorten(key)}"{spelled} is already set', way_out
+        help = "put `---` on its own line between documents, or remove one of the keys"
+    return f'the key "{shorten(key)}"{as_written} is already set', help
 
 
 def merged_twice(key: str) -> Message:
-    """A key that two merges set."""
+    """Return the message for a key that two merges set."""
     return (
-        f'two of the merged mappings set the key "{shorten(key)}"',
-        "set the key in the mapping itself, and in only one of those merged",
+        f'two merged mappings set the key "{shorten(key)}"',
+        "set the key in the mapping itself, and in only one of the merged mappings",
     )
 
 
 def late_merge(key: str) -> Message:
-    """A merge after a key that it would override; the sentence goes on with the line of the key."""
+    """Return the message for a merge that would override an earlier key; the caller appends the key's line."""
     return (
         f'`<<` would override the key "{shorten(key)}", which is set',
-        "write `<<` as the first key: then the mapping's own keys win everywhere",
+        "move `<<` before the other keys: the mapping's own keys then take precedence",
     )

@@ -1,7 +1,7 @@
-"""YAML texts as the events of a parser: the only file that knows which parser that is.
+"""YAML texts as parser events: the only module that depends on the parser.
 
-Reads a text; returns a function that gives its events one by one, and None after the last.
-libyaml's parser is some thirty times faster than PyYAML's own one, which stands in where the extension is missing.
+Reads a text; returns a function that returns its events one by one, and None after the last.
+libyaml's parser is about thirty times faster than PyYAML's own, which is the fallback if the extension is missing.
 """
 
 from __future__ import annotations
@@ -52,13 +52,13 @@ __all__ = [
 
 
 MOST_ALIASES: Final = 50_000
-"""How many aliases a document may have: each takes as long as ten keys."""
+"""Maximum aliases in a document: each takes as long as ten keys."""
 MOST_EVENTS: Final = 250_000
-"""How many keys and values a document may have, a list or mapping counting twice: at its start and at its end."""
+"""Maximum keys and values in a document; a list or mapping counts twice: at its start and at its end."""
 
 
 def events(text: str) -> Callable[[], Event | None]:
-    """The events of a text. Each call may raise YAMLError; the first one UnicodeEncodeError, for lone surrogates."""
+    """Return the events of a text. Each call may raise YAMLError; the first, UnicodeEncodeError for lone surrogates."""
     try:
         from yaml._yaml import CParser
     except ImportError:
@@ -69,6 +69,6 @@ def events(text: str) -> Callable[[], Event | None]:
 
 
 def start(event: Event) -> int:
-    """Where an event starts: the index of a character in the text."""
+    """Return the index in the text at which an event starts."""
     mark = event.start_mark
     return mark.index if mark is not None else 0

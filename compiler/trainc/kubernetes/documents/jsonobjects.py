@@ -1,9 +1,9 @@
-"""The JSON objects that a chunk of a file begins with, read as Kubernetes reads them.
+"""The JSON objects at the start of a chunk of a file, read as Kubernetes reads them.
 
-Reads a chunk; returns its objects, and the rest, which is for YAML to try: text that is no JSON, and JSON that is
-refused, because a reading as YAML tells where the fault is.
-Source: k8s.io/apimachinery 0.36 (util/yaml), sigs.k8s.io/json; on purpose, equal keys and half characters are refused.
-JSON with trailing commas is refused here, as kubectl refuses it: YAML allows them.
+Reads a chunk; returns its objects, and the rest, which the YAML reader handles: text that is not JSON, and invalid
+JSON, because the YAML reader locates its error.
+Source: k8s.io/apimachinery 0.36 (util/yaml), sigs.k8s.io/json. Deliberate difference: duplicate keys and lone
+surrogates are rejected. So are trailing commas, which kubectl rejects and YAML allows.
 """
 
 from __future__ import annotations
@@ -24,31 +24,31 @@ _BRACE: Final = re.compile(r"[ \t\r\n]*\{")
 _SEPARATOR: Final = re.compile(r"[ \t\r\n]*---([^\n]*)(?:\n|$)")
 _BLANK: Final = re.compile(r"[ \t\r\n]*")
 _OPENS_VALUE: Final = ",:[{"
-"""The characters one of which stands before each value but the outermost."""
+"""The characters that precede a value; every value except the outermost has one."""
 _TRAILING_COMMA: Final = re.compile(r",(?=[ \t\r\n]*+[}\]])")
 _STRING_OR_TRAILING_COMMA: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"|,(?=[ \t\r\n]*+[}\]])', re.DOTALL)
 _STRING_OR_OPENING: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"|[,:\[{]', re.DOTALL)
 
 
 class Objects(NamedTuple):
-    """What a chunk begins with."""
+    """The objects at the start of a chunk."""
 
     objects: list[tuple[Chunk, Any]]
     errors: list[YamlError]
     rest: Chunk
-    is_behind: bool
-    """Whether the rest stands right behind an object, with no separator between them."""
+    follows_object: bool
+    """Whether the rest directly follows an object, without a separator."""
 
 
 def leading_objects(chunk: Chunk, *, deepest: int, most: int) -> Objects:
-    """The JSON objects that a chunk begins with, one behind the other or with `---` between them.
+    """Return the JSON objects at the start of a chunk, with or without `---` between them.
 
-    deepest   how deep an object may be nested
-    most      how many objects are read at most
+    deepest   the maximum nesting depth of an object
+    most      the maximum number of objects
     """
     objects: list[tuple[Chunk, Any]] = []
     errors: list[YamlError] = []
-    begin, here, is_behind = 0, (chunk.line, chunk.column), False
+    begin, here, follows_object = 0, (chunk.line, chunk.column), False
     readable, since = chunk.text[: _horizon(chunk.text, 0)], 0
     while len(objects) < most and (brace := _BRACE.match(chunk.text, begin)):
         try:
@@ -57,33 +57,33 @@ def leading_objects(chunk: Chunk, *, deepest: int, most: int) -> Objects:
                 readable, since = chunk.text[: _horizon(chunk.text, begin)], begin
                 found = _object(readable, brace.end() - 1, deepest)
         except YamlError as error:
-            return Objects(objects, [*errors, chunk.error_in_file(error)], Chunk(""), is_behind)
+            return Objects(objects, [*errors, chunk.error_in_file(error)], Chunk(""), follows_object)
         if found is None:
             comma = _trailing_comma(readable, brace.end() - 1, deepest)
             if comma is not None:
                 what = "a trailing comma is not valid in JSON"
                 fault = YamlError.at(chunk.text, comma, what, help="remove the comma")
-                return Objects(objects, [*errors, chunk.error_in_file(fault)], Chunk(""), is_behind)
+                return Objects(objects, [*errors, chunk.error_in_file(fault)], Chunk(""), follows_object)
             break
         value, end = found
         objects.append((Chunk(chunk.text[begin:end], *here), value))
-        begin, here, is_behind = end, objects[-1][0].end(), True
+        begin, here, follows_object = end, objects[-1][0].end(), True
         if separator := _SEPARATOR.match(chunk.text, begin):
             line = Chunk(separator[0], *here)
             errors.extend(lost_on_separator(separator[1], *here))
-            begin, here, is_behind = separator.end(), line.end(), False
+            begin, here, follows_object = separator.end(), line.end(), False
     blank = _BLANK.match(chunk.text, begin)
     if blank is not None:
         begin, here = blank.end(), Chunk(blank[0], *here).end()
-    return Objects(objects, errors, Chunk(chunk.text[begin:], *here), is_behind)
+    return Objects(objects, errors, Chunk(chunk.text[begin:], *here), follows_object)
 
 
 def _horizon(text: str, begin: int) -> int:
-    """Where an object that begins at a character must have ended, lest it hold more values than a document may."""
+    """Return the index at which an object must have ended to stay within the maximum number of values."""
     if len(text) - begin <= MOST_EVENTS or sum(text.count(char, begin) for char in _OPENS_VALUE) <= MOST_EVENTS:
         return len(text)
     left = MOST_EVENTS
-    # In JSON, no two strings follow one another: a text with more of them is refused where they do.
+    # In JSON, two strings never follow one another directly: a text in which they do is rejected there.
     for token in islice(_STRING_OR_OPENING.finditer(text, begin), 2 * MOST_EVENTS):
         left -= text[token.start()] != '"'
         if not left:
@@ -92,11 +92,11 @@ def _horizon(text: str, begin: int) -> int:
 
 
 def _object(text: str, begin: int, deepest: int) -> tuple[Any, int] | None:
-    """The object that begins at a character, and the index of its end; None when it is left to YAML."""
+    """Return the object that starts at an index, and the index of its end; None if the YAML reader handles it."""
     try:
         value, end = _DECODER.raw_decode(text, begin)
         written = text[begin:end]
-        # Half characters, as they are and as escapes, are a ValueError; so is what is no JSON.
+        # Lone surrogates, literal or escaped, raise ValueError, and so does invalid JSON.
         if not written.isascii():
             written.encode()
         if "\\u" in written:
@@ -104,7 +104,7 @@ def _object(text: str, begin: int, deepest: int) -> tuple[Any, int] | None:
     except _TooLargeError as error:
         number = str(error)
         what = f"the number {shorten(number)} is too large"
-        raise YamlError.at(text, text.find(number, begin), what, help="write a smaller one") from None
+        raise YamlError.at(text, text.find(number, begin), what, help="use a smaller number") from None
     except (ValueError, RecursionError):
         return None
     if written.count("[") + written.count("{") > deepest and _is_deeper(value, deepest):
@@ -132,13 +132,13 @@ def _trailing_comma(text: str, begin: int, deepest: int) -> int | None:
 
 
 class _TooLargeError(Exception):
-    """A number beyond the largest float."""
+    """A number larger than the largest float."""
 
 
 def _fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     fields = dict(pairs)
     if len(fields) < len(pairs):
-        raise ValueError("a key stands twice")
+        raise ValueError("duplicate key")
     return fields
 
 
@@ -155,7 +155,7 @@ def _integer(text: str) -> int | float:
 
 
 def _constant(text: str) -> float:
-    raise ValueError(f"{text} is no JSON")
+    raise ValueError(f"{text} is not valid JSON")
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_fields, parse_float=_float, parse_int=_integer, parse_constant=_constant)

@@ -1,7 +1,7 @@
-"""Where the values of a JSON text stand, found as far as they are asked for, at the speed of Python's own JSON scanner.
+"""Positions of the values in a JSON text, read on demand at the speed of Python's own JSON scanner.
 
-Reads a text; returns its root, or None for a text that does not look like JSON. `positions` reads YAML, and so can read
-all of JSON; but programs write JSON, which may be a single line of 16 MiB.
+Reads a text; returns its root, or None for a text that does not look like JSON. `positions` reads YAML, and so all of
+JSON too; this module is for generated JSON, which may be a single line of 16 MiB.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 _BLANK: Final = re.compile(r"[ \t\r\n]*")
 _SMALL: Final = 2**16
-"""Below this many characters, YAML's parser is fast enough."""
+"""Maximum number of characters for which the YAML parser is fast enough."""
 _NEVER: Final = -1
-"""No item of a list has this number."""
+"""A number that no list item has."""
 
 
 class JsonField(NamedTuple):
-    """A field or an item: where its key stands, and its value. An item's key ends at 0."""
+    """A field or item: the start and end index of its key, and its value. `end` is 0 for an item."""
 
     begin: int
     end: int
@@ -34,7 +34,7 @@ class JsonField(NamedTuple):
 
 
 class JsonNode:
-    """A value of a JSON text; what is in it is read when it is asked for."""
+    """A value in a JSON text; its content is read on demand."""
 
     __slots__ = ("_end", "_ends", "_keys", "_nodes", "_scanning", "_starts", "_text", "index", "sequence")
 
@@ -48,32 +48,32 @@ class JsonNode:
         self._text = text
         self._end = end
         self._scanning: Iterator[str | int] | None = None
-        self._starts: list[int] = []  # of the values that have been read
-        self._ends: list[int] = []  # of those behind which somebody has read on
-        self._nodes: dict[int, JsonNode] = {}  # those of them that somebody asked for, by number
-        self._keys: dict[str | int, tuple[int, int, int]] = {}  # in a mapping: where a key stands, and its number
+        self._starts: list[int] = []  # of the values read so far
+        self._ends: list[int] = []  # of the values after which reading has continued
+        self._nodes: dict[int, JsonNode] = {}  # the requested values, by number
+        self._keys: dict[str | int, tuple[int, int, int]] = {}  # in a mapping: the start, end and number of each key
 
     @property
     def end(self) -> int:
-        """The index behind it."""
+        """The index after its last character."""
         if not self._end:
             _, self._end = _SCAN(self._text, self.index)
         return self._end
 
     @property
     def fields(self) -> dict[str | int, JsonField]:
-        """All its fields or items; of equal keys the first one counts."""
+        """All its fields or items; of duplicate keys, the first one."""
         self._read(_NEVER)
         keys = range(len(self._starts)) if self.sequence else self._keys
         return {key: self._field(key) for key in keys}
 
     def find(self, part: str | int) -> JsonField | None:
-        """A field or an item; what stands behind it is not read."""
+        """Return a field or item; the text after it is not read."""
         self._read(part)
         return self._field(part) if self._has(part) else None
 
     def near(self, begin: int, end: int) -> list[JsonField]:
-        """The items of a list between two indices, and the one before them."""
+        """Return the items of a list between two indices, and the item before them."""
         self._read(_NEVER, end)
         first = max(bisect_right(self._starts, begin) - 2, 0)
         return [self._field(number) for number in range(first, bisect_right(self._starts, end))]
@@ -91,7 +91,7 @@ class JsonNode:
         return JsonField(begin, end, self._nodes[number])
 
     def _read(self, part: str | int, end: int = -1) -> None:
-        """Read on, up to the field or item, or the first one behind an index; to the end where there is no such one."""
+        """Continue reading to the field or item, or to the first one after an index; otherwise to the end."""
         if self.sequence is None or self._has(part) or (self._starts and 0 <= end < self._starts[-1]):
             return
         if self._scanning is None:
@@ -107,9 +107,9 @@ class JsonNode:
         while text[at] not in "]}":
             number, key = len(starts), None
             if not self.sequence:
-                begin, (key, behind) = at, scan(text, at)
-                at = _skip(text, _skip(text, behind) + 1)
-                self._keys.setdefault(key, (begin, behind, number))
+                begin, (key, after) = at, scan(text, at)
+                at = _skip(text, _skip(text, after) + 1)
+                self._keys.setdefault(key, (begin, after, number))
             starts.append(at)
             yield number if key is None else key
             at = self._nodes[number].end if number in self._nodes else scan(text, at)[1]
@@ -122,7 +122,7 @@ class JsonNode:
 
 
 def root_of_json(text: str) -> JsonNode | None:
-    """The value of a large text that is one JSON object; None for any other text."""
+    """Return the value of a large text that is one JSON object; None for any other text."""
     if len(text) < _SMALL or text[(begin := _skip(text, 0)) : begin + 1] != "{":
         return None
     root = JsonNode(text, begin)
@@ -136,7 +136,7 @@ def root_of_json(text: str) -> JsonNode | None:
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """Without the garbage collector, which would look through millions of small objects again and again."""
+    """Disable the garbage collector, which would traverse millions of small objects again and again."""
     collecting = gc.isenabled()
     gc.disable()
     try:
@@ -152,4 +152,4 @@ def _skip(text: str, index: int) -> int:
 
 
 _SCAN: Final[Callable[[str, int], tuple[Any, int]]] = JSONDecoder().scan_once  # type: ignore[attr-defined]
-"""The value that begins at an index, and the index behind it."""
+"""Returns the value that starts at an index, and the index after it."""

@@ -1,7 +1,7 @@
-"""The lines of a text, found without going through all of them: a text may have millions.
+"""Line lookup in large texts, without a scan of all lines.
 
 Reads a text; returns lines by index, and indices by line. The line breaks before each block of the text are counted
-once; within a block they are looked for.
+once; within a block they are searched.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ class Lines:
         return self._before[-1] + 1
 
     def of(self, index: int) -> tuple[int, int]:
-        """The line of a character, and the index at which that line begins."""
+        """Return the line of a character, and the index at which that line starts."""
         block = min(index // _BLOCK, len(self._before) - 1)
         line = self._before[block] + self._text.count("\n", block * _BLOCK, index) + 1
         return line, self._text.rfind("\n", 0, index) + 1
 
     def begin(self, line: int) -> int:
-        """The index at which a line begins."""
+        """Return the index at which a line starts."""
         if line == 1:
             return 0
         block = bisect_left(self._before, line - 1) - 1
@@ -46,5 +46,5 @@ class Lines:
 
 @lru_cache(maxsize=4)
 def lines(text: str) -> Lines:
-    """The lines of a text."""
+    """Return the line lookup of a text."""
     return Lines(text)

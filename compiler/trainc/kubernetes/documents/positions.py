@@ -1,7 +1,7 @@
-"""Where a field stands in a manifest's text. Read a second time, and only when a diagnostic is printed.
+"""Positions of fields in a manifest's text. The text is parsed a second time, only when a diagnostic is printed.
 
-Reads the text of one document (YAML or JSON) and a field path; returns a line and a column, or a stretch of the text.
-Aliases and merge keys are followed to where the value is written.
+Reads the text of one document (YAML or JSON) and a field path; returns a line and column, or a span of the text.
+Aliases and merge keys are followed to the position of the value.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ if TYPE_CHECKING:
     from trainc.kubernetes.documents.events import Event
 
 _DEEPEST: Final = 1000
-"""No document is nested as deep; libyaml takes very long over hostile texts that are."""
+"""Maximum nesting depth; libyaml takes very long for hostile texts that are nested deeper."""
 _SURROGATE_ESCAPE: Final = re.compile(r"\\u[dD][89abcdefABCDEF][0-9a-fA-F]{2}")
 
 
 class Span(NamedTuple):
-    """A stretch of a text; lines and columns count from 1, and the end is the column behind the last character."""
+    """A span of a text; lines and columns count from 1, and `end_column` is exclusive."""
 
     line: int
     column: int
@@ -49,9 +49,9 @@ class Span(NamedTuple):
 
 
 def locate(text: str, path: tuple[str | int, ...], *, key: bool = False) -> tuple[int, int]:
-    """1-based line and column of the value at a path of keys and indices, or with `key` of the value's key.
+    """Return the 1-based line and column of the value at a path of keys and indices, or with `key` of its key.
 
-    Where the path leads to nothing: of the deepest value on the way that exists. Never raises.
+    If there is no value at the path, the position is that of the deepest existing value on it. Never raises.
 
     >>> locate("spec:\\n  ports:\\n  - 80\\n  - 443", ("spec", "ports", 1)), locate("a: b", ("a",), key=True)
     ((4, 5), (1, 1))
@@ -61,9 +61,9 @@ def locate(text: str, path: tuple[str | int, ...], *, key: bool = False) -> tupl
 
 
 def span(text: str, path: tuple[str | int, ...], *, key: bool = False) -> Span:
-    """From where to where that value reaches, or with `key` its key.
+    """Return the span of the value at a path, or with `key` of its key.
 
-    A block that begins below its key, as most mappings do, is shown by the key: half a document is no place.
+    For a block that starts below its key, as most mappings do, the span is the key: a block may be half a document.
 
     >>> span("spec:\\n  ports: [80]", ("spec", "ports")), span("spec:\\n  ports: [80]", ("spec",))
     (Span(line=2, column=10, end_line=2, end_column=14), Span(line=1, column=1, end_line=1, end_column=5))
@@ -72,7 +72,7 @@ def span(text: str, path: tuple[str | int, ...], *, key: bool = False) -> Span:
     begin, end = node.index, node.end
     if field is not None and field.end and ((key and found) or (node.block and "\n" in text[field.end : node.index])):
         begin, end = field.begin, field.end
-    while end > begin and text[end - 1] in " \t\r\n":  # a block scalar ends where the next key begins
+    while end > begin and text[end - 1] in " \t\r\n":  # a block scalar ends where the next key starts
         end -= 1
     return Span(*place_of(text, begin), *place_of(text, end))
 
@@ -88,14 +88,17 @@ def extent(text: str, path: tuple[str | int, ...]) -> tuple[int, int] | None:
 
 
 def place_of(text: str, index: int) -> tuple[int, int]:
-    """1-based line and column of a character; a byte order mark takes no column."""
+    """Return the 1-based line and column of a character; a byte order mark occupies no column."""
     line, begin = lines(text).of(index)
     invisible = line == 1 and index > 0 and text.startswith("\ufeff")
     return line, index - begin + 1 - invisible
 
 
 class PositionedKey(NamedTuple):
-    """A field of a mapping or an item of a list: where its key stands, and its value. An item's key ends at 0."""
+    """A field of a mapping or an item of a list: the start and end index of its key, and its value.
+
+    `end` is 0 for an item.
+    """
 
     begin: int
     end: int
@@ -103,7 +106,7 @@ class PositionedKey(NamedTuple):
 
 
 class Node:
-    """A value of the text: from where to where it reaches, and its fields or items."""
+    """A value in the text: its start and end index, and its fields or items."""
 
     __slots__ = ("block", "end", "fields", "index", "key", "merges", "sequence")
 
@@ -116,10 +119,10 @@ class Node:
         """Whether it is a list or mapping without brackets."""
         self.fields: dict[str | int, PositionedKey] = _NO_FIELDS if sequence is None else {}
         self.merges: list[Node] = _NO_NODES
-        self.key: tuple[str | None, int, int] | None = None  # read already, while its value is still to come
+        self.key: tuple[str | None, int, int] | None = None  # a key whose value has not been read yet
 
     def add(self, child: Node) -> None:
-        """Take in the next value; of equal keys the first one counts."""
+        """Add the next value; of duplicate keys, the first one is kept."""
         if self.sequence:
             self.fields[len(self.fields)] = PositionedKey(child.index, 0, child)
         elif self.key is not None:
@@ -131,7 +134,7 @@ class Node:
             self.key = None
 
     def find(self, part: str | int) -> PositionedKey | None:
-        """A field or an item; the mapping's own fields come first, then those of the first one merged."""
+        """Return a field or item; a mapping's own fields precede merged ones, and earlier merges precede later ones."""
         waiting, seen = [self], set()
         while waiting:
             node = waiting.pop()
@@ -149,15 +152,15 @@ _NO_NODES: Final[list[Node]] = []
 
 
 class PositionTree(NamedTuple):
-    """The values of a text, as far as the text can be read."""
+    """The values of the readable part of a text."""
 
     root: Node | JsonNode
     read: int
-    """The index up to which it can."""
+    """The index at which the readable part ends."""
 
 
 def _walk(text: str, path: tuple[str | int, ...]) -> tuple[Node | JsonNode, PositionedKey | JsonField | None, bool]:
-    """The deepest value on a path that exists, the field that it is the value of, and whether the path ends there."""
+    """Return the deepest existing value on a path, its field, and whether the path ends there."""
     node, field = tree(text).root, None
     for part in path:
         below = node.find(part)
@@ -169,10 +172,10 @@ def _walk(text: str, path: tuple[str | int, ...]) -> tuple[Node | JsonNode, Posi
 
 @lru_cache(maxsize=4)
 def tree(text: str) -> PositionTree:
-    """The values of a text's first document."""
+    """Return the values of a text's first document."""
     if root := root_of_json(text):
         return PositionTree(root, len(text))
-    # JSON writes characters beyond U+FFFF as two escapes, which YAML refuses: a stand-in of the same length.
+    # JSON writes characters beyond U+FFFF as two escapes, which YAML rejects: replaced by escapes of the same length.
     text = _SURROGATE_ESCAPE.sub(r"\\u0020", text)
     with uncollected():
         return _tree_of_yaml(text)
@@ -186,7 +189,7 @@ def _tree_of_yaml(text: str) -> PositionTree:
             read = _fill(root, text)
         except YAMLError as error:
             read = root.end
-            again = rewritten(text, error, quote="''")  # as long as before: places stay
+            again = rewritten(text, error, quote="''")  # the same length, so positions stay
             if again is not None:
                 text = again
                 continue
@@ -197,14 +200,14 @@ def _tree_of_yaml(text: str) -> PositionTree:
 
 
 def _fill(root: Node, text: str) -> int:
-    """Put the values of a text into its root; the root's end is how far that has come. Returns where they end."""
+    """Add the values of a text to its root, whose `end` marks the progress; return the index at which they end."""
     mark = text.startswith("\ufeff")
     anchors: dict[str | None, Node] = {}
     names: dict[str | None, str] = {}
     stack = [root]
     for event in islice(iter(events(text[mark:]), None), MOST_EVENTS):
         node = stack[-1]
-        if isinstance(event, ScalarEvent) and event.anchor is None:  # nearly all of them
+        if isinstance(event, ScalarEvent) and event.anchor is None:  # the most frequent case
             begin, root.end = start(event) + mark, _end(event) + mark
             if node.sequence or node.key is not None:
                 node.add(Node(begin, root.end))
@@ -228,7 +231,7 @@ def _fill(root: Node, text: str) -> int:
                 if len(stack) > _DEEPEST:
                     break
         elif isinstance(event, CollectionEndEvent):
-            # The end of a block is where the next key begins: its last value ends before.
+            # A block's end event is at the next key; its last value ends before that.
             node.end = root.end = root.end if node.block else _end(event) + mark
             stack.pop()
         elif isinstance(event, DocumentEndEvent):
@@ -248,7 +251,7 @@ def _end(event: Event) -> int:
 
 
 def _name(event: ScalarEvent) -> str | None:
-    """A key as JSON spells it; None for a merge."""
+    """Return a key as JSON writes it; None for a merge key."""
     text = event.value
     if event.tag is None and (not event.implicit[0] or (text and text[0] not in HINTS and text != "<<")):
         return text

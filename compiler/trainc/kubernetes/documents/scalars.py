@@ -1,7 +1,7 @@
-"""Plain scalars of YAML, resolved to null, booleans, numbers and strings as the API server's reader resolves them.
+"""Plain YAML scalars, resolved to null, booleans, numbers and strings as the API server resolves them.
 
 Reads the text of one scalar without a tag; returns a Python value. Underscores, octal, hexadecimal and binary integers,
-`yes` and `on` are its reading of YAML 1.1; base 60 and timestamps stay strings.
+`yes` and `on` follow YAML 1.1; base 60 and timestamps stay strings.
 Source: sigs.k8s.io/yaml 1.6.0 on go.yaml.in/yaml/v2 (resolve.go), and strconv and encoding/json of Go's library.
 """
 
@@ -13,27 +13,27 @@ from typing import Final
 Scalar = None | bool | int | float | str
 
 HINTS: Final = frozenset("+-.0123456789yYnNtTfFoO~")
-"""The first characters of plain scalars that may be something else than a string; and so may the empty one."""
+"""First characters of plain scalars that may not be strings; the empty scalar is not a string either."""
 
 _NUMERIC: Final = frozenset("+-.0123456789")
 
 
-def _spellings(*words: str) -> tuple[str, ...]:
-    return tuple(spelling for word in words for spelling in (word, word.capitalize(), word.upper()))
+def _cases(*words: str) -> tuple[str, ...]:
+    return tuple(form for word in words for form in (word, word.capitalize(), word.upper()))
 
 
 WORDS: Final[dict[str, Scalar]] = {
     "": None,
     "~": None,
-    **dict.fromkeys(_spellings("null"), None),
-    **dict.fromkeys(_spellings("y", "yes", "true", "on"), True),
-    **dict.fromkeys(_spellings("n", "no", "false", "off"), False),
+    **dict.fromkeys(_cases("null"), None),
+    **dict.fromkeys(_cases("y", "yes", "true", "on"), True),
+    **dict.fromkeys(_cases("n", "no", "false", "off"), False),
     **dict.fromkeys((".nan", ".NaN", ".NAN"), math.nan),
     **dict.fromkeys((".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF"), math.inf),
     **dict.fromkeys(("-.inf", "-.Inf", "-.INF"), -math.inf),
 }
-"""What is no string, and no number with digits."""
-# Patterns stay texts until a number is found that is more than digits: compiling them takes longer than a document.
+"""The words that are neither strings nor numbers with digits."""
+# Patterns are compiled on first use, for a number that is not only digits: compiling takes longer than a document.
 _INTEGER: Final = r"[-+]?(?:0[xX][0-9a-fA-F]+|0[oO][0-7]+|0[bB][01]+|0[0-7]*|[1-9][0-9]*)"
 _SIGN_AFTER_BASE: Final = r"0b[-+][01]+"
 _FLOAT: Final = r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"
@@ -43,7 +43,7 @@ _DIGITS_OF_UINT64: Final = 20
 
 
 def plain(text: str) -> Scalar:
-    """The value of a plain scalar without a tag. Integers outside int64 and uint64 are floats."""
+    """Return the value of a plain scalar without a tag. Integers outside int64 and uint64 are floats."""
     word = WORDS.get(text, text)
     if word is not text:
         return word
@@ -57,26 +57,26 @@ def _number(text: str) -> Scalar:
         return int(text)
     from re import fullmatch
 
-    if text[0] == ".":  # underscores count as Go counts them in literals: between two digits
+    if text[0] == ".":  # as in Go literals, underscores are valid only between two digits
         return _float(text.replace("_", ""), text) if fullmatch(_POINT_FLOAT, text) else text
     bare = text.replace("_", "")
     if fullmatch(_INTEGER, bare):
         number = _integer(bare)
         if number is not None:
             return number
-    elif fullmatch(_SIGN_AFTER_BASE, bare):  # `0b-1` is -1: upstream looks at the sign after it has cut the base off
+    elif fullmatch(_SIGN_AFTER_BASE, bare):  # `0b-1` is -1: upstream reads the sign after removing the base
         number = int(bare[2:], 2)
         return number if -(2**63) <= number < 2**63 else text
     return _float(bare, text) if fullmatch(_FLOAT, bare) else text
 
 
 def _integer(bare: str) -> int | None:
-    """The integer, when it fits into int64, or without a sign into uint64."""
+    """Return the integer if it fits into int64, or without a sign into uint64."""
     digits = bare.lstrip("+-")
     if digits[0] == "0" and len(digits) > 1:
         base = _BASES.get(digits[1].lower(), 8)
         number = int(digits if base == 8 and digits[1].isdigit() else digits[2:], base)
-    elif len(digits) > _DIGITS_OF_UINT64:  # Python refuses to read integers of thousands of digits
+    elif len(digits) > _DIGITS_OF_UINT64:  # Python rejects integers with thousands of digits
         return None
     else:
         number = int(digits)
@@ -86,13 +86,13 @@ def _integer(bare: str) -> int | None:
 
 
 def _float(bare: str, text: str) -> float | str:
-    """The float; one that overflows stays the text it was."""
+    """Return the float; the text itself if it overflows."""
     number = float(bare)
     return text if math.isinf(number) else number
 
 
 def json_number(value: float) -> int | float:
-    """A finite float as it comes back from JSON: Go writes whole floats below 1e21 without exponent or point.
+    """Return a finite float after a round trip through JSON: Go writes whole floats below 1e21 as integers.
 
     >>> json_number(1500.0), json_number(2.0**66), json_number(0.5), json_number(1e21)
     (1500, 73786976294838210000, 0.5, 1e+21)
@@ -101,13 +101,13 @@ def json_number(value: float) -> int | float:
         return value
     if abs(value) < 1e16:
         return int(value)
-    digits, _, exponent = repr(value).partition("e")  # the shortest digits, filled up with zeros
+    digits, _, exponent = repr(value).partition("e")  # the shortest digits, padded with zeros
     whole, _, fraction = digits.partition(".")
     return int(whole + fraction.ljust(int(exponent), "0")[: int(exponent)])
 
 
 def key_text(value: Scalar) -> str | None:
-    """A mapping's key as JSON spells it, or None for one that has no spelling there: null, and integers above int64.
+    """Return a mapping's key as JSON writes it; None for null and integers above int64, which JSON keys cannot hold.
 
     >>> key_text(True), key_text(0x1F), key_text(1.5), key_text(1e6), key_text(None)
     ('true', '31', '1.5', '1e+06', None)
@@ -124,7 +124,7 @@ def key_text(value: Scalar) -> str | None:
 
 
 def _float_key(value: float) -> str:
-    """The fewest digits that give the same 32 bits; with an exponent below 1e-4 and from 1e6 on."""
+    """Return the shortest digits with the same 32-bit value; with an exponent below 1e-4 and from 1e6."""
     if math.isnan(value):
         return ".nan"
     import struct
@@ -139,9 +139,9 @@ def _float_key(value: float) -> str:
     from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, ROUND_UP, Context, Decimal
 
     exact = Decimal(single)
-    # Above a power of two, floats lie twice as far apart as below it: rounding up goes further, and wins a tie.
+    # Above a power of two, floats are twice as far apart as below it: rounding up may go further, and wins a tie.
     nearest = ROUND_HALF_UP if abs(math.frexp(single)[0]) == 0.5 else ROUND_HALF_EVEN
-    contexts = (Context(prec=digits, rounding=way) for digits in range(1, 10) for way in (nearest, ROUND_UP))
+    contexts = (Context(prec=digits, rounding=mode) for digits in range(1, 10) for mode in (nearest, ROUND_UP))
     rounded = (context.create_decimal(exact) for context in contexts)
     shortest = next(decimal for decimal in rounded if _same_single(float(decimal), single)).normalize()
     if -4 <= shortest.adjusted() < 6:
@@ -154,7 +154,7 @@ def _same_single(number: float, single: float) -> bool:
 
     try:
         return bool(struct.unpack("f", struct.pack("f", number))[0] == single)
-    except OverflowError:  # rounded up beyond the largest
+    except OverflowError:  # rounded up beyond the largest float
         return False
 
 
@@ -162,7 +162,7 @@ MERGE_TAG: Final = "tag:yaml.org,2002:merge"
 
 
 def shorten(text: str) -> str:
-    """A text of the user's as a message quotes it: on one line, and not longer than a line.
+    """Return user text as a message quotes it: on one line, and cut to 60 characters.
 
     >>> shorten("tab" + chr(9)), shorten("x" * 100)
     ('tab\\\\t', 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...')

@@ -1,9 +1,9 @@
-"""A file cut into the chunks of its documents, where the API machinery's decoder cuts, but losing nothing.
+"""Split a file into the chunks of its documents, as the API machinery's decoder does, but without losing text.
 
-Reads the bytes or the text of a file; returns its chunks, each with its place in the file. It is cut before it is
-decoded: a character of four bytes anywhere in a text would make all of it four times as large in memory.
-Source: k8s.io/apimachinery 0.36, util/yaml (documentDecoder). On purpose unlike there: a document keeps the newline
-before the separator, a text on the separator's line is an error, and the last document is never dropped.
+Reads the bytes or text of a file; returns its chunks, each with its position in the file. The file is split before it
+is decoded: a single four-byte character would make the whole decoded text four times as large in memory.
+Source: k8s.io/apimachinery 0.36, util/yaml (documentDecoder). Deliberate differences: a document keeps the newline
+before the separator, text on the separator line is an error, and the last document is never dropped.
 """
 
 from __future__ import annotations
@@ -15,49 +15,49 @@ from trainc.kubernetes.documents.yamlerror import YamlError
 from trainc.records import NamedTuple
 
 LARGEST: Final = 16 * 2**20
-"""How many bytes a document may have, or the JSON objects that follow one another without a separator."""
+"""Maximum bytes of a document, or of the JSON objects that follow one another without a separator."""
 MOST: Final = 50_000
-"""How many documents a file may have."""
+"""Maximum documents in a file."""
 _SEPARATOR: Final = b"\n---"
 _PIECE: Final = 2**20
 _ANY: Final = ("utf-8", "surrogatepass")
-"""UTF-8 that also holds lone surrogates."""
+"""UTF-8 that allows lone surrogates."""
 
 
 class Chunk(NamedTuple):
-    """A part of a file that holds one document, and where in the file it starts."""
+    """The part of a file with one document, and its position in the file."""
 
     text: str
     line: int = 1
     column: int = 1
 
     def in_file(self, line: int, column: int) -> tuple[int, int]:
-        """A place in the chunk as a place in the file; lines and columns count from 1."""
+        """Convert a position in the chunk to a position in the file; lines and columns count from 1."""
         return self.line + line - 1, column + (self.column - 1 if line == 1 else 0)
 
     def error_in_file(self, error: YamlError) -> YamlError:
-        """An error in the chunk as an error in the file; an unknown place becomes the chunk's start."""
+        """Convert an error in the chunk to an error in the file; an unknown position becomes the chunk's start."""
         line, column = self.in_file(error.line or 1, error.column or 1)
         since = error.since and error.since + self.line - 1
         return YamlError(error.what, line=line, column=column, help=error.help, since=since)
 
     def end(self) -> tuple[int, int]:
-        """The place in the file right behind the chunk."""
+        """Return the position in the file directly after the chunk."""
         line_start = self.text.rfind("\n") + 1
         return self.in_file(self.text.count("\n") + 1, len(self.text) - line_start + 1)
 
 
 def decode(data: bytes) -> str:
-    """The text of a file: UTF-8, or UTF-16 with a byte order mark.
+    """Decode a file: UTF-8, or UTF-16 with a byte order mark.
 
-    What is no UTF-8 becomes lone surrogates, which are refused where they stand: the other documents can be read.
+    Invalid UTF-8 becomes lone surrogates, which are rejected later, so that other documents can be read.
     Raises YamlError.
     """
     return str(*_in_utf8(data))
 
 
 def split(data: bytes | str) -> tuple[list[Chunk], list[YamlError]]:
-    """The chunks of a file, and what is wrong with those left out and with the lines between them. Raises YamlError.
+    """Return the chunks of a file, and the errors of skipped chunks and separator lines. Raises YamlError.
 
     A separator is a line break, `---`, and the rest of that line. `---` on the first line separates nothing.
     """
@@ -69,14 +69,14 @@ def split(data: bytes | str) -> tuple[list[Chunk], list[YamlError]]:
         separator = text.find(_SEPARATOR, begin)
         if separator < 0:
             break
-        behind = separator + len(_SEPARATOR)
-        end = text.find(b"\n", behind) + 1 or len(text)
+        after = separator + len(_SEPARATOR)
+        end = text.find(b"\n", after) + 1 or len(text)
         _add(chunks, errors, text[begin : separator + 1], line, codec)
         line += text.count(b"\n", begin, separator + 1)
         if end - separator > LARGEST:
             errors.append(too_large(line))
         else:
-            errors.extend(lost_on_separator(str(text[behind:end], *codec), line, 1))
+            errors.extend(lost_on_separator(str(text[after:end], *codec), line, 1))
         begin = end
         line += 1
     else:
@@ -87,7 +87,7 @@ def split(data: bytes | str) -> tuple[list[Chunk], list[YamlError]]:
 
 
 def _in_utf8(data: bytes) -> tuple[bytes, str, str]:
-    """The bytes of a file in UTF-8, and how these are decoded. UTF-16 is recoded in pieces, to save memory."""
+    """Return a file's bytes in UTF-8, and their codec. UTF-16 is converted in pieces, to save memory."""
     encoding = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}.get(data[:2])
     if encoding is None:
         return data, "utf-8", "surrogateescape"
@@ -101,12 +101,12 @@ def _in_utf8(data: bytes) -> tuple[bytes, str, str]:
         return recoded.getvalue(), *_ANY
     except UnicodeDecodeError:
         raise YamlError(
-            "the file begins as UTF-16, but is none", line=1, column=1, help="save the file as UTF-8"
+            "the file has a UTF-16 byte order mark, but is not UTF-16", line=1, column=1, help="save the file as UTF-8"
         ) from None
 
 
 def _add(chunks: list[Chunk], errors: list[YamlError], text: bytes, line: int, codec: list[str]) -> None:
-    """Add a chunk, or the error of one that is too large to look at."""
+    """Add a chunk, or the error if it is too large to read."""
     if len(text) > LARGEST:
         errors.append(too_large(line))
     else:
@@ -114,23 +114,23 @@ def _add(chunks: list[Chunk], errors: list[YamlError], text: bytes, line: int, c
 
 
 def too_large(line: int) -> YamlError:
-    """The error of a document with more bytes than are read."""
+    """Return the error for a document that is too large."""
     return YamlError("the document is larger than 16 MiB", line=line, column=1, help="split it")
 
 
 def too_many() -> YamlError:
-    """The error of a file with more documents than are read."""
+    """Return the error for a file with too many documents."""
     return YamlError(f"the file has more than {MOST} documents", line=1, column=1, help="split it")
 
 
 def lost_on_separator(text: str, line: int, column: int) -> list[YamlError]:
-    """The error of a text behind the `---` that stands at a line and column, unless it is a comment."""
+    """Return the error for text after the `---` at a line and column, unless it is a comment."""
     rest = text.strip()
     if not rest or rest.startswith("#"):
         return []
     if not rest.strip("-"):
-        message = "the separator between two documents is exactly `---`"
+        message = "the separator between documents must be exactly `---`"
         return [YamlError(message, line=line, column=column, help="write `---`, or indent the line")]
-    message = f"`{shorten(rest)}` behind the separator `---` would be lost"
-    way_out = "move it to the next line: nothing but a comment may follow `---`"
-    return [YamlError(message, line=line, column=column, help=way_out)]
+    message = f"`{shorten(rest)}` after the separator `---` would be lost"
+    help = "move it to the next line: only a comment may follow `---`"
+    return [YamlError(message, line=line, column=column, help=help)]

@@ -1,4 +1,4 @@
-"""Tagged scalars of YAML, resolved as the API server's reader resolves them. Imported when a tag is met.
+"""Tagged YAML scalars, resolved as the API server resolves them. Imported only for a tag.
 
 Reads the text of one scalar and its tag, quoted or not; returns a Python value.
 Source: go.yaml.in/yaml/v2 (resolve.go, decode.go), and time.Parse of Go's library.
@@ -22,11 +22,11 @@ _BASE64: Final = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z
 
 
 class TagError(ValueError):
-    """A text that is not what its tag says; the message says so."""
+    """A text that does not match its tag; the message is the reason."""
 
 
 def tagged(tag: str, text: str) -> Scalar:
-    """The value of a scalar with a tag, quoted or not. Tags that Kubernetes does not know leave a string.
+    """Return the value of a scalar with a tag, quoted or not; with a tag unknown to Kubernetes, a string.
 
     Raises TagError.
     """
@@ -35,12 +35,12 @@ def tagged(tag: str, text: str) -> Scalar:
         value = plain(text)
         if type(value) not in kinds or (kinds[0] is float and isinstance(value, int) and value >= 2**63):
             what = f"`{shorten(text)}`" if text else "an empty value"
-            raise TagError(f"{what} is no {tag.removeprefix(_TAGS)}")
+            raise TagError(f"{what} is not a valid {tag.removeprefix(_TAGS)}")
         return float(value) if kinds[0] is float and isinstance(value, int) else value
     if tag == _TAGS + "binary":
         return _binary(text)
     if tag == _TAGS + "timestamp" and not _is_timestamp(text):
-        raise TagError(f"`{shorten(text)}` is no timestamp")
+        raise TagError(f"`{shorten(text)}` is not a valid timestamp")
     return text
 
 
@@ -49,8 +49,8 @@ def _binary(text: str) -> str:
 
     text = re.sub(r"[\r\n]", "", text)
     if not _BASE64.fullmatch(text):
-        raise TagError("the value is no base64")
-    # Go's JSON writer puts U+FFFD in the place of each byte that is not UTF-8.
+        raise TagError("the value is not valid base64")
+    # Go's JSON writer replaces each byte that is not UTF-8 with U+FFFD.
     decoded = base64.b64decode(text).decode("utf-8", "surrogateescape")
     return re.sub(r"[\udc80-\udcff]", "\ufffd", decoded)
 
@@ -63,7 +63,7 @@ _MOST: Final = {"hour": 23, "minute": 59, "second": 59, "ahead": 24, "minutes": 
 
 
 def _is_timestamp(text: str) -> bool:
-    """Whether the text is one of the forms of a timestamp that Go's reader tries, and a day of the calendar."""
+    """Whether the text has one of the timestamp formats that Go's reader tries, and its date exists."""
     import calendar
 
     match = _TIMESTAMP.fullmatch(text)

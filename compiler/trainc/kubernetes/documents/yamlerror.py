@@ -1,4 +1,4 @@
-"""YamlError: what is wrong with a YAML text, where, and the way out."""
+"""YamlError: an error in a YAML text, with its position and a hint."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from __future__ import annotations
 class YamlError(Exception):
     """A text that cannot be read.
 
-    message   what is wrong, in a sentence without a full stop
-    line      1-based line in the text, 0 when unknown
-    column    1-based column in characters, 0 when unknown
-    help      the way out, or ""
-    since     the line that the message ends with, of what the fault collides with; 0 when there is none
+    message   the error, a sentence without a full stop
+    line      1-based line in the text, 0 if unknown
+    column    1-based column in characters, 0 if unknown
+    help      the hint, or ""
+    since     the line of the conflicting text, with which the message ends; 0 if there is none
     """
 
     def __init__(self, what: str, *, line: int = 0, column: int = 0, help: str = "", since: int = 0) -> None:
@@ -24,13 +24,13 @@ class YamlError(Exception):
 
     @classmethod
     def at(cls, text: str, index: int, what: str, *, help: str = "", since: int = 0) -> YamlError:
-        """The error at a character of the text."""
+        """Return the error at an index in the text."""
         line, column = place(text, index)
         return cls(what, line=line, column=column, help=help, since=since)
 
 
 def place(text: str, index: int) -> tuple[int, int]:
-    """1-based line and column of a character, as editors count them: a byte order mark takes no column."""
+    """Return the 1-based line and column of a character, as editors count them: a byte order mark has no column."""
     index = min(max(index, 0), len(text))
     begin = text.rfind("\n", 0, index) + 1
     invisible = begin == 0 and index > 0 and text.startswith("\ufeff")

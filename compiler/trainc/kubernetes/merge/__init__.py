@@ -1,13 +1,13 @@
-"""Strategic merge: how Kubernetes merges a patch into an object whose Go type it knows.
+"""Strategic merge, as Kubernetes merges a patch into an object with a known Go type.
 
-Mappings are merged field by field, and null deletes. Lists are replaced, unless the type names a strategy: then items
-are merged by their merge key, or united where they are scalars. Directives in the patch ($patch, $retainKeys,
-$setElementOrder/<list>, $deleteFromPrimitiveList/<list>) say more.
+Mappings are merged field by field; null deletes a field. Lists are replaced, unless the type sets a merge strategy:
+then mappings are merged by their merge key, and scalars are combined as a set. Directives in the patch ($patch,
+$retainKeys, $setElementOrder/<list>, $deleteFromPrimitiveList/<list>) override this.
 
-Reads    an object and a patch, JSON trees; the structs of `gostructs`. A field that only one side has needs no type.
-Returns  a new object that shares every subtree which the patch does not touch. Raises MergeError where Kubernetes
-         answers with an error, or panics.
-Source   Kubernetes 1.36, apimachinery's strategicpatch. Where its answer hangs on the order of a Go map, items are
+Reads    an object and a patch, JSON trees; the structs of `gostructs`. A field present on only one side needs no type.
+Returns  a new object that shares every subtree which the patch does not change. Raises MergeError where Kubernetes
+         returns an error or panics.
+Source   Kubernetes 1.36, apimachinery's strategicpatch. Where its result depends on the order of a Go map, items are
          deleted before others are added.
 """
 
@@ -28,11 +28,11 @@ RETAIN: Final = "$retainKeys"
 ORDER: Final = "$setElementOrder"
 DELETE: Final = "$deleteFromPrimitiveList"
 
-_GONE: Final[Any] = object()  # what is left of a value that is not kept
+_GONE: Final[Any] = object()  # the result for a value that is not kept
 
 
 def strategic_merge(original: Tree | None, patch: Tree | None, type_name: str = ROOT) -> Tree:
-    """`original` with `patch` merged in; both are values of the Go type.
+    """Return `original` merged with `patch`; both are values of the Go type.
 
     >>> strategic_merge({"suspend": True, "replicatedJobs": [{"name": "a", "replicas": 2}]},
     ...                 {"suspend": None, "replicatedJobs": [{"name": "a", "groupName": "g"}]})
@@ -45,7 +45,7 @@ def strategic_merge(original: Tree | None, patch: Tree | None, type_name: str = 
 
 
 def _merge_maps(original: Tree, patch: Tree, into: Struct | None) -> Tree:
-    """Merge two mappings; `into` is their type, None for one that is no struct."""
+    """Merge two mappings; `into` is their type, None if it is not a struct."""
     if PATCH in patch:
         return _directed(patch)
     merged, rest = dict(original), dict(patch)
@@ -64,17 +64,17 @@ def _merge_maps(original: Tree, patch: Tree, into: Struct | None) -> Tree:
 
 
 def _directed(patch: Tree) -> Tree:
-    """What a mapping becomes whose patch has a directive. What replaces it is taken as it is, nulls and all."""
+    """Return the result of a patch with a directive for its mapping. A replacement keeps its nulls."""
     directive = patch[PATCH]
     if directive == "replace":
         return {key: value for key, value in patch.items() if key != PATCH}
     if directive == "delete":
         return {}
-    raise MergeError(f"{PATCH}: {directive!r} is not a directive for a mapping")
+    raise MergeError(f"{PATCH}: {directive!r} is not a valid directive for a mapping")
 
 
 def _merge_field(merged: Tree, name: str, value: Any, into: Struct | None, *, deleting: bool = False) -> None:
-    """Merge one field of the patch into `merged`, in place; `deleting` for a list of what to delete from it."""
+    """Merge one field of the patch into `merged`, in place; `deleting` if `value` lists the items to delete."""
     if value is None:
         merged.pop(name, None)
         return
@@ -112,7 +112,7 @@ def _merge_lists(original: list[Any], patch: list[Any], field: GoField, *, delet
 
 
 def _merge_items(original: list[Any], patch: list[Any], field: GoField) -> list[Any]:
-    """Merge two lists of mappings by merge key. Items that are new to the list are taken as they are."""
+    """Merge two lists of mappings by merge key. New items are added unchanged."""
     server, listed = _directed_items(original, patch, field.mergeKey)
     merged = list(server)
     at = Positions(key_of(item, field.mergeKey) for item in server)
@@ -132,7 +132,7 @@ def _merge_items(original: list[Any], patch: list[Any], field: GoField) -> list[
 
 
 def _directed_items(original: list[Any], patch: list[Any], merge_key: str) -> tuple[list[Any], list[Any]]:
-    """What is left of both lists when the patch's items with directives are obeyed, and gone."""
+    """Apply the patch's items with directives; return the remaining items of both lists."""
     server, listed, replace = original, [], False
     for item in patch:
         if PATCH not in item:
@@ -143,26 +143,26 @@ def _directed_items(original: list[Any], patch: list[Any], merge_key: str) -> tu
         elif item[PATCH] == "replace":
             replace = True
         else:
-            raise MergeError(f"{PATCH}: {item[PATCH]!r} is not a directive for an item of a list")
+            raise MergeError(f"{PATCH}: {item[PATCH]!r} is not a valid directive for a list item")
     return (listed, []) if replace else (server, listed)
 
 
 def _retain_keys(merged: Tree, patch: Tree) -> None:
-    """Obey $retainKeys, and take it out of the patch: whatever it does not name goes from `merged`."""
+    """Apply $retainKeys and remove it from the patch: delete every field of `merged` that it does not list."""
     if RETAIN not in patch:
         return
     names = patch.pop(RETAIN)
     if type(names) is not list or any(type(name) in {dict, list} for name in names):
-        raise MergeError(f"{RETAIN} is not a list of names")
+        raise MergeError(f"{RETAIN} must be a list of names")
     for key, value in patch.items():
         if value is not None and not key.startswith((DELETE, ORDER)) and key not in names:
-            raise MergeError(f"the patch has {key}, which its {RETAIN} does not name")
+            raise MergeError(f"the patch sets {key}, which its {RETAIN} does not list")
     for key in [key for key in merged if key not in names]:
         del merged[key]
 
 
 def _set_orders(merged: Tree, patch: Tree, into: Struct | None) -> None:
-    """Obey every $setElementOrder, and take it and the list that it speaks of out of the patch."""
+    """Apply every $setElementOrder, and remove it and its list from the patch."""
     for key in [key for key in patch if key.startswith(ORDER)]:
         try:
             _set_order(merged, patch, into, _list_name(key, ORDER), patch.pop(key))
@@ -174,7 +174,7 @@ def _set_orders(merged: Tree, patch: Tree, into: Struct | None) -> None:
 def _set_order(merged: Tree, patch: Tree, into: Struct | None, name: str, order: Any) -> None:
     server, items = merged.get(name, []), patch.get(name, [])
     if not type(order) is type(server) is type(items) is list:
-        raise MergeError(f"{name} and its order are not both lists")
+        raise MergeError(f"{name} and its order must both be lists")
     field = _list_field(into, name)
     _check_order(items, order, field.mergeKey)
     if name not in merged and name not in patch:
@@ -191,9 +191,9 @@ def _set_order(merged: Tree, patch: Tree, into: Struct | None, name: str, order:
 
 
 def _check_order(items: list[Any], order: list[Any], merge_key: str) -> None:
-    """Refuse an order that the patch's own items do not follow; an empty one says nothing.
+    """Reject an order that the patch's own items do not follow; an empty order is ignored.
 
-    Items with a directive have no place in it: those that delete are passed over, others only while it goes on.
+    Items with a directive are not part of the order: deletions are skipped, others only until the order ends.
     """
     if not order:
         return
@@ -206,11 +206,11 @@ def _check_order(items: list[Any], order: list[Any], merge_key: str) -> None:
             return
         at += same(key_of(pending[at], merge_key), key_of(other, merge_key))
     if at < len(pending):
-        raise MergeError(f"the items of the patch do not stand in the order of its {ORDER}")
+        raise MergeError(f"the patch's items are not in the order of its {ORDER}")
 
 
 def _plain(value: Any, *, keep_nulls: bool = False) -> Any:
-    """A part of the patch that the object lacks: without nulls, and without the mappings that hold a $patch."""
+    """Return a part of the patch that the object lacks, without nulls and mappings that contain $patch."""
     if type(value) is dict:
         if PATCH in value and (keep_nulls or value[PATCH] is not None):
             return _GONE
@@ -227,19 +227,19 @@ def _plain(value: Any, *, keep_nulls: bool = False) -> Any:
 
 
 def _list_name(key: str, directive: str) -> str:
-    """The list that a directive's key names after a slash."""
+    """Return the list name after the slash in a directive's key."""
     prefix, slash, name = key.partition("/")
     if prefix != directive or not slash:
-        raise MergeError(f"not of the form {directive}/<list>")
+        raise MergeError(f"the directive must have the form {directive}/<list>")
     return name
 
 
 def _field(into: Struct | None, name: str) -> GoField:
     if into is None:
-        raise MergeError("values in a mapping of free keys cannot be merged")
+        raise MergeError("values in a mapping with arbitrary keys cannot be merged")
     field = into.find(name)
     if field is None:
-        raise MergeError(f"{into.name} has no field {name}, and two mappings or lists cannot be merged without one")
+        raise MergeError(f"{into.name} has no field {name}, so two mappings or lists cannot be merged there")
     return field
 
 

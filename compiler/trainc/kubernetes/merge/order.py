@@ -1,7 +1,7 @@
-"""The order of a merged list, and what makes two of its items the same.
+"""The order of a merged list, and the identity of its items.
 
-Reads    the lists of a strategic merge: the server's, the patch's, and what became of them.
-Returns  them put in order: items that the patch lists stand as it lists them, the others as they stood.
+Reads    the lists of a strategic merge: the server's, the patch's and the merged one.
+Returns  the merged items in order: those that the patch lists in patch order, the others in server order.
 Source   Kubernetes 1.36, apimachinery's strategicpatch.
 """
 
@@ -20,7 +20,7 @@ _CONTAINERS: Final = frozenset({dict, list})
 
 
 class MergeError(Exception):
-    """A patch that cannot be merged. `path` leads to the place in the patch."""
+    """A patch that cannot be merged. `path` is the path of the error in the patch."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
@@ -28,11 +28,11 @@ class MergeError(Exception):
 
 
 def key_of(item: Any, merge_key: str) -> Any:
-    """What tells an item from others: the value of its merge key, or itself where there is none."""
+    """Return the identity of an item: the value of its merge key, or the item itself if there is no merge key."""
     if not merge_key:
         return item
     if type(item) is not dict:
-        raise MergeError(f"an item of a list merged by {merge_key} is no mapping")
+        raise MergeError(f"an item of a list merged by {merge_key} is not a mapping")
     if merge_key not in item:
         raise MergeError(f"an item of a list merged by {merge_key} has no {merge_key}")
     return item[merge_key]
@@ -43,12 +43,12 @@ def same(one: Any, other: Any) -> bool:
     if type(one) is not type(other):
         return False
     if type(one) in _CONTAINERS:
-        raise MergeError("a mapping or a list cannot be compared with another, as the key of an item")
+        raise MergeError("item keys that are mappings or lists cannot be compared")
     return bool(one == other)
 
 
 class Positions:
-    """Where each key stands first in a list."""
+    """The first position of each key in a list."""
 
     def __init__(self, keys: Iterable[Any] = ()) -> None:
         self._first: dict[tuple[type, Any], int] = {}
@@ -58,7 +58,7 @@ class Positions:
             self.add(key)
 
     def add(self, key: Any) -> None:
-        """Put a key behind the others."""
+        """Append a key."""
         if type(key) in _CONTAINERS:
             self._containers.add(type(key))
         else:
@@ -66,30 +66,30 @@ class Positions:
         self._size += 1
 
     def find(self, key: Any) -> int:
-        """Where the key stands first; -1 for nowhere. Raises MergeError where that compares two mappings or lists."""
+        """Return the key's first position, or -1. Raises MergeError if that compares two mappings or lists."""
         if type(key) in self._containers:
             same(key, key)
         return -1 if type(key) in _CONTAINERS else self._first.get((type(key), key), -1)
 
 
 def element_type(*lists: list[Any]) -> type:
-    """The one type of all items. Lists of lists, lists with nulls, and lists without any item have none."""
+    """Return the common type of all items. Raises MergeError for lists, nulls, mixed types and empty lists."""
     types = {type(item) for items in lists for item in items}
     if not types:
-        raise MergeError("an order for a list without items")
+        raise MergeError("a list without items cannot be ordered")
     if len(types) > 1 or types & {list, type(None)}:
-        raise MergeError("the items of a merged list are not all of one type, which is neither null nor list")
+        raise MergeError("the items of a merged list must all have the same type, other than null and list")
     return types.pop()
 
 
 def arranged(merged: list[Any], listed: list[Any], server: list[Any], merge_key: str) -> list[Any]:
-    """The merged items, in order.
+    """Return the merged items in order.
 
-    Those in `listed`, the patch's order, stand in that order; the others in that of `server`. One of the others goes
-    before the next listed item only where both were in `server`, and it stood before it there.
+    Items in `listed`, the patch's order, keep that order; the others keep the order of `server`. Another item precedes
+    the next listed item only if both are in `server`, and it precedes that item there.
     """
     if not merge_key and any(type(item) in _CONTAINERS for items in (merged, listed, server) for item in items):
-        raise MergeError("an order for a list whose items have no merge key")
+        raise MergeError("a list of mappings or lists without a merge key cannot be ordered")
     listed_at = Positions(key_of(item, merge_key) for item in listed)
     server_at = Positions(key_of(item, merge_key) for item in server)
     patched: list[Any] = []
@@ -102,7 +102,7 @@ def arranged(merged: list[Any], listed: list[Any], server: list[Any], merge_key:
 
 
 def _sorted(items: list[Any], at: Positions, merge_key: str) -> list[Any]:
-    """The items by position; those that are to be deleted, which only the server can have, go last."""
+    """Sort the items by position; items marked for deletion, which only the server can have, come last."""
     deleted = [item for item in items if type(item) is dict and item.get(PATCH) == "delete"]
     kept = [item for item in items if type(item) is not dict or item.get(PATCH) != "delete"]
     if len(kept) > 1:
@@ -112,10 +112,10 @@ def _sorted(items: list[Any], at: Positions, merge_key: str) -> list[Any]:
 
 
 def _order(ranks: list[int]) -> list[int]:
-    """The indexes of a stable sort by rank, as Go's comes out with a comparison that calls -1 smaller than all.
+    """Return the indexes of Go's stable sort by rank, whose comparison treats a rank of -1 on either side as smaller.
 
-    An item without a rank goes before everything that was there, and one with a rank goes before those without. Only an
-    empty $setElementOrder leaves items without a rank; of more than 20 items Go then makes another order.
+    An item without a rank moves before all earlier items, and an item with a rank moves before those without. Only an
+    empty $setElementOrder leaves items without a rank; Go then orders more than 20 items differently.
     """
     order = list(range(len(ranks)))
     if -1 not in ranks:

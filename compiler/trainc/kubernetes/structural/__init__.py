@@ -1,12 +1,12 @@
-"""Structural schemas: what the API server does with a custom resource on its way in.
+"""Structural schemas: how the API server prunes, defaults and validates a custom resource.
 
 Reads    a schema of schemas/ (the subset of JSON Schema that CRDs may use) and an object.
-Returns  the object as the server would store it: unknown fields pruned, nulls dropped, defaults filled in; and every
-         violation. Inputs are never changed: what need not change comes back as the same object.
+Returns  the object as the server would store it (unknown fields pruned, nulls dropped, defaults set) and every
+         violation. Inputs are never modified; an unchanged part is returned as the same object.
 Source   apiextensions-apiserver v0.36.2 (pruning, defaulting, list types), kube-openapi v0.36 (validation).
 
-A schema is compiled into nodes, one a subschema, when a value first gets there: a schema knows thousands of fields,
-an object has a few dozen. What is said about a fault is worded in `complaints`, which loads when there is one.
+A schema is compiled into nodes, one per subschema, when the first value reaches it: a schema has thousands of fields,
+an object a few dozen. `schema_messages` has the messages; it is imported on the first violation.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ _PROSE: Final = frozenset({"$comment", "$defs", "$schema", "title"})
 _IGNORED: Final = frozenset(
     {
         "x-kubernetes-group-version-kind",
-        "x-kubernetes-map-type",  # speaks of server-side apply alone
-        "x-kubernetes-validations",  # checks.rules
+        "x-kubernetes-map-type",  # only for server-side apply
+        "x-kubernetes-validations",  # implemented by checks.cel
     }
 )
 _KEYWORDS: Final = {
@@ -45,14 +45,14 @@ _KEYWORDS: Final = {
 
 
 class Array(Node):
-    """A list; where its items have keys, no two of them are the same."""
+    """A list, whose items are unique if they have keys."""
 
     __slots__ = ("fewest", "item", "keys", "known", "most", "unique")
 
     def __init__(self, schema: Tree, compiler: Compiler) -> None:
         super().__init__(schema)
         self.known = Memory()
-        """Values of which nothing was said, and which stayed as they were: two thirds are known from another job."""
+        """Valid values that stay unchanged; two thirds of the values are known from another job."""
         self.item = compiler.node(schema["items"])
         self.fewest: int = schema.get("minItems", 0)
         self.most: int | None = schema.get("maxItems")
@@ -61,19 +61,19 @@ class Array(Node):
         self.keys: tuple[str, ...] = tuple(schema.get("x-kubernetes-list-map-keys", ()))
 
     def admit(self, value: Any, at: At, found: SchemaViolations) -> Any:
-        """Admit the items; refuse too few, too many, or the same one twice."""
+        """Admit the items; reject too few items, too many items and duplicates."""
         if id(value) in self.known:
             return value
         if not isinstance(value, list):
             found.report("wrong_type", at, value, self.schema)
             return value
-        said = found.said
+        count = found.count
         plain, admit = self.item.plain, self.item.admit
         result = value
         for index, item in enumerate(value):
             if type(item) is plain:
                 continue
-            # Every node knows what to say of a null: in a list it is not dropped, it is of the wrong type.
+            # A null in a list is not dropped: the node reports its wrong type.
             admitted = admit(item, (at, index), found)
             if admitted is not item:
                 if result is value:
@@ -85,7 +85,7 @@ class Array(Node):
             found.report("too_many_items", at, len(result), self.most)
         if self.unique and len(result) > 1:
             self._check_unique(result, at, found)
-        if result is value and found.said == said:
+        if result is value and found.count == count:
             self.known.keep(id(value), value)
         return result
 
@@ -100,7 +100,7 @@ class Array(Node):
             if len(set(names)) == len(items):
                 return
         except TypeError:
-            pass  # a list or a mapping where a scalar should be: compared by its text below
+            pass  # a list or mapping instead of a scalar: compared by its text below
         places: dict[str, list[int]] = {}
         for index, name in enumerate(names):
             if not keys or isinstance(items[index], dict):
@@ -110,7 +110,7 @@ class Array(Node):
 
 
 class Map(Node):
-    """A mapping with any keys, and values of one kind."""
+    """A mapping with arbitrary keys and values of one type."""
 
     __slots__ = ("known", "value")
 
@@ -126,7 +126,7 @@ class Map(Node):
         if not isinstance(value, dict):
             found.report("wrong_type", at, value, self.schema)
             return value
-        said = found.said
+        count = found.count
         plain, admit = self.value.plain, self.value.admit
         result = value
         for key, item in value.items():
@@ -140,7 +140,7 @@ class Map(Node):
                     del result[key]
                 else:
                     result[key] = admitted
-        if result is value and found.said == said:
+        if result is value and found.count == count:
             self.known.keep(id(value), value)
         return result
 
@@ -156,9 +156,9 @@ class Object(Node):
         self.known = Memory()
         self.properties: Tree = schema.get("properties", {})
         self.fields: dict[str, Node] = {}
-        """The fields that some object had so far."""
+        """The nodes of the fields that have occurred in an object."""
         self.plain_fields: dict[str, type | None] = {}
-        """Of these, the type of which nothing has to be looked at: most fields have one, and it is looked up first."""
+        """The type whose values are all valid, by field: most fields have one, and it is looked up first."""
         self.required = frozenset(schema.get("required", ()))
         self.fewest: int = schema.get("minProperties", 0)
         self.defaults = tuple(
@@ -170,13 +170,13 @@ class Object(Node):
             raise ValueError("defaults that are mappings or lists are not implemented")
 
     def admit(self, value: Any, at: At, found: SchemaViolations) -> Any:
-        """Admit the fields; drop unknown ones and nulls, add defaults; refuse where a required one is missing then."""
+        """Admit the fields: drop unknown fields and nulls, add defaults, then reject missing required fields."""
         if id(value) in self.known:
             return value
         if not isinstance(value, dict):
             found.report("wrong_type", at, value, self.schema)
             return value
-        said = found.said
+        count = found.count
         fields, plain = self.fields, self.plain_fields
         result = value
         for key, item in value.items():
@@ -201,14 +201,14 @@ class Object(Node):
                     result = dict(value)
                 result[name] = default
         if not self.required <= result.keys():
-            self._miss(value, result, at, found)
+            self._report_missing(value, result, at, found)
         if len(result) < self.fewest:
             found.report("too_few_properties", at, list(self.properties))
-        if result is value and found.said == said:
+        if result is value and found.count == count:
             self.known.keep(id(value), value)
         return result
 
-    def _miss(self, value: Tree, result: Tree, at: At, found: SchemaViolations) -> None:
+    def _report_missing(self, value: Tree, result: Tree, at: At, found: SchemaViolations) -> None:
         for name in sorted(self.required - result.keys()):
             child = self.compiler.resolve(self.properties.get(name, {}))
             found.report("missing", (at, name), child, name in value)
@@ -223,7 +223,7 @@ class Object(Node):
 
 
 class Compiler:
-    """Makes nodes of the subschemas of one schema; a definition is compiled once, however often it is referred to."""
+    """Compiles the subschemas of one schema into nodes; each definition is compiled once."""
 
     __slots__ = ("definitions", "shared")
 
@@ -232,7 +232,7 @@ class Compiler:
         self.shared: dict[str, Node] = {}
 
     def node(self, schema: Tree) -> Node:
-        """The node of a subschema. Raises ValueError for a keyword that is not implemented."""
+        """Return the node of a subschema. Raises ValueError for a keyword that is not implemented."""
         reference = schema.get("$ref")
         if reference is None:
             return self._make(schema)
@@ -241,7 +241,7 @@ class Compiler:
         return self.shared[reference]
 
     def resolve(self, schema: Tree) -> Tree:
-        """The subschema itself, or what it refers to."""
+        """Return the subschema, or the definition that it refers to."""
         reference = schema.get("$ref")
         return schema if reference is None else self.definitions[reference.removeprefix(_DEFS)]
 
@@ -265,7 +265,7 @@ class Compiler:
 
 
 class StructuralSchema:
-    """The schema of a kind, ready to admit objects of it."""
+    """The schema of a kind, which admits objects of that kind."""
 
     __slots__ = ("_has_status", "_root")
 
@@ -275,7 +275,7 @@ class StructuralSchema:
         self._has_status = "status" in self._root.properties
 
     def admit(self, value: Any) -> Admitted:
-        """Admit an object on its creation. Its metadata is left as it is, a status is dropped as the server does."""
+        """Admit an object on creation. Metadata is not validated; a status is dropped, as the server does."""
         if self._has_status and isinstance(value, dict) and "status" in value:
             value = {key: item for key, item in value.items() if key != "status"}
         found = SchemaViolations(self._root.schema)
@@ -285,6 +285,6 @@ class StructuralSchema:
 
 @cache
 def load(kind: str, dialect: str) -> StructuralSchema:
-    """The schema of a kind in a dialect: `load("TrainJob", "trainer-2.3")`. Raises OSError where there is none."""
+    """Load the schema of a kind in a dialect: `load("TrainJob", "trainer-2.3")`. Raises OSError if there is none."""
     with open(data_path("schemas", dialect, f"{kind}.json"), encoding="utf-8") as file:
         return StructuralSchema(json.load(file))

@@ -1,7 +1,7 @@
-"""The ways out of what a structural schema refuses, and how values and names are shown.
+"""Hints for violations of structural schemas, and the format of values and names in messages.
 
-Reads    the path, the value, and what the schema asks for.
-Returns  half sentences. Imported when there is something to say.
+Reads    the path, the value, and the expected type.
+Returns  parts of sentences. Imported only when there is a violation.
 """
 
 from __future__ import annotations
@@ -19,42 +19,42 @@ EXPECTED: Final = {
     "object": "a mapping",
     "array": "a list",
     "string": "a string",
-    "integer": "a whole number",
+    "integer": "an integer",
     "boolean": "true or false",
-    "int-or-string": "a whole number or a string",
+    "int-or-string": "an integer or a string",
     "quantity": "a quantity",
 }
-"""The types in words."""
+"""The types as shown in messages."""
 _MANY: Final = 8
-"""As many names fit into a sentence."""
+"""The maximum number of names in a message."""
 _LONG: Final = 60
-"""As many characters of a value are shown."""
+"""The maximum number of characters shown of a value."""
 _LONGEST_COMMAND: Final = 10_000
-"""A longer line is not split into words: that takes its time, and nobody typed it."""
+"""A longer line is not split into words: splitting takes long, and such a line is not typed by hand."""
 _SECONDS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _DURATION: Final = re.compile(r"([0-9]{1,9})\s*([smhd])")
 _SHELL: Final = frozenset("|&;<>$`*?~\n")
-"""Characters that mean something to a shell, and nothing without one."""
+"""Characters that have a meaning only to a shell."""
 _BYTES: Final = re.compile(r"([0-9.]+)\s*([kmgtpe])(i?)b?(?:ytes?)?", re.IGNORECASE)
 _SPACED: Final = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s+([munkMGTPE]|[KMGTPE]i)")
 _COMMA: Final = re.compile(r"([0-9]+),([0-9]+)((?:[munkMGTPE]|[KMGTPE]i)?)")
-_A_QUANTITY: Final = 'write a number with a unit or without: 4, "500m", 16Gi'
+_A_QUANTITY: Final = 'use a number with or without a unit: 4, "500m", 16Gi'
 _CORES: Final = re.compile(r"([0-9.]+m?)\s*(?:v?cpus?|cores?|c)", re.IGNORECASE)
 
 
 def shown(value: Any) -> str:
-    """A value on one short line, as JSON writes it."""
+    """Return a value as one short line of JSON."""
     text = json.dumps(value, ensure_ascii=False, default=str)
     return text if len(text) <= _LONG else f"{text[:_LONG]}..."
 
 
 def shortened(name: str) -> str:
-    """A name in a sentence, however long."""
+    """Return a name, cut to a length that fits into a message."""
     return name if len(name) <= _LONG else f"{name[:_LONG]}..."
 
 
 def subject(path: Path) -> str:
-    """What a sentence calls a field: `numNodes`, `args[1]` for an item, `env[0].value` for a field of one."""
+    """Return the name of a field for a message: `numNodes`, `args[1]` for an item, `env[0].value` inside an item."""
     names = [i for i, step in enumerate(path) if isinstance(step, str)]
     if len(names) > 1 and names[-1] == len(path) - 1 and isinstance(path[-2], int):
         return field_of(path[names[-2] :])
@@ -62,21 +62,21 @@ def subject(path: Path) -> str:
 
 
 def known_fields(subject: str, names: list[str]) -> str:
-    """Which fields a mapping has, for somebody who tried another."""
+    """Return a clause that lists the fields of a mapping."""
     if not names:
         return f"{subject} has no fields"
-    return f"the fields of {subject} are {', '.join(names[:_MANY])}{' ...' if len(names) > _MANY else ''}"
+    return f"{subject} has the fields {', '.join(names[:_MANY])}{' ...' if len(names) > _MANY else ''}"
 
 
 def listed(words: list[str], last: str = "and") -> str:
-    """Words as a sentence lists them."""
+    """Return words joined as a list in a sentence."""
     return f" {last} ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else "".join(words)
 
 
 def hint(path: Path, value: Any, expected: str, schema: Tree) -> str:
-    """What to write instead of a value of the wrong type."""
+    """Return the hint for a value of the wrong type."""
     if value is None:
-        return "give the item a value, or remove its line"
+        return "set a value, or remove the line"
     match expected:
         case "string" | "quantity" | "int-or-string":
             return _string_meant(path, value, expected)
@@ -92,32 +92,32 @@ def hint(path: Path, value: Any, expected: str, schema: Tree) -> str:
 def _string_meant(path: Path, value: Any, expected: str) -> str:
     match value:
         case bool() if expected != "string":
-            return _A_QUANTITY if expected == "quantity" else "write a number or a string"
+            return _A_QUANTITY if expected == "quantity" else "use a number or a string"
         case bool():
-            return "put it in quotes: without them it is a boolean"
+            return "quote it: without quotes it is a boolean"
         case float() if expected == "quantity" and "/" in str(path[-1]):
-            return f"write a whole number: {path[-1]} is handed out in whole devices"
+            return f"use an integer: {path[-1]} is allocated in whole devices"
         case int() | float():
-            return "put it in quotes" if path[-1:] == ("value",) else f'put it in quotes: "{shown(value)}"'
+            return "quote it" if path[-1:] == ("value",) else f'quote it: "{shown(value)}"'
         case [str(one)]:
-            return "write the string alone" + ("" if path[-1:] == ("value",) else f": {shown(one)}")
-    return f"write {EXPECTED[expected]}"
+            return "use the string without a list" + ("" if path[-1:] == ("value",) else f": {shown(one)}")
+    return f"use {EXPECTED[expected]}"
 
 
 def _boolean_meant(value: Any) -> str:
     if isinstance(value, str) and value.lower() in ("true", "yes", "on", "false", "no", "off"):
-        return f"write it without quotes: {'true' if value.lower() in ('true', 'yes', 'on') else 'false'}"
+        return f"remove the quotes: {'true' if value.lower() in ('true', 'yes', 'on') else 'false'}"
     if isinstance(value, int) and value in (0, 1):
-        return f"write {'true' if value else 'false'}"
-    return "write true or false"
+        return f"use {'true' if value else 'false'}"
+    return "use true or false"
 
 
 def _number_meant(path: Path, value: Any) -> str:
     if isinstance(value, str) and re.fullmatch(r"[+-]?[0-9]+", value):
-        return f"write it without quotes: {value}"
+        return f"remove the quotes: {value}"
     if isinstance(value, str) and str(path[-1]).endswith("Seconds") and (time := _DURATION.fullmatch(value)):
-        return f"write it in seconds: {int(time[1]) * _SECONDS[time[2]]}"
-    return "write a whole number"
+        return f"use seconds: {int(time[1]) * _SECONDS[time[2]]}"
+    return "use an integer"
 
 
 def _list_meant(path: Path, value: Any, schema: Tree) -> str:
@@ -125,15 +125,15 @@ def _list_meant(path: Path, value: Any, schema: Tree) -> str:
         return _words_meant(value, script=path[-1] == "command")
     if not isinstance(value, dict):
         text = schema.get("items", {}).get("type") == "string" and not isinstance(value, str)
-        return f"write a list: [{shown(shown(value) if text else value)}]"
+        return f"use a list: [{shown(shown(value) if text else value)}]"
     keys = schema.get("x-kubernetes-list-map-keys", ())
     if len(keys) == 1 and keys[0] not in value and value:
-        return f"write a list, each item with its {keys[0]}: `- {keys[0]}: {next(iter(value))}`"
-    return "begin each item with a dash"
+        return f"use a list whose items have a {keys[0]}: `- {keys[0]}: {next(iter(value))}`"
+    return "start each item with a dash"
 
 
 def _words_meant(line: str, *, script: bool) -> str:
-    """A command line, as the list that a container takes: nothing splits it into words, and no shell reads it."""
+    """Return the hint for a command line, which a container needs as a list: it is not split and no shell reads it."""
     import shlex
 
     try:
@@ -141,45 +141,43 @@ def _words_meant(line: str, *, script: bool) -> str:
     except ValueError:
         words = []
     if not words or _SHELL & set(line):
-        return "write a list, a word each; " + (
-            "for what a shell is to read: [sh, -c, ...]" if script else "no shell expands them"
+        return "use a list with one item per word; " + (
+            "to run a shell: [sh, -c, ...]" if script else "no shell expands them"
         )
-    return f"write a list, a word each: {shown(words)}"
+    return f"use a list with one item per word: {shown(words)}"
 
 
 def _mapping_meant(path: Path, value: Any, schema: Tree) -> str:
     properties = schema.get("properties")
     match value:
         case [dict()]:
-            return "remove the dash: there is only one, not a list of them"
+            return "remove the dash: this is a single mapping, not a list"
         case str() if value and "name" in (properties or ()):
-            return f"write name: {value[:_LONG]} below {subject(path)}"
+            return f"set {subject(path)}.name to {value[:_LONG]}"
     return (
-        f"write a mapping: {known_fields(subject(path), list(properties))}"
+        f"use a mapping: {known_fields(subject(path), list(properties))}"
         if properties is not None
-        else "write a mapping, a line `key: value` for each"
+        else "use a mapping with one `key: value` per line"
     )
 
 
 def quantity_meant(text: str) -> str:
-    """What to write instead of a string that looks like a quantity."""
+    """Return the hint for a string that looks like a quantity."""
     if not text:
-        return "give it a value, or remove its line"
+        return "set a value, or remove the line"
     if spaced := _SPACED.fullmatch(text):
-        return f"write {spaced[1]}{spaced[2]}"
+        return f"use {spaced[1]}{spaced[2]}"
     if fraction := _COMMA.fullmatch(text):
-        return f"write {_unit_or_quotes(f'{fraction[1]}.{fraction[2]}', fraction[3])}, with a point"
+        return f"use a decimal point: {_unit_or_quotes(f'{fraction[1]}.{fraction[2]}', fraction[3])}"
     if size := _BYTES.fullmatch(text):
         number, prefix, binary = size[1], size[2].upper(), size[3]
         decimal = "k" if prefix == "K" else prefix
-        return (
-            f"write {number}{prefix}i" if binary else f"write {number}{prefix}i, or {number}{decimal} in powers of ten"
-        )
+        return f"use {number}{prefix}i" if binary else f"use {number}{prefix}i, or {number}{decimal} for powers of ten"
     if cores := _CORES.fullmatch(text):
-        return f"write {_unit_or_quotes(cores[1], '')}"
+        return f"use {_unit_or_quotes(cores[1], '')}"
     return _A_QUANTITY
 
 
 def _unit_or_quotes(number: str, unit: str) -> str:
-    """A number as a manifest has it: without a unit, a fraction must be a string."""
+    """Return a number as it must be written in a manifest: a fraction without a unit must be a string."""
     return f'"{number}"' if "." in number and not unit and not number.endswith("m") else number + unit

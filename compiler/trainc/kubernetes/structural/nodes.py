@@ -1,7 +1,7 @@
-"""The single values of structural schemas: strings, numbers, metadata, and how faults are collected.
+"""Structural-schema nodes for single values (strings, numbers, metadata), and the collector of their violations.
 
-Reads    a subschema, and the values that stand there.
-Returns  nodes, whose `admit` gives the value as it would be stored; `structural` builds mappings and lists of them.
+Reads    a subschema, and the values that it describes.
+Returns  nodes, whose `admit` returns the value to store; `structural` builds mappings and lists from them.
 Source   kube-openapi v0.36 (validation of types, formats and ranges), and the Go types behind int-or-string.
 """
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from trainc.kubernetes.violations import Violation
 
 METADATA: Final = {
-    # The fields of ObjectMeta and their types. Those of the names are read without the Go type, so a wrong one is a
-    # fault of the schema.
+    # The fields of ObjectMeta and their types. Name fields are read without the Go type, so the schema rejects a
+    # wrong type there.
     "annotations": "object",
     "creationTimestamp": "time",
     "deletionGracePeriodSeconds": "integer",
@@ -36,38 +36,38 @@ METADATA: Final = {
     "uid": "string",
 }
 METADATA_SCHEMA: Final[Tree] = {"type": "object", "properties": {key: {} for key in METADATA}}
-"""As much of a schema as it takes to speak of an unknown field."""
+"""The part of the schema that a message about an unknown field needs."""
 _MANY: Final = 500
-"""So many unknown fields of an object are no slips of the pen."""
+"""More unknown fields in one object are not typing errors, so no similar field is searched for them."""
 _INT32: Final = (-(2**31), 2**31 - 1)
 _INT64: Final = (-(2**63), 2**63 - 1)
-_GREATEST_WHOLE_FLOAT: Final = 2.0**53 - 1  # beyond, the server does not believe that a float is whole
+_GREATEST_WHOLE_FLOAT: Final = 2.0**53 - 1  # the server does not treat larger floats as integers
 
 
 class SchemaViolations:
-    """What was found on the way through one object."""
+    """The violations and unknown fields of one object."""
 
-    __slots__ = ("root", "said", "unknown", "violations")
+    __slots__ = ("count", "root", "unknown", "violations")
 
     def __init__(self, root: Tree) -> None:
         self.root = root
-        self.said = 0
-        """How many of both there are."""
+        self.count = 0
+        """The number of violations and unknown fields."""
         self.violations: list[Violation] = []
         self.unknown: list[Violation] = []
 
-    def report(self, complaint: str, at: At, *facts: Any) -> None:
-        """Add the violation that `complaints.<complaint>` makes of the facts."""
+    def report(self, kind: str, at: At, *facts: Any) -> None:
+        """Add the violation that `schema_messages.<kind>` creates from the facts."""
         from trainc.kubernetes.structural import schema_messages
 
-        self.said += 1
-        self.violations.append(getattr(schema_messages, complaint)(path_of(at), *facts))
+        self.count += 1
+        self.violations.append(getattr(schema_messages, kind)(path_of(at), *facts))
 
     def drop(self, at: PathStep, schema: Tree) -> None:
-        """Add a field that the kind does not have."""
+        """Add an unknown field."""
         from trainc.kubernetes.structural import schema_messages
 
-        self.said += 1
+        self.count += 1
         searched = len(self.unknown) < _MANY
         self.unknown.append(schema_messages.unknown_field(path_of(at), schema, self.root, searched=searched))
 
@@ -80,35 +80,35 @@ class Node:
     def __init__(self, schema: Tree, plain: type | None = None) -> None:
         self.schema = schema
         self.plain = plain
-        """A value of exactly this type is right, whatever it is, and its parent need not ask the node."""
+        """The type whose values are all valid; for such a value, the parent skips the call of the node."""
 
     def admit(self, value: Any, at: At, found: SchemaViolations) -> Any:
-        """The value as it would be stored."""
+        """Return the value to store."""
         if type(value) is not self.plain:
             found.report("wrong_type", at, value, self.schema)
         return value
 
 
 def stored_metadata(metadata: Any) -> Any:
-    """The metadata without nulls and without what ObjectMeta does not have; a label or annotation of null is ''."""
+    """Return the metadata without nulls and fields unknown to ObjectMeta; a null label or annotation becomes ""."""
     if not isinstance(metadata, dict):
         return metadata
-    made = {key: value for key, value in metadata.items() if value is not None and key in METADATA}
+    result = {key: value for key, value in metadata.items() if value is not None and key in METADATA}
     for key in ("labels", "annotations"):
-        values = made.get(key)
+        values = result.get(key)
         if isinstance(values, dict) and None in values.values():
-            made[key] = {name: "" if value is None else value for name, value in values.items()}
-            metadata = None  # changed, however many fields there are
-    return metadata if metadata is not None and len(made) == len(metadata) else made
+            result[key] = {name: "" if value is None else value for name, value in values.items()}
+            metadata = None  # marks a change even if no field was removed
+    return metadata if metadata is not None and len(result) == len(metadata) else result
 
 
 class Metadata(Node):
-    """The metadata of the object itself: it goes through a Go type of its own, ObjectMeta."""
+    """The object's own metadata, which is read into the Go type ObjectMeta instead of a schema."""
 
     __slots__ = ()
 
     def admit(self, value: Any, at: At, found: SchemaViolations) -> Any:
-        """Drop what the type does not have; `objectmeta.check` says what is wrong with the rest."""
+        """Drop the fields that the type does not have; `objectmeta.check` validates the others."""
         admitted = stored_metadata(value)
         if admitted is not value:
             for key in value.keys() - METADATA.keys():
@@ -117,7 +117,7 @@ class Metadata(Node):
 
 
 class String(Node):
-    """A string with a length, a pattern, allowed values or a format."""
+    """A string with a minimum or maximum length, a pattern, allowed values or a format."""
 
     __slots__ = ("enum", "is_time", "longest", "pattern", "shortest")
 
@@ -132,9 +132,9 @@ class String(Node):
             raise ValueError(f"format {schema['format']} of a string is not implemented")
 
     def admit(self, value: Any, at: At, found: SchemaViolations) -> Any:
-        """Refuse what is too short or long, not allowed, or of another form: the first of these that applies."""
+        """Reject a string of the wrong length, value, pattern or format; only the first of these is reported."""
         if type(value) is not str:
-            # The schema lets a list pass for a time; the decoder does not.
+            # The schema accepts a list for a time; the decoder does not.
             stage = "read" if self.is_time and isinstance(value, list) else "schema"
             found.report("wrong_type", at, value, self.schema, stage)
             return value
@@ -146,13 +146,13 @@ class String(Node):
             found.report("not_allowed", at, value, self.enum)
         elif self.pattern is not None and not self.pattern.search(value):
             found.report("no_match", at, value, self.schema["pattern"])
-        elif self.is_time and (refusal := formats.date_time(value)):
-            found.report("no_time", at, value, refusal)
+        elif self.is_time and (rejected_by := formats.date_time(value)):
+            found.report("no_time", at, value, rejected_by)
         return value
 
 
 class Integer(Node):
-    """A whole number: int32, or int64 where the schema does not say."""
+    """An integer: int32, or int64 if the schema names no format."""
 
     __slots__ = ("greatest", "least")
 
@@ -163,7 +163,7 @@ class Integer(Node):
         self.greatest: int = min(schema.get("maximum", high), high)
 
     def admit(self, value: Any, at: At, found: SchemaViolations) -> Any:
-        """Refuse fractions, and numbers out of range."""
+        """Reject fractions and numbers out of range."""
         if type(value) is float and value.is_integer() and abs(value) <= _GREATEST_WHOLE_FLOAT:
             value = int(value)
         if type(value) is not int:
@@ -174,7 +174,7 @@ class Integer(Node):
 
 
 class IntOrString(Node):
-    """A number or a string: a quantity where it has a pattern; else a port, or a share of a whole."""
+    """A number or a string: a quantity if it has a pattern; otherwise a port or a percentage."""
 
     __slots__ = ("pattern",)
 
@@ -185,7 +185,7 @@ class IntOrString(Node):
             raise ValueError(f"the pattern {schema['pattern']} of an int-or-string is not implemented")
 
     def admit(self, value: Any, at: At, found: SchemaViolations) -> Any:
-        """Refuse what cannot be read as a quantity (a port)."""
+        """Reject a value that is not a quantity (or a port)."""
         if type(value) is str:
             if self.pattern is None:
                 return value
@@ -199,5 +199,5 @@ class IntOrString(Node):
         if type(value) is not int or not _INT64[0] <= value <= _INT64[1]:
             found.report("wrong_type", at, value, self.schema)
         elif self.pattern is None and not _INT32[0] <= value <= _INT32[1]:
-            found.report("out_of_range", at, value, *_INT32, "read")  # the schema has no limit, the Go type has
+            found.report("out_of_range", at, value, *_INT32, "read")  # only the Go type has this limit
         return value

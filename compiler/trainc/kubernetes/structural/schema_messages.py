@@ -1,7 +1,7 @@
-"""The words for what a structural schema refuses: what is wrong, with the value; `remedies` has the ways out.
+"""Messages for violations of structural schemas; `hints` has the hints.
 
-Reads    the path, the value, and what the schema asks for.
-Returns  violations. Imported when there is something to say.
+Reads    the path, the value, and the schema's requirement.
+Returns  violations. Imported only when there is one.
 """
 
 from __future__ import annotations
@@ -43,25 +43,25 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import Path, Tree
 
 _ALIKE: Final = 0.75
-"""How alike two names of fields are before one is taken for the other."""
+"""The minimum similarity at which one field name is suggested for another."""
 _DEEP: Final = 4
-"""How far below the top a misplaced field's home is looked for."""
+"""How many levels below the top a misplaced field is searched for."""
 
 
 def wrong_type(path: Path, value: Any, schema: Tree, stage: Literal["read", "schema"] = "schema") -> Violation:
-    """A value of another type than the schema's."""
+    """Return the violation for a value of the wrong type."""
     expected = _type(schema)
     return Violation.at(
         path,
         WRONG_TYPE,
-        f"{subject(path)} is {_described(path, value)}, and must be {EXPECTED[expected]}",
+        f"{subject(path)} must be {EXPECTED[expected]}, not {_described(path, value)}",
         hint(path, value, expected, schema),
         stage=stage,
     )
 
 
 def missing(path: Path, schema: Tree, was_null: bool) -> Violation:
-    """A required field that is not there, or has no value."""
+    """Return the violation for a required field that is missing or null."""
     name, parent = path[-1], subject(path[:-1])
     expected = EXPECTED[_type(schema)] if schema else "a value"
     if schema.get("required"):
@@ -69,143 +69,143 @@ def missing(path: Path, schema: Tree, was_null: bool) -> Violation:
     return Violation.at(
         path,
         REQUIRED,
-        f"{subject(path)} has no value" if was_null else f"{parent} has no {name}, which is required",
-        f"give {name} a value, {expected}" if was_null else f"add {name}, {expected}",
+        f"{subject(path)} is required, but null" if was_null else f"{parent} has no {name}, which is required",
+        f"set {name} to {expected}" if was_null else f"add {name}, {expected}",
     )
 
 
 def too_short(path: Path, value: str, least: int) -> Violation:
-    """A string with too few characters."""
+    """Return the violation for a string with too few characters."""
     return Violation.at(
         path,
         TOO_SHORT,
-        f"{subject(path)} is empty"
+        f"{subject(path)} must not be empty"
         if not value
-        else f"{subject(path)} has {plural(len(value), 'character')}, and needs at least {least}",
-        "give it a value, or leave out what it belongs to" if not value else "lengthen it",
+        else f"{subject(path)} has {plural(len(value), 'character')}, but must have at least {least}",
+        "set a value, or remove its parent" if not value else f"use at least {plural(least, 'character')}",
     )
 
 
 def too_long(path: Path, value: str, most: int) -> Violation:
-    """A string with too many characters."""
+    """Return the violation for a string with too many characters."""
     return Violation.at(
         path,
         TOO_LONG,
-        f"{subject(path)} has {plural(len(value), 'character')}, and may have {most}",
+        f"{subject(path)} has {plural(len(value), 'character')}, but must have at most {most}",
         f"shorten it by {plural(len(value) - most, 'character')}",
     )
 
 
 def too_few_items(path: Path, count: int, least: int) -> Violation:
-    """A list with too few items."""
+    """Return the violation for a list with too few items."""
     found = f"has {plural(count, 'item')}" if count else "is empty"
     return Violation.at(
         path,
         TOO_FEW_ITEMS,
-        f"{subject(path)} {found}, and needs at least {least}",
-        "add one, or leave out what the list belongs to",
+        f"{subject(path)} {found}, but must have at least {least}",
+        "add an item, or remove the list's parent",
     )
 
 
 def too_many_items(path: Path, count: int, most: int) -> Violation:
-    """A list with too many items."""
+    """Return the violation for a list with too many items."""
     return Violation.at(
         path,
         TOO_MANY_ITEMS,
-        f"{subject(path)} has {plural(count, 'item')}, and may have {most}",
+        f"{subject(path)} has {plural(count, 'item')}, but must have at most {most}",
         f"remove {count - most} of them",
     )
 
 
 def too_few_properties(path: Path, known: list[str]) -> Violation:
-    """A mapping without any field that the kind knows."""
+    """Return the violation for a mapping without any known field."""
     return Violation.at(
         path,
         TOO_FEW_PROPERTIES,
-        f"{subject(path)} is empty",
-        f"give it one of its fields, or leave it out; {known_fields(subject(path), known)}",
+        f"{subject(path)} must not be empty",
+        f"set one of its fields, or remove it; {known_fields(subject(path), known)}",
     )
 
 
 def out_of_range(
     path: Path, value: int, least: int, greatest: int, stage: Literal["read", "schema"] = "schema"
 ) -> Violation:
-    """A whole number outside its limits."""
-    limit, way_out = (f"at least {least}", "more") if value < least else (f"at most {greatest}", "less")
+    """Return the violation for an integer out of range."""
+    limit, direction = (f"at least {least}", "more") if value < least else (f"at most {greatest}", "less")
     return Violation.at(
         path,
         OUT_OF_RANGE,
-        f"{subject(path)} is {shown(value)}, and must be {limit}",
-        f"write {least if value < least else greatest} or {way_out}",
+        f"{subject(path)} must be {limit}, not {shown(value)}",
+        f"use {least if value < least else greatest} or {direction}",
         stage=stage,
     )
 
 
 def not_allowed(path: Path, value: str, allowed: list[str]) -> Violation:
-    """A string that is none of the allowed ones."""
+    """Return the violation for an unsupported string."""
     meant = nearest(value, [a for a in allowed if a], likeness=_ALIKE) if value else None
     choices = listed([shown(a) for a in allowed], "or")
     return Violation.at(
         path,
         ENUM,
-        f"{subject(path)} is {shown(value)}, which is not allowed",
-        f"did you mean {shown(meant)}? Allowed: {choices}" if meant else f"use {choices}",
+        f"{subject(path)} has the unsupported value {shown(value)}",
+        f"did you mean {shown(meant)}? Supported values: {choices}" if meant else f"use {choices}",
     )
 
 
 def no_match(path: Path, value: str, pattern: str) -> Violation:
-    """A string that does not match its pattern."""
+    """Return the violation for a string that does not match its pattern."""
     return Violation.at(
         path,
         PATTERN,
-        f"{subject(path)} is {shown(value)}, which does not have the right form",
-        f"it must match {pattern}",
+        f"{subject(path)} is {shown(value)}, which does not match the required pattern",
+        f"use a value that matches {pattern}",
     )
 
 
 def no_time(path: Path, value: str, stage: Literal["read", "schema"]) -> Violation:
-    """A string that should be a time."""
+    """Return the violation for a string that is not a time."""
     return Violation.at(
         path,
         DATE_TIME,
-        f"{subject(path)} is {shown(value)}, which is not a time",
-        "write it like 2026-01-31T23:59:00Z",
+        f"{subject(path)} must be an RFC 3339 time, not {shown(value)}",
+        "use the form 2026-01-31T23:59:00Z",
         stage=stage,
     )
 
 
 def no_quantity(path: Path, value: str, stage: Literal["read", "schema"]) -> Violation:
-    """A string that should be a quantity."""
+    """Return the violation for a string that is not a quantity."""
     return Violation.at(
         path,
         QUANTITY,
-        f"{subject(path)} is {shown(value)}, which is not a quantity",
+        f"{subject(path)} must be a quantity, not {shown(value)}",
         quantity_meant(value.strip()),
         stage=stage,
     )
 
 
 def duplicate_item(path: Path, item: Any, keys: tuple[str, ...], others: list[int]) -> Violation:
-    """An item that is in the list more than once, by its keys or (in a set) as a whole; a value is reported once."""
+    """Return the violation for items with the same keys, or (in a set) the same value; a value is reported once."""
     if not keys:
-        same = f"is {shown(item)}"
+        same = shown(item)
     elif all(key not in item for key in keys):
-        same = f"has no {listed(list(keys))}"
+        same = f"no {listed(list(keys), 'or')}"
     else:
-        same = "has " + listed([f"{key} {shown(item[key])}" for key in keys if key in item])
+        same = listed([f"{key} {shown(item[key])}" for key in keys if key in item])
     elsewhere = [subject((*path[:-1], index)) for index in others[:4]] + ["more"] * (len(others) > 4)
     return Violation.at(
         path,
         DUPLICATE_ITEM,
-        f"{subject(path)} {same}, just as {listed(elsewhere)}",
-        f"keep one of them, or give them a different {listed(list(keys), 'or') or 'value'}",
+        f"{subject(path)} duplicates {listed(elsewhere)}: {same}",
+        f"remove the duplicate, or change its {listed(list(keys), 'or') or 'value'}",
     )
 
 
 def unknown_field(path: Path, schema: Tree, root: Tree, *, searched: bool) -> Violation:
-    """A field that the kind does not have; `schema` is its parent's, `root` the whole kind's.
+    """Return the violation for an unknown field; `schema` is its parent's, `root` the whole kind's.
 
-    searched  whether to look for a field of nearly that name: not for each of thousands
+    searched  whether to search for a similar field name, which is too slow for thousands of fields
     """
     name, kind = str(path[-1]), root.get("title", "the kind")
     known = list(schema.get("properties", {}))
@@ -218,7 +218,7 @@ def unknown_field(path: Path, schema: Tree, root: Tree, *, searched: bool) -> Vi
     return Violation.at(
         path,
         UNKNOWN_FIELD,
-        f"{kind} has no field {field_of((*path[:-1], shortened(name)))}",
+        f"unknown field {field_of((*path[:-1], shortened(name)))} in {kind}",
         help,
         key=True,
     )
@@ -233,11 +233,11 @@ def _type(schema: Tree) -> str:
 def _described(path: Path, value: Any) -> str:
     match value:
         case None:
-            return "empty (null)"
+            return "null"
         case bool():
             return shown(value)
         case int() | float():
-            # The value of a variable may be a secret.
+            # A variable's value may be a secret.
             return "a number" if path[-1:] == ("value",) else f"the number {shown(value)}"
         case str():
             return f"the string {shown(value)}"
@@ -247,13 +247,13 @@ def _described(path: Path, value: Any) -> str:
 
 
 def _longer(name: str, known: list[str]) -> str | None:
-    """The one field whose last word it is: a secret's `name` is its secretName."""
+    """Return the only field that ends with the name as a word: `name` in a secret is its secretName."""
     longer = [field for field in known if field.endswith(name[:1].upper() + name[1:])]
     return longer[0] if name and len(longer) == 1 else None
 
 
 def _home(name: str, root: Tree) -> Path | None:
-    """Where else near the top of the kind a field of that name is, not looking into lists."""
+    """Return the path of a field with that name elsewhere near the top of the kind, outside lists."""
     layer: list[tuple[Path, Tree]] = [((), root)]
     for _ in range(_DEEP):
         below: list[tuple[Path, Tree]] = []

@@ -1,13 +1,13 @@
-"""What the API server refuses in a Job, and in the Pod that is made of its template.
+"""The API server's validation of a Job and of the Pods created from its template.
 
-Reads    a Job or a Pod as it was sent, with the right types (the schema of the JobSet has seen to that). What is absent
-         is as its default, so nothing is filled in.
+Reads    a Job or a Pod as it was sent, with the right types (the JobSet's schema has checked them). Absent fields have
+         their defaults, so nothing is filled in.
 Returns  violations; paths and fields are relative to the object.
-Source   Kubernetes 1.36: the validation of Jobs and Pods, with the feature gates of that release as they are by
-         default; proved against its recorded answers.
+Source   Kubernetes 1.36: the validation of Jobs and Pods, with that release's default feature gates; verified against
+         its recorded answers.
 
-One module for each part of a Job: its table says which rule a field has. A part that most pods lack is imported when
-one has it.
+Each module covers one part of a Job: its table maps fields to rules. A part that most pods lack is imported when it is
+first needed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def of_job(job: Tree, *, claims: Sequence[Tree] = ()) -> list[Violation]:
-    """Everything that is wrong with a Job on its creation; `claims` are volumes that its pods are given besides."""
+    """Return the violations of a Job on creation; `claims` are volumes that are added to its pods."""
     from trainc.kubernetes.validation import job as rules
 
     found = PodViolations(job["spec"]["template"])
@@ -34,7 +34,7 @@ def of_job(job: Tree, *, claims: Sequence[Tree] = ()) -> list[Violation]:
 
 
 def of_pod(pod: Tree) -> list[Violation]:
-    """What is wrong with the Pod of a Job's template, and was forgiven the template."""
+    """Return the violations of a Job's Pod that the API server does not report for the pod template."""
     from trainc.kubernetes.validation import bare
 
     found = PodViolations(pod, of_job=False)

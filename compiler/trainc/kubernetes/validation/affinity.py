@@ -1,4 +1,4 @@
-"""A pod's affinity: for nodes, for other pods, and against them.
+"""The API server's rules for a pod's node affinity, pod affinity and pod anti-affinity.
 
 Source   Kubernetes 1.36: the API server's validation of affinity.
 """
@@ -24,16 +24,16 @@ _preference: Final = fields(
 
 
 def _terms(found: PodViolations, at: At, value: Tree) -> None:
-    """The terms of a required node affinity, one of which must come true."""
+    """Check the terms of a required node affinity, one of which must match."""
     if not value.get("nodeSelectorTerms"):
-        message = "a required node affinity without a term selects no node"
+        message = "a required node affinity without terms matches no node"
         found.report(REQUIRED, (at, "nodeSelectorTerms"), message, "add a term, or remove the affinity")
     for index, term in enumerate(value.get("nodeSelectorTerms") or ()):
         _term(found, ((at, "nodeSelectorTerms"), index), term)
 
 
 def _weighted(key: str, inner: FieldRule) -> FieldRule:
-    """The rule of a term with a weight beside it."""
+    """Return the rule for a weighted term."""
 
     def rule(found: PodViolations, at: At, value: Tree) -> None:
         if not 1 <= value.get("weight", 0) <= 100:
@@ -46,7 +46,7 @@ def _weighted(key: str, inner: FieldRule) -> FieldRule:
 
 
 def pod_term(found: PodViolations, at: At, value: Tree) -> None:
-    """One term of an affinity for pods."""
+    """Check one term of a pod affinity or anti-affinity."""
     for key in ("labelSelector", "namespaceSelector"):
         if key in value:
             selectors.label_selector(found, (at, key), value[key])
@@ -61,7 +61,7 @@ def pod_term(found: PodViolations, at: At, value: Tree) -> None:
         if key:
             field_messages.bad_key(found, (at, "topologyKey"), key, declared=INVALID_LABEL)
         else:
-            field_messages.missing(found, (at, "topologyKey"), "add a node's label, such as kubernetes.io/hostname")
+            field_messages.missing(found, (at, "topologyKey"), "use a node label such as kubernetes.io/hostname")
 
 
 def _namespace(found: PodViolations, at: At, value: str, field: str) -> None:

@@ -1,8 +1,9 @@
-"""What a Pod is refused for, and the template of a Job is not.
+"""Rules that the API server applies to a Pod, but not to a Job's pod template.
 
-Reads    a pod template that is good as such.
-Source   Kubernetes 1.36: the API server's defaults for Pods and its validation of them, and what the Job controller
-         makes of a template. The pod's name, host name and index are the controller's, so nobody can get them wrong.
+Reads    a pod template that is valid as a template.
+Source   Kubernetes 1.36: the API server's defaults for Pods and its validation of them, and how the Job controller
+         builds a Pod from a template. The controller sets the pod's name, host name and index, so they are always
+         valid.
 """
 
 from __future__ import annotations
@@ -16,24 +17,24 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import At, Tree
     from trainc.kubernetes.validation.combinators import PodViolations
 
-GATED_NODE: Final = Declaration("gated-node", ("job",), "A pod is put on a node, and waits for scheduling gates")
-PADDED_IMAGE: Final = Declaration("padded-image", ("job",), "An image's name has blanks around it")
+GATED_NODE: Final = Declaration("gated-node", ("job",), "Node name combined with scheduling gates")
+PADDED_IMAGE: Final = Declaration("padded-image", ("job",), "Whitespace around image name")
 POD_REQUESTS: Final = Declaration(
-    "pod-requests", ("job",), "Requests that are filled in from limits do not fit into those of the whole pod"
+    "pod-requests", ("job",), "Container requests, including defaults, exceed pod resources"
 )
 
 
 def pod(found: PodViolations, at: At, pod: Tree) -> None:
-    """A whole Pod."""
+    """Check a whole Pod."""
     spec = (at, "spec")
     for place, container in every_container(spec, found.pod):
         image = container.get("image", "")
         if image.strip(SPACES) != image:
             _padded(found, (place, "image"), image)
     if found.pod.get("nodeName") and found.pod.get("schedulingGates"):
-        message = f"nodeName puts the pod on node {found.pod['nodeName']}, and it has scheduling gates to wait for"
-        related = (("the gates", (spec, "schedulingGates")),)
-        found.report(GATED_NODE, (spec, "nodeName"), message, "remove one of them", related=related)
+        message = f"nodeName {found.pod['nodeName']} bypasses the scheduler, but the pod has scheduling gates"
+        related = (("the scheduling gates", (spec, "schedulingGates")),)
+        found.report(GATED_NODE, (spec, "nodeName"), message, "remove nodeName or schedulingGates", related=related)
     if found.pod.get("hostNetwork"):
         _host_ports(found, spec)
     if found.pod.get("resources"):
@@ -44,59 +45,62 @@ def _padded(found: PodViolations, at: At, image: str) -> None:
     from trainc.kubernetes.structural.hints import shown
 
     name = image.strip(SPACES)
-    message = f"image is {shown(image)}, which has blanks around it" if name else "image has nothing but blanks"
-    found.report(PADDED_IMAGE, at, message, f"write {name}" if name else "name an image")
+    message = f"image {shown(image)} has whitespace around it" if name else "image contains only whitespace"
+    found.report(PADDED_IMAGE, at, message, f"use {name}" if name else "set an image name")
 
 
 def _host_ports(found: PodViolations, spec: At) -> None:
-    """With the host's network each port is one of the host, so no two containers may have the same one.
+    """Report host ports that two containers of a pod on the host network share: every port is a port of the host.
 
-    Init containers run one after another, and the cluster takes each of them for the first.
+    Init containers run one after another, so each is checked separately. The API server's errors use index 0 for every
+    init container.
     """
-    taken: dict[tuple[str, str, int], At] = {}
+    reserved: dict[tuple[str, str, int], At] = {}
     for index, container in enumerate(found.pod.get("containers") or ()):
-        _take(found, ((spec, "containers"), index), container, taken, "")
+        _reserve(found, ((spec, "containers"), index), container, reserved, "")
     for index, container in enumerate(found.pod.get("initContainers") or ()):
         at = (spec, "initContainers")
-        _take(found, (at, index), container, {}, f"{field_of(at)}[0]")
+        _reserve(found, (at, index), container, {}, f"{field_of(at)}[0]")
 
 
-def _take(found: PodViolations, at: At, container: Tree, taken: dict[tuple[str, str, int], At], field: str) -> None:
+def _reserve(
+    found: PodViolations, at: At, container: Tree, reserved: dict[tuple[str, str, int], At], field: str
+) -> None:
     for index, port in enumerate(container.get("ports") or ()):
         number = port.get("hostPort") or port.get("containerPort", 0)
         key = (port.get("protocol") or "TCP", port.get("hostIP") or "", number)
         place = ((at, "ports"), index)
-        first = taken.setdefault(key, place)
+        first = reserved.setdefault(key, place)
         if first is not place:
             from trainc.kubernetes.validation.ports import HOST_PORT_TAKEN
 
-            message = f"port {number} is asked for twice, and with hostNetwork it is one of the host"
+            message = f"port {number} is used twice, but with hostNetwork every port is a port of the host"
             found.report(
                 HOST_PORT_TAKEN, (place, "containerPort"), message,
-                "give one of them another port, or remove hostNetwork",
-                field=f"{field or field_of(at)}.ports[{index}].hostPort", related=(("the first one", first),),
+                "change one of the ports, or remove hostNetwork",
+                field=f"{field or field_of(at)}.ports[{index}].hostPort", related=(("the first port", first),),
             )  # fmt: skip
 
 
 def _resources(found: PodViolations, spec: At) -> None:
-    """What the pod as a whole asks for: a container that only has limits requests as much, which counts here."""
+    """Check the pod's own resources: a container's limit counts as its request if it sets no request."""
     from trainc.kubernetes import pods
 
     pod = pods.defaulted(found.pod)
-    of_containers = pods.requests({kind: pod[kind] for kind in pods.CONTAINERS if kind in pod})
-    own, most = (pods.amounts(pod["resources"].get(kind)) for kind in ("requests", "limits"))
+    container_requests = pods.requests({kind: pod[kind] for kind in pods.CONTAINERS if kind in pod})
+    pod_requests, pod_limits = (pods.amounts(pod["resources"].get(kind)) for kind in ("requests", "limits"))
     at = ((spec, "resources"), "requests")
-    for name, amount in own.items():
-        together = of_containers.get(name)
-        sums = f"the containers, whose limits count as requests where they have none, request {together} of {name}"
-        if together is not None and together > amount:
-            message = f"{sums}, and the pod {amount}"
+    for name, amount in pod_requests.items():
+        total = container_requests.get(name)
+        sums = f"the containers request {total} of {name} in total, counting limits as defaults for missing requests,"
+        if total is not None and total > amount:
+            message = f"{sums} but the pod requests {amount}"
             found.report(
-                POD_REQUESTS, (at, name), message, f"raise the pod's request to {together}, or lower the limits",
+                POD_REQUESTS, (at, name), message, f"raise the pod's request to {total}, or lower the limits",
                 field=f"{field_of(at)}[{name}]",
             )  # fmt: skip
-        if name in most and amount > most[name]:
-            message = f"{sums}, and the pod's limit is {most[name]}"
+        if name in pod_limits and amount > pod_limits[name]:
+            message = f"{sums} but the pod's limit is {pod_limits[name]}"
             related = (("the pod's limit", (((spec, "resources"), "limits"), name)),)
-            way_out = f"raise the pod's limit to {amount}, or give the containers smaller requests"
-            found.report(POD_REQUESTS, at, message, way_out, related=related)
+            help = f"raise the pod's limit to {amount}, or lower the containers' requests"
+            found.report(POD_REQUESTS, at, message, help, related=related)

@@ -1,6 +1,6 @@
-"""Claims of devices: those that a pod declares, and those that its containers use.
+"""Device claims: the ones that a pod declares and the ones that its containers use.
 
-Two claims of one name, in a pod or a container, the schema has refused.
+The schema has already rejected duplicate claim names within a pod or a container.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from trainc.kubernetes.validation.combinators import PodViolations, cluster_fiel
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import At, Tree
 
-RESOURCE_CLAIM_MISSING: Final = Declaration(
-    "resource-claim-missing", ("job",), "A container uses a resource claim that the pod does not have"
+RESOURCE_CLAIM_MISSING: Final = Declaration("resource-claim-missing", ("job",), "Unknown resource claim")
+RESOURCE_CLAIM_SOURCE: Final = Declaration(
+    "resource-claim-source", ("job",), "Resource claim without exactly one source"
 )
-RESOURCE_CLAIM_SOURCE: Final = Declaration("resource-claim-source", ("job",), "A resource claim has no source, or two")
 
 SOURCES: Final = ("resourceClaimName", "resourceClaimTemplateName")
 
 
 def declared(found: PodViolations, at: At, claims: list[Tree]) -> None:
-    """The claims of a pod: each of one source."""
+    """Check the claims of a pod: each must have exactly one source."""
     for index, claim in enumerate(claims):
         here = (at, index)
         if name := claim.get("name"):
@@ -35,13 +35,13 @@ def declared(found: PodViolations, at: At, claims: list[Tree]) -> None:
         if len(sources) != 1:
             from trainc.kubernetes.structural.hints import shown
 
-            has = f"{SOURCES[0]} and" if sources else f"neither {SOURCES[0]} nor"
-            message = f"the claim {shown(name or '')} has {has} {SOURCES[1]}, and must have one of them"
-            found.report(RESOURCE_CLAIM_SOURCE, here, message, "write one of them")
+            has = f"both {SOURCES[0]} and" if sources else f"neither {SOURCES[0]} nor"
+            message = f"resource claim {shown(name or '')} sets {has} {SOURCES[1]}, but must set exactly one"
+            found.report(RESOURCE_CLAIM_SOURCE, here, message, "remove one of them" if sources else "add one of them")
 
 
 def used(found: PodViolations, at: At, claims: list[Tree]) -> None:
-    """The claims that a container uses. The cluster's fields lack the name."""
+    """Check the claims that a container uses. The API server's errors name the claim, not its `name`."""
     declared = [name for claim in found.pod.get("resourceClaims") or () if (name := claim.get("name"))]
     for index, claim in enumerate(claims):
         here = (at, index)
@@ -49,7 +49,9 @@ def used(found: PodViolations, at: At, claims: list[Tree]) -> None:
         if not name:
             from trainc.kubernetes.validation import field_messages
 
-            field_messages.missing(found, (here, "name"), "write that of a claim of the pod", field=cluster_field(here))
+            field_messages.missing(
+                found, (here, "name"), "use the name of one of the pod's claims", field=cluster_field(here)
+            )
             continue
         if request := claim.get("request"):
             label(found, (here, "request"), request)
@@ -65,8 +67,8 @@ def _missing(found: PodViolations, at: At, name: str, declared: list[str]) -> No
     if near:
         help = f"did you mean {near}?"
     elif declared:
-        help = f"the pod has {listed(declared)}; add {name} to its resourceClaims"
+        help = f"add {name} to the pod's resourceClaims, which declare {listed(declared)}"
     else:
         help = f"add {name} to the pod's resourceClaims"
-    message = f"the container uses the claim {shown(name)}, which the pod does not have"
+    message = f"the container uses the resource claim {shown(name)}, which the pod does not declare"
     found.report(RESOURCE_CLAIM_MISSING, (at, "name"), message, help, field=cluster_field(at))

@@ -1,4 +1,4 @@
-"""The claim that an ephemeral volume makes: its metadata, and the specification of a PersistentVolumeClaim."""
+"""An ephemeral volume's claim template: its metadata and its PersistentVolumeClaim spec."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree
 
 CLAIM_TEMPLATE: Final = Declaration(
-    "claim-template", ("job",), "A claim template contradicts itself, or has metadata that it cannot have"
+    "claim-template", ("job",), "Conflicting fields or forbidden metadata in claim template"
 )
 
-ALONE: Final = "ReadWriteOncePod"
-ACCESS_MODES: Final = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", ALONE)
+EXCLUSIVE_MODE: Final = "ReadWriteOncePod"
+ACCESS_MODES: Final = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", EXCLUSIVE_MODE)
 CLAIM: Final = "PersistentVolumeClaim"
 _mode: Final = one_of("Block", "Filesystem")
 _selector: Final = late("selectors", "label_selector")
 
 
 def ephemeral(found: PodViolations, at: At, value: Tree) -> None:
-    """An ephemeral volume."""
+    """Check an ephemeral volume."""
     template = value.get("volumeClaimTemplate")
     here = (at, "volumeClaimTemplate")
     if template is None:
@@ -45,7 +45,7 @@ def ephemeral(found: PodViolations, at: At, value: Tree) -> None:
 
 
 def _metadata(found: PodViolations, at: At, metadata: Tree) -> None:
-    """Labels and annotations, as those of any object, and nothing else."""
+    """Check that the metadata has only labels and annotations, and that these are valid."""
     kept = {key: value for key, value in metadata.items() if key in ("annotations", "labels")}
     if kept:
         from trainc.kubernetes import objectmeta
@@ -59,8 +59,8 @@ def _metadata(found: PodViolations, at: At, metadata: Tree) -> None:
         found.report(
             CLAIM_TEMPLATE,
             (at, key),
-            f"the claim template has {key} in its metadata, and may have labels and annotations alone",
-            "remove it" + ("; the claim is called after the pod and the volume" if key == "name" else ""),
+            f"the claim template's metadata sets {key}, but may set only labels and annotations",
+            "remove it" + ("; the claim is named after the pod and the volume" if key == "name" else ""),
         )
 
 
@@ -91,36 +91,40 @@ def _access_modes(found: PodViolations, at: At, spec: Tree) -> None:
     if not modes:
         from trainc.kubernetes.validation import field_messages
 
-        field_messages.missing(found, here, "for example accessModes: [ReadWriteOnce]")
+        field_messages.missing(found, here, "add access modes, such as accessModes: [ReadWriteOnce]")
         return
     for index, mode in enumerate(modes):
         if mode not in ACCESS_MODES:
             from trainc.kubernetes.validation import field_messages
 
             field_messages.not_allowed(found, (here, index), mode, ACCESS_MODES, field=cluster_field(here))
-    if ALONE in modes and any(mode != ALONE and mode in ACCESS_MODES for mode in modes):
-        message = f"accessModes has {ALONE} and another mode, and {ALONE} must be alone"
-        found.report(CLAIM_TEMPLATE, here, message, f"keep {ALONE} for one pod, or the other mode")
+    if EXCLUSIVE_MODE in modes and any(mode != EXCLUSIVE_MODE and mode in ACCESS_MODES for mode in modes):
+        message = f"{EXCLUSIVE_MODE} cannot be combined with another access mode"
+        found.report(
+            CLAIM_TEMPLATE, here, message, f"keep {EXCLUSIVE_MODE} if a single pod uses the claim, otherwise remove it"
+        )
 
 
 def _storage(found: PodViolations, at: At, spec: Tree) -> None:
-    """The size of the volume; the cluster's field lacks `requests`."""
+    """Check the volume's size; the API server's field omits `requests`."""
     requests = (spec.get("resources") or {}).get("requests") or {}
     size = requests.get("storage")
     here = (((at, "resources"), "requests"), "storage")
     if size is None:
         field = f"{cluster_field(at, 'resources')}[storage]"
-        message, help = "the claim template does not say how much storage it asks for", "add resources.requests.storage"
+        message, help = "the claim template has no storage request, which is required", "add resources.requests.storage"
         found.report(REQUIRED, here, message, help, field=field)
     elif Quantity.from_json(size).sign <= 0:
         from trainc.kubernetes.validation import field_messages
 
         field = f"{cluster_field(at, 'resources')}[storage]"
-        field_messages.amount_too_small(found, here, size, "must be more than 0", "for example 10Gi", field=field)
+        field_messages.amount_too_small(
+            found, here, size, "must be greater than 0", "use a positive size such as 10Gi", field=field
+        )
 
 
 def _source(found: PodViolations, at: At, source: Tree) -> None:
-    """Another claim, or a snapshot, from which a volume is filled."""
+    """Check a data source: another claim or a snapshot that fills the volume."""
     required(found, at, source, "name", "kind")
     group = source.get("apiGroup") or ""
     if group:
@@ -130,22 +134,22 @@ def _source(found: PodViolations, at: At, source: Tree) -> None:
         from trainc.kubernetes.validation.field_messages import called
 
         kind = shown(source.get("kind", ""))
-        message = f"{called(at)} has the kind {kind} and no apiGroup, without which it must be a {CLAIM}"
-        found.report(CLAIM_TEMPLATE, at, message, "add its group, for example snapshot.storage.k8s.io")
+        message = f"{called(at)} has kind {kind} and no apiGroup, but without apiGroup the kind must be {CLAIM}"
+        found.report(CLAIM_TEMPLATE, at, message, "add its apiGroup, such as snapshot.storage.k8s.io")
 
 
 def _sources_together(found: PodViolations, at: At, source: Tree, ref: Tree) -> None:
-    """The old field and the new one, which say the same or nothing."""
+    """Check that the old and the new data source field are equal."""
     if ref.get("namespace"):
-        why = "a dataSourceRef with a namespace must be alone"
+        why = "a dataSourceRef with a namespace cannot be combined with dataSource"
     elif any(source.get(key) != ref.get(key) for key in ("apiGroup", "kind", "name")):
-        why = "they are not the same"
+        why = "they differ"
     else:
         return
     found.report(
         CLAIM_TEMPLATE,
         (at, "dataSource"),
-        f"the claim template has dataSource and dataSourceRef, and {why}",
+        f"the claim template sets dataSource and dataSourceRef, but {why}",
         "remove dataSource",
         field=cluster_field(at),
         related=(("the dataSourceRef", (at, "dataSourceRef")),),

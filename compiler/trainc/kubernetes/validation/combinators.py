@@ -1,8 +1,8 @@
-"""How the rules of this room are written: what they are given, and the ones that every table needs.
+"""The interface of the validation rules, and the rules that every table needs.
 
-A rule is a function of (findings, where, value). It is called when the field is there, and complains when it must; what
-a table of rules does not name is not looked at. `fields` makes a rule for a mapping of a table, `each` one for a list.
-Names and words for what is wrong are made by `complaints`, which is imported with the first complaint.
+A rule is a function of (findings, place, value). It is called if the field is present, and reports violations. Fields
+that a table does not name are not checked. `fields` builds a mapping's rule from a table, `each` builds a list's rule.
+`field_messages` words the messages; it is imported with the first violation.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from trainc.kubernetes.trees import path_of
 from trainc.kubernetes.violations import Collector
-from trainc.kubernetes.violations import field_of as spelling
+from trainc.kubernetes.violations import field_of as field_of_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,28 +24,28 @@ FieldRule = Callable[["PodViolations", "At", Any], None]
 
 
 class PodViolations(Collector):
-    """What is found in one Job or Pod, and what rules need to know of the whole of it."""
+    """The violations of one Job or Pod, and the context that rules need."""
 
     __slots__ = ("claims", "job", "metadata", "of_job", "pod", "volumes")
 
     def __init__(self, template: Tree, *, of_job: bool = True) -> None:
         super().__init__()
         self.claims: Sequence[Tree] = ()
-        """Volumes that nobody has written, and that the pod will have."""
+        """Volumes that are added to the pod on creation."""
         self.job: Tree = {}
         """The Job's spec."""
         self.metadata: Tree = template.get("metadata") or {}
-        """Of the pod template, or the Pod."""
+        """The metadata of the pod template or the Pod."""
         self.pod: Tree = template.get("spec") or {}
         """The pod's spec."""
         self.volumes: dict[str, Tree | None] = {}
-        """The pod's volumes by name: its source, or None for one that does not count because it is refused itself."""
+        """The pod's volumes by name: the volume, or None for an invalid volume, which does not count."""
         self.of_job = of_job
-        """Whether the template of a Job is looked at, which is forgiven some of what a Pod is not."""
+        """Whether a Job's template is checked, to which fewer rules apply than to a Pod."""
 
 
 def fields(table: Mapping[str, FieldRule]) -> FieldRule:
-    """The rule of a mapping: that of each field that it has."""
+    """Return the rule for a mapping that checks each field in `table`."""
 
     def rule(found: PodViolations, at: At, value: Tree) -> None:
         for key, inner in value.items():
@@ -56,7 +56,7 @@ def fields(table: Mapping[str, FieldRule]) -> FieldRule:
 
 
 def each(inner: FieldRule) -> FieldRule:
-    """The rule of a list: that of its items."""
+    """Return the rule for a list that checks each item."""
 
     def rule(found: PodViolations, at: At, value: list[Any]) -> None:
         for index, item in enumerate(value):
@@ -66,7 +66,7 @@ def each(inner: FieldRule) -> FieldRule:
 
 
 def late(module: str, name: str) -> FieldRule:
-    """A rule of another module of this room, imported when the field is first met: most pods have few fields."""
+    """Return a rule of another module, imported when it is first called: most pods set only a few fields."""
     loaded: list[FieldRule] = []
 
     def rule(found: PodViolations, at: At, value: Any) -> None:
@@ -78,7 +78,7 @@ def late(module: str, name: str) -> FieldRule:
 
 
 def one_of(*allowed: str) -> FieldRule:
-    """The rule of a word of which there are only a few."""
+    """Return the rule for an enum."""
 
     def rule(found: PodViolations, at: At, value: str) -> None:
         if value not in allowed:
@@ -89,32 +89,32 @@ def one_of(*allowed: str) -> FieldRule:
     return rule
 
 
-def between(least: int, most: int) -> FieldRule:
-    """The rule of a whole number, both ends included."""
+def between(minimum: int, maximum: int) -> FieldRule:
+    """Return the rule for an integer in a range that includes both ends."""
 
     def rule(found: PodViolations, at: At, value: int) -> None:
-        if not least <= value <= most:
+        if not minimum <= value <= maximum:
             from trainc.kubernetes.validation import field_messages
 
-            field_messages.out_of_range(found, at, value, least, most)
+            field_messages.out_of_range(found, at, value, minimum, maximum)
 
     return rule
 
 
-def at_least(least: int) -> FieldRule:
-    """The rule of a whole number that has no upper bound but its type's."""
+def at_least(minimum: int) -> FieldRule:
+    """Return the rule for an integer whose only upper bound is that of its type."""
 
     def rule(found: PodViolations, at: At, value: int) -> None:
-        if value < least:
+        if value < minimum:
             from trainc.kubernetes.validation import field_messages
 
-            field_messages.out_of_range(found, at, value, least, None)
+            field_messages.out_of_range(found, at, value, minimum, None)
 
     return rule
 
 
 def label(found: PodViolations, at: At, value: str) -> None:
-    """The rule of a name that is a DNS label."""
+    """Check that a name is a DNS label."""
     from trainc.kubernetes import names
 
     if names.is_dns1123_label(value):
@@ -124,7 +124,7 @@ def label(found: PodViolations, at: At, value: str) -> None:
 
 
 def subdomain(found: PodViolations, at: At, value: str) -> None:
-    """The rule of the name of another object."""
+    """Check the name of another object, which must be a DNS subdomain."""
     from trainc.kubernetes import names
 
     if names.is_dns1123_subdomain(value):
@@ -134,7 +134,7 @@ def subdomain(found: PodViolations, at: At, value: str) -> None:
 
 
 def qualified(found: PodViolations, at: At, value: str) -> None:
-    """The rule of a name that may have a domain and a slash before it."""
+    """Check a qualified name, which may have a domain and a slash as prefix."""
     from trainc.kubernetes import names
 
     if names.is_qualified_name(value):
@@ -144,7 +144,7 @@ def qualified(found: PodViolations, at: At, value: str) -> None:
 
 
 def required(found: PodViolations, at: At, value: Tree, *keys: str) -> None:
-    """Complain of each of the fields that a mapping lacks, or that are empty."""
+    """Report each field that a mapping lacks or leaves empty."""
     for key in keys:
         if not value.get(key):
             from trainc.kubernetes.validation import field_messages
@@ -153,26 +153,26 @@ def required(found: PodViolations, at: At, value: Tree, *keys: str) -> None:
 
 
 SPACES: Final = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
-"""What Go takes for white space."""
+"""The characters that Go treats as white space."""
 
 
 def field_of(at: At) -> str:
-    """A place as the cluster's errors spell it: what a field of a coarser spelling begins with."""
-    return spelling(path_of(at))
+    """Return a place as the API server's errors write it; some errors use only a prefix of the exact field."""
+    return field_of_path(path_of(at))
 
 
 def cluster_field(at: At, *steps: str | int) -> str:
-    """The field of another place than the one that is meant, where the cluster names that; "" for no place.
+    """Return the field of a place that the API server's error names instead of the exact one; "" for no place.
 
-    `steps` are what the field has behind it.
+    `steps` are appended to the field.
     """
     if at is None:
         return ""
-    return spelling((*path_of(at), *steps))
+    return field_of_path((*path_of(at), *steps))
 
 
 def every_container(spec: At, pod: Tree) -> Iterator[tuple[At, Tree]]:
-    """The containers of a pod with their places, in the order in which the API server goes through them."""
+    """Yield the containers of a pod with their places, in the order in which the API server checks them."""
     for kind in ("initContainers", "containers", "ephemeralContainers"):
         for index, container in enumerate(pod.get(kind) or ()):
             yield ((spec, kind), index), container

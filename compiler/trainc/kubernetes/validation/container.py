@@ -1,7 +1,7 @@
-"""The containers of a pod: their names and images, and which fields each kind of container may have.
+"""The containers of a pod: names, images, and the fields that each kind of container may have.
 
-An init container with `restartPolicy: Always` is a sidecar, which keeps running and may have what others have. A
-template cannot have ephemeral containers.
+An init container with `restartPolicy: Always` is a sidecar: it keeps running and may have the same fields as regular
+containers. A template cannot have ephemeral containers.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from trainc.kubernetes.violations import DUPLICATE_ITEM
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import At, Tree
 
-INIT_CONTAINER_FIELD: Final = Declaration("init-container-field", ("job",), "An init container has a probe or a hook")
+INIT_CONTAINER_FIELD: Final = Declaration("init-container-field", ("job",), "Probe or lifecycle hook on init container")
 
 
 def _resources(found: PodViolations, at: At, value: Tree) -> None:
-    """A container's resources."""
+    """Check a container's resources."""
     from trainc.kubernetes.validation.resources import faults
 
     limits, requests = value.get("limits") or {}, value.get("requests") or {}
@@ -43,9 +43,9 @@ FIELDS: Final[dict[str, FieldRule]] = {
     "securityContext": late("security", "of_container"),
     "terminationMessagePolicy": one_of("File", "FallbackToLogsOnError"),
 }
-"""The fields that a container of any kind can have, as far as they can be looked at one by one."""
+"""The fields that a container of any kind can have and that can be checked independently."""
 DROPPED: Final = {"stopSignal"}
-"""Hooks with nothing but a stop signal, which is behind a gate, are dropped before anyone looks at them."""
+"""The API server drops hooks with only a stop signal, which is behind a feature gate, before validation."""
 _RESTARTED: Final[dict[str, FieldRule]] = {"restartPolicy": one_of("Always", "OnFailure", "Never")}
 _RUNNING: Final[dict[str, FieldRule]] = {
     "lifecycle": late("probes", "lifecycle"),
@@ -56,7 +56,7 @@ _RUNNING: Final[dict[str, FieldRule]] = {
 
 
 def _not_in_init(found: PodViolations, at: At, value: Tree) -> None:
-    """A probe or a hook of an init container."""
+    """Report a probe or a hook on an init container."""
     if value.keys() == DROPPED:
         return
     from trainc.kubernetes.validation import field_messages
@@ -64,8 +64,8 @@ def _not_in_init(found: PodViolations, at: At, value: Tree) -> None:
     found.report(
         INIT_CONTAINER_FIELD,
         at,
-        f"{field_messages.called(at)} is for containers that keep running, and an init container ends",
-        "remove it, or write restartPolicy: Always into the container, which makes it a sidecar",
+        f"{field_messages.called(at)} is not allowed on an init container that runs to completion",
+        "remove it, or set restartPolicy: Always on the container to make it a sidecar",
     )
 
 
@@ -83,7 +83,7 @@ _restart_rules: Final = late("restarts", "rules")
 
 
 def containers(found: PodViolations, at: At, pod: Tree) -> None:
-    """All containers of a pod, whose spec is at `at`."""
+    """Check all containers of a pod, whose spec is at `at`."""
     named: dict[str, At] = {}
     with_ports = False
     for kind in ("containers", "initContainers"):
@@ -100,11 +100,11 @@ def containers(found: PodViolations, at: At, pod: Tree) -> None:
     if not pod.get("containers"):
         from trainc.kubernetes.validation import field_messages
 
-        field_messages.missing(found, (at, "containers"), "add one: `- {name: node, image: ...}`")
+        field_messages.missing(found, (at, "containers"), "add a container: `- {name: node, image: ...}`")
 
 
 def of_any_kind(found: PodViolations, at: At, container: Tree, named: dict[str, At]) -> None:
-    """A container's name, image and mounts; `named` has the places of the names before, and gets this one."""
+    """Check a container's name, image and mounts; `named` maps earlier names to their places and is updated."""
     name = container.get("name")
     if not name or not container.get("image"):
         _incomplete(found, at, container)
@@ -119,7 +119,7 @@ def of_any_kind(found: PodViolations, at: At, container: Tree, named: dict[str, 
 
 
 def one_by_one(found: PodViolations, at: At, container: Tree) -> None:
-    """The fields that any kind of container can have."""
+    """Check the fields that any kind of container can have."""
     _fields(found, at, container)
 
 
@@ -127,16 +127,16 @@ def _incomplete(found: PodViolations, at: At, container: Tree) -> None:
     from trainc.kubernetes.validation import field_messages
 
     if not container.get("name"):
-        field_messages.missing(found, (at, "name"), "give the container a name, such as main")
+        field_messages.missing(found, (at, "name"), "name the container, for example main")
     if not container.get("image"):
-        field_messages.missing(found, (at, "image"), "say which image the container runs, with its tag")
+        field_messages.missing(found, (at, "image"), "set the image with its tag")
 
 
 def _same_name(found: PodViolations, at: At, name: str, first: At) -> None:
     found.report(
         DUPLICATE_ITEM,
         at,
-        f'two containers of the pod are called "{name}"',
-        "give one of them another name: containers and init containers share theirs",
-        related=(("the first one", first),),
+        f'two containers of the pod are named "{name}"',
+        "rename one of them; init containers and containers share one namespace of names",
+        related=(("the first container", first),),
     )

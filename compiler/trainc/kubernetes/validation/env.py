@@ -1,6 +1,6 @@
-"""A container's variables, and where their values come from.
+"""The API server's rules for a container's environment variables and their sources.
 
-Names are taken as Kubernetes takes them since 1.34: anything printable but an equals sign.
+Names follow the rule of Kubernetes 1.34 and later: any printable ASCII character except an equals sign.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
     from trainc.kubernetes.trees import At, Tree
 
-ENV_FIELD: Final = Declaration("env-field", ("job",), "A variable reads a field of the pod that cannot be read")
-ENV_FILE: Final = Declaration("env-file", ("job",), "A variable reads a file of a volume that is no emptyDir")
-ENV_RESOURCE: Final = Declaration("env-resource", ("job",), "A variable reads a resource that cannot be read")
-ENV_SOURCE: Final = Declaration("env-source", ("job",), "A variable has no value, or two")
+ENV_FIELD: Final = Declaration("env-field", ("job",), "Unsupported pod field in environment variable")
+ENV_FILE: Final = Declaration("env-file", ("job",), "Environment variable file outside emptyDir volume")
+ENV_RESOURCE: Final = Declaration("env-resource", ("job",), "Unsupported resource in environment variable")
+ENV_SOURCE: Final = Declaration("env-source", ("job",), "Environment variable without exactly one source")
 FIELDS: Final = frozenset(
     {
         "metadata.name",
@@ -33,9 +33,9 @@ FIELDS: Final = frozenset(
         "status.podIPs",
     }
 )
-"""The fields of a pod that a variable can have."""
+"""The pod fields that a variable can read."""
 INDEX: Final = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
-"""What nearly every job reads, and need not be looked at closely."""
+"""Nearly every job reads this annotation, so it is accepted without further checks."""
 _OBJECTS: Final[tuple[str, ...]] = ("configMapRef", "secretRef")
 _OLD_NAMES: Final = {"spec.host": "spec.nodeName"}
 _KEYED: Final = ("metadata.annotations", "metadata.labels")
@@ -51,7 +51,7 @@ BYTE_DIVISORS: Final = (
 
 
 def env(found: PodViolations, at: At, variables: list[Tree]) -> None:
-    """The variables of a container."""
+    """Check a container's environment variables."""
     for index, variable in enumerate(variables):
         name = variable.get("name", "")
         if not (name.isidentifier() and name.isascii()):
@@ -61,20 +61,20 @@ def env(found: PodViolations, at: At, variables: list[Tree]) -> None:
 
 
 def env_from(found: PodViolations, at: At, sources: list[Tree]) -> None:
-    """The ConfigMaps and Secrets whose keys all become variables. The cluster says no index of one without a source."""
+    """Check the ConfigMaps and Secrets in envFrom. The API server's error for one without a source has no index."""
     for index, source in enumerate(sources):
         here = (at, index)
         if prefix := source.get("prefix"):
             _name(found, (here, "prefix"), prefix)
-        given = [kind for kind in _OBJECTS if kind in source]
-        for kind in given:
+        present = [kind for kind in _OBJECTS if kind in source]
+        for kind in present:
             _object(found, ((here, kind), "name"), source[kind].get("name", ""))
-        if len(given) != 1:
-            _not_one(found, here, given, _OBJECTS, field=field_of(at))
+        if len(present) != 1:
+            _source_count(found, here, present, _OBJECTS, field=field_of(at))
 
 
 def field_ref(found: PodViolations, at: At, ref: Tree, readable: Collection[str] = FIELDS) -> None:
-    """A reference to a field of the pod, of which `readable` and single labels and annotations can be read."""
+    """Check a reference to a pod field: one of `readable`, or a single label or annotation."""
     path = ref.get("fieldPath", "")
     version = ref.get("apiVersion") or "v1"
     if version == "v1" and (path == INDEX or _OLD_NAMES.get(path, path) in readable):
@@ -82,25 +82,25 @@ def field_ref(found: PodViolations, at: At, ref: Tree, readable: Collection[str]
     if not path:
         from trainc.kubernetes.validation import field_messages
 
-        field_messages.missing(found, (at, "fieldPath"), "name a field of the pod: fieldPath: metadata.name")
+        field_messages.missing(found, (at, "fieldPath"), "set a pod field, for example fieldPath: metadata.name")
     elif version != "v1":
         found.report(
             ENV_FIELD,
             (at, "apiVersion"),
-            f'apiVersion is "{version}", and a pod is read as v1',
+            f'apiVersion must be "v1", not "{version}"',
             "remove apiVersion",
             field=field_of((at, "fieldPath")),
         )
     else:
-        _subscript_or_nothing(found, at, path, readable)
+        _check_subscript(found, at, path, readable)
 
 
 def resource_ref(found: PodViolations, at: At, ref: Tree) -> None:
-    """A reference to a request or a limit, and the unit in which it is read."""
+    """Check a reference to a request or a limit, and its divisor."""
     resource = ref.get("resource", "")
     huge = resource.startswith(HUGE_PAGES)
     if not resource or not (huge or resource in RESOURCES):
-        _no_resource(found, (at, "resource"), resource)
+        _unsupported_resource(found, (at, "resource"), resource)
     elif "divisor" in ref:
         divisors = CPU_DIVISORS if resource.endswith(".cpu") and not huge else BYTE_DIVISORS
         _divisor(found, (at, "divisor"), ref["divisor"], divisors)
@@ -108,40 +108,42 @@ def resource_ref(found: PodViolations, at: At, ref: Tree) -> None:
 
 def _value_from(found: PodViolations, at: At, variable: Tree) -> None:
     here, source = (at, "valueFrom"), variable["valueFrom"]
-    given = [kind for kind in _SOURCES if kind in source]
-    for kind in given:
+    present = [kind for kind in _SOURCES if kind in source]
+    for kind in present:
         _SOURCES[kind](found, (here, kind), source[kind])
-    if len(given) == 1 and not variable.get("value"):
+    if len(present) == 1 and not variable.get("value"):
         return
-    if given and variable.get("value"):
+    if present and variable.get("value"):
         found.report(
             ENV_SOURCE,
             here,
-            f"{_called(at)} has a value and valueFrom, and can have one of them",
-            "remove value, or valueFrom",
-            related=(("its value", (at, "value")),),
+            f"{_called(at)} sets both value and valueFrom",
+            "remove value or valueFrom",
+            related=(("the value", (at, "value")),),
         )
     else:
-        _not_one(found, here, given, tuple(_SOURCES))
+        _source_count(found, here, present, tuple(_SOURCES))
 
 
-def _not_one(found: PodViolations, at: At, given: list[str], possible: tuple[str, ...], *, field: str = "") -> None:
+def _source_count(
+    found: PodViolations, at: At, present: list[str], possible: tuple[str, ...], *, field: str = ""
+) -> None:
     from trainc.kubernetes.structural.hints import listed
 
     found.report(
         ENV_SOURCE,
         at,
-        f"{_called(at)} has {listed(given)}, and can have one source"
-        if given
-        else f"{_called(at)} has no source of its value",
-        "keep one of them" if given else f"add one of {listed(list(possible), 'or')}",
+        f"{_called(at)} sets {listed(present)}, but must set exactly one source"
+        if present
+        else f"{_called(at)} sets no source",
+        "keep only one of them" if present else f"add one of {listed(list(possible), 'or')}",
         field=field,
-        related=tuple((kind, (at, kind)) for kind in given),
+        related=tuple((kind, (at, kind)) for kind in present),
     )
 
 
 def _name(found: PodViolations, at: At, name: str) -> None:
-    """The name of a variable, or what such names begin with."""
+    """Check a variable name or a variable name prefix."""
     from trainc.kubernetes import names
 
     if not names.is_relaxed_env_var_name(name):
@@ -150,38 +152,40 @@ def _name(found: PodViolations, at: At, name: str) -> None:
     from trainc.kubernetes.validation import field_messages
 
     if not name:
-        field_messages.missing(found, at, "give the variable a name, such as NCCL_DEBUG")
+        field_messages.missing(found, at, "name the variable, for example NCCL_DEBUG")
         return
-    strange = next(character for character in name if not " " <= character <= "~" or character == "=")
+    invalid = next(character for character in name if not " " <= character <= "~" or character == "=")
     found.report(
         INVALID_NAME,
         at,
-        f"{field_messages.called(at)} is {shown(name)}, which has {shown(strange)} in it",
-        f"write the name alone: {name.partition('=')[0]}, and the rest as its value"
-        if strange == "=" and name[0] != "="
+        f"{field_messages.called(at)} is not a valid variable name: {shown(name)} has {shown(invalid)} in it",
+        f"use only the name, {name.partition('=')[0]}, and move the rest to value"
+        if invalid == "=" and name[0] != "="
         else "use letters, digits and `_`",
     )
 
 
-def _object(found: PodViolations, at: At, name: str, *, begun: bool = True) -> None:
-    """The name of a ConfigMap or a Secret. With `begun` it may be the beginning of one: a dash at its end, and whatever
-    is before the dash, is not looked at."""
+def _object(found: PodViolations, at: At, name: str, *, as_prefix: bool = True) -> None:
+    """Check the name of a ConfigMap or a Secret.
+
+    With `as_prefix`, the name may be the beginning of one: a trailing dash and the character before it are not checked.
+    """
     from trainc.kubernetes import names
 
-    looked_at = f"{name[:-2]}a" if begun and len(name) > 1 and name.endswith("-") else name
-    if not names.is_dns1123_subdomain(looked_at):
+    checked = f"{name[:-2]}a" if as_prefix and len(name) > 1 and name.endswith("-") else name
+    if not names.is_dns1123_subdomain(checked):
         return
     from trainc.kubernetes.validation import field_messages
 
     if name:
         field_messages.bad_name(found, at, name, "subdomain")
     else:
-        field_messages.missing(found, at, "name the object that has the value")
+        field_messages.missing(found, at, "set the name of the object that has the value")
 
 
 def _key_ref(found: PodViolations, at: At, ref: Tree) -> None:
-    """A key of a ConfigMap or a Secret."""
-    _object(found, (at, "name"), ref.get("name", ""), begun=False)
+    """Check a reference to a key of a ConfigMap or a Secret."""
+    _object(found, (at, "name"), ref.get("name", ""), as_prefix=False)
     key = ref.get("key", "")
     from trainc.kubernetes import names
 
@@ -191,44 +195,44 @@ def _key_ref(found: PodViolations, at: At, ref: Tree) -> None:
     from trainc.kubernetes.validation import field_messages
 
     if not key:
-        field_messages.missing(found, (at, "key"), "name the key that has the value")
+        field_messages.missing(found, (at, "key"), "set the key that has the value")
         return
     found.report(
         INVALID_NAME,
         (at, "key"),
-        f"key is {shown(key)}, which no ConfigMap or Secret can have",
-        "use at most 253 letters, digits, `-`, `_` and `.`, and no two dots at the beginning",
+        f"key {shown(key)} is not a valid ConfigMap or Secret key",
+        "use at most 253 letters, digits, `-`, `_` and `.`, and do not begin with two dots",
     )
 
 
 def _file_ref(found: PodViolations, at: At, ref: Tree) -> None:
-    """A variable that an init container has written into a file of an emptyDir."""
+    """Check a variable that an init container writes to a file in an emptyDir volume."""
     _file_volume(found, (at, "volumeName"), ref.get("volumeName", ""))
     from trainc.kubernetes.validation import field_messages, mounts
 
     if not ref.get("path"):
-        field_messages.missing(found, (at, "path"), "say which file of the volume has the variable")
+        field_messages.missing(found, (at, "path"), "set the path of the file in the volume")
     elif ".." in ref["path"].split("/"):
         found.report(
             mounts.SUB_PATH,
             (at, "path"),
-            f'path is {ref["path"]}, and ".." leads out of the volume',
-            "write the path inside the volume, without ..",
+            f'path {ref["path"]} has ".." in it, which leads out of the volume',
+            "use a path inside the volume, without ..",
         )
     if not ref.get("key"):
-        field_messages.missing(found, (at, "key"), "say which variable of the file is meant")
+        field_messages.missing(found, (at, "key"), "set the name of the variable in the file")
     else:
         _name(found, (at, "key"), ref["key"])
 
 
 def _file_volume(found: PodViolations, at: At, name: str) -> None:
-    """The volume of a file: refused or not, it must be there, and an emptyDir, which one without a source is."""
+    """Check a file's volume: it must exist, valid or not, and be an emptyDir, which is the default source."""
     from trainc.kubernetes import names
     from trainc.kubernetes.validation import field_messages, mounts
 
     volume = next((v for v in found.pod.get("volumes") or () if v.get("name") == name), None)
     if not name:
-        field_messages.missing(found, at, "name the emptyDir volume that has the file")
+        field_messages.missing(found, at, "set the name of the emptyDir volume that has the file")
     elif names.is_dns1123_label(name):
         field_messages.bad_name(found, at, name, "label")
     elif volume is None:
@@ -237,20 +241,20 @@ def _file_volume(found: PodViolations, at: At, name: str) -> None:
         found.report(
             ENV_FILE,
             at,
-            f'the volume "{name}" is no emptyDir, and variables are read from files in an emptyDir only',
-            "let an init container write the file into an emptyDir volume; a ConfigMap or a Secret is read with "
-            "configMapKeyRef or secretKeyRef",
+            f'volume "{name}" is not an emptyDir volume, which fileKeyRef requires',
+            "use an emptyDir volume that an init container writes the file to, or configMapKeyRef or secretKeyRef for "
+            "a ConfigMap or a Secret",
             related=(("the volume", mounts.volume_at(found, at, name)),),
         )
 
 
-def _subscript_or_nothing(found: PodViolations, at: At, path: str, readable: Collection[str]) -> None:
-    """A path that is not readable as it stands."""
+def _check_subscript(found: PodViolations, at: At, path: str, readable: Collection[str]) -> None:
+    """Check a path that is not one of the readable fields: it may be a single label or annotation."""
     from trainc.kubernetes import names
 
-    base, begun, key = path.removesuffix("']").partition("['")
-    if not (path.endswith("']") and base and begun and base in _KEYED):
-        _no_field(found, (at, "fieldPath"), path, readable)
+    base, bracket, key = path.removesuffix("']").partition("['")
+    if not (path.endswith("']") and base and bracket and base in _KEYED):
+        _unsupported_field(found, (at, "fieldPath"), path, readable)
     elif names.is_qualified_name(key if base == "metadata.labels" else key.lower()):
         from trainc.kubernetes import misnamed
         from trainc.kubernetes.structural.hints import shown
@@ -259,44 +263,44 @@ def _subscript_or_nothing(found: PodViolations, at: At, path: str, readable: Col
         found.report(
             ENV_FIELD,
             (at, "fieldPath"),
-            f"fieldPath asks for the {kind} {shown(key)}, which {misnamed.fault_of_key(key)}",
-            f"write the key of one, as in {base}['app.kubernetes.io/name']",
+            f"fieldPath has an invalid {kind} key: {shown(key)} {misnamed.fault_of_key(key)}",
+            f"use a valid key, as in {base}['app.kubernetes.io/name']",
             field=field_of(at),
         )
 
 
-def _no_field(found: PodViolations, at: At, path: str, readable: Collection[str]) -> None:
+def _unsupported_field(found: PodViolations, at: At, path: str, readable: Collection[str]) -> None:
     from trainc.kubernetes.structural.hints import listed, shown
     from trainc.nearest import nearest
 
     if path in _KEYED:
-        help = f"a variable can have one of them: {path}['KEY']"
+        help = f"select one of them: {path}['KEY']"
     elif near := nearest(path, readable, likeness=0.8):
         help = f"did you mean {near}?"
     else:
-        help = f"what can be read is {listed(sorted(readable))}, and one label or annotation: metadata.labels['KEY']"
-    found.report(ENV_FIELD, at, f"fieldPath is {shown(path)}, which cannot be read from a pod here", help)
+        help = f"use one of {listed(sorted(readable))}, or a single label or annotation: metadata.labels['KEY']"
+    found.report(ENV_FIELD, at, f"fieldPath {shown(path)} is not a pod field that can be read here", help)
 
 
-def _no_resource(found: PodViolations, at: At, resource: str) -> None:
+def _unsupported_resource(found: PodViolations, at: At, resource: str) -> None:
     from trainc.kubernetes.structural.hints import listed, shown
     from trainc.kubernetes.validation import field_messages
     from trainc.nearest import nearest
 
     if not resource:
-        field_messages.missing(found, at, "say which one: resource: limits.cpu")
+        field_messages.missing(found, at, "set a resource, for example resource: limits.cpu")
         return
     if "gpu" in resource.lower():
-        help = "a number of GPUs cannot be read: write it as the value"
+        help = "set the number of GPUs as the variable's value"
     elif near := nearest(resource, RESOURCES, likeness=0.75):
         help = f"did you mean {near}?"
     else:
-        help = f"what can be read is {listed(list(RESOURCES))}, and huge pages; write another number as the value"
-    found.report(ENV_RESOURCE, at, f"resource is {shown(resource)}, which no variable can have", help)
+        help = f"use one of {listed(list(RESOURCES))}, or huge pages; set any other number as the variable's value"
+    found.report(ENV_RESOURCE, at, f"resource {shown(resource)} cannot be read by a variable", help)
 
 
 def _divisor(found: PodViolations, at: At, divisor: Any, allowed: tuple[str, ...]) -> None:
-    """The unit in which a resource is read, as Kubernetes prints it; 0 stands for the usual one."""
+    """Check the divisor of a resource, as Kubernetes prints it; 0 means the default."""
     from trainc.kubernetes.quantity import Quantity
 
     amount = Quantity.from_json(divisor)
@@ -307,8 +311,8 @@ def _divisor(found: PodViolations, at: At, divisor: Any, allowed: tuple[str, ...
     found.report(
         ENV_RESOURCE,
         at,
-        f"divisor is {divisor}, and may be {listed(list(allowed), 'or')}",
-        "write one of these, as it is spelled here",
+        f"divisor must be {listed(list(allowed), 'or')}, not {divisor}",
+        "use one of these values exactly as written",
     )
 
 

@@ -1,4 +1,4 @@
-"""Ephemeral containers, which are for looking into a running pod, and which no template can have."""
+"""Ephemeral containers, which debug a running pod and are not allowed in a pod template."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import At, Tree
     from trainc.kubernetes.validation.combinators import PodViolations
 
-EPHEMERAL_CONTAINER: Final = Declaration("ephemeral-container", ("job",), "A pod template has ephemeral containers")
-NEVER: Final = (
+EPHEMERAL_CONTAINER: Final = Declaration("ephemeral-container", ("job",), "Ephemeral container in pod template")
+FORBIDDEN: Final = (
     "lifecycle",
     "livenessProbe",
     "ports",
@@ -24,18 +24,18 @@ NEVER: Final = (
     "restartPolicyRules",
     "startupProbe",
 )
-"""The fields that such a container cannot have anywhere."""
+"""The fields that an ephemeral container must not set."""
 
 
 def ephemeral(found: PodViolations, at: At, pod: Tree) -> None:
-    """All ephemeral containers of a pod, whose spec is at `at`."""
+    """Check all ephemeral containers of a pod, whose spec is at `at`."""
     from trainc.kubernetes.structural.hints import listed
 
     found.report(
         EPHEMERAL_CONTAINER,
         (at, "ephemeralContainers"),
-        "a template cannot have ephemeral containers",
-        "remove them: `kubectl debug` adds one to a pod that is running",
+        "a pod template cannot have ephemeral containers",
+        "remove them; use `kubectl debug` to add one to a running pod",
     )
     named: dict[str, At] = {
         other.get("name", ""): (((at, kind), index), "name")
@@ -50,30 +50,33 @@ def ephemeral(found: PodViolations, at: At, pod: Tree) -> None:
         image, target = one.get("image", ""), one.get("targetContainerName")
         if image != image.strip(SPACES):
             found.report(
-                EPHEMERAL_CONTAINER, (here, "image"), f'image is "{image}", with space around it', "remove the space"
+                EPHEMERAL_CONTAINER,
+                (here, "image"),
+                f'image "{image}" has whitespace around it',
+                "remove the whitespace",
             )
         if target and target not in others:
             found.report(
                 EPHEMERAL_CONTAINER,
                 (here, "targetContainerName"),
-                f'no container of the pod is called "{target}"',
-                f"its containers are {listed(sorted(others))}",
+                f'the pod has no container named "{target}"',
+                f"use one of {listed(sorted(others))}",
             )
-        for key in NEVER:
-            if key in one and not _is_nothing(key, one[key]):
-                _cannot(found, (here, key), key)
+        for key in FORBIDDEN:
+            if key in one and not _counts_as_unset(key, one[key]):
+                _forbidden(found, (here, key), key)
         for place, mount in enumerate(one.get("volumeMounts") or ()):
             for key in ("subPath", "subPathExpr"):
                 if mount.get(key):
-                    _cannot(found, (((here, "volumeMounts"), place), key), key)
+                    _forbidden(found, (((here, "volumeMounts"), place), key), key)
 
 
-def _cannot(found: PodViolations, at: At, key: str) -> None:
-    found.report(EPHEMERAL_CONTAINER, at, f"{key} cannot be set for an ephemeral container", "remove it")
+def _forbidden(found: PodViolations, at: At, key: str) -> None:
+    found.report(EPHEMERAL_CONTAINER, at, f"{key} is not allowed in an ephemeral container", "remove it")
 
 
-def _is_nothing(key: str, value: Tree) -> bool:
-    """Whether a field counts as not set. Probes and hooks count even when they are empty."""
+def _counts_as_unset(key: str, value: Tree) -> bool:
+    """Return whether a field counts as unset. Probes and hooks count as set even if they are empty."""
     if key == "lifecycle":
         return value.keys() == container.DROPPED
     return key == "resources" and not value

@@ -1,7 +1,9 @@
-"""The words for what any table refuses: what is wrong, with the value, and the way out.
+"""Messages that several rule tables share: the fault with its value, and how to fix it.
 
-Reads    the findings, the place, the value, and what the rule asks for.  Adds the violation to the findings. Imported
-         with the first complaint; what only one rule has to say is said where the rule is.
+Reads    the findings, the place, the value, and what the rule requires.
+Adds     the violation to the findings.
+
+Imported with the first violation. A message that only one rule needs is next to that rule.
 """
 
 from __future__ import annotations
@@ -29,45 +31,45 @@ _FORM: Final = {
 
 
 def called(at: At) -> str:
-    """What a sentence calls a place."""
+    """Return the name of a place in a message."""
     return subject(path_of(at))
 
 
 def missing(found: Collector, at: At, help: str = "", *, field: str = "") -> None:
-    """A required field that is not there, or is empty."""
+    """Report a required field that is missing or empty."""
     assert at is not None
     parent, key = at
     found.report(REQUIRED, at, f"{called(parent)} has no {key}, which is required", help or f"add {key}", field=field)
 
 
 def not_allowed(found: Collector, at: At, value: object, allowed: Sequence[str], *, field: str = "") -> None:
-    """A word that is none of the allowed ones."""
+    """Report a value that an enum does not allow."""
     near = nearest(str(value), allowed)
     found.report(
         ENUM,
         at,
-        f"{called(at)} is {shown(value)}, and may be {listed([shown(word) for word in allowed], 'or')}",
-        f"did you mean {near}?" if near else "write one of these, as it is spelled here",
+        f"{called(at)} must be {listed([shown(item) for item in allowed], 'or')}, not {shown(value)}",
+        f"did you mean {near}?" if near else "use one of these values exactly as written",
         field=field,
     )
 
 
-def out_of_range(found: Collector, at: At, value: int, least: int, most: int | None, *, field: str = "") -> None:
-    """A number that is too small or too big."""
-    allowed = f"must be at least {least}" if most is None else f"must be from {least} to {most}"
-    nearer = least if value < least or most is None else most
-    found.report(OUT_OF_RANGE, at, f"{called(at)} is {value}, and {allowed}", f"for example {nearer}", field=field)
+def out_of_range(found: Collector, at: At, value: int, minimum: int, maximum: int | None, *, field: str = "") -> None:
+    """Report a number outside its range."""
+    bounds = f"at least {minimum}" if maximum is None else f"from {minimum} to {maximum}"
+    help = f"use {minimum} or more" if value < minimum or maximum is None else f"use {maximum} or less"
+    found.report(OUT_OF_RANGE, at, f"{called(at)} must be {bounds}, not {value}", help, field=field)
 
 
 def bad_name(found: Collector, at: At, value: str, form: Literal["label", "subdomain"], *, field: str = "") -> None:
-    """A name that is no DNS label, or no subdomain."""
+    """Report a name that is not a valid DNS label or DNS subdomain."""
     why = misnamed.fault(value, *_CHARACTERS[form])
     if form == "label" and "." in value and not misnamed.fault(value.replace(".", "-"), *_CHARACTERS[form]):
         why = 'has "." in it'
     found.report(
         INVALID_NAME,
         at,
-        f"{called(at)} is {shown(value)}, which {why}",
+        f"{called(at)} is not a valid DNS {form}: {shown(value)} {why}",
         _FORM[form] + misnamed.example(value),
         field=field,
     )
@@ -76,31 +78,31 @@ def bad_name(found: Collector, at: At, value: str, form: Literal["label", "subdo
 def bad_key(
     found: Collector, at: At, value: str, *, declared: Declaration = INVALID_NAME, field: str = "", key: bool = False
 ) -> None:
-    """A name that is not qualified; with `key`, the key of a mapping, such as a label's."""
-    what = f"the key {shown(value)}" if key else f"{called(at)} is {shown(value)}, which"
+    """Report an invalid qualified name; with `key`, the invalid key of a mapping, such as a label key."""
+    problem = "invalid key" if key else f"{called(at)} is not a valid qualified name"
     found.report(
         declared,
         at,
-        f"{what} {misnamed.fault_of_key(value)}",
-        "use letters, digits, `-`, `_` and `.`, the first and the last a letter or a digit; a domain and a `/` "
-        "may stand before them",
+        f"{problem}: {shown(value)} {misnamed.fault_of_key(value)}",
+        "use letters, digits, `-`, `_` and `.`, begin and end with a letter or a digit, optionally after a domain and "
+        "a `/`",
         field=field,
         key=key,
     )
 
 
-def twice(found: Collector, at: At, value: Any, first: At, what: str, *, field: str = "") -> None:
-    """Something that may be there once; `what` names the two, and `first` is where the other one is."""
+def duplicate(found: Collector, at: At, value: Any, first: At, noun: str, *, field: str = "") -> None:
+    """Report a duplicate; `noun` names its kind, and `first` is the place of the earlier one."""
     found.report(
         DUPLICATE_ITEM,
         at,
-        f"two {what} are {shown(value)}",
-        "keep one of them, or give it another name",
+        f"duplicate {noun} {shown(value)}",
+        "remove or rename one of them",
         field=field,
         related=(("the first one", first),),
     )
 
 
 def amount_too_small(found: Collector, at: At, value: Any, why: str, help: str, *, field: str = "") -> None:
-    """A quantity that is negative, or zero."""
-    found.report(OUT_OF_RANGE, at, f"{called(at)} is {value}, and {why}", help, field=field)
+    """Report a quantity that is negative or zero; `why` is the rule, such as `must not be negative`."""
+    found.report(OUT_OF_RANGE, at, f"{called(at)} {why}, but is {value}", help, field=field)

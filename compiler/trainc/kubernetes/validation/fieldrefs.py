@@ -1,6 +1,6 @@
-"""What files about the pod refer to: a field of it, or a resource of one of its containers.
+"""The fields and container resources that downward API files can read.
 
-`named` is the place that the cluster's error names for the reference: its fields lack the item.
+`named` is the place in the API server's error for the reference: its fields omit the item.
 Source   Kubernetes 1.36: the fields that a pod's API gives to files.
 """
 
@@ -16,9 +16,7 @@ from trainc.kubernetes.validation.combinators import PodViolations, cluster_fiel
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import At, Tree
 
-POD_FILE: Final = Declaration(
-    "pod-file", ("job",), "A file about the pod has no source, two, or one that no file can have"
-)
+POD_FILE: Final = Declaration("pod-file", ("job",), "Downward API file without exactly one supported source")
 
 FIELDS: Final = (
     "metadata.annotations",
@@ -37,40 +35,38 @@ RESOURCES: Final = tuple(
     f"{kind}.{resource}" for kind in ("limits", "requests") for resource in ("cpu", "ephemeral-storage", "memory")
 )
 PAGES: Final = ("limits.hugepages-", "requests.hugepages-")
-OF_CPU: Final = ("1", "1m")
-OF_BYTES: Final = ("1", *(f"1{prefix}" for prefix in "kMGTPE"), *(f"1{prefix}i" for prefix in "KMGTPE"))
+CPU_DIVISORS: Final = ("1", "1m")
+BYTE_DIVISORS: Final = ("1", *(f"1{prefix}" for prefix in "kMGTPE"), *(f"1{prefix}i" for prefix in "KMGTPE"))
 
 
 def pod_field(found: PodViolations, at: At, ref: Tree, named: At) -> None:
-    """A field of the pod, or a single label or annotation."""
+    """Check a reference to a pod field, or to a single label or annotation."""
     path = ref.get("fieldPath")
     here, field = (at, "fieldPath"), (named, "fieldPath")
     if not path:
         from trainc.kubernetes.validation import field_messages
 
-        field_messages.missing(found, here, "for example metadata.name", field=cluster_field(field))
+        field_messages.missing(found, here, "set a pod field, for example metadata.name", field=cluster_field(field))
         return
     name, subscript = split(path)
     if (ref.get("apiVersion") or "v1") != "v1":
         from trainc.kubernetes.structural.hints import shown
 
-        message = f"apiVersion is {shown(ref['apiVersion'])}, and pods have v1 alone"
-        found.report(POD_FILE, (at, "apiVersion"), message, "remove it", field=cluster_field(field))
+        message = f'apiVersion must be "v1", not {shown(ref["apiVersion"])}'
+        found.report(POD_FILE, (at, "apiVersion"), message, "remove apiVersion", field=cluster_field(field))
     elif subscript is not None and name in ("metadata.annotations", "metadata.labels"):
         if names.is_qualified_name(subscript.lower() if name == "metadata.annotations" else subscript):
             from trainc.kubernetes import misnamed
             from trainc.kubernetes.structural.hints import shown
 
-            message = f"fieldPath is {shown(path)}, and the key {misnamed.fault_of_key(subscript)}"
-            found.report(
-                POD_FILE, here, message, "write the key of a label or an annotation", field=cluster_field(named)
-            )
+            message = f"fieldPath {shown(path)} has an invalid key: it {misnamed.fault_of_key(subscript)}"
+            found.report(POD_FILE, here, message, "use a valid label or annotation key", field=cluster_field(named))
     elif path not in FIELDS:
         _unreadable(found, here, path, cluster_field(field))
 
 
 def split(path: str) -> tuple[str, str | None]:
-    """A path, and the key that stands behind it in brackets and quotes, if one does."""
+    """Return a path and the key in the brackets and quotes that follow it, if any."""
     name, bracket, rest = path.partition("['")
     return (name, rest[:-2]) if name and bracket and rest.endswith("']") else (path, None)
 
@@ -79,19 +75,19 @@ def _unreadable(found: PodViolations, at: At, path: str, field: str) -> None:
     from trainc.kubernetes.structural.hints import listed, shown
     from trainc.nearest import nearest
 
-    why = "which a file cannot have" if path in KNOWN else "which is no field that a pod lets its containers read"
+    reason = "is not available to files" if path in KNOWN else "is not a pod field that containers can read"
     near = None if path in KNOWN else nearest(path, FIELDS)
     found.report(
         POD_FILE,
         at,
-        f"fieldPath is {shown(path)}, {why}",
-        f"did you mean {near}?" if near else f"write {listed([*FIELDS], 'or')}",
+        f"fieldPath {shown(path)} {reason}",
+        f"did you mean {near}?" if near else f"use {listed([*FIELDS], 'or')}",
         field=field,
     )
 
 
 def resource_field(found: PodViolations, at: At, ref: Tree, named: At) -> None:
-    """A resource of a container, which must be named: files belong to no container."""
+    """Check a reference to a resource of a container, which must be named: files do not belong to a container."""
     resource = ref.get("resource") or ""
     unnamed = not ref.get("containerName")
     if unnamed or (resource not in RESOURCES and not resource.startswith(PAGES)):
@@ -101,7 +97,10 @@ def resource_field(found: PodViolations, at: At, ref: Tree, named: At) -> None:
             field_messages.missing(found, (at, "containerName"), field=cluster_field(named, "containerName"))
         elif not resource:
             field_messages.missing(
-                found, (at, "resource"), "for example limits.memory", field=cluster_field(named, "resource")
+                found,
+                (at, "resource"),
+                "set a resource, for example limits.memory",
+                field=cluster_field(named, "resource"),
             )
         else:
             field_messages.not_allowed(
@@ -114,14 +113,14 @@ def resource_field(found: PodViolations, at: At, ref: Tree, named: At) -> None:
 def _divisor(found: PodViolations, at: At, resource: str, divisor: Quantity, named: At) -> None:
     if divisor.is_zero or not (resource in RESOURCES or resource.startswith(PAGES)):
         return
-    allowed = OF_CPU if resource in ("limits.cpu", "requests.cpu") else OF_BYTES
+    allowed = CPU_DIVISORS if resource in ("limits.cpu", "requests.cpu") else BYTE_DIVISORS
     if str(divisor) not in allowed:
         from trainc.kubernetes.structural.hints import listed
 
         found.report(
             POD_FILE,
             (at, "divisor"),
-            f"divisor is {divisor}, which {resource} cannot be divided by",
-            f"write {listed([*allowed], 'or')}",
+            f"divisor {divisor} is not allowed for {resource}",
+            f"use {listed([*allowed], 'or')}",
             field=cluster_field(named, "divisor"),
         )

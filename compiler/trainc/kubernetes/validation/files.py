@@ -1,6 +1,6 @@
-"""The files that a volume consists of: their paths and modes, and the items that put a key into one.
+"""The files of a volume: their paths and modes, and the items that map keys to files.
 
-`named` is the place that the cluster's error names, where it is another one.
+`named` is the place in the API server's error, if it differs.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from trainc.kubernetes.violations import PATTERN
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import At, Tree
 
-VOLUME_SOURCES: Final = Declaration("volume-sources", ("job",), "A volume has more than one source")
-FILE_MODE: Final = Declaration("file-mode", ("job",), "A file mode is not from 0 to 0777")
-PATH_LEADS_OUT: Final = Declaration("path-leads-out", ("job",), "A path may lead out of its folder")
+VOLUME_SOURCES: Final = Declaration("volume-sources", ("job",), "Multiple sources in one volume")
+FILE_MODE: Final = Declaration("file-mode", ("job",), "File mode outside 0 to 0777")
+PATH_LEADS_OUT: Final = Declaration("path-leads-out", ("job",), "Path outside its directory")
 
-MOST: Final = 0o777
+MAX_MODE: Final = 0o777
 
 
 def items(found: PodViolations, at: At, items: list[Tree]) -> None:
-    """The keys of a Secret or ConfigMap that become files."""
+    """Check the keys of a Secret or ConfigMap that become files."""
     for index, value in enumerate(items):
         item(found, (at, index), value)
 
 
 def item(found: PodViolations, at: At, value: Tree) -> None:
-    """One key and its file."""
+    """Check one key and its file."""
     required(found, at, value, "key", "path")
     if path := value.get("path"):
         inside(found, (at, "path"), path)
@@ -37,54 +37,54 @@ def item(found: PodViolations, at: At, value: Tree) -> None:
 
 
 def mode(found: PodViolations, at: At, value: int, *, named: At = None) -> None:
-    """The permissions of a file, which a manifest has in decimal or with a zero before it."""
-    if 0 <= value <= MOST:
+    """Check a file's permissions, which a manifest writes in decimal or in octal with a leading zero."""
+    if 0 <= value <= MAX_MODE:
         return
     from trainc.kubernetes.validation.field_messages import called
 
     text = str(value)
-    meant = int(text, 8) if text.isdigit() and set(text) <= set("01234567") else -1
+    octal = int(text, 8) if text.isdigit() and set(text) <= set("01234567") else -1
     found.report(
         FILE_MODE,
         at,
-        f"{called(at)} is {value}, and must be from 0 to 511, which is 0777 in octal",
-        f"write 0{text} with a zero before it, or {meant}, which is the same in decimal"
-        if 0 <= meant <= MOST
-        else "for example 0644, or 420 in decimal",
+        f"{called(at)} must be from 0 to 511 (0777 in octal), not {value}",
+        f"use 0{text} with a leading zero, or {octal} in decimal"
+        if 0 <= octal <= MAX_MODE
+        else "use a mode such as 0644, or 420 in decimal",
         field=cluster_field(named),
     )
 
 
 def inside(found: PodViolations, at: At, value: str, *, named: At = None) -> None:
-    """The path of a file in a volume: as `below`, and nothing that begins with two dots, which a kubelet has."""
+    """Check a file's path in a volume: as `below`, and it must not begin with `..`, which the kubelet reserves."""
     below(found, at, value, named=named)
     if value.startswith("..") and value != ".." and not value.startswith("../"):
-        _leads_out(found, at, value, 'begins with ".."', "give the file another name", named)
+        _outside(found, at, value, 'begins with ".."', "rename the file", named)
 
 
 def below(found: PodViolations, at: At, value: str, *, named: At = None) -> None:
-    """A path that is relative, and leads nowhere but down."""
+    """Check a relative path, which must not leave its directory."""
     if value[:1] == "/":
-        _leads_out(found, at, value, "is absolute", f"write {value.lstrip('/') or 'a relative path'}", named)
-    no_way_up(found, at, value, named=named)
+        _outside(found, at, value, "is absolute", f"use {value.lstrip('/') or 'a relative path'}", named)
+    no_parent(found, at, value, named=named)
 
 
-def no_way_up(found: PodViolations, at: At, value: str, *, named: At = None) -> None:
-    """A path without two dots as one of its steps."""
+def no_parent(found: PodViolations, at: At, value: str, *, named: At = None) -> None:
+    """Check that no element of a path is `..`."""
     if ".." in value and ".." in value.split("/"):
-        _leads_out(found, at, value, 'has ".." in it', "write the path that is meant, without going up", named)
+        _outside(found, at, value, 'has ".." in it', "use a path without ..", named)
 
 
 def not_absolute(found: PodViolations, at: At, value: str) -> None:
-    """Complain of a path that must be absolute, and is not."""
+    """Report a path that must be absolute and is not."""
     from trainc.kubernetes.structural.hints import shown
     from trainc.kubernetes.validation.field_messages import called
 
-    found.report(PATTERN, at, f"{called(at)} is {shown(value)}, and must be absolute", f"write /{value}")
+    found.report(PATTERN, at, f"{called(at)} must be absolute, not {shown(value)}", f"use /{value}")
 
 
-def _leads_out(found: PodViolations, at: At, value: str, why: str, help: str, named: At) -> None:
+def _outside(found: PodViolations, at: At, value: str, why: str, help: str, named: At) -> None:
     from trainc.kubernetes.structural.hints import shown
     from trainc.kubernetes.validation.field_messages import called
 
-    found.report(PATH_LEADS_OUT, at, f"{called(at)} is {shown(value)}, which {why}", help, field=cluster_field(named))
+    found.report(PATH_LEADS_OUT, at, f"{called(at)} {shown(value)} {why}", help, field=cluster_field(named))

@@ -1,6 +1,6 @@
-"""The Job itself: how many pods, when it has failed, and its labels.
+"""The API server's rules for the Job itself: its pod counts, failure limits and labels.
 
-Its policies (`policies`) and a selector of its own (`selector`) are looked at where it has them.
+The Job's policies (`policies`) and its own selector (`selector`) are checked if they are set.
 """
 
 from __future__ import annotations
@@ -15,16 +15,14 @@ from trainc.kubernetes.violations import REQUIRED
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import At, Tree
 
-BACKOFF_LIMIT_PER_INDEX: Final = Declaration(
-    "backoff-limit-per-index", ("job",), "A limit of failures per index does not fit the Job"
-)
+BACKOFF_LIMIT_PER_INDEX: Final = Declaration("backoff-limit-per-index", ("job",), "Invalid failure limit per index")
 
-MOST_PODS_AT_ONCE: Final = 100_000
-"""Of an indexed Job."""
-MANY: Final = 100_000
-"""So many completions change what is allowed besides a limit per index."""
-MOST_WITH_MANY: Final = 10_000
-MOST_FAILED: Final = 100_000
+MAX_PARALLELISM: Final = 100_000
+"""The limit for an indexed Job."""
+MANY_COMPLETIONS: Final = 100_000
+"""With more completions and backoffLimitPerIndex, stricter limits apply."""
+MAX_WITH_MANY: Final = 10_000
+MAX_FAILED_INDEXES: Final = 100_000
 
 SPEC: Final[dict[str, FieldRule]] = {
     "activeDeadlineSeconds": at_least(0),
@@ -40,18 +38,18 @@ SPEC: Final[dict[str, FieldRule]] = {
     "successPolicy": late("policies", "success_policy"),
     "ttlSecondsAfterFinished": at_least(0),
 }
-"""The fields that can be looked at one by one."""
+"""The fields that can be checked independently."""
 _spec: Final = fields(SPEC)
 
 
 def job(found: PodViolations, at: At, job: Tree) -> None:
-    """A whole Job."""
+    """Check a whole Job."""
     spec, place = job["spec"], (at, "spec")
     found.job = spec
-    own = job.get("metadata") or {}
-    if "labels" in own or "annotations" in own:
+    own_metadata = job.get("metadata") or {}
+    if "labels" in own_metadata or "annotations" in own_metadata:
         for key, rule in (("labels", metadata.labels), ("annotations", metadata.annotation_keys)):
-            rule(found, ((at, "metadata"), key), own.get(key) or {}, field=f"metadata.{key}")
+            rule(found, ((at, "metadata"), key), own_metadata.get(key) or {}, field=f"metadata.{key}")
     _spec(found, place, spec)
     if spec.get("completionMode") == "Indexed":
         indexed(found, place, spec)
@@ -65,9 +63,9 @@ def job(found: PodViolations, at: At, job: Tree) -> None:
         found.report(
             BACKOFF_LIMIT_PER_INDEX,
             (place, "backoffLimitPerIndex"),
-            "maxFailedIndexes says how many indexes may fail, and no backoffLimitPerIndex when one has failed",
+            "maxFailedIndexes requires backoffLimitPerIndex, which defines when an index has failed",
             "add backoffLimitPerIndex, or remove maxFailedIndexes",
-            related=(("the limit of failed indexes", (place, "maxFailedIndexes")),),
+            related=(("maxFailedIndexes", (place, "maxFailedIndexes")),),
         )
     labels = found.metadata.get("labels") or {}
     if spec.get("manualSelector") or "selector" in spec or any(key in labels for key in metadata.GENERATED):
@@ -78,55 +76,58 @@ def job(found: PodViolations, at: At, job: Tree) -> None:
 
 
 def indexed(found: PodViolations, place: At, spec: Tree) -> None:
-    """What holds of a Job whose pods have an index. JobSet has seen to it that their host names are short enough."""
+    """Check a Job whose pods have an index. JobSet ensures that their host names are short enough."""
     parallelism, completions = spec.get("parallelism"), spec.get("completions")
     if completions is None:
         if parallelism is not None:  # else both are 1
             found.report(
                 REQUIRED,
                 (place, "completions"),
-                f"the Job has parallelism {parallelism} and no completions, which an indexed Job needs",
-                f"add `completions: {parallelism}`, or remove parallelism where one pod is meant",
+                f"the Job sets parallelism {parallelism} but no completions, which an indexed Job requires",
+                f"add `completions: {parallelism}`, or remove parallelism to run one pod",
             )
         completions = 1 if parallelism is None else None
-    if parallelism is not None and parallelism > MOST_PODS_AT_ONCE:
+    if parallelism is not None and parallelism > MAX_PARALLELISM:
         from trainc.kubernetes.validation import field_messages
 
-        field_messages.out_of_range(found, (place, "parallelism"), parallelism, 0, MOST_PODS_AT_ONCE)
+        field_messages.out_of_range(found, (place, "parallelism"), parallelism, 0, MAX_PARALLELISM)
     if "maxFailedIndexes" in spec or "backoffLimitPerIndex" in spec:
         failed_indexes(found, place, spec, completions)
 
 
 def failed_indexes(found: PodViolations, at: At, spec: Tree, completions: int | None) -> None:
-    """How many indexes may fail, and what that asks of a very large Job."""
-    most, limit = spec.get("maxFailedIndexes"), "backoffLimitPerIndex" in spec
+    """Check the number of indexes that may fail, and the limits of a very large Job."""
+    max_failed, limit = spec.get("maxFailedIndexes"), "backoffLimitPerIndex" in spec
     place = (at, "maxFailedIndexes")
-    large = completions is not None and completions > MANY and limit
-    if most is not None:
+    large = completions is not None and completions > MANY_COMPLETIONS and limit
+    if max_failed is not None:
         for bound, why in (
             (completions, "completions"),
-            (MOST_FAILED, "the most of any Job"),
-            (MOST_WITH_MANY if large else None, f"the most of a Job with more than {MANY} completions"),
+            (MAX_FAILED_INDEXES, "the limit of any Job"),
+            (MAX_WITH_MANY if large else None, f"the limit of a Job with more than {MANY_COMPLETIONS} completions"),
         ):
-            if bound is not None and most > bound:
+            if bound is not None and max_failed > bound:
                 found.report(
-                    BACKOFF_LIMIT_PER_INDEX, place, f"maxFailedIndexes is {most}, above {why}, {bound}", "lower it"
+                    BACKOFF_LIMIT_PER_INDEX,
+                    place,
+                    f"maxFailedIndexes {max_failed} exceeds {why}, {bound}",
+                    f"lower it to {bound} or less",
                 )
                 break
     elif large:
         found.report(
             BACKOFF_LIMIT_PER_INDEX,
             place,
-            f"a Job of {completions} completions with a limit per index needs maxFailedIndexes",
-            f"add maxFailedIndexes, at most {MOST_WITH_MANY}",
-            related=(("its completions", (at, "completions")),),
+            f"a Job with {completions} completions and backoffLimitPerIndex requires maxFailedIndexes",
+            f"add maxFailedIndexes, at most {MAX_WITH_MANY}",
+            related=(("completions", (at, "completions")),),
         )
-    if large and spec.get("parallelism", 1) > MOST_WITH_MANY:
+    if large and spec.get("parallelism", 1) > MAX_WITH_MANY:
         found.report(
             BACKOFF_LIMIT_PER_INDEX,
             (at, "parallelism"),
-            f"parallelism is {spec['parallelism']}, and a Job of more than {MANY} completions with a limit per index "
-            f"may run {MOST_WITH_MANY} pods at once",
-            f"lower it to {MOST_WITH_MANY}",
-            related=(("its completions", (at, "completions")),),
+            f"parallelism is {spec['parallelism']}, but a Job with more than {MANY_COMPLETIONS} completions and "
+            f"backoffLimitPerIndex may run at most {MAX_WITH_MANY} pods at once",
+            f"lower it to {MAX_WITH_MANY}",
+            related=(("completions", (at, "completions")),),
         )

@@ -1,7 +1,7 @@
-"""Labels and annotations: of a pod template, of a Job, and the labels that selectors ask for.
+"""The API server's rules for the labels and annotations of pod templates and Jobs, and for selected labels.
 
 Reads    a mapping of strings.
-Adds     violations whose paths have the key, and whose field is the mapping's, as the cluster spells it.
+Adds     violations whose paths include the key, and whose field is that of the mapping, as in the API server's errors.
 Source   Kubernetes 1.36: the validation of metadata, and of label selectors.
 """
 
@@ -16,18 +16,16 @@ from trainc.kubernetes.violations import ANNOTATIONS_TOO_BIG, INVALID_ANNOTATION
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import At
 
-_MOST_BYTES: Final = 256 * 1024
-_ENDS: Final = "use letters, digits, `-`, `_` and `.`, the first and the last a letter or a digit"
+_MAX_BYTES: Final = 256 * 1024
+_LABEL_FORM: Final = "use letters, digits, `-`, `_` and `.`, and begin and end with a letter or a digit"
 GENERATED: Final = ("batch.kubernetes.io/controller-uid", "batch.kubernetes.io/job-name", "controller-uid", "job-name")
-"""The labels that the API server gives the pods of a Job, to find them again."""
-_NONE_SUCH: Final = (
-    "no label can have this value, so nothing would be found by it; write it as those that are meant have it"
-)
+"""The labels that the API server adds to a Job's pods for the Job's selector."""
+_NO_MATCH: Final = "use the value of an existing label; no object can have this one"
 
 
 @lru_cache(maxsize=1024)
 def good_key(key: str) -> bool:
-    """Whether a text can be the key of a label. The same few keys are in all pods."""
+    """Return whether a text is a valid label key. Results are cached: pods share the same few keys."""
     from trainc.kubernetes import names
 
     return not names.is_qualified_name(key)
@@ -35,37 +33,36 @@ def good_key(key: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def good_value(value: str) -> bool:
-    """Whether a text can be the value of a label."""
+    """Return whether a text is a valid label value."""
     from trainc.kubernetes import names
 
     return not names.is_label_value(value)
 
 
-def labels(
-    found: PodViolations, at: At, values: dict[str, str], *, field: str = "", selected: str = _NONE_SUCH
-) -> None:
-    """Keys and values of labels; without `field`, of those that a selector asks for, with its way out."""
+def labels(found: PodViolations, at: At, values: dict[str, str], *, field: str = "", selected: str = _NO_MATCH) -> None:
+    """Check label keys and values; without `field`, those that a selector matches, for which `selected` is the help."""
     for key, value in values.items():
         if not good_key(key):
             from trainc.kubernetes.validation import field_messages
 
             field_messages.bad_key(found, (at, key), key, declared=INVALID_LABEL, field=field or field_of(at), key=True)
         if not good_value(value):
-            way_out = f"{_ENDS}; or make it an annotation" if field else selected
-            bad_value(found, (at, key), value, key, field=field or field_of(at), help=way_out)
+            help = f"{_LABEL_FORM}; or make it an annotation" if field else selected
+            bad_value(found, (at, key), value, key, field=field or field_of(at), help=help)
 
 
-def bad_value(found: PodViolations, at: At, value: str, name: str, *, field: str = "", help: str = _NONE_SUCH) -> None:
-    """A text that can be no label's value; `name` is what the sentence calls it."""
+def bad_value(found: PodViolations, at: At, value: str, name: str, *, field: str = "", help: str = _NO_MATCH) -> None:
+    """Report an invalid label value; `name` is the field or label name in the message."""
     from trainc.kubernetes import misnamed
     from trainc.kubernetes.structural.hints import shortened, shown
 
-    message = f"{shortened(name)} is {shown(value)}, which {misnamed.fault(value, misnamed.QUALIFIED, 63)}"
+    fault = misnamed.fault(value, misnamed.QUALIFIED, 63)
+    message = f"invalid label value for {shortened(name)}: {shown(value)} {fault}"
     found.report(INVALID_LABEL, at, message, help, field=field)
 
 
 def annotation_keys(found: PodViolations, at: At, values: dict[str, str], *, field: str = "") -> None:
-    """The keys of annotations, and how much all of them take."""
+    """Check annotation keys and the total size of the annotations."""
     for key in values:
         if not good_key(key.lower()):
             from trainc.kubernetes.validation import field_messages
@@ -73,9 +70,9 @@ def annotation_keys(found: PodViolations, at: At, values: dict[str, str], *, fie
             field_messages.bad_key(
                 found, (at, key), key, declared=INVALID_ANNOTATION, field=field or field_of(at), key=True
             )
-    # A character takes four bytes at most, so hardly any annotations have to be encoded.
-    if 4 * sum(map(len, [*values, *values.values()])) > _MOST_BYTES:
+    # A character has at most four bytes, so the annotations rarely have to be encoded.
+    if 4 * sum(map(len, [*values, *values.values()])) > _MAX_BYTES:
         size = sum(len(text.encode("utf-8", "surrogatepass")) for text in [*values, *values.values()])
-        if size > _MOST_BYTES:
-            message = f"the annotations take {size} bytes, and may take {_MOST_BYTES}"
-            found.report(ANNOTATIONS_TOO_BIG, at, message, "put the data into a ConfigMap", field=field)
+        if size > _MAX_BYTES:
+            message = f"the annotations take {size} bytes; the limit is {_MAX_BYTES}"
+            found.report(ANNOTATIONS_TOO_BIG, at, message, "move the data to a ConfigMap", field=field)

@@ -1,6 +1,6 @@
-"""Where a container has the pod's volumes: as folders, or as block devices.
+"""The mounts and block devices of a container.
 
-The cluster says no index where it means the path below a volume, or how a mount is shared with the node.
+The API server's errors have no index for the path inside a volume and for the propagation of a mount.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from trainc.kubernetes.validation.combinators import PodViolations, field_of
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import At, Tree
 
-BLOCK_DEVICE: Final = Declaration("block-device", ("job",), "A volume cannot be used as a block device")
-MOUNT_PATH_TAKEN: Final = Declaration("mount-path-taken", ("job",), "Two volumes are at the same path of a container")
-MOUNT_MODE: Final = Declaration("mount-mode", ("job",), "A mount is shared or read-only in a way that it cannot be")
-SUB_PATH: Final = Declaration("sub-path", ("job",), "A path leads out of its volume")
-VOLUME_MISSING: Final = Declaration("volume-missing", ("job",), "A container uses a volume that the pod does not have")
+BLOCK_DEVICE: Final = Declaration("block-device", ("job",), "Invalid block device volume")
+MOUNT_PATH_TAKEN: Final = Declaration("mount-path-taken", ("job",), "Duplicate mount path")
+MOUNT_MODE: Final = Declaration("mount-mode", ("job",), "Invalid mount propagation or read-only mode")
+SUB_PATH: Final = Declaration("sub-path", ("job",), "Path outside its volume")
+VOLUME_MISSING: Final = Declaration("volume-missing", ("job",), "Unknown volume")
 PROPAGATIONS: Final = ("None", "HostToContainer", "Bidirectional")
 RECURSIVE: Final = ("Disabled", "IfPossible", "Enabled")
 CLAIMS: Final = ("persistentVolumeClaim", "ephemeral")
-"""The sources of a volume that can be a block device."""
+"""The volume sources that can be block devices."""
 
 
 def of_container(found: PodViolations, at: At, container: Tree) -> None:
-    """The mounts and devices of one container."""
+    """Check the mounts and devices of one container."""
     mounts, devices = container.get("volumeMounts") or (), container.get("volumeDevices") or ()
     here: At = (at, "volumeMounts")
     places: dict[str, At] = {}
@@ -38,7 +38,7 @@ def of_container(found: PodViolations, at: At, container: Tree) -> None:
 
 
 def no_volume(found: PodViolations, at: At, name: str) -> None:
-    """Complain of a volume that is not there, or counts as missing because it is refused itself."""
+    """Report a volume that does not exist, or that does not count because it is itself invalid."""
     from trainc.kubernetes.structural.hints import shown
     from trainc.nearest import nearest
 
@@ -47,8 +47,8 @@ def no_volume(found: PodViolations, at: At, name: str) -> None:
         found.report(
             VOLUME_MISSING,
             at,
-            f"the volume {shown(name)} counts as missing, since it is refused itself",
-            "put the volume right",
+            f"volume {shown(name)} counts as missing because it is itself invalid",
+            "fix the volume",
             related=(("the volume", there),) if there else (),
         )
         return
@@ -56,16 +56,16 @@ def no_volume(found: PodViolations, at: At, name: str) -> None:
     found.report(
         VOLUME_MISSING,
         at,
-        f"no volume of the pod is called {shown(name)}",
+        f"the pod has no volume named {shown(name)}",
         f"did you mean {near}?"
         if near
-        else f"add it to the pod's volumes: `- {{name: {name}, persistentVolumeClaim: {{claimName: ...}}}}`, or with "
+        else f"add it to the pod's volumes: `- {{name: {name}, persistentVolumeClaim: {{claimName: ...}}}}`, or use "
         "another source, such as emptyDir for scratch space",
     )
 
 
 def volume_at(found: PodViolations, at: At, name: str) -> At:
-    """The place of a volume of the pod, of which `at` is a place."""
+    """Return the place of a volume in the pod that contains the place `at`."""
     while at is not None and at[1] != "spec":
         at = at[0]
     for index, volume in enumerate(found.pod.get("volumes") or ()):
@@ -82,7 +82,7 @@ def _mount(found: PodViolations, at: At, mount: Tree, container: Tree, places: d
         no_volume(found, (at, "name"), name)
     first = places.setdefault(path, at)
     if first is not at and path:
-        _taken(found, (at, "mountPath"), path, (first, "mountPath"))
+        _duplicate_path(found, (at, "mountPath"), path, (first, "mountPath"))
     if "subPath" in mount or "subPathExpr" in mount:
         _sub_paths(found, at, mount)
     if "mountPropagation" in mount:
@@ -95,25 +95,25 @@ def _incomplete(found: PodViolations, at: At, mount: Tree) -> None:
     from trainc.kubernetes.validation import field_messages
 
     if not mount.get("name"):
-        field_messages.missing(found, (at, "name"), "name a volume of the pod")
+        field_messages.missing(found, (at, "name"), "set the name of a volume of the pod")
     if not mount.get("mountPath"):
-        field_messages.missing(found, (at, "mountPath"), "say where the container finds the volume: mountPath: /data")
+        field_messages.missing(found, (at, "mountPath"), "set the path in the container, for example mountPath: /data")
 
 
-def _taken(found: PodViolations, at: At, path: str, first: At) -> None:
+def _duplicate_path(found: PodViolations, at: At, path: str, first: At) -> None:
     from trainc.kubernetes.structural.hints import shown
 
     found.report(
         MOUNT_PATH_TAKEN,
         at,
-        f"two volumes of the container are at {shown(path)}",
-        "give one of them another path",
+        f"two volumes of the container use the path {shown(path)}",
+        "change one of the paths",
         related=(("the other one", first),),
     )
 
 
 def _sub_paths(found: PodViolations, at: At, mount: Tree) -> None:
-    """The folder or file of a volume that is mounted, as it is or with variables in it."""
+    """Check the directory or file of a volume that is mounted, with or without variables in its path."""
     assert at is not None
     for key in ("subPath", "subPathExpr"):
         path = mount.get(key)
@@ -123,8 +123,8 @@ def _sub_paths(found: PodViolations, at: At, mount: Tree) -> None:
             found.report(
                 SUB_PATH,
                 (at, key),
-                "a mount has subPath or subPathExpr, and this one has both",
-                "keep the one that is meant: subPathExpr is the one with variables, as in $(POD_NAME)",
+                "the mount sets both subPath and subPathExpr",
+                "remove one of them; only subPathExpr expands variables, as in $(POD_NAME)",
                 related=(("subPath", (at, "subPath")),),
             )
         if path.startswith("/") or ".." in path.split("/"):
@@ -132,14 +132,14 @@ def _sub_paths(found: PodViolations, at: At, mount: Tree) -> None:
             found.report(
                 SUB_PATH,
                 (at, key),
-                f"{key} is {path}, which is no path inside a volume: {why}",
-                "write the path as seen from the top of the volume: logs/run-1",
+                f"{key} {path} is not a path inside the volume: {why}",
+                "use a path relative to the volume, for example logs/run-1",
                 field=field_of((at[0], key)),
             )
 
 
 def _propagation(found: PodViolations, at: At, propagation: str, container: Tree) -> None:
-    """Whether what is mounted below a mount is seen on the node, and here what the node mounts."""
+    """Check how later mounts below this mount propagate between the container and the node."""
     from trainc.kubernetes.validation import field_messages
 
     assert at is not None
@@ -150,14 +150,14 @@ def _propagation(found: PodViolations, at: At, propagation: str, container: Tree
         found.report(
             MOUNT_MODE,
             (at, "mountPropagation"),
-            "mountPropagation is Bidirectional, and the container is not privileged",
-            "write HostToContainer, which any container may; or securityContext: {privileged: true}",
+            "mountPropagation Bidirectional requires a privileged container",
+            "use HostToContainer, or set securityContext: {privileged: true}",
             field=field,
         )
 
 
 def _recursive(found: PodViolations, at: At, mount: Tree) -> None:
-    """Whether what is mounted below a mount is read-only as well."""
+    """Check whether mounts below this mount are read-only as well."""
     from trainc.kubernetes.validation import field_messages
 
     assert at is not None
@@ -169,16 +169,16 @@ def _recursive(found: PodViolations, at: At, mount: Tree) -> None:
         found.report(
             MOUNT_MODE,
             here,
-            f"recursiveReadOnly is {value}, and the mount is not read-only",
-            "write readOnly: true as well",
+            f"recursiveReadOnly {value} requires a read-only mount",
+            "set readOnly: true",
             field=field,
         )
     if value in RECURSIVE[1:] and propagation not in (None, "None"):
         found.report(
             MOUNT_MODE,
             here,
-            f"recursiveReadOnly is {value}, and mountPropagation lets mounts in",
-            "remove one of the two",
+            f"recursiveReadOnly {value} cannot be combined with mountPropagation",
+            "remove one of them",
             field=field,
             related=(("mountPropagation", (at, "mountPropagation")),),
         )
@@ -195,33 +195,35 @@ def _devices(found: PodViolations, at: At, devices: list[Tree]) -> None:
         if name:
             _device(found, (here, "name"), name, names)
         else:
-            field_messages.missing(found, (here, "name"), "name a volume of the pod that is a claim")
+            field_messages.missing(found, (here, "name"), "set the name of a volume with a claim")
         if not path:
-            field_messages.missing(found, (here, "devicePath"), "say which device it is: devicePath: /dev/xvda")
+            field_messages.missing(
+                found, (here, "devicePath"), "set the device path, for example devicePath: /dev/xvda"
+            )
         elif ".." in path.split("/"):
             found.report(
                 BLOCK_DEVICE,
                 (here, "devicePath"),
-                f'devicePath is {path}, and there may be no ".." in it',
-                "write the path without ..",
+                f'devicePath {path} has ".." in it',
+                "use a path without ..",
             )
         elif path in paths:
-            _taken(found, (here, "devicePath"), path, paths[path])
+            _duplicate_path(found, (here, "devicePath"), path, paths[path])
         else:
             paths[path] = (here, "devicePath")
 
 
 def _device(found: PodViolations, at: At, name: str, names: dict[str, At]) -> None:
-    """The volume of a device; `names` has the places of those before, and gets this one."""
+    """Check a device's volume; `names` maps earlier names to their places and is updated."""
     from trainc.kubernetes.structural.hints import shown
 
     if name in names:
         found.report(
             BLOCK_DEVICE,
             at,
-            f"the volume {shown(name)} is two devices of the container",
-            "keep one of them",
-            related=(("the first one", names[name]),),
+            f"volume {shown(name)} is used for two devices of the container",
+            "remove one of them",
+            related=(("the first device", names[name]),),
         )
     names.setdefault(name, at)
     volume = found.volumes.get(name)
@@ -231,14 +233,14 @@ def _device(found: PodViolations, at: At, name: str, names: dict[str, At]) -> No
         found.report(
             BLOCK_DEVICE,
             at,
-            f"the volume {shown(name)} is no claim, and only a claim can be a block device",
-            "name a volume with persistentVolumeClaim or ephemeral, or mount this one: volumeMounts",
+            f"volume {shown(name)} is not a claim, which a block device requires",
+            "use a volume with persistentVolumeClaim or ephemeral, or mount this one with volumeMounts",
             related=(("the volume", volume_at(found, at, name)),),
         )
 
 
 def _both(found: PodViolations, at: At, container: Tree) -> None:
-    """Volumes and paths that are a mount as well as a device. Of the mounts of one volume the last counts."""
+    """Report volumes and paths that are both a mount and a device. For each volume, only its last mount counts."""
     mounts, devices = container["volumeMounts"], container["volumeDevices"]
     for one, other, path, other_path in (
         ("volumeMounts", "volumeDevices", "mountPath", "devicePath"),
@@ -252,7 +254,7 @@ def _both(found: PodViolations, at: At, container: Tree) -> None:
             if name and name in there:
                 _mount_and_device(found, (here, "name"), name, (there[name], "name"))
             if place and place in paths:
-                _taken(found, (here, path), place, (paths[place], other_path))
+                _duplicate_path(found, (here, path), place, (paths[place], other_path))
 
 
 def _mount_and_device(found: PodViolations, at: At, name: str, other: At) -> None:
@@ -261,7 +263,7 @@ def _mount_and_device(found: PodViolations, at: At, name: str, other: At) -> Non
     found.report(
         BLOCK_DEVICE,
         at,
-        f"the volume {shown(name)} is mounted, and a block device of the same container",
+        f"volume {shown(name)} is both mounted and a block device in the same container",
         "remove the mount or the device",
         related=(("the other one", other),),
     )

@@ -1,6 +1,6 @@
-"""A pod's network and its host's namespaces: host aliases, name servers, host name, users.
+"""The API server's rules for a pod's network and host namespaces: host aliases, name servers, host name, users.
 
-Source   Kubernetes 1.36: the API server's validation of these. Addresses are read strictly.
+Source   Kubernetes 1.36: the API server's validation of these fields. IP addresses are parsed strictly.
 """
 
 from __future__ import annotations
@@ -15,50 +15,48 @@ from trainc.kubernetes.violations import INVALID_NAME, REQUIRED, TOO_LONG, TOO_M
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import At, Tree
 
-HOST_NAMESPACES: Final = Declaration(
-    "host-namespaces", ("job",), "A field does not go with the host's namespaces, or with the pod's own"
-)
-INVALID_IP: Final = Declaration("invalid-ip", ("job",), "An IP address is not valid")
-NO_NAME_SERVER: Final = Declaration("no-name-server", ("job",), "dnsPolicy is None, and there is no name server")
+HOST_NAMESPACES: Final = Declaration("host-namespaces", ("job",), "Field conflicts with host or pod namespaces")
+INVALID_IP: Final = Declaration("invalid-ip", ("job",), "Invalid IP address")
+NO_NAME_SERVER: Final = Declaration("no-name-server", ("job",), "Missing name server with dnsPolicy None")
 
-_MOST_NAME_SERVERS: Final = 3
-_MOST_SEARCHES: Final = 32
-_MOST_SEARCH_CHARACTERS: Final = 2048
-_MOST_OF_A_HOST_NAME: Final = 64
+_MAX_NAME_SERVERS: Final = 3
+_MAX_SEARCHES: Final = 32
+_MAX_SEARCH_CHARACTERS: Final = 2048
+_MAX_HOST_NAME: Final = 64
 _OCTETS: Final = frozenset(map(str, range(256)))
 _LABEL: Final = "_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?"
 _SEARCH: Final = re.compile(rf"{_LABEL}(\.{_LABEL})*")
 
 
 def ip(found: PodViolations, at: At, value: str) -> None:
-    """The rule of an IP address."""
+    """Check an IP address."""
     octets = value.split(".")
     if len(octets) == 4 and _OCTETS.issuperset(octets):
         return
     import ipaddress
 
-    why, way_out = "is no IP address", "write one such as 10.9.8.7 or 2001:db8::1"
+    why, help = "is not an IP address", "use an address such as 10.9.8.7 or 2001:db8::1"
     try:
         address = ipaddress.IPv6Address(value)
     except ValueError:
         plain = [octet.lstrip("0") or "0" for octet in octets if octet.isdigit()]
         if len(octets) == len(plain) == 4 and _OCTETS.issuperset(plain):
-            why, way_out = "has a zero in front of a number", f"write {'.'.join(plain)}"
+            why, help = "has a number with a leading zero", f"use {'.'.join(plain)}"
         elif not value:
             why = "is empty"
     else:
         if address.ipv4_mapped is None and "%" not in value:
             return
         if address.ipv4_mapped is not None:
-            why, way_out = "is an IPv4 address written as IPv6", f"write {address.ipv4_mapped}"
+            why, help = "is an IPv4 address in IPv6 notation", f"use {address.ipv4_mapped}"
     from trainc.kubernetes.structural.hints import shown
     from trainc.kubernetes.validation import field_messages
 
-    found.report(INVALID_IP, at, f"{field_messages.called(at)} is {shown(value)}, which {why}", way_out)
+    found.report(INVALID_IP, at, f"{field_messages.called(at)} {shown(value)} {why}", help)
 
 
 def host_aliases(found: PodViolations, at: At, value: list[Tree]) -> None:
-    """Lines for the pod's hosts file."""
+    """Check the entries for the pod's hosts file."""
     for index, alias in enumerate(value):
         place = (at, index)
         ip(found, (place, "ip"), alias.get("ip", ""))
@@ -67,28 +65,28 @@ def host_aliases(found: PodViolations, at: At, value: list[Tree]) -> None:
 
 
 def dns_policy_none(found: PodViolations, at: At, value: str) -> None:
-    """A dnsPolicy of None, which leaves all to dnsConfig."""
+    """Check `dnsPolicy: None`, which requires a name server in dnsConfig."""
     assert at is not None
     config = found.pod.get("dnsConfig")
     if not (config and config.get("nameservers")):
         place = (at[0], "dnsConfig") if config is None else ((at[0], "dnsConfig"), "nameservers")
-        message = f"dnsPolicy is {value}, and dnsConfig names no name server"
-        way_out = "add dnsConfig.nameservers, or remove dnsPolicy"
-        found.report(NO_NAME_SERVER, place, message, way_out, related=(("dnsPolicy", at),))
+        message = f"dnsPolicy {value} requires a name server in dnsConfig"
+        help = "add dnsConfig.nameservers, or remove dnsPolicy"
+        found.report(NO_NAME_SERVER, place, message, help, related=(("dnsPolicy", at),))
 
 
 def dns_config(found: PodViolations, at: At, value: Tree) -> None:
-    """Name servers, search domains and options; without a name server that is needed, nothing else is looked at."""
+    """Check name servers, search domains and options; if a required name server is missing, check nothing else."""
     servers, searches = value.get("nameservers") or [], value.get("searches") or []
     if found.pod.get("dnsPolicy") == "None" and not servers:
         return
-    _at_most(found, (at, "nameservers"), len(servers), _MOST_NAME_SERVERS, "name servers")
+    _at_most(found, (at, "nameservers"), len(servers), _MAX_NAME_SERVERS, "name servers")
     for index, server in enumerate(servers):
         ip(found, ((at, "nameservers"), index), server)
-    _at_most(found, (at, "searches"), len(searches), _MOST_SEARCHES, "search domains")
+    _at_most(found, (at, "searches"), len(searches), _MAX_SEARCHES, "search domains")
     length = len(" ".join(searches).encode("utf-8", "surrogatepass"))
-    if length > _MOST_SEARCH_CHARACTERS:
-        message = f"the search domains have {length} characters together, and may have {_MOST_SEARCH_CHARACTERS}"
+    if length > _MAX_SEARCH_CHARACTERS:
+        message = f"the search domains have {length} characters in total; the limit is {_MAX_SEARCH_CHARACTERS}"
         found.report(TOO_LONG, (at, "searches"), message, "remove some of them")
     for index, search in enumerate(searches):
         _search(found, ((at, "searches"), index), search)
@@ -96,12 +94,12 @@ def dns_config(found: PodViolations, at: At, value: Tree) -> None:
         if not option.get("name"):
             place = ((at, "options"), index)
             message = f"options[{index}] has no name, which is required"
-            found.report(REQUIRED, (place, "name"), message, "add its name", field=field_of(place))
+            found.report(REQUIRED, (place, "name"), message, "add a name", field=field_of(place))
 
 
-def _at_most(found: PodViolations, at: At, count: int, most: int, what: str) -> None:
-    if count > most:
-        message = f"there are {count} {what}, and there may be {most}"
+def _at_most(found: PodViolations, at: At, count: int, maximum: int, noun: str) -> None:
+    if count > maximum:
+        message = f"the pod has {count} {noun}; the limit is {maximum}"
         found.report(TOO_MANY_ITEMS, at, message, "remove some of them")
 
 
@@ -113,51 +111,56 @@ def _search(found: PodViolations, at: At, value: str) -> None:
         from trainc.kubernetes.validation import field_messages
 
         why = misnamed.fault(name, misnamed.SUBDOMAIN + "_", 253)
-        way_out = "use lower-case letters, digits, `-`, `_` and `.`"
-        found.report(INVALID_NAME, at, f"{field_messages.called(at)} is {shown(value)}, which {why}", way_out)
+        help = "use lower-case letters, digits, `-`, `_` and `.`"
+        found.report(
+            INVALID_NAME, at, f"{field_messages.called(at)} is not a valid search domain: {shown(value)} {why}", help
+        )
 
 
 def host_users(found: PodViolations, at: At, value: bool) -> None:
-    """`hostUsers: false`, which gives the pod users of its own; two of the three fields have odd names in the error."""
+    """Check `hostUsers: false`, which gives the pod its own users. The API server misspells two of the fields."""
     assert at is not None
     if value:
         return
     spec = at[0]
     related = (("hostUsers", at),)
-    for key, spelled in (("hostNetwork", "hostNetwork"), ("hostPID", "HostPID"), ("hostIPC", "HostIPC")):
+    for key, cluster_name in (("hostNetwork", "hostNetwork"), ("hostPID", "HostPID"), ("hostIPC", "HostIPC")):
         if found.pod.get(key):
-            message = f"{key} does not go with hostUsers: false"
-            field = f"{field_of(spec)}.{spelled}"
-            found.report(HOST_NAMESPACES, (spec, key), message, "remove one of them", field=field, related=related)
+            message = f"{key} cannot be combined with hostUsers: false"
+            field = f"{field_of(spec)}.{cluster_name}"
+            found.report(
+                HOST_NAMESPACES, (spec, key), message, f"remove {key} or hostUsers", field=field, related=related
+            )
     for place, container in every_container(spec, found.pod):
         if container.get("volumeDevices"):
-            message = "volumeDevices do not go with hostUsers: false"
-            way_out = "mount the volume as a file system, or remove hostUsers"
-            found.report(HOST_NAMESPACES, (place, "volumeDevices"), message, way_out, related=related)
+            message = "volumeDevices cannot be combined with hostUsers: false"
+            help = "mount the volume as a file system, or remove hostUsers"
+            found.report(HOST_NAMESPACES, (place, "volumeDevices"), message, help, related=related)
 
 
 def share_process_namespace(found: PodViolations, at: At, value: bool) -> None:
-    """One process namespace for all containers, which cannot be the host's at the same time."""
+    """Check that the containers' shared process namespace is not combined with the host's."""
     assert at is not None
     if value and found.pod.get("hostPID"):
-        message = "shareProcessNamespace does not go with hostPID"
+        message = "shareProcessNamespace cannot be combined with hostPID"
         field = f"{field_of(at[0])}.securityContext.shareProcessNamespace"
         related = (("hostPID", (at[0], "hostPID")),)
         found.report(
-            HOST_NAMESPACES, at, message, "remove shareProcessNamespace: with hostPID the containers see one another",
+            HOST_NAMESPACES, at, message,
+            "remove shareProcessNamespace; with hostPID, the containers see each other's processes",
             field=field, related=related,
         )  # fmt: skip
 
 
 def hostname_override(found: PodViolations, at: At, value: str) -> None:
-    """A host name with dots that replaces every other."""
+    """Check a host name that may have dots and replaces every other host name of the pod."""
     assert at is not None
-    if len(value.encode("utf-8", "surrogatepass")) > _MOST_OF_A_HOST_NAME:
-        message = f"hostnameOverride has {len(value)} characters, and may have {_MOST_OF_A_HOST_NAME}"
+    if len(value.encode("utf-8", "surrogatepass")) > _MAX_HOST_NAME:
+        message = f"hostnameOverride has {len(value)} characters; the limit is {_MAX_HOST_NAME}"
         found.report(TOO_LONG, at, message, "shorten it")
     subdomain(found, at, value)
     for key in ("hostNetwork", "setHostnameAsFQDN"):
         if found.pod.get(key):
-            message = f"hostnameOverride does not go with {key}: true"
+            message = f"hostnameOverride cannot be combined with {key}: true"
             related = ((key, (at[0], key)),)
-            found.report(HOST_NAMESPACES, at, message, "remove one of them", related=related)
+            found.report(HOST_NAMESPACES, at, message, f"remove hostnameOverride or {key}", related=related)

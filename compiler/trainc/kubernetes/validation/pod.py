@@ -1,4 +1,4 @@
-"""The pod of a Job's template: its own fields, and the order in which its parts are looked at.
+"""The API server's rules for the pod of a Job's template: its own fields, and the order in which its parts are checked.
 
 Volumes come first: mounts, devices and variables refer to them.
 """
@@ -26,13 +26,13 @@ from trainc.kubernetes.validation.combinators import (
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import At, Tree
 
-RESTART_POLICY: Final = Declaration("restart-policy", ("job",), "The pods of a Job would be restarted for ever")
+RESTART_POLICY: Final = Declaration("restart-policy", ("job",), "Restart policy Always in Job")
 
 DNS_POLICIES: Final = ("ClusterFirst", "ClusterFirstWithHostNet", "Default", "None")
 RESTART_POLICIES: Final = ("OnFailure", "Never")
-"""Those of Jobs: a pod that is always restarted never ends."""
+"""The policies that a Job allows: a pod that always restarts never ends."""
 
-_SPECIAL: Final = frozenset(
+_READ_KEYS: Final = frozenset(
     {
         "controller.kubernetes.io/pod-deletion-cost",
         "kubernetes.io/config.mirror",
@@ -40,7 +40,7 @@ _SPECIAL: Final = frozenset(
         "seccomp.security.alpha.kubernetes.io/pod",
     }
 )
-_SPECIAL_BEGINNINGS: Final = ("container.apparmor.security.", "container.seccomp.security.")
+_READ_PREFIXES: Final = ("container.apparmor.security.", "container.seccomp.security.")
 _restart: Final = one_of(*RESTART_POLICIES)
 _dns: Final = one_of(*DNS_POLICIES)
 _no_dns: Final = late("network", "dns_policy_none")
@@ -48,9 +48,9 @@ _no_dns: Final = late("network", "dns_policy_none")
 
 def _restart_policy(found: PodViolations, at: At, value: str) -> None:
     if value == "Always":
-        message = "restartPolicy is Always, and the pods of a Job must come to an end"
-        way_out = "write Never, so that each failure counts against the Job's backoffLimit, or OnFailure"
-        found.report(RESTART_POLICY, at, message, way_out)
+        message = "restartPolicy must be OnFailure or Never in a Job, not Always"
+        help = "use Never, so that each failure counts against the Job's backoffLimit, or OnFailure"
+        found.report(RESTART_POLICY, at, message, help)
     else:
         _restart(found, at, value)
 
@@ -89,12 +89,12 @@ FIELDS: Final[dict[str, FieldRule]] = {
     "tolerations": late("scheduling", "tolerations"),
     "topologySpreadConstraints": late("scheduling", "spread_constraints"),
 }
-"""The fields that can be looked at one by one. `volumes`, `containers` and `initContainers` are not among them."""
+"""The fields that can be checked independently; `volumes`, `containers` and `initContainers` are checked elsewhere."""
 _fields: Final = fields(FIELDS)
 
 
 def template(found: PodViolations, at: At, template: Tree) -> None:
-    """A pod template: the rules of its metadata and of its spec."""
+    """Check a pod template: its metadata and its spec."""
     spec = (at, "spec")
     pod = found.pod
     if found.metadata:
@@ -121,23 +121,23 @@ def template(found: PodViolations, at: At, template: Tree) -> None:
 
 @lru_cache(maxsize=1024)
 def _is_read(key: str) -> bool:
-    """Whether Kubernetes reads the annotation."""
-    return key in _SPECIAL or key.startswith(_SPECIAL_BEGINNINGS)
+    """Return whether Kubernetes reads the annotation."""
+    return key in _READ_KEYS or key.startswith(_READ_PREFIXES)
 
 
-def _metadata(found: PodViolations, at: At, given: Tree) -> None:
-    """The metadata of the pod template at `at`; the cluster's errors leave out the word metadata."""
+def _metadata(found: PodViolations, at: At, template_metadata: Tree) -> None:
+    """Check the metadata of the pod template at `at`; the API server's errors omit `metadata`."""
     for key, rule in (("labels", metadata.labels), ("annotations", metadata.annotation_keys)):
-        if values := given.get(key):
+        if values := template_metadata.get(key):
             rule(found, ((at, "metadata"), key), values, field=f"spec.template.{key}")
-    if any(map(_is_read, given.get("annotations") or ())):
+    if any(map(_is_read, template_metadata.get("annotations") or ())):
         from trainc.kubernetes.validation import podannotations
 
         podannotations.of_template(found, at)
 
 
 def _old_service_account(found: PodViolations, at: At, value: str) -> None:
-    """The older name of a field, which the cluster reads as the newer one."""
+    """Check the deprecated name of serviceAccountName; the API server's errors use the new name."""
     from trainc.kubernetes import names
 
     if names.is_dns1123_subdomain(value):
@@ -149,7 +149,7 @@ def _old_service_account(found: PodViolations, at: At, value: str) -> None:
 
 def _has_windows_options(pod: Tree) -> bool:
     for kind in ("containers", "initContainers", "ephemeralContainers"):
-        for each_one in pod.get(kind, ()):
-            if "windowsOptions" in each_one.get("securityContext", ()):
+        for container_spec in pod.get(kind, ()):
+            if "windowsOptions" in container_spec.get("securityContext", ()):
                 return True
     return "windowsOptions" in pod.get("securityContext", ())

@@ -1,6 +1,6 @@
-"""The annotations of a pod that Kubernetes reads: profiles, old tolerations, what a pod's deletion costs, mirror pods.
+"""The pod annotations that Kubernetes reads: profiles, old tolerations, pod deletion cost, mirror pods.
 
-Reads    the pod template's metadata, and the fields that say the same. Imported when a pod has such an annotation.
+Reads    the pod template's metadata, and the fields that replace the annotations. Imported if a pod has one of them.
 Source   Kubernetes 1.36: the API server's validation of annotations, and of annotations and fields that must agree.
 """
 
@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 
     from trainc.kubernetes.trees import Tree
 
-POD_ANNOTATION: Final = Declaration(
-    "pod-annotation", ("job",), "Kubernetes reads an annotation, and cannot make sense of it"
-)
+POD_ANNOTATION: Final = Declaration("pod-annotation", ("job",), "Invalid pod annotation read by Kubernetes")
 
 _DELETION_COST: Final = "controller.kubernetes.io/pod-deletion-cost"
 _MIRROR: Final = "kubernetes.io/config.mirror"
@@ -33,13 +31,13 @@ _APP_ARMOR_OF: Final = "container.apparmor.security.beta.kubernetes.io/"
 _LOCAL: Final = "localhost/"
 _DEFAULTS: Final = ("runtime/default", "docker/default")
 _NUMBER: Final = re.compile("(-?)(?:(?<=-)0*)?(0|[1-9][0-9]{0,9})")
-"""Zeros may only be in front of a negative number."""
-_SPELLED: Final = "spec.template.annotations"
+"""Only a negative number may have leading zeros."""
+_CLUSTER_FIELD: Final = "spec.template.annotations"
 _TOLERATION_TYPES: Final = {"key": str, "operator": str, "value": str, "effect": str, "tolerationSeconds": int}
 
 
 def of_template(found: PodViolations, at: At) -> None:
-    """Each annotation that Kubernetes reads, by itself and beside the field that has taken its place."""
+    """Check each annotation that Kubernetes reads, and that it agrees with the field that replaces it."""
     place = ((at, "metadata"), "annotations")
     values: dict[str, str] = found.metadata["annotations"]
     for key, value in values.items():
@@ -52,9 +50,9 @@ def of_template(found: PodViolations, at: At) -> None:
     _agree(found, (at, "spec"), place, values)
 
 
-def _bad(found: PodViolations, at: At, message: str, help: str) -> None:
+def _report(found: PodViolations, at: At, message: str, help: str) -> None:
     assert at is not None
-    found.report(POD_ANNOTATION, at, message, help, field=f"{_SPELLED}[{at[1]}]")
+    found.report(POD_ANNOTATION, at, message, help, field=f"{_CLUSTER_FIELD}[{at[1]}]")
 
 
 def _deletion_cost(found: PodViolations, at: At, value: str) -> None:
@@ -62,29 +60,29 @@ def _deletion_cost(found: PodViolations, at: At, value: str) -> None:
     if not number or not -(2**31) <= int(number[1] + number[2]) < 2**31:
         from trainc.kubernetes.structural.hints import shown
 
-        message = f"the cost of the pod's deletion is {shown(value)}, which is no 32-bit number"
-        _bad(found, at, message, 'write a whole number in quotes: "100"')
+        message = f"the pod deletion cost must be a 32-bit integer, not {shown(value)}"
+        _report(found, at, message, 'use an integer in quotes: "100"')
 
 
 def _mirror(found: PodViolations, at: At, value: str) -> None:
     if not found.pod.get("nodeName"):
-        message = "a mirror pod is one of a node, and the pod has no nodeName"
-        _bad(found, at, message, "remove the annotation: only nodes make mirror pods")
+        message = "a mirror pod requires nodeName, which the pod does not set"
+        _report(found, at, message, "remove the annotation; only nodes create mirror pods")
 
 
 def _tolerations(found: PodViolations, at: At, value: str) -> None:
-    """Tolerations written as JSON, with the fields' names in any case."""
+    """Check tolerations in JSON, whose field names are case-insensitive."""
     if not value:
         return
     tolerations = _read(value)
     if tolerations is None:
-        message = "the annotation is no list of tolerations, written as JSON"
-        found.report(POD_ANNOTATION, at, message, "write spec.tolerations instead", field=_SPELLED)
+        message = "the annotation must be a JSON list of tolerations"
+        found.report(POD_ANNOTATION, at, message, "use spec.tolerations instead", field=_CLUSTER_FIELD)
         return
     inner = PodViolations({})
     scheduling.tolerations(inner, None, tolerations)
     for violation in inner.violations:
-        field = f"{_SPELLED}.{_TOLERATIONS}{violation.field}"
+        field = f"{_CLUSTER_FIELD}.{_TOLERATIONS}{violation.field}"
         found.violations.append(violation._replace(path=path_of(at), field=field, related=()))
 
 
@@ -112,15 +110,15 @@ def _read(text: str) -> list[dict[str, Any]] | None:
 
 def _seccomp(found: PodViolations, at: At, value: str) -> None:
     assert at is not None
-    field = f"{_SPELLED}.{at[1]}"
+    field = f"{_CLUSTER_FIELD}.{at[1]}"
     if value.startswith(_LOCAL):
         security.local_path(found, at, value.removeprefix(_LOCAL), field=field)
     elif value != "unconfined" and value not in _DEFAULTS:
         from trainc.kubernetes.structural.hints import shown
 
-        message = f"{shown(value)} is no seccomp profile"
+        message = f"{shown(value)} is not a seccomp profile"
         found.report(
-            POD_ANNOTATION, at, message, "write securityContext.seccompProfile.type: RuntimeDefault instead",
+            POD_ANNOTATION, at, message, "use securityContext.seccompProfile.type: RuntimeDefault instead",
             field=field,
         )  # fmt: skip
 
@@ -129,13 +127,13 @@ def _app_armor(found: PodViolations, at: At, value: str, name: str) -> None:
     if all(container.get("name") != name for _, container in every_container(None, found.pod)):
         from trainc.kubernetes.structural.hints import shown
 
-        message = f"the annotation is for the container {shown(name)}, which the pod does not have"
-        _bad(found, at, message, "correct the container's name at the end of the key")
+        message = f"the annotation names container {shown(name)}, which the pod does not have"
+        _report(found, at, message, "correct the container's name at the end of the key")
     if value and value not in ("runtime/default", "unconfined") and not value.startswith(_LOCAL):
         from trainc.kubernetes.structural.hints import shown
 
-        message = f"{shown(value)} is no AppArmor profile"
-        _bad(found, at, message, "write securityContext.appArmorProfile.type: RuntimeDefault instead")
+        message = f"{shown(value)} is not an AppArmor profile"
+        _report(found, at, message, "use securityContext.appArmorProfile.type: RuntimeDefault instead")
 
 
 _RULES: Final[dict[str, Callable[[PodViolations, At, str], None]]] = {
@@ -147,21 +145,21 @@ _RULES: Final[dict[str, Callable[[PodViolations, At, str], None]]] = {
 
 
 def _agree(found: PodViolations, spec: At, annotations: At, values: dict[str, str]) -> None:
-    """That an annotation and the field which took its place say the same."""
+    """Check that each annotation agrees with the field that replaces it."""
     context, here = found.pod.get("securityContext") or {}, (spec, "securityContext")
     if profile := context.get("seccompProfile"):
         _agrees(found, (here, "seccompProfile"), profile, (annotations, _SECCOMP), values, _DEFAULTS)
     of_linux = (found.pod.get("os") or {}).get("name") != "windows"
     for place, container in every_container(spec, found.pod):
-        own, name = container.get("securityContext") or {}, container.get("name", "")
-        in_own = (place, "securityContext")
-        if profile := own.get("seccompProfile"):
+        container_context, name = container.get("securityContext") or {}, container.get("name", "")
+        container_place = (place, "securityContext")
+        if profile := container_context.get("seccompProfile"):
             key = _SECCOMP_OF + name
-            _agrees(found, (in_own, "seccompProfile"), profile, (annotations, key), values, _DEFAULTS)
-        profile = own.get("appArmorProfile") or context.get("appArmorProfile")
+            _agrees(found, (container_place, "seccompProfile"), profile, (annotations, key), values, _DEFAULTS)
+        profile = container_context.get("appArmorProfile") or context.get("appArmorProfile")
         if profile and of_linux:
-            at = ((in_own if "appArmorProfile" in own else here), "appArmorProfile")
-            field = field_of((in_own, "appArmorProfile"))
+            at = ((container_place if "appArmorProfile" in container_context else here), "appArmorProfile")
+            field = field_of((container_place, "appArmorProfile"))
             key = _APP_ARMOR_OF + name
             _agrees(found, at, profile, (annotations, key), values, _DEFAULTS[:1], field)
 
@@ -178,18 +176,18 @@ def _agrees(
     value, kind = values.get(annotation[1]), profile.get("type", "")
     if value is None:
         return
-    named = {"Unconfined": ("unconfined",), "RuntimeDefault": defaults}
+    annotation_values = {"Unconfined": ("unconfined",), "RuntimeDefault": defaults}
     if kind == "Localhost":
         local = value.startswith(_LOCAL)
         key = "localhostProfile" if local else "type"
-        right = local and value.removeprefix(_LOCAL) == profile.get("localhostProfile")
+        matches = local and value.removeprefix(_LOCAL) == profile.get("localhostProfile")
     else:
-        key, right = "type", kind not in named or value in named[kind]
-    if not right:
+        key, matches = "type", kind not in annotation_values or value in annotation_values[kind]
+    if not matches:
         from trainc.kubernetes.structural.hints import shown
 
-        message = f"{key} is {shown(profile.get(key, ''))}, and the annotation {annotation[1]} is {shown(value)}"
+        message = f"{key} is {shown(profile.get(key, ''))}, but the annotation {annotation[1]} is {shown(value)}"
         found.report(
-            security.SECURITY_PROFILE, (at, key), message, "remove the annotation: the field has taken its place",
+            security.SECURITY_PROFILE, (at, key), message, "remove the annotation; the field replaces it",
             field=f"{field or field_of(at)}.{key}", related=(("the annotation", annotation),),
         )  # fmt: skip

@@ -1,4 +1,4 @@
-"""What a pod asks for as a whole, beside its containers, and the overhead of its runtime class."""
+"""Pod-level resources, which apply besides those of the containers, and the runtime class overhead."""
 
 from __future__ import annotations
 
@@ -14,57 +14,57 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import At, Tree
 
 POD_RESOURCES: Final = Declaration(
-    "pod-resources", ("job",), "A pod as a whole asks for less than its containers, or for what only they can have"
+    "pod-resources", ("job",), "Pod-level resources below container totals, or not allowed for pods"
 )
 
 
 def of_pod(found: PodViolations, at: At, value: Tree) -> None:
-    """The pod's own resources, and those of its containers beside them."""
+    """Check the pod-level resources, and compare the containers' resources with them."""
     limits, requests = value.get("limits") or {}, value.get("requests") or {}
     if wrong := faults(tuple(limits.items()), tuple(requests.items()), of_pod=True):
         from trainc.kubernetes.validation import resource_messages
 
-        resource_messages.report(found, at, value, wrong, whose="pods")
+        resource_messages.report(found, at, value, wrong, owner="pods")
     if "claims" in value:
         from trainc.kubernetes.validation import claims
 
-        message = "the pod as a whole uses resource claims, which only containers can"
-        found.report(POD_RESOURCES, (at, "claims"), message, "write them at the containers that use them")
+        message = "pod-level resources cannot use resource claims"
+        found.report(POD_RESOURCES, (at, "claims"), message, "move the claims to the containers that use them")
         claims.used(found, (at, "claims"), value["claims"])
-    _together(found, at, value)
-    _one_by_one(found, at, limits)
+    _check_totals(found, at, value)
+    _check_limits(found, at, limits)
 
 
 def overhead(found: PodViolations, at: At, value: Tree) -> None:
-    """The overhead of the pod, which the cluster takes for limits of a container."""
+    """Check the pod's overhead, which the API server validates as a container's limits."""
     if wrong := faults(tuple(value.items()), ()):
         from trainc.kubernetes.validation import resource_messages
 
-        resource_messages.report(found, at, {"limits": value}, wrong, whose=resource_messages.OVERHEAD)
+        resource_messages.report(found, at, {"limits": value}, wrong, owner=resource_messages.OVERHEAD)
 
 
-def _together(found: PodViolations, at: At, value: Tree) -> None:
-    """All containers' requests together, and their limits on huge pages, against what the pod has."""
+def _check_totals(found: PodViolations, at: At, value: Tree) -> None:
+    """Check that the containers' total requests and huge page limits do not exceed those of the pod."""
     for kind in ("requests", "limits"):
-        own = value.get(kind) or {}
-        asked = pods.of_containers(_rounded(found.pod), kind) if own else {}
-        for name, amount in own.items():
-            together = asked.get(name)
-            if together is None or (kind == "limits" and not name.startswith(PAGES)):
+        pod_amounts = value.get(kind) or {}
+        totals = pods.of_containers(_rounded(found.pod), kind) if pod_amounts else {}
+        for name, amount in pod_amounts.items():
+            total = totals.get(name)
+            if total is None or (kind == "limits" and not name.startswith(PAGES)):
                 continue
-            if together.milli_value() > thousandths(amount):
+            if total.milli_value() > thousandths(amount):
                 what = f"the pod's {kind.removesuffix('s')} of {name}"
                 found.report(
                     POD_RESOURCES,
                     ((at, kind), name),
-                    f"{what} is {amount}, and its containers together have {together}",
-                    f"raise it to {together}, or lower theirs",
+                    f"{what} is {amount}, but the containers' total is {total}",
+                    f"raise it to {total}, or lower the containers' {kind}",
                     field=f"{cluster_field(at, kind)}[{name}]",
                 )
 
 
-def _one_by_one(found: PodViolations, at: At, limits: Tree) -> None:
-    """The limits of each container, of which none may be above the pod's."""
+def _check_limits(found: PodViolations, at: At, limits: Tree) -> None:
+    """Check that no container's limit exceeds the pod's limit."""
     assert at is not None
     for index, container in enumerate(found.pod.get("containers") or () if limits else ()):
         for name, amount in ((container.get("resources") or {}).get("limits") or {}).items():
@@ -73,7 +73,7 @@ def _one_by_one(found: PodViolations, at: At, limits: Tree) -> None:
                 found.report(
                     POD_RESOURCES,
                     place,
-                    f"the limit of {name} is {amount}, which is above that of the whole pod, {limits[name]}",
+                    f"limit of {amount} {name} exceeds the pod-level limit of {limits[name]}",
                     f"lower it to {limits[name]}, or raise the pod's limit to {amount}",
                     field=f"{cluster_field(at, 'containers', index)}[{name}].limits",
                     related=(("the pod's limit", ((at, "limits"), name)),),
@@ -81,18 +81,18 @@ def _one_by_one(found: PodViolations, at: At, limits: Tree) -> None:
 
 
 def _rounded(pod: Tree) -> Tree:
-    """A pod whose containers' amounts are rounded as the API server does before it adds them up."""
-    made = {}
+    """Return a pod with the containers' amounts rounded as the API server rounds them before adding them up."""
+    rounded = {}
     for key in pods.CONTAINERS:
-        made[key] = [
+        rounded[key] = [
             container
             | {
                 "resources": {
-                    kind: {name: Quantity.from_json(amount).round_up(pods.MILLI) for name, amount in some.items()}
-                    for kind, some in (container.get("resources") or {}).items()
+                    kind: {name: Quantity.from_json(amount).round_up(pods.MILLI) for name, amount in amounts.items()}
+                    for kind, amounts in (container.get("resources") or {}).items()
                     if kind != "claims"
                 }
             }
             for container in pod.get(key) or ()
         ]
-    return made
+    return rounded

@@ -1,4 +1,4 @@
-"""What ends a Job early: its policies of failure and success, and who replaces pods."""
+"""The policies that end a Job early on failure or success, and the Job's pod replacement policy and controller."""
 
 from __future__ import annotations
 
@@ -17,45 +17,45 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import At, Tree
     from trainc.kubernetes.validation.combinators import PodViolations
 
-INDEXED_ONLY: Final = Declaration("indexed-only", ("job",), "Only a Job of indexed pods can have this")
-POD_FAILURE_POLICY: Final = Declaration("pod-failure-policy", ("job",), "A policy of failing pods cannot work")
-SUCCESS_POLICY: Final = Declaration("success-policy", ("job",), "A policy of success cannot be met")
+INDEXED_ONLY: Final = Declaration("indexed-only", ("job",), "Field requires Indexed Job")
+POD_FAILURE_POLICY: Final = Declaration("pod-failure-policy", ("job",), "Invalid pod failure policy")
+SUCCESS_POLICY: Final = Declaration("success-policy", ("job",), "Unsatisfiable success policy")
 
 ACTIONS: Final = ("Count", "FailIndex", "FailJob", "Ignore")
 OPERATORS: Final = ("In", "NotIn")
-MOST_RULES: Final = 20
-MOST_CONDITIONS: Final = 20
-MOST_CODES: Final = 255
-LONGEST_INDEXES: Final = 64 * 1024
-MOST_MANAGED_BY: Final = 63
+MAX_RULES: Final = 20
+MAX_CONDITIONS: Final = 20
+MAX_CODES: Final = 255
+MAX_INDEX_CHARACTERS: Final = 64 * 1024
+MAX_MANAGED_BY: Final = 63
 _NUMBER: Final = re.compile(r"\+?[0-9]+")
 
 _status: Final = one_of("True", "False", "Unknown")
 
 
 def managed_by(found: PodViolations, at: At, value: str) -> None:
-    """The controller that looks after the Job: a domain and a path."""
+    """Check the controller that manages the Job: a domain and a path."""
     if not value:
-        field_messages.missing(found, at, "name a controller, as in acme.io/jobs; or remove the field")
+        field_messages.missing(found, at, "set a controller, as in acme.io/jobs, or remove the field")
         return
     if names.is_domain_prefixed_path(value):
         found.report(
             INVALID_NAME,
             at,
-            f"managedBy is {shown(value)}, which is no domain, slash and path",
-            "write the controller's name as it says, for example kueue.x-k8s.io/multikueue",
+            f"managedBy must be a domain, a slash and a path, not {shown(value)}",
+            "use the controller's documented name, for example kueue.x-k8s.io/multikueue",
         )
-    if len(value.encode()) > MOST_MANAGED_BY:
+    if len(value.encode()) > MAX_MANAGED_BY:
         found.report(
             TOO_LONG,
             at,
-            f"managedBy has {len(value)} characters, and may have {MOST_MANAGED_BY}",
-            f"shorten it by {len(value.encode()) - MOST_MANAGED_BY}",
+            f"managedBy has {len(value)} characters; the limit is {MAX_MANAGED_BY}",
+            f"shorten it by {len(value.encode()) - MAX_MANAGED_BY} characters",
         )
 
 
 def pod_replacement_policy(found: PodViolations, at: At, value: str) -> None:
-    """When a pod is replaced: as it begins to end, or when it has failed."""
+    """Check when a pod is replaced: once it is terminating, or once it has failed."""
     allowed = ("Failed", "TerminatingOrFailed")
     assert at is not None
     if value not in allowed:
@@ -64,18 +64,18 @@ def pod_replacement_policy(found: PodViolations, at: At, value: str) -> None:
         found.report(
             POD_FAILURE_POLICY,
             at,
-            f"podReplacementPolicy is {value}, and a Job with a podFailurePolicy waits until a pod has failed",
+            f"podReplacementPolicy must be Failed in a Job with a podFailurePolicy, not {value}",
             "set it to Failed, or remove it",
-            related=(("the policy of failures", (at[0], "podFailurePolicy")),),
+            related=(("podFailurePolicy", (at[0], "podFailurePolicy")),),
         )
 
 
 def pod_failure_policy(found: PodViolations, at: At, policy: Tree) -> None:
-    """What a failed pod means for its Job."""
+    """Check how the Job handles failed pods."""
     assert at is not None
     rules = policy.get("rules") or ()
-    if len(rules) > MOST_RULES:
-        too_many(found, (at, "rules"), len(rules), MOST_RULES)
+    if len(rules) > MAX_RULES:
+        too_many(found, (at, "rules"), len(rules), MAX_RULES)
     containers = {
         container.get("name") for kind in ("containers", "initContainers") for container in found.pod.get(kind) or ()
     }
@@ -87,14 +87,14 @@ def pod_failure_policy(found: PodViolations, at: At, policy: Tree) -> None:
         found.report(
             POD_FAILURE_POLICY,
             place,
-            "with a podFailurePolicy pods may not restart by themselves, and their restartPolicy is OnFailure",
-            "set `restartPolicy: Never` on the pod (JobSet takes OnFailure where nothing is said)",
-            related=(("the policy of failures", at),),
+            "a podFailurePolicy requires restartPolicy Never, but the pod's restartPolicy is OnFailure",
+            "set `restartPolicy: Never` on the pod; JobSet defaults it to OnFailure",
+            related=(("podFailurePolicy", at),),
         )
 
 
 def failure_rule(found: PodViolations, at: At, rule: Tree, containers: list[str]) -> None:
-    """One rule: an action, and either exit codes or conditions."""
+    """Check one rule: an action, and either exit codes or conditions."""
     action = rule.get("action")
     if not action:
         field_messages.missing(found, (at, "action"), f"add an action: {listed(list(ACTIONS), 'or')}")
@@ -104,7 +104,7 @@ def failure_rule(found: PodViolations, at: At, rule: Tree, containers: list[str]
         found.report(
             POD_FAILURE_POLICY,
             (at, "action"),
-            "FailIndex gives up one index, and without backoffLimitPerIndex the Job does not count them apart",
+            "FailIndex requires backoffLimitPerIndex, without which the Job does not count failures per index",
             "add backoffLimitPerIndex to the Job, or use FailJob",
         )
     codes, conditions = rule.get("onExitCodes"), rule.get("onPodConditions") or []
@@ -113,22 +113,22 @@ def failure_rule(found: PodViolations, at: At, rule: Tree, containers: list[str]
         found.report(
             POD_FAILURE_POLICY,
             at,
-            f"the rule has {what}, and needs one of them",
-            "add one" if codes is None else "make two rules of it",
+            f"the rule sets {what}, but must set exactly one",
+            "add one of them" if codes is None else "split it into two rules",
         )
     if codes is not None:
         exit_codes(found, (at, "onExitCodes"), codes, containers)
-    if len(conditions) > MOST_CONDITIONS:
-        too_many(found, (at, "onPodConditions"), len(conditions), MOST_CONDITIONS)
+    if len(conditions) > MAX_CONDITIONS:
+        too_many(found, (at, "onPodConditions"), len(conditions), MAX_CONDITIONS)
     for index, condition in enumerate(conditions):
         place = ((at, "onPodConditions"), index)
         qualified(found, (place, "type"), condition.get("type", ""))
-        if condition.get("status"):  # "" becomes True
+        if condition.get("status"):  # the API server defaults "" to True
             _status(found, (place, "status"), condition["status"])
 
 
 def exit_codes(found: PodViolations, at: At, codes: Tree, containers: list[str]) -> None:
-    """Which exit codes a rule is about, and of which container."""
+    """Check a rule's exit codes and the container that they belong to."""
     operator, values = codes.get("operator"), codes.get("values") or []
     if not operator:
         field_messages.missing(found, (at, "operator"), "add `operator: In` or `operator: NotIn`")
@@ -142,30 +142,30 @@ def exit_codes(found: PodViolations, at: At, codes: Tree, containers: list[str])
         found.report(
             POD_FAILURE_POLICY,
             (at, "containerName"),
-            f'the rule is about container "{name}", and the pod has no such container',
-            f"did you mean {near}?" if near else f"name one of {listed(containers)}, or leave containerName out",
+            f'the rule refers to container "{name}", which the pod does not have',
+            f"did you mean {near}?" if near else f"use one of {listed(containers)}, or remove containerName",
         )
     place = (at, "values")
     if not values:
-        found.report(POD_FAILURE_POLICY, place, "the rule has no exit codes", "list the codes that it is about")
-    elif len(values) > MOST_CODES:
-        too_many(found, place, len(values), MOST_CODES)
+        found.report(POD_FAILURE_POLICY, place, "the rule has no exit codes", "list the exit codes to match")
+    elif len(values) > MAX_CODES:
+        too_many(found, place, len(values), MAX_CODES)
     for index, value in enumerate(values):
         if operator == "In" and value == 0:
-            found.report(POD_FAILURE_POLICY, (place, index), "exit code 0 is no failure", "remove it from the values")
+            found.report(POD_FAILURE_POLICY, (place, index), "exit code 0 is not a failure", "remove it from values")
         if value in values[:index]:
-            field_messages.twice(found, (place, index), value, (place, values.index(value)), "exit codes")
+            field_messages.duplicate(found, (place, index), value, (place, values.index(value)), "exit code")
     if any(one > other for one, other in pairwise(values)):
         found.report(
             POD_FAILURE_POLICY,
             place,
-            f"the exit codes {shown(values)} are not in rising order",
-            f"write {shown(sorted(set(values)))}",
+            f"exit codes {shown(values)} are not in ascending order",
+            f"use {shown(sorted(set(values)))}",
         )
 
 
 def success_policy(found: PodViolations, at: At, policy: Tree) -> None:
-    """When a Job has succeeded before all its pods have."""
+    """Check when a Job succeeds before all its pods have succeeded."""
     assert at is not None
     if found.job.get("completionMode") != "Indexed":
         only_indexed(found, at)
@@ -173,30 +173,30 @@ def success_policy(found: PodViolations, at: At, policy: Tree) -> None:
     rules = policy.get("rules") or ()
     if not rules:
         field_messages.missing(found, (at, "rules"), "add a rule, or remove the policy")
-    elif len(rules) > MOST_RULES:
-        too_many(found, (at, "rules"), len(rules), MOST_RULES)
+    elif len(rules) > MAX_RULES:
+        too_many(found, (at, "rules"), len(rules), MAX_RULES)
     completions = found.job.get("completions", 1)
     for index, rule in enumerate(rules):
         success_rule(found, ((at, "rules"), index), rule, completions)
 
 
 def success_rule(found: PodViolations, at: At, rule: Tree, completions: int) -> None:
-    """One rule: indexes, how many of them, or both."""
+    """Check one rule: indexes, their count, or both."""
     count, indexes = rule.get("succeededCount"), rule.get("succeededIndexes")
     if count is None and indexes is None:
         found.report(
             REQUIRED,
             at,
-            "the rule has neither succeededCount nor succeededIndexes, and needs one",
-            "say which indexes must succeed, or how many",
+            "the rule sets neither succeededCount nor succeededIndexes, but must set at least one",
+            "add succeededIndexes, succeededCount, or both",
         )
     listed_indexes, fault = (None, "") if indexes is None else count_of(indexes, completions)
     if fault:
         found.report(
             SUCCESS_POLICY,
             (at, "succeededIndexes"),
-            f"succeededIndexes is {shown(indexes)}: {fault}",
-            f"list indexes from 0 to {completions - 1} in rising order, without blanks, such as 0,2-4",
+            f"succeededIndexes {shown(indexes)} is invalid: {fault}",
+            f"list indexes from 0 to {completions - 1} in ascending order without spaces, such as 0,2-4",
         )
     if count is None:
         return
@@ -205,43 +205,46 @@ def success_rule(found: PodViolations, at: At, rule: Tree, completions: int) -> 
         field_messages.out_of_range(found, place, count, 0, completions)
     elif count > completions:
         found.report(
-            SUCCESS_POLICY, place, f"{count} pods must succeed, and the Job has {completions}", "lower the count"
+            SUCCESS_POLICY,
+            place,
+            f"succeededCount {count} exceeds the Job's {completions} completions",
+            f"use {completions} or less",
         )
     elif listed_indexes is not None and count > listed_indexes:
-        follows = "; a list that cannot be read counts as none" if fault else ""
+        follows = "; an invalid list counts as empty" if fault else ""
         found.report(
             SUCCESS_POLICY,
             place,
-            f"{count} of the listed indexes must succeed, and succeededIndexes lists {listed_indexes}{follows}",
-            "correct the list" if fault else "lower the count, or list more indexes",
-            related=(("the indexes", (at, "succeededIndexes")),),
+            f"succeededCount {count} exceeds the {listed_indexes} indexes in succeededIndexes{follows}",
+            "fix the list" if fault else "lower the count, or list more indexes",
+            related=(("succeededIndexes", (at, "succeededIndexes")),),
         )
 
 
 def only_indexed(found: PodViolations, at: At) -> None:
-    """A field that a Job of pods without indexes cannot have."""
+    """Report a field that a NonIndexed Job cannot have."""
     assert at is not None
     found.report(
         INDEXED_ONLY,
         at,
-        f"{at[1]} counts by index, and the pods of a NonIndexed Job have none",
+        f"{at[1]} requires an Indexed Job, but this Job is NonIndexed",
         f"remove {at[1]}, or set completionMode to Indexed",
-        related=(("the Job's completion mode", (at[0], "completionMode")),),
+        related=(("completionMode", (at[0], "completionMode")),),
     )
 
 
 def count_of(indexes: str, completions: int) -> tuple[int, str]:
-    """How many indexes a list such as `0,2-4` names, and what is wrong with it."""
-    if len(indexes.encode()) > LONGEST_INDEXES:
-        return 0, f"it has more than {LONGEST_INDEXES} characters"
+    """Return the number of indexes in a list such as `0,2-4`, and what is wrong with the list."""
+    if len(indexes.encode()) > MAX_INDEX_CHARACTERS:
+        return 0, f"it has more than {MAX_INDEX_CHARACTERS} characters"
     count, last = 0, -1
     for part in indexes.split(",") if indexes else ():
         ends = part.split("-")
         if len(ends) > 2 or not all(_NUMBER.fullmatch(end) for end in ends):
-            return 0, f"{shown(part)} is no index, and no first and last one"
+            return 0, f"{shown(part)} is neither an index nor a range of indexes"
         numbers = [int(end) for end in ends]
         if numbers[-1] >= completions or numbers[0] >= completions:
-            return 0, f"{max(numbers)} is beyond the last index, {completions - 1}"
+            return 0, f"{max(numbers)} exceeds the last index, {completions - 1}"
         for number in numbers:
             if number <= last:
                 return 0, f"{number} comes after {last}"
@@ -250,9 +253,9 @@ def count_of(indexes: str, completions: int) -> tuple[int, str]:
     return count, ""
 
 
-def too_many(found: PodViolations, at: At, count: int, most: int) -> None:
-    """A list with too many items."""
+def too_many(found: PodViolations, at: At, count: int, maximum: int) -> None:
+    """Report a list with too many items."""
     assert at is not None
     found.report(
-        TOO_MANY_ITEMS, at, f"{at[1]} has {count} items, and may have {most}", f"remove {count - most} of them"
+        TOO_MANY_ITEMS, at, f"{at[1]} has {count} items; the limit is {maximum}", f"remove {count - maximum} of them"
     )

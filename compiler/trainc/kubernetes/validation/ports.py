@@ -1,4 +1,4 @@
-"""The ports of containers, and the ones that they take of their node."""
+"""The ports of containers, and the host ports that they use on their node."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import At, Tree
 
 HOST_PORT_DIFFERS: Final = Declaration(
-    "host-port-differs", ("job",), "A port of a pod on the host's network has another number on the host"
+    "host-port-differs", ("job",), "Host port differs from container port on host network"
 )
-HOST_PORT_TAKEN: Final = Declaration("host-port-taken", ("job",), "Two ports of a pod want the same port of its node")
+HOST_PORT_TAKEN: Final = Declaration("host-port-taken", ("job",), "Duplicate host port")
 _number: Final = between(1, 65535)
 _protocol: Final = one_of("TCP", "UDP", "SCTP")
 
 
 def ports(found: PodViolations, at: At, ports: list[Tree]) -> None:
-    """The ports of one container."""
+    """Check the ports of one container."""
     named: dict[str, At] = {}
     for index, port in enumerate(ports):
         here = (at, index)
@@ -34,7 +34,7 @@ def ports(found: PodViolations, at: At, ports: list[Tree]) -> None:
         else:
             from trainc.kubernetes.validation import field_messages
 
-            field_messages.missing(found, (here, "containerPort"), "write the number at which the container listens")
+            field_messages.missing(found, (here, "containerPort"), "set the number that the container listens on")
         if port.get("hostPort"):
             _number(found, (here, "hostPort"), port["hostPort"])
         if "protocol" in port:
@@ -42,7 +42,7 @@ def ports(found: PodViolations, at: At, ports: list[Tree]) -> None:
 
 
 def is_port_name(found: PodViolations, at: At, name: str) -> bool:
-    """Whether a text can be the name of a port; complains if not."""
+    """Return whether a text is a valid port name, and report it if not."""
     from trainc.kubernetes import names
 
     reasons = names.is_port_name(name)
@@ -52,7 +52,7 @@ def is_port_name(found: PodViolations, at: At, name: str) -> bool:
 
 
 def number_or_name(found: PodViolations, at: At, port: int | str) -> None:
-    """The port of a probe or a hook; that a container has one of this name is not asked for."""
+    """Check the port of a probe or a hook. A name need not be the name of a container port."""
     if isinstance(port, int):
         _number(found, at, port)
     else:
@@ -60,51 +60,53 @@ def number_or_name(found: PodViolations, at: At, port: int | str) -> None:
 
 
 def on_the_host(found: PodViolations, at: At, pod: Tree) -> None:
-    """The ports that the containers of a pod, whose spec is at `at`, take of their node.
+    """Check the host ports of a pod, whose spec is at `at`.
 
-    Init containers run one after another: only the ports of a single one can be in each other's way. The cluster says
-    of any that it is the first.
+    Init containers run one after another, so ports conflict only within one init container. The API server's errors use
+    index 0 for every init container.
     """
-    taken: dict[tuple[str, str, int], At] = {}
+    reserved: dict[tuple[str, str, int], At] = {}
     for index, container in enumerate(pod.get("containers") or ()):
         for place, port in enumerate(container.get("ports") or ()):
             if "hostPort" in port:
                 here = ((((at, "containers"), index), "ports"), place)
-                _take(found, here, port, taken)
+                _reserve(found, here, port, reserved)
                 if pod.get("hostNetwork") and port["hostPort"] != port.get("containerPort", 0):
-                    _another_number(found, here, port, (at, "hostNetwork"))
+                    _differing_number(found, here, port, (at, "hostNetwork"))
     for index, container in enumerate(pod.get("initContainers") or ()):
-        taken = {}
+        reserved = {}
         for place, port in enumerate(container.get("ports") or ()):
             if "hostPort" in port:
                 here, first = (((((at, "initContainers"), i), "ports"), place) for i in (index, 0))
-                _take(found, here, port, taken, field=field_of((first, "hostPort")))
+                _reserve(found, here, port, reserved, field=field_of((first, "hostPort")))
 
 
-def _take(found: PodViolations, at: At, port: Tree, taken: dict[tuple[str, str, int], At], *, field: str = "") -> None:
+def _reserve(
+    found: PodViolations, at: At, port: Tree, reserved: dict[tuple[str, str, int], At], *, field: str = ""
+) -> None:
     protocol, address, number = port.get("protocol", "TCP"), port.get("hostIP", ""), port["hostPort"]
-    first = taken.setdefault((protocol, address, number), at)
+    first = reserved.setdefault((protocol, address, number), at)
     if first is at:
         return
     on = f" at {address}" if address else ""
     found.report(
         HOST_PORT_TAKEN,
         (at, "hostPort"),
-        f"two ports of the pod want port {number} ({protocol}) of the node{on}",
-        "give one of them another hostPort, or none: pods reach each other without",
+        f"two ports of the pod use port {number} ({protocol}) of the node{on}",
+        "change or remove one hostPort; pods reach each other without it",
         field=field,
-        related=(("the first one", (first, "hostPort")),),
+        related=(("the first port", (first, "hostPort")),),
     )
 
 
-def _another_number(found: PodViolations, at: At, port: Tree, network: At) -> None:
+def _differing_number(found: PodViolations, at: At, port: Tree, network: At) -> None:
     inside = port.get("containerPort", 0)
     found.report(
         HOST_PORT_DIFFERS,
         (at, "hostPort"),
-        f"hostPort is {port['hostPort']} and containerPort {inside}, and on the host's network they are the same",
-        "remove hostPort, or write the number of containerPort",
-        related=(("containerPort", (at, "containerPort")), ("the host's network", network)),
+        f"hostPort {port['hostPort']} must equal containerPort {inside} on the host network",
+        "remove hostPort, or make it equal to containerPort",
+        related=(("containerPort", (at, "containerPort")), ("hostNetwork", network)),
     )
 
 
@@ -112,8 +114,8 @@ def _same_name(found: PodViolations, at: At, name: str, first: At) -> None:
     found.report(
         DUPLICATE_ITEM,
         at,
-        f'two ports of the container are called "{name}"',
-        "give one of them another name",
+        f'two ports of the container are named "{name}"',
+        "rename one of them",
         related=(("the first one", first),),
     )
 
@@ -123,15 +125,15 @@ def _bad_name(found: PodViolations, at: At, name: str) -> None:
     from trainc.kubernetes.structural.hints import shown
     from trainc.kubernetes.validation import field_messages
 
-    help = "use at most 15 lower-case letters, digits and single dashes between them, a letter among them"
+    help = "use at most 15 lower-case letters, digits and single dashes between them, with at least one letter"
     if name.isascii() and name.isdigit():
         why = "is a number"
         if at is not None and at[1] != "name":
-            help = f"write the number without quotes: {name}"
+            help = f"remove the quotes: {name}"
     elif "--" in name:
         why = "has two dashes in a row"
     elif len(name) <= 15 and not any("a" <= character <= "z" for character in name):
         why = "has no lower-case letter in it"
     else:
         why = misnamed.fault(name, misnamed.LABEL, 15)
-    found.report(INVALID_NAME, at, f"{field_messages.called(at)} is {shown(name)}, which {why}", help)
+    found.report(INVALID_NAME, at, f"{field_messages.called(at)} is not a valid port name: {shown(name)} {why}", help)

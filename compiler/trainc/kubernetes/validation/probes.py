@@ -1,6 +1,6 @@
 """Probes, and the hooks that run when a container starts and stops.
 
-Other than a hook, a probe can ask a gRPC server; other than a probe, a hook can sleep.
+Only a probe can call a gRPC server, and only a hook can sleep.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from trainc.kubernetes.violations import INVALID_NAME, OUT_OF_RANGE
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import At, Tree
 
-HOOK_SLEEP: Final = Declaration("hook-sleep", ("job",), "A hook sleeps longer than the pod is given to stop")
-ONE_HANDLER: Final = Declaration("one-handler", ("job",), "A probe or a hook does nothing, or two things")
-PROBE_GRACE_PERIOD: Final = Declaration("probe-grace-period", ("job",), "A readiness probe has a grace period")
+HOOK_SLEEP: Final = Declaration("hook-sleep", ("job",), "Hook sleeps longer than termination grace period")
+ONE_HANDLER: Final = Declaration("one-handler", ("job",), "Probe or hook without exactly one handler")
+PROBE_GRACE_PERIOD: Final = Declaration("probe-grace-period", ("job",), "Grace period on readiness probe")
 GRACE_PERIOD: Final = 30
-"""Seconds that a pod is given to stop, where it does not say."""
+"""The default of terminationGracePeriodSeconds."""
 PROBE: Final[dict[str, FieldRule]] = dict.fromkeys(
     ("failureThreshold", "initialDelaySeconds", "periodSeconds", "successThreshold", "timeoutSeconds"), at_least(0)
 ) | {"terminationGracePeriodSeconds": at_least(1)}
@@ -28,31 +28,31 @@ _scheme: Final = one_of("HTTP", "HTTPS")
 
 
 def liveness(found: PodViolations, at: At, probe: Tree) -> None:
-    """A liveness probe: one success must be enough."""
+    """Check a liveness probe, whose successThreshold must be 1."""
     _probe(found, at, probe)
     _once(found, at, probe)
 
 
 def startup(found: PodViolations, at: At, probe: Tree) -> None:
-    """A startup probe: one success must be enough."""
+    """Check a startup probe, whose successThreshold must be 1."""
     _probe(found, at, probe)
     _once(found, at, probe)
 
 
 def readiness(found: PodViolations, at: At, probe: Tree) -> None:
-    """A readiness probe: it stops no container, so it has no grace period."""
+    """Check a readiness probe: it stops no container, so it has no grace period."""
     _probe(found, at, probe)
     if "terminationGracePeriodSeconds" in probe:
         found.report(
             PROBE_GRACE_PERIOD,
             (at, "terminationGracePeriodSeconds"),
-            "terminationGracePeriodSeconds is for probes that stop a container, and a readiness probe stops none",
+            "terminationGracePeriodSeconds is not allowed on a readiness probe, which does not stop the container",
             "remove it",
         )
 
 
 def lifecycle(found: PodViolations, at: At, hooks: Tree) -> None:
-    """Both hooks."""
+    """Check both hooks."""
     for hook in ("postStart", "preStop"):
         if hook in hooks:
             _handler(found, (at, hook), hooks[hook], _OF_HOOKS)
@@ -64,44 +64,44 @@ def _probe(found: PodViolations, at: At, probe: Tree) -> None:
 
 
 def _once(found: PodViolations, at: At, probe: Tree) -> None:
-    """Below zero, the number has been complained of already."""
+    """Check that one success is enough; a negative number is reported elsewhere."""
     if probe.get("successThreshold", 1) > 1:
         found.report(
             OUT_OF_RANGE,
             (at, "successThreshold"),
-            f"successThreshold is {probe['successThreshold']}, and must be 1 in any but a readiness probe",
-            "remove it: 1 is its default",
+            f"successThreshold is {probe['successThreshold']}, but must be 1 except in a readiness probe",
+            "remove it; the default is 1",
         )
 
 
 def _handler(found: PodViolations, at: At, value: Tree, kinds: dict[str, FieldRule]) -> None:
-    """What a probe or a hook does. Only the first is looked at, in the order of `kinds`."""
-    given = [kind for kind in kinds if kind in value]
-    if given:
-        first = given[0]
+    """Check the handler of a probe or a hook. Only the first is checked, in the order of `kinds`."""
+    handlers = [kind for kind in kinds if kind in value]
+    if handlers:
+        first = handlers[0]
         kinds[first](found, (at, first), value[first])
-    if len(given) != 1:
-        _not_one(found, at, given, kinds)
+    if len(handlers) != 1:
+        _handler_count(found, at, handlers, kinds)
 
 
-def _not_one(found: PodViolations, at: At, given: list[str], kinds: dict[str, FieldRule]) -> None:
+def _handler_count(found: PodViolations, at: At, handlers: list[str], kinds: dict[str, FieldRule]) -> None:
     from trainc.kubernetes.structural.hints import listed
     from trainc.kubernetes.validation import field_messages
 
-    if not given:
+    if not handlers:
         found.report(
             ONE_HANDLER,
             at,
-            f"{field_messages.called(at)} does not say what to do",
+            f"{field_messages.called(at)} has no handler",
             f"add one of {listed(list(kinds), 'or')}",
         )
-    for another in given[1:]:
+    for another in handlers[1:]:
         found.report(
             ONE_HANDLER,
             (at, another),
-            f"{field_messages.called(at)} has {listed(given)}, and can do one thing",
-            "keep one of them",
-            related=((given[0], (at, given[0])),),
+            f"{field_messages.called(at)} sets {listed(handlers)}, but must set exactly one handler",
+            "keep only one of them",
+            related=((handlers[0], (at, handlers[0])),),
         )
 
 
@@ -109,7 +109,9 @@ def _exec(found: PodViolations, at: At, action: Tree) -> None:
     if not action.get("command"):
         from trainc.kubernetes.validation import field_messages
 
-        field_messages.missing(found, (at, "command"), "write what is run, as a list: command: [cat, /tmp/ready]")
+        field_messages.missing(
+            found, (at, "command"), "set the command as a list, for example command: [cat, /tmp/ready]"
+        )
 
 
 def _http_get(found: PodViolations, at: At, action: Tree) -> None:
@@ -131,7 +133,7 @@ def _bad_header(found: PodViolations, at: At, name: str, field: str) -> None:
     found.report(
         INVALID_NAME,
         (at, "name"),
-        f"{field_messages.called((at, 'name'))} is {shown(name)}, which {why}",
+        f"{field_messages.called((at, 'name'))} is not a valid header name: {shown(name)} {why}",
         "use letters, digits and `-`, as in X-Api-Key",
         field=field,
     )
@@ -142,17 +144,17 @@ def _socket(found: PodViolations, at: At, action: Tree) -> None:
 
 
 def _sleep(found: PodViolations, at: At, action: Tree) -> None:
-    """The whole action is what the cluster complains of."""
-    seconds, most = action.get("seconds", 0), found.pod.get("terminationGracePeriodSeconds", GRACE_PERIOD)
-    if 0 <= seconds <= most:
+    """Check a hook that sleeps; the API server's error names the whole action."""
+    seconds, maximum = action.get("seconds", 0), found.pod.get("terminationGracePeriodSeconds", GRACE_PERIOD)
+    if 0 <= seconds <= maximum:
         return
     found.report(
         HOOK_SLEEP,
         (at, "seconds"),
-        f"seconds is {seconds}, and must be from 0 to {most}, the seconds that the pod is given to stop"
-        if most > 0
-        else f"seconds is {seconds}, and the pod is given no time to stop: terminationGracePeriodSeconds is {most}",
-        "sleep shorter, or give the pod a longer terminationGracePeriodSeconds",
+        f"seconds must be from 0 to {maximum}, the pod's terminationGracePeriodSeconds, not {seconds}"
+        if maximum > 0
+        else f"seconds is {seconds}, but the pod's terminationGracePeriodSeconds is {maximum}",
+        "lower seconds, or raise the pod's terminationGracePeriodSeconds",
         field=field_of(at),
     )
 

@@ -1,7 +1,7 @@
-"""Volumes whose files come from several places: downward API volumes and projected ones.
+"""Downward API volumes and projected volumes, whose files come from several places.
 
-The kinds of source that need a feature gate which is off by default (clusterTrustBundle, podCertificate) are dropped by
-the API server, and not looked at. Of files about the pod, the cluster's fields lack the item.
+The API server drops the sources that need a feature gate which is off by default (clusterTrustBundle, podCertificate),
+so they are not checked. The API server's errors for downward API files omit the item.
 """
 
 from __future__ import annotations
@@ -17,25 +17,23 @@ from trainc.kubernetes.validation.files import VOLUME_SOURCES
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import At, Tree
 
-PROJECTED_PATH_TWICE: Final = Declaration(
-    "projected-path-twice", ("job",), "Two sources of a projected volume write the same file"
-)
+PROJECTED_PATH_TWICE: Final = Declaration("projected-path-twice", ("job",), "Duplicate path in projected volume")
 
 KINDS: Final = ("secret", "configMap", "downwardAPI", "serviceAccountToken")
-SHORTEST: Final = 600
-LONGEST: Final = 2**32
-"""Seconds that a token may live."""
+MIN_TOKEN_SECONDS: Final = 600
+MAX_TOKEN_SECONDS: Final = 2**32
+"""The range of a token's expirationSeconds."""
 
 
 def downward_api(found: PodViolations, at: At, value: Tree) -> None:
-    """A volume of files about the pod."""
+    """Check a downward API volume."""
     if "defaultMode" in value:
         files.mode(found, (at, "defaultMode"), value["defaultMode"])
-    _about_pod(found, at, value)
+    _downward_files(found, at, value)
 
 
 def projected(found: PodViolations, at: At, value: Tree) -> None:
-    """A volume of several sources in one folder."""
+    """Check a projected volume, which has several sources in one directory."""
     if "defaultMode" in value:
         files.mode(found, (at, "defaultMode"), value["defaultMode"])
     paths: dict[str, At] = {}
@@ -45,39 +43,39 @@ def projected(found: PodViolations, at: At, value: Tree) -> None:
         for kind in kinds:
             _source(found, at, (here, kind), source[kind])
             for place, item in enumerate(source[kind].get("items") or ()):
-                _once(found, at, (((here, kind), "items"), place), item.get("path") or "", paths)
+                _unique_path(found, at, (((here, kind), "items"), place), item.get("path") or "", paths)
         if len(kinds) > 1:
             from trainc.kubernetes.structural.hints import listed
 
-            message = f"an item of sources has {listed(kinds)}, and may have one of them"
-            found.report(VOLUME_SOURCES, here, message, "write an item of `sources` for each")
+            message = f"sources[{index}] sets {listed(kinds)}, but may set only one source"
+            found.report(VOLUME_SOURCES, here, message, "split it into one item of `sources` per source")
 
 
 def _source(found: PodViolations, volume: At, at: At, value: Tree) -> None:
-    """One source of one kind."""
+    """Check one source of one kind."""
     assert at is not None
     match at[1]:
         case "serviceAccountToken":
             _token(found, volume, at, value)
         case "downwardAPI":
-            _about_pod(found, at, value)
+            _downward_files(found, at, value)
         case _:
             required(found, at, value, "name")
             files.items(found, (at, "items"), value.get("items") or [])
 
 
 def _token(found: PodViolations, volume: At, at: At, value: Tree) -> None:
-    """The token of a service account, whose path is the volume's own to the cluster."""
-    seconds = value.get("expirationSeconds", SHORTEST)
-    if not SHORTEST <= seconds <= LONGEST:
+    """Check a service account token; the API server's error gives its path as the volume's."""
+    seconds = value.get("expirationSeconds", MIN_TOKEN_SECONDS)
+    if not MIN_TOKEN_SECONDS <= seconds <= MAX_TOKEN_SECONDS:
         from trainc.kubernetes.validation import field_messages
 
-        field_messages.out_of_range(found, (at, "expirationSeconds"), seconds, SHORTEST, LONGEST)
+        field_messages.out_of_range(found, (at, "expirationSeconds"), seconds, MIN_TOKEN_SECONDS, MAX_TOKEN_SECONDS)
     _path(found, at, value, volume)
 
 
-def _about_pod(found: PodViolations, at: At, value: Tree) -> None:
-    """Files about the pod, of a volume or of a source."""
+def _downward_files(found: PodViolations, at: At, value: Tree) -> None:
+    """Check the downward API files of a volume or of a projected source."""
     for index, item in enumerate(value.get("items") or ()):
         here = ((at, "items"), index)
         _path(found, here, item, at)
@@ -91,18 +89,18 @@ def _about_pod(found: PodViolations, at: At, value: Tree) -> None:
             place = (at, "resourceFieldRef")
             fieldrefs.resource_field(found, (here, "resourceFieldRef"), resource, place)
         if (ref is None) == (resource is None):
-            has = "neither fieldRef nor" if ref is None else "fieldRef and"
+            has = "neither fieldRef nor" if ref is None else "both fieldRef and"
             found.report(
                 POD_FILE,
                 here,
-                f"a file about the pod has {has} resourceFieldRef, and must have one of them",
-                "add one of them" if ref is None else "keep one of them, and write an item of its own for the other",
+                f"a downward API file sets {has} resourceFieldRef, but must set exactly one",
+                "add one of them" if ref is None else "keep one of them, and add a separate item for the other",
                 field=cluster_field(at),
             )
 
 
 def _path(found: PodViolations, at: At, value: Tree, named: At) -> None:
-    """The path of a file, which the cluster calls `path` of another place."""
+    """Check a file's path, which the API server's error reports as the `path` of the place `named`."""
     if path := value.get("path"):
         files.inside(found, (at, "path"), path, named=(named, "path"))
     else:
@@ -111,8 +109,8 @@ def _path(found: PodViolations, at: At, value: Tree, named: At) -> None:
         field_messages.missing(found, (at, "path"), field=cluster_field(named, "path"))
 
 
-def _once(found: PodViolations, volume: At, at: At, path: str, paths: dict[str, At]) -> None:
-    """Two items of a projected volume that are the same file."""
+def _unique_path(found: PodViolations, volume: At, at: At, path: str, paths: dict[str, At]) -> None:
+    """Report two items of a projected volume with the same path."""
     if not path:
         return
     first = paths.setdefault(path, (at, "path"))
@@ -122,8 +120,8 @@ def _once(found: PodViolations, volume: At, at: At, path: str, paths: dict[str, 
         found.report(
             PROJECTED_PATH_TWICE,
             (at, "path"),
-            f"two items of the volume are the file {shown(path)}",
-            "give one of them another path",
+            f"two items of the volume use the path {shown(path)}",
+            "change one of the paths",
             field=cluster_field(volume),
             related=(("the first one", first),),
         )

@@ -1,4 +1,4 @@
-"""The words for resources that are refused. Imported when some are."""
+"""Messages about invalid resources. Imported when one is found."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from trainc.kubernetes.validation.combinators import PodViolations
     from trainc.kubernetes.validation.resources import ResourceFault
 
-MEANT: Final = {
+CORRECTIONS: Final = {
     "cpus": "cpu",
     "cores": "cpu",
     "disk": "ephemeral-storage",
@@ -40,95 +40,96 @@ MEANT: Final = {
     "tpu": "google.com/tpu",
     "tpus": "google.com/tpu",
 }
-"""What people write, and what they mean."""
-USUAL: Final = ("cpu", "memory", "ephemeral-storage")
+"""Common mistakes and the correct resource names."""
+COMMON: Final = ("cpu", "memory", "ephemeral-storage")
 OVERHEAD: Final = "overhead"
 _LISTS: Final = {"limits": "limit", "requests": "request"}
 
 
 def report(
-    found: PodViolations, at: At, value: Tree, faults: tuple[ResourceFault, ...], *, whose: str = "containers"
+    found: PodViolations, at: At, value: Tree, faults: tuple[ResourceFault, ...], *, owner: str = "containers"
 ) -> None:
-    """Say what is wrong with resources. `value` has limits and requests; that of an overhead is its limits alone."""
+    """Report invalid resources. `value` has limits and requests; an overhead is passed as limits only."""
     for fault in faults:
         if not fault.kind:
-            message = "huge pages are asked for without cpu or memory"
+            message = "huge pages are requested without cpu or memory"
             found.report(fault.declared, at, message, "add a request or a limit of cpu or memory")
             continue
         amount = str(value[fault.kind][fault.resource])
-        here = (at if whose == OVERHEAD else (at, fault.kind), fault.resource)
-        if fault.declared in _TOGETHER:
-            _beside_limit(found, at, here, fault, amount, str((value.get("limits") or {}).get(fault.resource)))
+        here = (at if owner == OVERHEAD else (at, fault.kind), fault.resource)
+        if fault.declared in _COMBINED:
+            _request_and_limit(found, at, here, fault, amount, str((value.get("limits") or {}).get(fault.resource)))
             continue
         field = f"{cluster_field(at, fault.kind)}[{fault.resource}]"
-        what = f"the {OVERHEAD if whose == OVERHEAD else _LISTS[fault.kind]} of {fault.resource}"
+        subject = f"the {OVERHEAD if owner == OVERHEAD else _LISTS[fault.kind]} of {fault.resource}"
         if fault.declared is RESOURCE_NAME:
-            message, help = _name(fault.resource, whose)
+            message, help = _name(fault.resource, owner)
             found.report(fault.declared, here, message, help, field=field, key=True)
         elif fault.declared is OUT_OF_RANGE:
-            message = f"{what} is {amount}, and must be at least 0"
-            found.report(fault.declared, here, message, "for example 0", field=field)
+            message = f"{subject} must be at least 0, not {amount}"
+            found.report(fault.declared, here, message, "use 0 or more", field=field)
         elif fault.declared is FRACTIONAL_RESOURCE:
-            message = f"{what} is {amount}, and {fault.resource} comes in whole numbers"
-            help = f"for example {max(1, -(-thousandths(amount) // 1000))}"
+            message = f"{subject} must be an integer, not {amount}"
+            help = f"use an integer, for example {max(1, -(-thousandths(amount) // 1000))}"
             found.report(fault.declared, here, message, help, field=field)
         else:
-            message, help = _pages(fault.resource, what, amount)
+            message, help = _pages(fault.resource, subject, amount)
             found.report(fault.declared, here, message, help, field=field)
 
 
-_TOGETHER: Final = (LIMIT_MISSING, REQUEST_ABOVE_LIMIT, REQUEST_DIFFERS_FROM_LIMIT)
+_COMBINED: Final = (LIMIT_MISSING, REQUEST_ABOVE_LIMIT, REQUEST_DIFFERS_FROM_LIMIT)
 
 
-def _beside_limit(found: PodViolations, at: At, here: At, fault: ResourceFault, amount: str, limit: str) -> None:
-    """A request that its limit does not allow; the cluster's fields lack the resource."""
+def _request_and_limit(found: PodViolations, at: At, here: At, fault: ResourceFault, amount: str, limit: str) -> None:
+    """Report a request that conflicts with its limit; the API server's fields omit the resource."""
     name = fault.resource
     if fault.declared is LIMIT_MISSING:
-        message = f"{name} is requested without a limit, and must have one"
-        help = f"write it below limits; a request of the same amount follows by itself: {name}: {amount}"
+        message = f"{name} is requested without a limit, which is required"
+        help = f"add {name}: {amount} to limits; the request defaults to the limit"
         found.report(fault.declared, here, message, help, field=cluster_field(at, "limits"))
         return
     if fault.declared is REQUEST_ABOVE_LIMIT:
-        message = f"the request of {name} is {amount}, which is above its limit of {limit}"
+        message = f"request of {amount} {name} exceeds the limit of {limit}"
         help = f"lower the request to {limit}, or raise the limit to {amount}"
     else:
-        message = f"the request of {name} is {amount} and its limit {limit}, and they must be the same"
-        help = "write one amount twice, or the limit alone: the request follows by itself"
+        message = f"request of {amount} {name} must equal the limit of {limit}"
+        help = "set both to one amount, or set only the limit; the request defaults to it"
     related = (("the limit", ((at, "limits"), name)),)
     found.report(fault.declared, here, message, help, field=cluster_field(at, "requests"), related=related)
 
 
-def _name(name: str, whose: str) -> tuple[str, str]:
-    """A resource that cannot be asked for: what is wrong with its name, and the way out."""
-    meant = MEANT.get(name.lower()) or nearest(name, USUAL, likeness=0.8)
-    if meant and (whose != "pods" or meant in OF_PODS):
-        help = f"did you mean {meant}?"
+def _name(name: str, owner: str) -> tuple[str, str]:
+    """Return the message and the help for an invalid resource name."""
+    correction = CORRECTIONS.get(name.lower()) or nearest(name, COMMON, likeness=0.8)
+    if correction and (owner != "pods" or correction in OF_PODS):
+        help = f"did you mean {correction}?"
     elif name.startswith("requests."):
-        help = f"write {name.removeprefix('requests.')}: the prefix is for quotas"
-    elif whose == "pods":
-        help = "write it at a container: a pod as a whole can ask for cpu, memory and huge pages"
+        help = f"use {name.removeprefix('requests.')}; the prefix is for quotas"
+    elif owner == "pods":
+        help = "move it to a container; pod-level resources can be cpu, memory and huge pages"
     else:
         help = (
-            "write cpu, memory, ephemeral-storage, huge pages of some size, or a device with its domain: nvidia.com/gpu"
+            "use cpu, memory, ephemeral-storage, huge pages such as hugepages-2Mi, or a device with its domain, "
+            "such as nvidia.com/gpu"
         )
     if names.is_qualified_name(name):
-        return f"the resource {shown(name)} {misnamed.fault_of_key(name)}", help
-    if whose == "pods" and kind_of(name).allowed:
-        return f"a pod as a whole cannot ask for {name}", help
+        return f"resource {shown(name)} {misnamed.fault_of_key(name)}", help
+    if owner == "pods" and kind_of(name).allowed:
+        return f"{name} is not allowed in pod-level resources", help
     if "/" in name:
-        return f"{name} is no name that a device can have", help
-    return f"containers cannot ask for {shown(name)}, which is no resource of theirs", help
+        return f"{name} is not a valid device name", help
+    return f"{shown(name)} is not a container resource", help
 
 
-def _pages(name: str, what: str, amount: str) -> tuple[str, str]:
-    """Huge pages in parts, or of no size."""
+def _pages(name: str, subject: str, amount: str) -> tuple[str, str]:
+    """Return the message and the help for a fraction of a huge page or an invalid page size."""
     size = name.removeprefix(PAGES)
     try:
         page = thousandths(size)
     except QuantityError:
         page = 0
     if page <= 0 or page % 1000:
-        return f"{name} names no size of a page", "write one that the nodes have: hugepages-2Mi, hugepages-1Gi"
+        return f"{name} has no valid page size", "use a page size of the nodes, such as hugepages-2Mi or hugepages-1Gi"
     count = max(1, -(-thousandths(amount) // page))
     rounded = Quantity(count * page // 1000, 0, Quantity.parse(size).format)
-    return f"{what} is {amount}, which is no whole number of pages of {size}", f"for example {rounded}"
+    return f"{subject} must be a multiple of {size}, not {amount}", f"use a multiple of {size}, for example {rounded}"

@@ -1,9 +1,9 @@
-"""What containers and pods may ask for: names and amounts of resources, and requests beside limits.
+"""The API server's rules for resources: their names and amounts, and requests compared with limits.
 
 Reads    limits and requests, as they are stored.
-Returns  `faults` the faults of both together, as values that are kept: thousands of containers ask for the same.
-         `amounts` has the words for them.
-Source   Kubernetes 1.36: the validation of resource requirements. Amounts are rounded up to thousandths before.
+Returns  the faults of both, as cached values: thousands of containers have the same resources. `resource_messages` has
+         the messages.
+Source   Kubernetes 1.36: the validation of resource requirements. Amounts are first rounded up to thousandths.
 """
 
 from __future__ import annotations
@@ -17,20 +17,14 @@ from trainc.kubernetes.quantity import Quantity, QuantityError
 from trainc.kubernetes.violations import OUT_OF_RANGE
 from trainc.records import NamedTuple
 
-FRACTIONAL_RESOURCE: Final = Declaration(
-    "fractional-resource", ("job",), "A resource that comes in whole numbers is asked for in parts"
-)
-HUGE_PAGES: Final = Declaration(
-    "huge-pages", ("job",), "Huge pages are asked for in parts of a page, or without cpu or memory"
-)
-LIMIT_MISSING: Final = Declaration(
-    "limit-missing", ("job",), "A resource that must have a limit is requested without one"
-)
-REQUEST_ABOVE_LIMIT: Final = Declaration("request-above-limit", ("job",), "A request is above its limit")
+FRACTIONAL_RESOURCE: Final = Declaration("fractional-resource", ("job",), "Fractional amount of integer resource")
+HUGE_PAGES: Final = Declaration("huge-pages", ("job",), "Partial huge page, or huge pages without cpu or memory")
+LIMIT_MISSING: Final = Declaration("limit-missing", ("job",), "Missing limit for resource without overcommit")
+REQUEST_ABOVE_LIMIT: Final = Declaration("request-above-limit", ("job",), "Request exceeds limit")
 REQUEST_DIFFERS_FROM_LIMIT: Final = Declaration(
-    "request-differs-from-limit", ("job",), "A request is not its limit, and the resource asks for that"
+    "request-differs-from-limit", ("job",), "Request differs from limit for resource without overcommit"
 )
-RESOURCE_NAME: Final = Declaration("resource-name", ("job",), "A resource has a name that cannot be asked for")
+RESOURCE_NAME: Final = Declaration("resource-name", ("job",), "Invalid resource name")
 
 PAGES: Final = "hugepages-"
 OF_CONTAINERS: Final = frozenset({"cpu", "memory", "ephemeral-storage"})
@@ -41,91 +35,91 @@ COUNTED: Final = frozenset(
         *("services", "services.loadbalancers", "services.nodeports"),
     }
 )
-"""What quotas count, in whole numbers; nobody can ask for them."""
+"""The object counts of quotas, which are integers; no container can request them."""
 
-Listed = tuple[tuple[str, Any], ...]
+ResourceItems = tuple[tuple[str, Any], ...]
 """The items of limits or requests."""
 
 
 class Kind(NamedTuple):
-    """What is asked of a resource of some name."""
+    """The rules for a resource name."""
 
     allowed: bool = True
-    """For containers."""
+    """Whether a container can request the resource."""
     whole: bool = False
-    """Comes in whole numbers."""
+    """Whether amounts must be integers."""
     shared: bool = True
-    """More of it may be promised than there is, so that a request may be below its limit."""
+    """Whether the resource can be overcommitted, so that a request may be below its limit."""
     pages: bool = False
 
 
 class ResourceFault(NamedTuple):
-    """One thing that is wrong."""
+    """One invalid resource."""
 
     declared: Declaration
     kind: str
-    """limits or requests; "" for what is wrong with both together."""
+    """limits or requests; "" for a fault of both together."""
     resource: str
 
 
 @lru_cache(maxsize=1024)
 def kind_of(resource: str) -> Kind:
-    """What is asked of a resource."""
-    good = not names.is_qualified_name(resource)
+    """Return the rules for a resource name."""
+    valid = not names.is_qualified_name(resource)
     if resource.startswith(PAGES):
-        return Kind(allowed=good and "/" not in resource, shared=False, pages=True)
+        return Kind(allowed=valid and "/" not in resource, shared=False, pages=True)
     if "/" not in resource:
         return Kind(allowed=resource in OF_CONTAINERS, whole=resource in COUNTED)
     if "kubernetes.io/" in resource:
-        return Kind(allowed=good)
-    extended = good and not resource.startswith("requests.") and not names.is_qualified_name(f"requests.{resource}")
+        return Kind(allowed=valid)
+    extended = valid and not resource.startswith("requests.") and not names.is_qualified_name(f"requests.{resource}")
     return Kind(allowed=extended, whole=extended, shared=False)
 
 
 @lru_cache(maxsize=4096)
 def thousandths(amount: Any) -> int:
-    """An amount as the API server keeps it."""
+    """Return an amount in thousandths, as the API server stores it."""
     return Quantity.from_json(amount).milli_value()
 
 
 @lru_cache(maxsize=1024)
-def faults(limits: Listed, requests: Listed, of_pod: bool = False) -> tuple[ResourceFault, ...]:
-    """What is wrong with the limits and requests of a container, or with a pod's own."""
-    found = [fault for name, amount in limits for fault in _alone("limits", name, amount, of_pod)]
-    most = dict(limits)
+def faults(limits: ResourceItems, requests: ResourceItems, of_pod: bool = False) -> tuple[ResourceFault, ...]:
+    """Return the faults of a container's limits and requests, or of pod-level ones."""
+    found = [fault for name, amount in limits for fault in _amount_faults("limits", name, amount, of_pod)]
+    limit_of = dict(limits)
     for name, amount in requests:
-        found += _alone("requests", name, amount, of_pod)
+        found += _amount_faults("requests", name, amount, of_pod)
         kind = kind_of(name)
-        if name not in most:
+        if name not in limit_of:
             if not kind.shared:
                 found.append(ResourceFault(LIMIT_MISSING, "requests", name))
-        elif kind.shared and thousandths(amount) > thousandths(most[name]):
+        elif kind.shared and thousandths(amount) > thousandths(limit_of[name]):
             found.append(ResourceFault(REQUEST_ABOVE_LIMIT, "requests", name))
-        elif not kind.shared and thousandths(amount) != thousandths(most[name]):
+        elif not kind.shared and thousandths(amount) != thousandths(limit_of[name]):
             found.append(ResourceFault(REQUEST_DIFFERS_FROM_LIMIT, "requests", name))
-    asked = most.keys() | dict(requests).keys()
-    if not asked & OF_PODS and any(name.startswith(PAGES) for name in asked):
+    requested = limit_of.keys() | dict(requests).keys()
+    if not requested & OF_PODS and any(name.startswith(PAGES) for name in requested):
         found.append(ResourceFault(HUGE_PAGES, "", ""))
     return tuple(found)
 
 
-def _alone(kind: str, name: str, amount: Any, of_pod: bool) -> list[ResourceFault]:
-    """What is wrong with one amount, whatever the others are."""
+def _amount_faults(kind: str, name: str, amount: Any, of_pod: bool) -> list[ResourceFault]:
+    """Return the faults of one amount, regardless of the others."""
     if name in OF_PODS and thousandths(amount) >= 0:
         return []
-    asked, milli = kind_of(name), thousandths(amount)
-    allowed = asked.allowed and (not of_pod or asked.pages or name in OF_PODS)
+    rules, milli = kind_of(name), thousandths(amount)
+    allowed = rules.allowed and (not of_pod or rules.pages or name in OF_PODS)
     wrong = {
         RESOURCE_NAME: not allowed,
         OUT_OF_RANGE: milli < 0,
-        FRACTIONAL_RESOURCE: asked.whole and milli % 1000,
-        HUGE_PAGES: asked.pages and not _whole_pages(name, milli),
+        FRACTIONAL_RESOURCE: rules.whole and milli % 1000,
+        HUGE_PAGES: rules.pages and not _whole_pages(name, milli),
     }
     return [ResourceFault(declared, kind, name) for declared, is_wrong in wrong.items() if is_wrong]
 
 
 def _whole_pages(name: str, milli: int) -> bool:
-    """Whether an amount is a number of pages of the size that is in the resource's name."""
+    """Return whether an amount is a multiple of the page size in the resource's name."""
     try:
         size = thousandths(name.removeprefix(PAGES))
     except QuantityError:

@@ -1,4 +1,4 @@
-"""When a container is started again: by rules of its own, or because its resources have changed."""
+"""Container restarts: by the container's own restart rules, or after a change of its resources."""
 
 from __future__ import annotations
 
@@ -14,47 +14,51 @@ if TYPE_CHECKING:
 
     from trainc.kubernetes.trees import Tree
 
-RESIZE_RESTART: Final = Declaration("resize-restart", ("job",), "A container that is resized cannot be restarted")
-RESTART_RULES: Final = Declaration("restart-rules", ("job",), "A container's rules of restarting are incomplete")
+RESIZE_RESTART: Final = Declaration("resize-restart", ("job",), "Restart on resize not allowed")
+RESTART_RULES: Final = Declaration("restart-rules", ("job",), "Container restart rules without restart policy")
 ACTIONS: Final = ("Restart", "RestartAllContainers")
 OPERATORS: Final = ("In", "NotIn")
-MOST_RULES: Final = 20
-MOST_CODES: Final = 255
+MAX_RULES: Final = 20
+MAX_CODES: Final = 255
 RESIZED: Final = ("cpu", "memory")
 RESIZES: Final = ("NotRequired", "RestartContainer")
 
 
 def rules(found: PodViolations, at: At, container: Tree) -> None:
-    """The rules by exit code, of a container that has some. Which codes they name is not looked at; nor are those of an
-    init container without a policy."""
+    """Check a container's restart rules by exit code.
+
+    The exit codes are not checked, nor are the rules of an init container without a restart policy.
+    """
     from trainc.kubernetes.validation import field_messages
 
-    here, given = (at, "restartPolicyRules"), container["restartPolicyRules"]
+    here, restart_rules = (at, "restartPolicyRules"), container["restartPolicyRules"]
     if "restartPolicy" not in container:
         found.report(
             RESTART_RULES,
             here,
-            "restartPolicyRules say when restartPolicy does not hold, and the container has none",
-            "add the container's own restartPolicy, such as Never",
+            "restartPolicyRules requires a restartPolicy on the container",
+            "add a restartPolicy to the container, such as Never",
             field=field_of((at, "restartPolicy")),
         )
         if at is not None and at[0] is not None and at[0][1] == "initContainers":
             return
-    _not_too_many(found, here, given, MOST_RULES)
-    for index, rule in enumerate(given):
-        _word(found, ((here, index), "action"), rule.get("action"), ACTIONS)
+    _not_too_many(found, here, restart_rules, MAX_RULES)
+    for index, rule in enumerate(restart_rules):
+        _enum(found, ((here, index), "action"), rule.get("action"), ACTIONS)
         codes = rule.get("exitCodes")
         if codes is None:
             field_messages.missing(
-                found, ((here, index), "exitCodes"), "say when the rule holds: exitCodes: {operator: In, values: [42]}"
+                found,
+                ((here, index), "exitCodes"),
+                "set the exit codes, for example exitCodes: {operator: In, values: [42]}",
             )
         else:
-            _word(found, (((here, index), "exitCodes"), "operator"), codes.get("operator"), OPERATORS)
-            _not_too_many(found, (((here, index), "exitCodes"), "values"), codes.get("values") or (), MOST_CODES)
+            _enum(found, (((here, index), "exitCodes"), "operator"), codes.get("operator"), OPERATORS)
+            _not_too_many(found, (((here, index), "exitCodes"), "values"), codes.get("values") or (), MAX_CODES)
 
 
 def resize_policy(found: PodViolations, at: At, policies: list[Tree]) -> None:
-    """What a change of resources does to the container. The cluster says no index, but of a resource named twice."""
+    """Check resizePolicy. The API server's errors have no index, except for duplicate resources."""
     field, named = field_of(at), dict[str, At]()
     for index, policy in enumerate(policies):
         here, resource, restart = (at, index), policy.get("resourceName", ""), policy.get("restartPolicy")
@@ -62,54 +66,54 @@ def resize_policy(found: PodViolations, at: At, policies: list[Tree]) -> None:
             found.report(
                 DUPLICATE_ITEM,
                 here,
-                f"resizePolicy says twice what a change of {resource or 'nothing'} does",
-                "keep one of the two",
-                related=(("the first one", named[resource]),),
+                f'two items of resizePolicy are for resource "{resource}"',
+                "remove one of them",
+                related=(("the first item", named[resource]),),
             )
         named.setdefault(resource, here)
-        _word(found, (here, "resourceName"), resource, RESIZED, field)
-        _word(found, (here, "restartPolicy"), restart, RESIZES, field)
+        _enum(found, (here, "resourceName"), resource, RESIZED, field)
+        _enum(found, (here, "restartPolicy"), restart, RESIZES, field)
         if restart == "RestartContainer" and found.pod.get("restartPolicy") == "Never":
             found.report(
                 RESIZE_RESTART,
                 (here, "restartPolicy"),
-                "restartPolicy is RestartContainer, in a pod whose restartPolicy is Never",
-                "write NotRequired; or let the pod have restartPolicy: OnFailure",
+                "restartPolicy RestartContainer is not allowed in a pod with restartPolicy Never",
+                "use NotRequired, or set restartPolicy: OnFailure on the pod",
                 field=field,
             )
 
 
 def resize_policy_of_init(found: PodViolations, at: At, policies: list[Tree]) -> None:
-    """The same for an init container that is no sidecar, which is not restarted once it is resized."""
+    """Check resizePolicy of an init container that is not a sidecar: it is not restarted after a resize."""
     resize_policy(found, at, policies)
     for index, policy in enumerate(policies):
         if policy.get("restartPolicy") == "RestartContainer":
             found.report(
                 RESIZE_RESTART,
                 ((at, index), "restartPolicy"),
-                "restartPolicy is RestartContainer, in an init container that is no sidecar",
-                "write NotRequired",
+                "restartPolicy RestartContainer is not allowed in an init container that is not a sidecar",
+                "use NotRequired",
             )
 
 
-def _word(found: PodViolations, at: At, value: str | None, allowed: tuple[str, ...], field: str = "") -> None:
-    """A word that must be there, and one of a few."""
+def _enum(found: PodViolations, at: At, value: str | None, allowed: tuple[str, ...], field: str = "") -> None:
+    """Check a required enum."""
     from trainc.kubernetes.structural.hints import listed
     from trainc.kubernetes.validation import field_messages
 
     if not value:
-        field_messages.missing(found, at, f"write {listed(list(allowed), 'or')}", field=field)
+        field_messages.missing(found, at, f"set it to {listed(list(allowed), 'or')}", field=field)
     elif value not in allowed:
         field_messages.not_allowed(found, at, value, allowed, field=field)
 
 
-def _not_too_many(found: PodViolations, at: At, items: Sized, most: int) -> None:
+def _not_too_many(found: PodViolations, at: At, items: Sized, maximum: int) -> None:
     from trainc.kubernetes.validation import field_messages
 
-    if len(items) > most:
+    if len(items) > maximum:
         found.report(
             TOO_MANY_ITEMS,
             at,
-            f"{field_messages.called(at)} has {len(items)} items, and may have {most}",
-            "keep those that are needed",
+            f"{field_messages.called(at)} has {len(items)} items; the limit is {maximum}",
+            f"remove {len(items) - maximum} of them",
         )

@@ -1,6 +1,6 @@
-"""Where a pod may go: node selector, tolerations, spread constraints, scheduling gates.
+"""The API server's rules for scheduling: node selector, tolerations, spread constraints, scheduling gates.
 
-Source   Kubernetes 1.36: the API server's validation of these. The operators Lt and Gt of tolerations are switched off.
+Source   Kubernetes 1.36: the API server's validation of these fields. The toleration operators Lt and Gt are disabled.
 """
 
 from __future__ import annotations
@@ -15,10 +15,8 @@ from trainc.kubernetes.violations import INVALID_LABEL
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import At, Tree
 
-SPREAD_DOMAINS: Final = Declaration(
-    "spread-domains", ("job",), "A spread constraint asks for a number of domains, and is only a wish"
-)
-TOLERATION: Final = Declaration("toleration", ("job",), "A toleration contradicts itself")
+SPREAD_DOMAINS: Final = Declaration("spread-domains", ("job",), "Minimum domains on best-effort spread constraint")
+TOLERATION: Final = Declaration("toleration", ("job",), "Contradictory toleration")
 
 _OPERATORS: Final = ("Equal", "Exists")
 _EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
@@ -27,17 +25,17 @@ _effect: Final = one_of(*_EFFECTS)
 _when: Final = one_of(*_WHEN)
 _skew: Final = at_least(1)
 _inclusion: Final = one_of("Honor", "Ignore")
-_OF_NODES: Final = "no label can have this value; write it as the nodes have it: kubectl get nodes --show-labels"
-_NO_TAINT: Final = "no taint can have this value; write it as the nodes have it: kubectl describe nodes"
+_NODE_LABEL_HELP: Final = "use the value of a node label; list them with `kubectl get nodes --show-labels`"
+_TAINT_HELP: Final = "use the value of a node taint; list them with `kubectl describe nodes`"
 
 
 def node_selector(found: PodViolations, at: At, value: dict[str, str]) -> None:
-    """The labels that a node must have."""
-    metadata.labels(found, at, value, selected=_OF_NODES)
+    """Check the labels that a node must have."""
+    metadata.labels(found, at, value, selected=_NODE_LABEL_HELP)
 
 
 def toleration(found: PodViolations, at: At, value: Tree) -> None:
-    """One toleration. The cluster reports a bad value at the operator."""
+    """Check one toleration. The API server's error for a bad value names the operator."""
     key, operator = value.get("key", ""), value.get("operator", "")
     text, effect = value.get("value", ""), value.get("effect", "")
     if key and not metadata.good_key(key):
@@ -47,13 +45,13 @@ def toleration(found: PodViolations, at: At, value: Tree) -> None:
     if not key and operator != "Exists":
         _contradiction(
             found, at, "operator", "operator",
-            f"a toleration without a key is for every taint, and its operator is {operator or 'Equal'}",
-            "add the key of the taint; or write operator: Exists, where every taint is meant",
+            f"a toleration without a key must have operator Exists, not {operator or 'Equal'}",
+            "add the taint's key, or use operator: Exists to tolerate every taint",
         )  # fmt: skip
     if operator in ("", "Equal"):
         if not metadata.good_value(text):
             operator_field = field_of((at, "operator"))
-            metadata.bad_value(found, (at, "value"), text, "value", field=operator_field, help=_NO_TAINT)
+            metadata.bad_value(found, (at, "value"), text, "value", field=operator_field, help=_TAINT_HELP)
     elif operator != "Exists":
         from trainc.kubernetes.validation import field_messages
 
@@ -63,16 +61,16 @@ def toleration(found: PodViolations, at: At, value: Tree) -> None:
 
         _contradiction(
             found, at, "value", "operator",
-            f"a toleration with the operator Exists has no value, and this one has {shown(text)}",
-            "remove the value; or write operator: Equal, where only that value is meant",
+            f"a toleration with operator Exists must not set a value, but sets {shown(text)}",
+            "remove the value, or use operator: Equal to match only that value",
             ("the operator", (at, "operator")),
         )  # fmt: skip
     if value.get("tolerationSeconds") is not None and effect != "NoExecute":
-        of_effect = f"the effect is {effect}" if effect else "no effect is named"
+        actual = f"the effect is {effect}" if effect else "no effect is set"
         _contradiction(
             found, at, "tolerationSeconds", "effect",
-            f"tolerationSeconds go with the effect NoExecute alone, and {of_effect}",
-            "write effect: NoExecute, or remove tolerationSeconds",
+            f"tolerationSeconds requires effect NoExecute, but {actual}",
+            "use effect: NoExecute, or remove tolerationSeconds",
             *((("the effect", (at, "effect")),) if effect else ()),
         )  # fmt: skip
     if effect:
@@ -89,21 +87,21 @@ tolerations: Final[FieldRule] = each(toleration)
 
 
 def spread_constraint(found: PodViolations, at: At, value: Tree) -> None:
-    """One constraint on how evenly pods are spread."""
+    """Check one topology spread constraint."""
     _skew(found, (at, "maxSkew"), value.get("maxSkew", 0))
     if not value.get("topologyKey"):
         from trainc.kubernetes.validation import field_messages
 
-        field_messages.missing(found, (at, "topologyKey"), "add a node's label, such as topology.kubernetes.io/zone")
+        field_messages.missing(found, (at, "topologyKey"), "use a node label such as topology.kubernetes.io/zone")
     when = value.get("whenUnsatisfiable", "")
     _when(found, (at, "whenUnsatisfiable"), when)
     if "minDomains" in value:
         _skew(found, (at, "minDomains"), value["minDomains"])
         if when != "DoNotSchedule" and value["minDomains"] > 0:
-            message = f"minDomains goes with whenUnsatisfiable: DoNotSchedule alone, and that is {when}"
+            message = f"minDomains requires whenUnsatisfiable: DoNotSchedule, not {when}"
             related = (("whenUnsatisfiable", (at, "whenUnsatisfiable")),)
             found.report(
-                SPREAD_DOMAINS, (at, "minDomains"), message, "write DoNotSchedule, or remove minDomains",
+                SPREAD_DOMAINS, (at, "minDomains"), message, "use DoNotSchedule, or remove minDomains",
                 related=related,
             )  # fmt: skip
     for policy in ("nodeAffinityPolicy", "nodeTaintsPolicy"):
@@ -119,7 +117,7 @@ spread_constraints: Final[FieldRule] = each(spread_constraint)
 
 
 def scheduling_gates(found: PodViolations, at: At, value: list[Tree]) -> None:
-    """What must be cleared away before the pod is scheduled; the cluster reports the gate, not its name."""
+    """Check scheduling gates, which delay scheduling; the API server's error names the gate, not its name."""
     for index, gate in enumerate(value):
         name = gate.get("name", "")
         if not metadata.good_key(name):

@@ -1,6 +1,6 @@
-"""The security contexts of a pod and of its containers.
+"""The API server's rules for the security contexts of a pod and its containers.
 
-Source   Kubernetes 1.36: the API server's validation of security contexts, with SELinux' mount option switched off.
+Source   Kubernetes 1.36: the API server's validation of security contexts, with the SELinux mount feature disabled.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import At, Tree
 
 PRIVILEGE_ESCALATION: Final = Declaration(
-    "privilege-escalation", ("job",), "A container both may and may not gain privileges"
+    "privilege-escalation", ("job",), "Contradictory privilege escalation settings"
 )
 SECURITY_PROFILE: Final = Declaration(
-    "security-profile", ("job",), "A seccomp or AppArmor profile is incomplete, or what is said of it does not agree"
+    "security-profile", ("job",), "Incomplete or conflicting seccomp or AppArmor profile"
 )
 
 PROFILES: Final = ("Localhost", "RuntimeDefault", "Unconfined")
-_MOST_OF_A_PATH: Final = 4095
-_MOST_OF_A_SYSCTL: Final = 253
+_MAX_PATH: Final = 4095
+_MAX_SYSCTL: Final = 253
 _SYSCTL: Final = re.compile(r"[a-z0-9]([-_a-z0-9]*[a-z0-9])?([./][a-z0-9]([-_a-z0-9]*[a-z0-9])?)*")
 _IPC_SYSCTLS: Final = frozenset(
     f"kernel.{name}"
@@ -46,12 +46,12 @@ _profile: Final = one_of(*PROFILES)
 
 
 def seccomp(found: PodViolations, at: At, value: Tree) -> None:
-    """A seccomp profile: what type it is, and for one of the node where its file is."""
+    """Check a seccomp profile: its type, and the file of a Localhost profile."""
     kind = value.get("type", "")
     if not kind:
         from trainc.kubernetes.validation import field_messages
 
-        field_messages.missing(found, (at, "type"), "write type: RuntimeDefault")
+        field_messages.missing(found, (at, "type"), "use type: RuntimeDefault")
     else:
         _profile(found, (at, "type"), kind)
     if kind == "Localhost" and "localhostProfile" not in value:
@@ -63,23 +63,23 @@ def seccomp(found: PodViolations, at: At, value: Tree) -> None:
 
 
 def local_path(found: PodViolations, at: At, value: str, *, field: str = "") -> None:
-    """The rule of a path below a folder of the node."""
+    """Check a path below the node's profile directory."""
     if value.startswith("/") or ".." in value.split("/"):
         from trainc.kubernetes.structural.hints import shown
         from trainc.kubernetes.validation import field_messages
 
-        wrong = "begins with a slash" if value.startswith("/") else 'has a ".." in it'
-        message = f"{field_messages.called(at)} is {shown(value)}, which {wrong}"
-        found.report(PATTERN, at, message, "write the path below the node's folder of profiles", field=field)
+        fault = "begins with a slash" if value.startswith("/") else 'has ".." in it'
+        message = f"{field_messages.called(at)} {shown(value)} {fault}"
+        found.report(PATTERN, at, message, "use a path relative to the node's profile directory", field=field)
 
 
 def app_armor(found: PodViolations, at: At, value: Tree) -> None:
-    """An AppArmor profile: what type it is, and for one of the node its name."""
+    """Check an AppArmor profile: its type, and the name of a Localhost profile."""
     kind, name, place = value.get("type", ""), value.get("localhostProfile"), (at, "localhostProfile")
     if not kind:
         from trainc.kubernetes.validation import field_messages
 
-        field_messages.missing(found, (at, "type"), "write type: RuntimeDefault")
+        field_messages.missing(found, (at, "type"), "use type: RuntimeDefault")
     elif kind not in PROFILES:
         _profile(found, (at, "type"), kind)
     elif kind != "Localhost":
@@ -88,31 +88,32 @@ def app_armor(found: PodViolations, at: At, value: Tree) -> None:
     elif not name:
         _no_profile(found, at)
     elif name.strip(SPACES) != name:
-        message = "localhostProfile has blanks around it"
-        found.report(PATTERN, place, message, "remove them")
-    elif len(name.encode("utf-8", "surrogatepass")) > _MOST_OF_A_PATH:
-        message = f"localhostProfile has {len(name)} characters, and may have {_MOST_OF_A_PATH}"
-        found.report(TOO_LONG, place, message, "give the profile a shorter name")
+        message = "localhostProfile has whitespace around it"
+        found.report(PATTERN, place, message, "remove the whitespace")
+    elif len(name.encode("utf-8", "surrogatepass")) > _MAX_PATH:
+        message = f"localhostProfile has {len(name)} characters; the limit is {_MAX_PATH}"
+        found.report(TOO_LONG, place, message, "shorten the profile's name")
 
 
 def _no_profile(found: PodViolations, at: At) -> None:
-    message = "the type is Localhost, and there is no localhostProfile"
+    message = "type Localhost requires localhostProfile"
     found.report(
         SECURITY_PROFILE, (at, "localhostProfile"), message,
-        "add the profile's name on the node, or write type: RuntimeDefault", related=(("the type", (at, "type")),),
+        "add localhostProfile with the profile's name on the node, or use type: RuntimeDefault",
+        related=(("the type", (at, "type")),),
     )  # fmt: skip
 
 
 def _superfluous_profile(found: PodViolations, at: At, kind: str) -> None:
-    message = f"localhostProfile goes with the type Localhost alone, and the type is {kind or 'missing'}"
+    message = f"localhostProfile requires type Localhost, but the type is {kind or 'missing'}"
     found.report(
         SECURITY_PROFILE, (at, "localhostProfile"), message,
-        "write type: Localhost, or remove localhostProfile", related=(("the type", (at, "type")),) if kind else (),
+        "use type: Localhost, or remove localhostProfile", related=(("the type", (at, "type")),) if kind else (),
     )  # fmt: skip
 
 
 def sysctls(found: PodViolations, at: At, value: list[Tree]) -> None:
-    """The kernel's parameters that the pod sets, which must be those of its own namespaces."""
+    """Check the kernel parameters that the pod sets, which must belong to its own namespaces."""
     assert at is not None
     assert at[0] is not None
     spec = at[0][0]
@@ -123,28 +124,28 @@ def sysctls(found: PodViolations, at: At, value: list[Tree]) -> None:
             from trainc.kubernetes.validation import field_messages
 
             field_messages.missing(found, place)
-        elif len(name) > _MOST_OF_A_SYSCTL or not _SYSCTL.fullmatch(name):
+        elif len(name) > _MAX_SYSCTL or not _SYSCTL.fullmatch(name):
             from trainc.kubernetes.structural.hints import shown
 
-            message = f"the sysctl {shown(name)} has no valid name"
-            found.report(PATTERN, place, message, "write it as sysctl does: net.core.somaxconn")
+            message = f"{shown(name)} is not a valid sysctl name"
+            found.report(PATTERN, place, message, "use a name such as net.core.somaxconn")
         elif name in first:
             from trainc.kubernetes.validation import field_messages
 
-            field_messages.twice(found, place, name, ((at, first[name]), "name"), "sysctls")
+            field_messages.duplicate(found, place, name, ((at, first[name]), "name"), "sysctl")
         if found.pod.get(shared := _namespace(name)):
             from trainc.kubernetes.validation.network import HOST_NAMESPACES
 
-            message = f"the sysctl {name} is the host's, since the pod has {shared}"
+            message = f"sysctl {name} would change the host because the pod sets {shared}"
             related = ((shared, (spec, shared)),)
             found.report(HOST_NAMESPACES, place, message, f"remove it, or remove {shared}", related=related)
         first.setdefault(name, index)
 
 
 def _namespace(name: str) -> str:
-    """The pod's field with which the sysctl would be its host's; empty for one of the whole kernel."""
+    """Return the pod field that makes the sysctl the host's; empty for one of the whole kernel."""
     separator = re.search("[./]", name)
-    if separator and separator[0] == "/":  # as sysctl has it: with slashes between, dots belong to a name
+    if separator and separator[0] == "/":  # with slashes as separators, dots are part of a name
         name = name.translate({ord("/"): ".", ord("."): "/"})
     if name.startswith("net."):
         return "hostNetwork"
@@ -156,8 +157,8 @@ def _proc_mount(found: PodViolations, at: At, value: str) -> None:
     if value == "Unmasked" and found.pod.get("hostUsers") is not False:
         from trainc.kubernetes.validation.network import HOST_NAMESPACES
 
-        message = "procMount is Unmasked, and the pod has the host's users"
-        found.report(HOST_NAMESPACES, at, message, "write hostUsers: false in the pod, or remove procMount")
+        message = "procMount Unmasked is not allowed in a pod with the host's users"
+        found.report(HOST_NAMESPACES, at, message, "set hostUsers: false on the pod, or remove procMount")
 
 
 _mounts: Final = one_of("Default", "Unmasked")
@@ -182,26 +183,33 @@ of_pod: Final = fields(
         "windowsOptions": late("windows", "options"),
     }
 )
-"""A pod's security context."""
+"""The rule for a pod's security context."""
 
 
 def of_container(found: PodViolations, at: At, value: Tree) -> None:
-    """A container's security context."""
+    """Check a container's security context."""
     _of_container(found, at, value)
     if value.get("allowPrivilegeEscalation") is False:
-        _gains(found, at, value)
+        _check_escalation(found, at, value)
 
 
-def _gains(found: PodViolations, at: At, value: Tree) -> None:
-    """What gives privileges to a container that must not gain any; the cluster reports the whole context."""
-    no = ("allowPrivilegeEscalation", (at, "allowPrivilegeEscalation"))
+def _check_escalation(found: PodViolations, at: At, value: Tree) -> None:
+    """Report privileges of a container that must not gain any; the API server's errors name the whole context."""
+    setting = ("allowPrivilegeEscalation", (at, "allowPrivilegeEscalation"))
     if value.get("privileged"):
-        message = "allowPrivilegeEscalation is false, and privileged is true"
+        message = "allowPrivilegeEscalation: false cannot be combined with privileged: true"
         found.report(
-            PRIVILEGE_ESCALATION, (at, "privileged"), message, "remove one of them", field=field_of(at), related=(no,)
+            PRIVILEGE_ESCALATION,
+            (at, "privileged"),
+            message,
+            "remove one of them",
+            field=field_of(at),
+            related=(setting,),
         )
     for index, name in enumerate((value.get("capabilities") or {}).get("add") or ()):
         if name == "CAP_SYS_ADMIN":
-            message = f"allowPrivilegeEscalation is false, and the container gets {name}"
+            message = f"allowPrivilegeEscalation: false cannot be combined with capability {name}"
             place = (((at, "capabilities"), "add"), index)
-            found.report(PRIVILEGE_ESCALATION, place, message, "remove one of them", field=field_of(at), related=(no,))
+            found.report(
+                PRIVILEGE_ESCALATION, place, message, "remove one of them", field=field_of(at), related=(setting,)
+            )

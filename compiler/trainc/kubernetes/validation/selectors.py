@@ -1,6 +1,6 @@
-"""Selectors: of pods and namespaces by their labels, of nodes by theirs and by their name.
+"""Label selectors for pods and namespaces, and node selectors by label and name.
 
-Source   Kubernetes 1.36: apimachinery's validation of label selectors, the API server's of node selectors.
+Source   Kubernetes 1.36: apimachinery's validation of label selectors, and the API server's of node selectors.
 """
 
 from __future__ import annotations
@@ -15,12 +15,8 @@ from trainc.kubernetes.violations import ENUM, INVALID_LABEL
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import At, Tree
 
-MATCH_LABEL_KEYS: Final = Declaration(
-    "match-label-keys", ("job",), "Keys of the pod's own labels do not go with the selector beside them"
-)
-SELECTOR_VALUES: Final = Declaration(
-    "selector-values", ("job",), "A selector's operator and its values do not go together"
-)
+MATCH_LABEL_KEYS: Final = Declaration("match-label-keys", ("job",), "Match label keys conflict with label selector")
+SELECTOR_VALUES: Final = Declaration("selector-values", ("job",), "Selector values do not match operator")
 
 LISTED: Final = ("In", "NotIn")
 _BARE: Final = ("Exists", "DoesNotExist")
@@ -28,37 +24,37 @@ _COMPARED: Final = ("Gt", "Lt")
 
 
 def requirement(found: PodViolations, at: At, value: Tree) -> None:
-    """An expression on the labels of pods or namespaces."""
+    """Check an expression on the labels of pods or namespaces."""
     _expression(found, at, value, (*LISTED, *_BARE))
     _values(found, at, value)
 
 
 def node_requirement(found: PodViolations, at: At, value: Tree) -> None:
-    """An expression on the labels of nodes that must come true."""
+    """Check a required expression on node labels."""
     _expression(found, at, value, (*LISTED, *_BARE, *_COMPARED))
     _values(found, at, value)
 
 
 def node_preference(found: PodViolations, at: At, value: Tree) -> None:
-    """An expression on the labels of nodes that had better come true: its values may be anything."""
+    """Check a preferred expression on node labels: its values may be anything."""
     _expression(found, at, value, (*LISTED, *_BARE, *_COMPARED))
 
 
 def node_field(found: PodViolations, at: At, value: Tree) -> None:
-    """An expression on the fields of nodes, of which only the name can be asked for."""
+    """Check an expression on node fields, of which only the name can be selected."""
     operator, values = value.get("operator", ""), value.get("values") or []
     if operator not in LISTED:
         from trainc.kubernetes.validation import field_messages
 
         field_messages.not_allowed(found, (at, "operator"), operator, LISTED)
     elif len(values) != 1:
-        message = f"the operator {operator} of a field takes exactly one value, and {len(values)} are given"
-        found.report(SELECTOR_VALUES, (at, "values"), message, "begin another term for each name of a node")
+        message = f"operator {operator} in matchFields requires exactly one value, but has {len(values)}"
+        found.report(SELECTOR_VALUES, (at, "values"), message, "use a separate term for each node name")
     if value.get("key") != "metadata.name":
         from trainc.kubernetes.structural.hints import shown
 
-        message = f"key is {shown(value.get('key', ''))}; the only field of a node to select by is metadata.name"
-        found.report(ENUM, (at, "key"), message, "write key: metadata.name, or ask for labels in matchExpressions")
+        message = f"key must be metadata.name, the only node field to select by, not {shown(value.get('key', ''))}"
+        found.report(ENUM, (at, "key"), message, "use key: metadata.name, or select by label in matchExpressions")
         return
     for index, name in enumerate(values):
         subdomain(found, ((at, "values"), index), name)
@@ -66,24 +62,24 @@ def node_field(found: PodViolations, at: At, value: Tree) -> None:
 
 def _expression(found: PodViolations, at: At, value: Tree, operators: tuple[str, ...]) -> None:
     operator, values = value.get("operator", ""), value.get("values")
-    place, message, way_out = (at, "values"), "", ""
+    place, message, help = (at, "values"), "", ""
     if operator not in operators:
         from trainc.kubernetes.validation import field_messages
 
         field_messages.not_allowed(found, (at, "operator"), operator, operators)
     elif operator in LISTED:
         if not values:
-            message, way_out = f"the operator {operator} needs values", "list them, or ask with Exists for any value"
+            message, help = f"operator {operator} requires values", "add values, or use Exists to match any value"
     elif operator in _BARE:
         if values:
-            message = f"the operator {operator} takes no values, and has {len(values)}"
-            way_out = f"remove the values, or write {'In' if operator == 'Exists' else 'NotIn'}"
+            message = f"operator {operator} must not have values, but has {len(values)}"
+            help = f"remove the values, or use {'In' if operator == 'Exists' else 'NotIn'}"
     elif len(values or ()) != 1:
-        message = f"the operator {operator} takes exactly one value, and has {len(values or ())}"
-        way_out = 'write one whole number, in quotes: ["8"]'
+        message = f"operator {operator} requires exactly one value, but has {len(values or ())}"
+        help = 'use one integer in quotes: ["8"]'
     if message:
         related = (("the operator", (at, "operator")),)
-        found.report(SELECTOR_VALUES, place, message, way_out, related=related)
+        found.report(SELECTOR_VALUES, place, message, help, related=related)
     if not metadata.good_key(value.get("key", "")):
         from trainc.kubernetes.validation import field_messages
 
@@ -98,17 +94,17 @@ def _values(found: PodViolations, at: At, value: Tree) -> None:
 
 
 label_selector: Final = fields({"matchLabels": metadata.labels, "matchExpressions": each(requirement)})
-"""What selects pods or namespaces by their labels."""
+"""The rule for a selector of pods or namespaces by label."""
 
 
 def label_keys(found: PodViolations, at: At, term: Tree) -> None:
-    """Keys of labels whose values are those of the pod itself; they narrow down the selector beside them."""
+    """Check label keys whose values are taken from the pod; they narrow the selector."""
     same, other = term.get("matchLabelKeys") or [], term.get("mismatchLabelKeys") or []
     for name, keys in (("matchLabelKeys", same), ("mismatchLabelKeys", other)):
         if keys and "labelSelector" not in term:
-            message = f"{name} narrows down the labelSelector, and there is none"
-            way_out = "add the labelSelector, or remove these keys"
-            found.report(MATCH_LABEL_KEYS, (at, name), message, way_out)
+            message = f"{name} requires a labelSelector"
+            help = f"add a labelSelector, or remove {name}"
+            found.report(MATCH_LABEL_KEYS, (at, name), message, help)
             continue
         for index, key in enumerate(keys):
             if not metadata.good_key(key):
@@ -119,7 +115,7 @@ def label_keys(found: PodViolations, at: At, term: Tree) -> None:
         _selected_twice(found, at, same[index], index)
     for index, key in enumerate(same):
         if key in other:
-            message = f"{key} is both in matchLabelKeys and in mismatchLabelKeys"
+            message = f"{key} is in both matchLabelKeys and mismatchLabelKeys"
             related = (("the other one", ((at, "mismatchLabelKeys"), other.index(key))),)
             found.report(
                 MATCH_LABEL_KEYS, ((at, "matchLabelKeys"), index), message, "keep one of them", related=related
@@ -127,7 +123,7 @@ def label_keys(found: PodViolations, at: At, term: Tree) -> None:
 
 
 def _selected_again(term: Tree, keys: dict[str, int]) -> list[int]:
-    """Which of the keys, by their index in matchLabelKeys, an expression asks for after something else has."""
+    """Return the indexes in matchLabelKeys of keys that an expression selects after an earlier part of the selector."""
     selector = term.get("labelSelector") or {}
     seen, again = set(selector.get("matchLabels") or ()), []
     for expression in selector.get("matchExpressions") or ():
@@ -139,8 +135,8 @@ def _selected_again(term: Tree, keys: dict[str, int]) -> list[int]:
 
 
 def _selected_twice(found: PodViolations, at: At, key: str, index: int) -> None:
-    """A key of matchLabelKeys that the selector beside it asks for as well; the cluster leaves the list's name out."""
-    message = f"{key} is in matchLabelKeys, and the labelSelector asks for it as well"
+    """Report a key of matchLabelKeys that the selector also uses; the API server's error omits the list's name."""
+    message = f"{key} is in both matchLabelKeys and the labelSelector"
     related = (("the selector", (at, "labelSelector")),)
     place = ((at, "matchLabelKeys"), index)
     found.report(

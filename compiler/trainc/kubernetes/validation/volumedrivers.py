@@ -1,7 +1,7 @@
-"""The sources of volumes that few people use: one table, source -> rule.
+"""Rarely used volume sources: one table, source -> rule.
 
-Most of them are asked for their required fields alone. The cluster has drivers for few of them left, and still checks
-what they are told.
+For most of them only the required fields are checked. The API server still validates sources whose drivers have been
+removed.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ from trainc.kubernetes.violations import TOO_LONG
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import At, Tree
 
-VOLUME_DRIVER: Final = Declaration("volume-driver", ("job",), "What a volume's driver is told does not fit together")
+VOLUME_DRIVER: Final = Declaration("volume-driver", ("job",), "Invalid volume driver settings")
 
 _QUALIFIED_NAME: Final = r"iqn\.[0-9]{4}-[0-9]{2}\.[A-Za-z0-9.-]+:[^,;*&$|\t\n\f\r ]+\Z"
 _NUMBERS: Final = {"eui": r"eui.[A-Za-z0-9]{16}\Z", "naa": r"naa.[A-Za-z0-9]{32}\Z"}
-_MOST: Final = 255
-"""Of logical units and partitions."""
-_TARGET: Final = 64
-_TENANT: Final = 64
-_DRIVER: Final = 63
+_MAX_NUMBER: Final = 255
+"""The limit for logical units and partitions."""
+_MAX_TARGET: Final = 64
+_MAX_TENANT: Final = 64
+_MAX_DRIVER: Final = 63
 _CACHING: Final = ("None", "ReadOnly", "ReadWrite")
 _DISKS: Final = {"Shared": "https://", "Dedicated": "https://", "Managed": "/subscriptions/"}
-"""The kinds of an Azure disk, and how the URI of one begins."""
+"""Azure disk kinds and the prefixes of their URIs."""
 _caching: Final = one_of(*_CACHING)
 _disk: Final = one_of(*_DISKS)
 
 
-def _needs(*keys: str) -> FieldRule:
-    """The rule of a source that has required fields alone, and maybe a Secret, which must be named."""
+def _with_required(*keys: str) -> FieldRule:
+    """Return the rule for a source of which only the required fields are checked."""
 
     def rule(found: PodViolations, at: At, value: Tree) -> None:
         required(found, at, value, *keys)
@@ -69,17 +69,17 @@ def _fault(found: PodViolations, at: At, message: str, help: str, *, field: str 
 
 
 def _number(found: PodViolations, at: At, value: int, *, field: str = "") -> None:
-    if not 0 <= value <= _MOST:
+    if not 0 <= value <= _MAX_NUMBER:
         from trainc.kubernetes.validation import field_messages
 
-        field_messages.out_of_range(found, at, value, 0, _MOST, field=field)
+        field_messages.out_of_range(found, at, value, 0, _MAX_NUMBER, field=field)
 
 
-def _too_long(found: PodViolations, at: At, value: str, most: int) -> None:
+def _too_long(found: PodViolations, at: At, value: str, maximum: int) -> None:
     from trainc.kubernetes.validation.field_messages import called
 
-    message = f"{called(at)} has {len(value.encode())} characters, and may have {most}"
-    found.report(TOO_LONG, at, message, "write a shorter one")
+    message = f"{called(at)} has {len(value.encode())} characters; the limit is {maximum}"
+    found.report(TOO_LONG, at, message, "shorten it")
 
 
 def _disk_with_partition(found: PodViolations, at: At, value: Tree) -> None:
@@ -88,7 +88,7 @@ def _disk_with_partition(found: PodViolations, at: At, value: Tree) -> None:
 
 
 def _gce(found: PodViolations, at: At, value: Tree) -> None:
-    """The cluster calls it `persistentDisk`."""
+    """Check a GCE disk, which the API server's errors call `persistentDisk`."""
     assert at is not None
     if not value.get("pdName"):
         from trainc.kubernetes.validation import field_messages
@@ -114,7 +114,7 @@ def _iscsi(found: PodViolations, at: At, value: Tree) -> None:
     if (value.get("chapAuthDiscovery") or value.get("chapAuthSession")) and "secretRef" not in value:
         from trainc.kubernetes.validation import field_messages
 
-        field_messages.missing(found, (at, "secretRef"), "add the Secret that CHAP is to use")
+        field_messages.missing(found, (at, "secretRef"), "add the Secret for CHAP authentication")
 
 
 def _iscsi_name(found: PodViolations, at: At, value: str, *, field: str = "") -> None:
@@ -127,47 +127,48 @@ def _iscsi_name(found: PodViolations, at: At, value: str, *, field: str = "") ->
     found.report(
         VOLUME_DRIVER,
         at,
-        f"{called(at)} is {shown(value)}, which is no iSCSI name",
-        "write one such as iqn.2001-04.com.example:storage, eui. with 16 digits, or naa. with 32",
+        f"{called(at)} {shown(value)} is not a valid iSCSI name",
+        "use a name such as iqn.2001-04.com.example:storage, eui. with 16 characters, or naa. with 32",
         field=field,
     )
 
 
 def target_length(found: PodViolations, at: At, volume: Tree) -> None:
-    """The name of an iSCSI volume and its portal, which make one name where there is an initiator's."""
+    """Check the combined length of an iSCSI volume's name and portal, which form one name if an initiator is set."""
     iscsi = volume["iscsi"]
-    made = f"{volume.get('name', '')}:{iscsi.get('targetPortal', '')}"
-    if "initiatorName" in iscsi and len(made.encode()) > _TARGET:
+    combined = f"{volume.get('name', '')}:{iscsi.get('targetPortal', '')}"
+    if "initiatorName" in iscsi and len(combined.encode()) > _MAX_TARGET:
         _fault(
             found,
             (at, "name"),
-            f"the volume's name and targetPortal have {len(made.encode())} characters with a colon between, "
-            f"and may have {_TARGET} where there is an initiatorName",
-            "write a shorter name",
+            f"the volume's name and targetPortal, joined by a colon, have {len(combined.encode())} characters; "
+            f"the limit is {_MAX_TARGET} with an initiatorName",
+            "shorten the volume's name",
         )
 
 
 def _flocker(found: PodViolations, at: At, value: Tree) -> None:
     name, uuid = value.get("datasetName"), value.get("datasetUUID")
     if bool(name) == bool(uuid):
-        has = "datasetName and" if name else "neither datasetName nor"
-        _fault(found, at, f"flocker has {has} datasetUUID, and must have one of them", "write one of them")
+        has = "both datasetName and" if name else "neither datasetName nor"
+        help = "remove one of them" if name else "add one of them"
+        _fault(found, at, f"flocker sets {has} datasetUUID, but must set exactly one", help)
     if name and "/" in name:
-        _fault(found, (at, "datasetName"), f'datasetName is {name}, and has "/" in it', "write it without")
+        _fault(found, (at, "datasetName"), f'datasetName {name} has "/" in it', "remove the slash")
 
 
 def _quobyte(found: PodViolations, at: At, value: Tree) -> None:
     required(found, at, value, "registry", "volume")
     registry, tenant = value.get("registry"), value.get("tenant", "")
-    if registry and len(tenant.encode()) > _TENANT:
-        _too_long(found, (at, "tenant"), tenant, _TENANT)
+    if registry and len(tenant.encode()) > _MAX_TENANT:
+        _too_long(found, (at, "tenant"), tenant, _MAX_TENANT)
     elif registry and not all(map(_is_address, registry.split(","))):
-        message = f"registry is {registry}, and must be made of hosts with ports"
-        _fault(found, (at, "registry"), message, "for example registry:7861, several with a comma between")
+        message = f"registry must be a list of host:port pairs, not {registry}"
+        _fault(found, (at, "registry"), message, "use host:port pairs separated by commas, for example registry:7861")
 
 
 def _is_address(text: str) -> bool:
-    """Whether a text is a host, a colon and a port; a host that has colons of its own stands in brackets."""
+    """Return whether a text is a host, a colon and a port; a host that contains colons must be in brackets."""
     host, colon, port = text.rpartition(":")
     if host[:1] == "[":
         host = host[1:-1] if host.endswith("]") else "["
@@ -178,9 +179,10 @@ def _is_address(text: str) -> bool:
 def _fibre_channel(found: PodViolations, at: At, value: Tree) -> None:
     targets, ids = value.get("targetWWNs"), value.get("wwids")
     if bool(targets) == bool(ids):
-        has = "targetWWNs and" if targets else "neither targetWWNs nor"
-        message = f"fc has {has} wwids, and must have one of them"
-        _fault(found, at, message, "write one of them", field=cluster_field(at, "targetWWNs"))
+        has = "both targetWWNs and" if targets else "neither targetWWNs nor"
+        message = f"fc sets {has} wwids, but must set exactly one"
+        help = "remove one of them" if targets else "add one of them"
+        _fault(found, at, message, help, field=cluster_field(at, "targetWWNs"))
     if targets and "lun" not in value:
         required(found, at, value, "lun")
     elif targets:
@@ -191,8 +193,8 @@ def _flex(found: PodViolations, at: At, value: Tree) -> None:
     required(found, at, value, "driver")
     for key in value.get("options") or ():
         if f".{key.partition('/')[0].lower()}".endswith((".kubernetes.io", ".k8s.io")):
-            message = f"the option {key} has a domain that Kubernetes keeps for itself"
-            help = "write the driver's own name of the option"
+            message = f"option {key} uses a domain that Kubernetes reserves"
+            help = "use the driver's own option name"
             found.report(
                 VOLUME_DRIVER,
                 ((at, "options"), key),
@@ -209,13 +211,13 @@ def _azure_disk(found: PodViolations, at: At, value: Tree) -> None:
         _caching(found, (at, "cachingMode"), value["cachingMode"])
     kind = value.get("kind", "Shared")
     _disk(found, (at, "kind"), kind)
-    begins = _DISKS.get(kind, "https://")
+    prefix = _DISKS.get(kind, "https://")
     uri = value.get("diskURI") or ""
     if not uri:
         required(found, at, value, "diskURI")
-    elif not uri.startswith(begins):
-        message = f"diskURI is {uri}, and that of a disk of the kind {kind} begins with {begins}"
-        _fault(found, (at, "diskURI"), message, "write the URI of the disk, or another kind: the default is Shared")
+    elif not uri.startswith(prefix):
+        message = f"diskURI must begin with {prefix} for kind {kind}, but is {uri}"
+        _fault(found, (at, "diskURI"), message, "fix diskURI, or change kind, which defaults to Shared")
 
 
 def _storage_os(found: PodViolations, at: At, value: Tree) -> None:
@@ -229,8 +231,8 @@ def _storage_os(found: PodViolations, at: At, value: Tree) -> None:
 def _csi(found: PodViolations, at: At, value: Tree) -> None:
     required(found, at, value, "driver")
     driver = value.get("driver") or ""
-    if len(driver.encode()) > _DRIVER:
-        _too_long(found, (at, "driver"), driver, _DRIVER)
+    if len(driver.encode()) > _MAX_DRIVER:
+        _too_long(found, (at, "driver"), driver, _MAX_DRIVER)
     elif driver:
         subdomain(found, (at, "driver"), driver.lower())
     if (secret := value.get("nodePublishSecretRef")) is not None:
@@ -245,8 +247,8 @@ def _csi(found: PodViolations, at: At, value: Tree) -> None:
 DRIVERS: Final[dict[str, FieldRule]] = {
     "awsElasticBlockStore": _disk_with_partition,
     "azureDisk": _azure_disk,
-    "azureFile": _needs("secretName", "shareName"),
-    "cephfs": _needs("monitors"),
+    "azureFile": _with_required("secretName", "shareName"),
+    "cephfs": _with_required("monitors"),
     "cinder": _with_secret("volumeID"),
     "csi": _csi,
     "fc": _fibre_channel,
@@ -254,14 +256,14 @@ DRIVERS: Final[dict[str, FieldRule]] = {
     "flocker": _flocker,
     "gcePersistentDisk": _gce,
     "gitRepo": _git,
-    "glusterfs": _needs("endpoints", "path"),
+    "glusterfs": _with_required("endpoints", "path"),
     "iscsi": _iscsi,
-    "photonPersistentDisk": _needs("pdID"),
-    "portworxVolume": _needs("volumeID"),
+    "photonPersistentDisk": _with_required("pdID"),
+    "portworxVolume": _with_required("volumeID"),
     "quobyte": _quobyte,
-    "rbd": _needs("monitors", "image"),
-    "scaleIO": _needs("gateway", "system", "volumeName"),
+    "rbd": _with_required("monitors", "image"),
+    "scaleIO": _with_required("gateway", "system", "volumeName"),
     "storageos": _storage_os,
-    "vsphereVolume": _needs("volumePath"),
+    "vsphereVolume": _with_required("volumePath"),
 }
-"""`volumes.SOURCES` has the others."""
+"""The rules by source; `volumes.SOURCES` has the rules of the other sources."""

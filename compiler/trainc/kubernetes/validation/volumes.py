@@ -1,6 +1,6 @@
-"""The volumes of a pod: their names and sources, and those that other parts may refer to.
+"""The volumes of a pod: their names and sources, and which of them other fields may refer to.
 
-The sources that people use are here; `volumedrivers`, `projections` and `claimtemplates` have the others.
+Common sources are here; `volumedrivers`, `projections` and `claimtemplates` have the others.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ HOST_PATHS: Final = (
     "FileOrCreate",
     "Socket",
 )
-_SPELLED: Final = {"cephfs": "cephFS", "downwardAPI": "downwarAPI"}
-"""How the cluster spells a source that is one too many, where it does not spell it like the field."""
+_CLUSTER_NAMES: Final = {"cephfs": "cephFS", "downwardAPI": "downwarAPI"}
+"""The names of surplus sources in the API server's errors that differ from the field names."""
 
 _host_path_type: Final = one_of(*HOST_PATHS)
 _pull_policy: Final = one_of("Always", "IfNotPresent", "Never")
 
 
 def volumes(found: PodViolations, at: At, volumes: list[Tree]) -> None:
-    """All volumes; good ones are put into `found.volumes`, refused ones as None where no other has their name."""
+    """Check all volumes, and add them to `found.volumes`: invalid ones as None, unless a valid one has the name."""
     for index, volume in enumerate(volumes):
         here = (at, index)
-        before = len(found.violations)
+        violations_before = len(found.violations)
         sources = [source for source in volume if source != "name"]
         if len(sources) == 1:
             SOURCES[sources[0]](found, (here, sources[0]), volume[sources[0]])
@@ -59,27 +59,27 @@ def volumes(found: PodViolations, at: At, volumes: list[Tree]) -> None:
         name = volume.get("name", "")
         if not name:
             required(found, here, volume, "name")
-        elif not _is_good(name):
+        elif not _is_valid_name(name):
             label(found, (here, "name"), name)
         if first := found.volumes.get(name):
             from trainc.kubernetes.validation import field_messages
 
             place = (at, next(i for i, other in enumerate(volumes) if other is first))
-            field_messages.twice(found, (here, "name"), name, (place, "name"), "volumes")
-        elif len(found.violations) == before:
+            field_messages.duplicate(found, (here, "name"), name, (place, "name"), "volume")
+        elif len(found.violations) == violations_before:
             found.volumes[name] = volume
         elif name:
             found.volumes.setdefault(name, None)
 
 
 @lru_cache(maxsize=1024)
-def _is_good(name: str) -> bool:
-    """Whether a volume can have the name."""
+def _is_valid_name(name: str) -> bool:
+    """Return whether the name is a valid volume name."""
     return not names.is_dns1123_label(name)
 
 
 def _several(found: PodViolations, at: At, volume: Tree) -> None:
-    """A volume of more than one source."""
+    """Check a volume with more than one source."""
     first, *others = (source for source in SOURCES if source in volume)
     SOURCES[first](found, (at, first), volume[first])
     for source in others:
@@ -87,16 +87,16 @@ def _several(found: PodViolations, at: At, volume: Tree) -> None:
 
 
 def _one_too_many(found: PodViolations, at: At, volume: Tree, first: str, second: str) -> None:
-    """A source behind the one that counts; it is not looked at."""
+    """Report a source after the first one; it is not checked itself."""
     from trainc.kubernetes.structural.hints import shown
 
     found.report(
         VOLUME_SOURCES,
         (at, second),
-        f"volume {shown(volume.get('name', ''))} has two sources, {first} and {second}, and may have one",
-        "keep one of them; a volume of its own for the other one; several in one folder make a projected volume",
-        field=cluster_field(at, _SPELLED.get(second, second)),
-        related=((f"the {first}", (at, first)),),
+        f"volume {shown(volume.get('name', ''))} sets two sources, {first} and {second}, but may set only one",
+        "move one of them to a separate volume, or use a projected volume to combine them in one directory",
+        field=cluster_field(at, _CLUSTER_NAMES.get(second, second)),
+        related=((first, (at, first)),),
     )
 
 
@@ -115,7 +115,7 @@ def _host_path(found: PodViolations, at: At, value: Tree) -> None:
     if not path:
         required(found, at, value, "path")
         return
-    files.no_way_up(found, (at, "path"), path)
+    files.no_parent(found, (at, "path"), path)
     if kind := value.get("type"):
         _host_path_type(found, (at, "type"), kind)
 
@@ -124,7 +124,7 @@ def _secret(found: PodViolations, at: At, value: Tree) -> None:
     if not value.get("secretName"):
         from trainc.kubernetes.validation import field_messages
 
-        field_messages.missing(found, (at, "secretName"), "add secretName; it is configMap that has `name` instead")
+        field_messages.missing(found, (at, "secretName"), "add secretName; only configMap uses `name`")
     _files(found, at, value)
 
 
@@ -194,4 +194,4 @@ SOURCES: Final[dict[str, FieldRule]] = {
     "ephemeral": late("claimtemplates", "ephemeral"),
     "image": _image,
 }
-"""In the cluster's order: of two sources of a volume the later one is blamed, and only the first one looked at."""
+"""In the API server's order: if a volume sets two sources, the later one is reported and only the first is checked."""

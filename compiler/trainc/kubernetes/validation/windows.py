@@ -1,6 +1,6 @@
-"""Operating systems: what a pod of Windows may not have, and what only such a pod may.
+"""The API server's rules for operating systems: fields that a Windows pod may not set, and fields that only it may set.
 
-Source   Kubernetes 1.36: the API server's validation of a pod's os, of Windows' options, and of host processes.
+Source   Kubernetes 1.36: the API server's validation of a pod's os, of Windows options, and of host processes.
 """
 
 from __future__ import annotations
@@ -15,32 +15,30 @@ from trainc.kubernetes.violations import PATTERN, TOO_LONG
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import At, Tree
 
-HOST_PROCESS: Final = Declaration(
-    "host-process", ("job",), "Host processes of Windows, and something that does not go with them"
-)
-OTHER_OS: Final = Declaration("other-os", ("job",), "A field is not for the operating system that the pod names")
+HOST_PROCESS: Final = Declaration("host-process", ("job",), "Conflict with Windows host processes")
+OTHER_OS: Final = Declaration("other-os", ("job",), "Field for another operating system")
 
 _SYSTEMS: Final = ("linux", "windows")
-_NOT_OF_PODS: Final = ("hostUsers", "hostPID", "hostIPC", "shareProcessNamespace")
-_NOT_OF_POD_CONTEXTS: Final = (
+_NOT_IN_PODS: Final = ("hostUsers", "hostPID", "hostIPC", "shareProcessNamespace")
+_NOT_IN_POD_CONTEXTS: Final = (
     *("appArmorProfile", "seLinuxOptions", "seccompProfile", "fsGroup", "fsGroupChangePolicy", "sysctls", "runAsUser"),
     *("runAsGroup", "supplementalGroups", "supplementalGroupsPolicy", "seLinuxChangePolicy"),
 )
-_NOT_OF_CONTEXTS: Final = (
+_NOT_IN_CONTEXTS: Final = (
     *("appArmorProfile", "seLinuxOptions", "seccompProfile", "capabilities", "readOnlyRootFilesystem", "privileged"),
     *("allowPrivilegeEscalation", "procMount", "runAsUser", "runAsGroup"),
 )
-_MOST_OF_A_SPEC: Final = 64 * 1024
-_DOMAIN_CHARACTERS: Final = 256
-_USER_CHARACTERS: Final = 104
+_MAX_SPEC: Final = 64 * 1024
+_MAX_DOMAIN: Final = 256
+_MAX_USER: Final = 104
 _NET_BIOS: Final = re.compile(r'[^\\/:*?"<>|.][^\\/:*?"<>|]{0,14}')
 _LABEL: Final = "[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?"
 _DNS: Final = re.compile(rf"{_LABEL}(?:\.{_LABEL})*")
-_NOT_OF_USERS: Final = re.compile(r'["/\\:;|=,+*?<>@\[\]]')
+_NOT_IN_USERS: Final = re.compile(r'["/\\:;|=,+*?<>@\[\]]')
 
 
 def system(found: PodViolations, at: At, value: Tree) -> None:
-    """A pod's os: the fields that it rules out, everywhere in the pod."""
+    """Check a pod's os, and report the fields that it forbids anywhere in the pod."""
     assert at is not None
     name, spec = value.get("name", ""), at[0]
     if name not in _SYSTEMS:
@@ -49,14 +47,14 @@ def system(found: PodViolations, at: At, value: Tree) -> None:
         if name:
             field_messages.not_allowed(found, (at, "name"), name, _SYSTEMS, field=field_of(at))
         else:
-            field_messages.missing(found, (at, "name"), "write name: linux, or remove os")
+            field_messages.missing(found, (at, "name"), "use name: linux, or remove os")
         return
     context, here = found.pod.get("securityContext") or {}, (spec, "securityContext")
     if name == "windows":
-        _forbid(found, spec, found.pod, _NOT_OF_PODS, at)
-    _forbid(found, here, context, _NOT_OF_POD_CONTEXTS if name == "windows" else ("windowsOptions",), at)
+        _forbid(found, spec, found.pod, _NOT_IN_PODS, at)
+    _forbid(found, here, context, _NOT_IN_POD_CONTEXTS if name == "windows" else ("windowsOptions",), at)
     for place, container in every_container(spec, found.pod):
-        not_here = _NOT_OF_CONTEXTS if name == "windows" else ("windowsOptions",)
+        not_here = _NOT_IN_CONTEXTS if name == "windows" else ("windowsOptions",)
         _forbid(found, (place, "securityContext"), container.get("securityContext") or {}, not_here, at)
 
 
@@ -64,80 +62,82 @@ def _forbid(found: PodViolations, at: At, value: Tree, keys: tuple[str, ...], os
     for key in keys:
         if key in value:
             only = "Linux" if key != "windowsOptions" else "Windows"
-            message = f"{key} is for {only} alone, and the pod's os is {'windows' if only == 'Linux' else 'linux'}"
-            related = (("the os", (os, "name")),)
-            found.report(OTHER_OS, (at, key), message, f"remove {key}, or correct os.name", related=related)
+            message = f"{key} is only for {only}, but the pod's os is {'windows' if only == 'Linux' else 'linux'}"
+            related = (("os", (os, "name")),)
+            found.report(OTHER_OS, (at, key), message, f"remove {key}, or change os.name", related=related)
 
 
 def _spec(found: PodViolations, at: At, value: str) -> None:
     size = len(value.encode("utf-8", "surrogatepass"))
     if not value:
-        found.report(PATTERN, at, "gmsaCredentialSpec is empty", "give it its content, or remove the line")
-    elif size > _MOST_OF_A_SPEC:
-        message = f"gmsaCredentialSpec has {size} bytes, and may have {_MOST_OF_A_SPEC}"
-        found.report(TOO_LONG, at, message, "name one of the cluster's with gmsaCredentialSpecName")
+        found.report(PATTERN, at, "gmsaCredentialSpec is empty", "set its content, or remove the line")
+    elif size > _MAX_SPEC:
+        message = f"gmsaCredentialSpec has {size} bytes; the limit is {_MAX_SPEC}"
+        found.report(TOO_LONG, at, message, "refer to a credential spec in the cluster with gmsaCredentialSpecName")
 
 
 def _user(found: PodViolations, at: At, value: str) -> None:
-    """A user of Windows: a name, maybe behind a domain and a backslash."""
+    """Check a Windows user: a name, optionally after a domain and a backslash."""
     if why := _fault_of_user(value):
         from trainc.kubernetes.structural.hints import shown
 
-        message = f"runAsUserName is {shown(value)}, {why}"
-        found.report(PATTERN, at, message, r"write a user, or a domain and a user: CONTOSO\trainer")
+        message = f"runAsUserName {shown(value)} {why}"
+        found.report(PATTERN, at, message, r"use a user, or a domain and a user such as CONTOSO\trainer")
 
 
 def _fault_of_user(value: str) -> str:
     domain, backslash, user = value.rpartition("\\")
     if re.search("[\x00-\x1f\x7f]", value):
-        return "which has control characters in it"
+        return "has control characters in it"
     if "\\" in domain:
-        return "which has more than one backslash in it"
-    if len(domain.encode("utf-8", "surrogatepass")) >= _DOMAIN_CHARACTERS:
-        return f"whose domain has {len(domain)} characters, and may have {_DOMAIN_CHARACTERS - 1}"
+        return "has more than one backslash in it"
+    if len(domain.encode("utf-8", "surrogatepass")) >= _MAX_DOMAIN:
+        return f"has a domain with {len(domain)} characters; the limit is {_MAX_DOMAIN - 1}"
     if backslash and not (_NET_BIOS.fullmatch(domain) or _DNS.fullmatch(domain)):
-        return "whose domain is neither a NetBIOS name nor a DNS one"
+        return "has a domain that is neither a NetBIOS nor a DNS name"
     if not user:
-        return "which has no user"
-    if len(user.encode("utf-8", "surrogatepass")) > _USER_CHARACTERS:
-        return f"whose user has {len(user)} characters, and may have {_USER_CHARACTERS}"
+        return "has no user"
+    if len(user.encode("utf-8", "surrogatepass")) > _MAX_USER:
+        return f"has a user with {len(user)} characters; the limit is {_MAX_USER}"
     if not user.strip(". "):
-        return "whose user has nothing but dots and spaces"
-    if strange := _NOT_OF_USERS.search(user):
-        return f"whose user has {strange[0]} in it"
+        return "has a user with only dots and spaces"
+    if invalid := _NOT_IN_USERS.search(user):
+        return f"has a user with {invalid[0]} in it"
     return ""
 
 
 options: Final = fields({"gmsaCredentialSpecName": subdomain, "gmsaCredentialSpec": _spec, "runAsUserName": _user})
-"""Windows' options in a security context."""
+"""The rule for the Windows options of a security context."""
 
 
 def host_processes(found: PodViolations, spec: At) -> None:
-    """Host processes: all containers of a pod are, or none."""
-    of_pod = _is_one(found.pod)
+    """Check host processes: either all containers of a pod are host processes, or none."""
+    of_pod = _host_process(found.pod)
     in_pod = (((spec, "securityContext"), "windowsOptions"), "hostProcess")
     others: list[At] = []
     some = False
     for place, container in every_container(spec, found.pod):
-        of_container = _is_one(container)
+        of_container = _host_process(container)
         at = (((place, "securityContext"), "windowsOptions"), "hostProcess")
         if of_pod is not None and of_container is not None and of_pod != of_container:
-            message = f"hostProcess is {_word(of_container)} here, and {_word(of_pod)} for the pod"
-            found.report(HOST_PROCESS, at, message, "remove it here", related=(("the pod's", in_pod),))
+            message = f"hostProcess is {_word(of_container)} for the container, but {_word(of_pod)} for the pod"
+            found.report(
+                HOST_PROCESS, at, message, "remove it from the container", related=(("the pod's hostProcess", in_pod),)
+            )
         if of_container or (of_container is None and of_pod):
             some = True
         else:
             others.append(place)
     if some and others:
-        message = "some containers are host processes, and some are not"
-        way_out = "write hostProcess: true once, in the pod's securityContext.windowsOptions"
-        found.report(HOST_PROCESS, spec, message, way_out, related=(("one that is not", others[0]),))
+        message = "some containers are host processes, but others are not"
+        help = "set hostProcess: true once, in the pod's securityContext.windowsOptions"
+        found.report(HOST_PROCESS, spec, message, help, related=(("a container that is not", others[0]),))
     if some and not found.pod.get("hostNetwork"):
-        message = "a pod of host processes has the host's network, and hostNetwork is not true"
-        found.report(HOST_PROCESS, (spec, "hostNetwork"), message, "write hostNetwork: true")
+        message = "a pod of host processes requires hostNetwork: true"
+        found.report(HOST_PROCESS, (spec, "hostNetwork"), message, "set hostNetwork: true")
 
 
-def _is_one(pod_or_container: Tree) -> bool | None:
+def _host_process(pod_or_container: Tree) -> bool | None:
     context = pod_or_container.get("securityContext") or {}
     answer: bool | None = (context.get("windowsOptions") or {}).get("hostProcess")
     return answer

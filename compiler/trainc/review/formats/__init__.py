@@ -1,6 +1,6 @@
-"""How a review is written: one module a format, each with `render(review, *, color) -> str`; loaded by name.
+"""The formats of a review: one module per format, with `render(review, *, color) -> str`, loaded by name.
 
-What several formats say alike is here: numbers, names, values and what a change means, in words.
+This module has the texts that several formats share: numbers, names, values and the effects of changes.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from trainc.footprint import NOTHING
 from trainc.kubernetes.quantity import Quantity
+from trainc.lint.triggers import IGNORE
 from trainc.plural import plural
 from trainc.review.consequences import WORDS
 from trainc.review.settings import REPORTING
@@ -26,20 +27,20 @@ if TYPE_CHECKING:
     from trainc.review.model import Cause, Line, Review, Reviewed, Setting
 
 SHORT: Final = 60
-"""So many characters of a value fit beside others."""
+"""The maximum length of a value that is shown on one line."""
 BLOCKING: Final = frozenset({"new-object", "while-suspended", "refused"})
-"""What a cluster that holds the old object does not take as it is."""
+"""The effects of changes that a cluster with the old object does not accept."""
 ZERO: Final = Quantity(0)
 
 
 def load(name: str) -> Callable[..., str]:
-    """The `render` of a format."""
+    """Return the `render` function of a format."""
     render: Callable[..., str] = import_module(f"{__name__}.{name}").render
     return render
 
 
 def listed(parts: Iterable[str]) -> str:
-    """`a`, `a and b`, `a, b and c`.
+    """Return a list in words: `a`, `a and b`, `a, b and c`.
 
     >>> listed(["a", "b", "c"])
     'a, b and c'
@@ -49,7 +50,7 @@ def listed(parts: Iterable[str]) -> str:
 
 
 def counted(objects: Iterable[Reviewed]) -> str:
-    """How many objects of each kind: `3 JobSets and 1 ConfigMap`."""
+    """Return the number of objects of each kind: `3 JobSets and 1 ConfigMap`."""
     kinds: dict[str, int] = {}
     for found in objects:
         kinds[found.id.kind] = kinds.get(found.id.kind, 0) + 1
@@ -57,7 +58,7 @@ def counted(objects: Iterable[Reviewed]) -> str:
 
 
 def headline(review: Review) -> str:
-    """Return the review in a line: `1 setting changes, 3 JobSets change; 7 objects stay as they are`."""
+    """Return the review in a line: `1 setting changes, 3 JobSets change; 7 objects are unchanged`."""
     parts = [
         f"{counted(found)} {one if len(found) == 1 else many}"
         for found, one, many in (
@@ -70,31 +71,37 @@ def headline(review: Review) -> str:
     if review.settings:
         verb = "changes" if len(review.settings) == 1 else "change"
         parts.insert(0, f"{plural(len(review.settings), 'setting')} {verb}")
-    stays = f"{plural(review.unchanged, 'object')} {'stays as it is' if review.unchanged == 1 else 'stay as they are'}"
+    unchanged = f"{plural(review.unchanged, 'object')} {'is' if review.unchanged == 1 else 'are'} unchanged"
     if not parts:
-        return f"nothing changes: {stays}" if review.unchanged else "nothing changes"
-    return f"{', '.join(parts)}; {stays}" if review.unchanged else ", ".join(parts)
+        return f"nothing changes: {unchanged}" if review.unchanged else "nothing changes"
+    return f"{', '.join(parts)}; {unchanged}" if review.unchanged else ", ".join(parts)
 
 
 def changed_by(setting: Setting) -> str:
-    """Return what a setting changes: `3 JobSets`, `what is reported`."""
+    """Return the effect of a setting: `3 JobSets`, `what is reported`."""
     if setting.objects:
         return counted(setting.objects)
-    return "what is reported" if setting.change.path[0] in REPORTING else "no object"
+    reporting = setting.owner is not None or setting.change.path[0] in REPORTING
+    return "what is reported" if reporting else "no object"
+
+
+def setting_name(setting: Setting) -> str:
+    """Return the name of a setting: the field of trainc.yaml, or the annotation."""
+    return setting.change.field if setting.owner is None else IGNORE
 
 
 def named(id: ObjectId) -> str:
-    """An object: `JobSet ml/llm`."""
+    """Return an object's kind and name: `JobSet ml/llm`."""
     return f"{id.kind} {within(id)}"
 
 
 def within(id: ObjectId) -> str:
-    """An object's name, in its namespace: `ml/llm`."""
+    """Return an object's name with its namespace: `ml/llm`."""
     return f"{id.namespace}/{id.name}" if id.namespace else id.name
 
 
 def value(given: Any) -> str:
-    """A value on one line, as YAML or JSON would have it."""
+    """Return a value on one line, as YAML or JSON."""
     if given is GONE:
         return ""
     if given == MASK:
@@ -107,7 +114,7 @@ def value(given: Any) -> str:
 
 
 def block(given: Any) -> list[str]:
-    """A value on lines of its own: mappings and lists as YAML, a text by its lines, anything else on one."""
+    """Return the lines of a value: mappings and lists as YAML, a text split into lines, any other value on one line."""
     if isinstance(given, dict | list) and given:
         from trainc.emit import yaml
 
@@ -116,7 +123,7 @@ def block(given: Any) -> list[str]:
 
 
 def short(change: Change) -> bool:
-    """Whether a change can be told on one line."""
+    """Whether a change fits on one line."""
     if change.kind == "moved":
         return True
     values = [part for part in (change.old, change.new) if part is not GONE]
@@ -126,9 +133,9 @@ def short(change: Change) -> bool:
 
 
 def edited(change: Change) -> str:
-    """What follows the name of a field that has changed: `: 4 -> 8`, ` is added`."""
+    """Return the text that follows the name of a changed field: `: 4 -> 8`, ` is added`."""
     if change.kind == "moved":
-        return f" in another order: {_order(change.old, change.new)} -> {_order(change.new, change.old)}"
+        return f" is reordered: {_order(change.old, change.new)} -> {_order(change.new, change.old)}"
     if not short(change):
         return "" if change.kind == "changed" else f" is {change.kind}"
     if change.kind == "changed":
@@ -137,15 +144,15 @@ def edited(change: Change) -> str:
 
 
 def _order(names: list[Any], others: list[Any]) -> str:
-    """The names of some items, without those that both orders begin and end with."""
-    head = _alike(names, others)
-    tail = _alike(names[head:][::-1], others[head:][::-1])
+    """Return item names without the common first and last items of both orders."""
+    head = _common(names, others)
+    tail = _common(names[head:][::-1], others[head:][::-1])
     shown = [str(name) for name in names[head : len(names) - tail]]
     return ", ".join(["..."] * bool(head) + shown + ["..."] * bool(tail))
 
 
-def _alike(one: list[Any], other: list[Any]) -> int:
-    """How many items two lists begin with alike."""
+def _common(one: list[Any], other: list[Any]) -> int:
+    """Return the length of the common prefix of two lists."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((index for index, (a, b) in pairs if a != b), min(len(one), len(other)))
 
@@ -163,15 +170,15 @@ def same_values(line: Line, having: Iterable[Reviewed]) -> bool:
 
 
 def meaning(line: Line, reviewed: Reviewed) -> str:
-    """What a change means, with the reason."""
-    said = WORDS[line.consequence.effect]
-    if line.consequence.effect == "new-object":
-        said = f"needs a new {reviewed.id.kind}" + (f", {reviewed.anew}" if reviewed.anew else "")
-    return f"{said}: {line.consequence.why}" if line.consequence.why else said
+    """Return the effect of a change, with the reason."""
+    effect = WORDS[line.consequence.effect]
+    if line.consequence.effect == "new-object" and reviewed.new_name:
+        effect += f" as {reviewed.new_name}"
+    return f"{effect}: {line.consequence.why}" if line.consequence.why else effect
 
 
 def origin(cause: Cause | Setting) -> str:
-    """The line of the input: `runtimes/torch.yaml:14`; one that is gone is in the old side."""
+    """Return the line of the input: `runtimes/torch.yaml:14`; a deleted line is marked as the old side's."""
     return f"{cause.at.file}:{cause.at.line}" + (" (before)" if cause.gone else "")
 
 
@@ -182,11 +189,11 @@ class Row(NamedTuple):
     before: str
     after: str
     more: str
-    """The difference with its sign; empty where there is none."""
+    """The difference with its sign; empty if the numbers are equal."""
 
 
 def amounts(before: Footprint | None, after: Footprint | None) -> list[Row]:
-    """Nodes, pods and resources, GPUs first."""
+    """Return the rows for nodes, pods and resources, GPUs first."""
     one, other = before or NOTHING, after or NOTHING
     rows = [
         Row(word, str(old), str(new), f"{new - old:+}" if old != new else "")
@@ -201,5 +208,5 @@ def amounts(before: Footprint | None, after: Footprint | None) -> list[Row]:
 
 
 def sums(queues: dict[str, Footprint]) -> Footprint:
-    """All queues together."""
+    """Return the total of all queues."""
     return sum(queues.values(), NOTHING)

@@ -1,8 +1,8 @@
-"""Sheets: the objects of a review as HTML, each with both sides beside one another, folded.
+"""HTML objects: the objects of a review as HTML, collapsed, each with both sides side by side.
 
-Reads    the objects; the groups, for what changes them.
-Returns  lines of HTML, which `html.py` puts into its page. Lines that are the same and far from any difference
-         are a fold of their own, which costs a browser next to nothing until it is opened.
+Reads    the objects; the groups, for their causes.
+Returns  lines of HTML for the page of `html.py`. Unchanged lines that are not near a difference are collapsed, because
+         a browser does little work for them until they are expanded.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from trainc.plural import plural
 from trainc.review.consequences import WORDS
 from trainc.review.escaping import path, text
 from trainc.review.formats import meaning, origin
-from trainc.review.lines import Stretch, beside
+from trainc.review.lines import Stretch, side_by_side
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,26 +27,25 @@ SIGNS: Final = {"added": "+", "removed": "−", "changed": "±"}
 
 
 def mark(reviewed: Reviewed) -> str:
-    """The word by which the page filters: what the cluster makes of an object, or that it comes or goes."""
+    """Return the filter key of an object: its effect, or whether it was added or removed."""
     return reviewed.effect if reviewed.status == "changed" else reviewed.status
 
 
-def badge(effect: Effect, reviewed: Reviewed) -> str:
-    """What the cluster makes of it, in two or three words."""
-    words = f"needs a new {reviewed.id.kind}" if effect == "new-object" else WORDS[effect]
-    return f'<span class="badge {effect}">{text(words.partition(":")[0])}</span>'
+def badge(effect: Effect) -> str:
+    """Return a short label of an effect."""
+    return f'<span class="badge {effect}">{text(WORDS[effect].partition(":")[0])}</span>'
 
 
-def sheets(review: Review, groups: Sequence[Group]) -> Iterator[str]:
-    """The objects, in the order of the review."""
+def sections(review: Review, groups: Sequence[Group]) -> Iterator[str]:
+    """Yield the objects, in the order of the review."""
     if not review.objects:
         return
-    places = {group.cause.key: number for number, group in enumerate(groups, start=1) if group.cause}
+    numbers = {group.cause.key: number for number, group in enumerate(groups, start=1) if group.cause}
     writer = yaml.Writer()
     yield '<section aria-labelledby="each"><h2 id="each">Objects</h2>'
     for number, reviewed in enumerate(review.objects, start=1):
         yield f'<details class="item object" id="o{number}" data-is="{mark(reviewed)}">{_summary(reviewed)}'
-        yield f'<div class="body"><ul class="facts">{"".join(_facts(reviewed, places))}</ul>'
+        yield f'<div class="body"><ul class="facts">{"".join(_facts(reviewed, numbers))}</ul>'
         yield "".join(_sides(reviewed, review, writer))
         yield "</div></details>"
     yield "</section>"
@@ -55,7 +54,7 @@ def sheets(review: Review, groups: Sequence[Group]) -> Iterator[str]:
 def _summary(reviewed: Reviewed) -> str:
     status, id = reviewed.status, reviewed.id
     if status == "changed":
-        count, shown = plural(len(reviewed.lines), "field"), badge(reviewed.effect, reviewed)
+        count, shown = plural(len(reviewed.lines), "field"), badge(reviewed.effect)
     else:
         count, shown = "", f'<span class="badge {status}">{status}</span>'
     namespace = f'<span class="ns">{text(id.namespace)}/</span>' if id.namespace else ""
@@ -66,27 +65,27 @@ def _summary(reviewed: Reviewed) -> str:
     )
 
 
-def _facts(reviewed: Reviewed, places: dict[object, int]) -> Iterator[str]:
-    """What there is to know of it beside its text."""
+def _facts(reviewed: Reviewed, numbers: dict[object, int]) -> Iterator[str]:
+    """Yield the source, the causes and the effects of an object's changes."""
     if reviewed.at is not None:
-        yield f"<li>stands in <code>{text(str(reviewed.at._replace(column=0)).removesuffix(':0'))}</code>"
+        yield f"<li>source: <code>{text(str(reviewed.at._replace(column=0)).removesuffix(':0'))}</code>"
     if reviewed.renamed:
-        yield f"<li>was called <code>{text(reviewed.renamed)}</code>"
+        yield f"<li>renamed from <code>{text(reviewed.renamed)}</code>"
     if reviewed.cause is not None:
         yield f"<li>{reviewed.status} by <code>{text(origin(reviewed.cause))}</code> {text(reviewed.cause.by)}"
     found: dict[tuple[object, str, str], list[Line]] = {}
     for line in reviewed.lines:
         key = line.cause and line.cause.key
         found.setdefault((key, line.consequence.effect, meaning(line, reviewed)), []).append(line)
-    for (key, effect, said), lines in found.items():
+    for (key, effect, shown), lines in found.items():
         cause = lines[0].cause
-        link = f'<a href="#c{places[key]}"><code>{text(origin(cause))}</code></a>: ' if cause else ""
+        link = f'<a href="#c{numbers[key]}"><code>{text(origin(cause))}</code></a>: ' if cause else ""
         fields = "".join(f"<li><code>{path(line.change.field)}</code>" for line in lines)
-        yield f'<li>{link}<span class="said {effect}">{text(said)}</span><ul>{fields}</ul>'
+        yield f'<li>{link}<span class="effect {effect}">{text(shown)}</span><ul>{fields}</ul>'
 
 
 def _sides(reviewed: Reviewed, review: Review, writer: yaml.Writer) -> Iterator[str]:
-    """Both sides of what has changed; all of what comes or goes."""
+    """Yield both sides of a changed object, or the whole of an added or removed one."""
     old, new = (writer.document(tree) if tree is not None else "" for tree in (reviewed.old, reviewed.new))
     if not old or not new:
         lines = "\n".join(map(text, (old or new).splitlines()))
@@ -94,7 +93,7 @@ def _sides(reviewed: Reviewed, review: Review, writer: yaml.Writer) -> Iterator[
         return
     yield '<table class="side"><thead><tr><td><th scope="col">'
     yield f'{text(review.old)}<td><th scope="col">{text(review.new)}<tbody>'
-    for row in beside(old, new):
+    for row in side_by_side(old, new):
         yield _stretch(row) if isinstance(row, Stretch) else _row(row)
     yield "</table>"
 
@@ -102,7 +101,7 @@ def _sides(reviewed: Reviewed, review: Review, writer: yaml.Writer) -> Iterator[
 def _stretch(stretch: Stretch) -> str:
     lines = "\n".join(map(text, stretch.lines))
     return (
-        f'<tr class="fold"><td colspan="4"><details><summary>{plural(len(stretch.lines), "line")} alike</summary>'
+        f'<tr class="fold"><td colspan="4"><details><summary>{plural(len(stretch.lines), "unchanged line")}</summary>'
         f"<pre>{lines}</pre></details>"
     )
 

@@ -1,6 +1,7 @@
-"""JSON, for programs: one object; the fields are described in docs/review.md, and stay.
+"""JSON, for programs: one object, whose fields are stable and documented in docs/review.md.
 
-Reads    a review.  Returns  the text; keys in a fixed order, quantities as text, what is not there left out.
+Reads    a review.
+Returns  the text; keys have a fixed order, quantities are strings, and missing values are left out.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from trainc.review.formats import headline, sums
 from trainc.tracing.correspondence import GONE
 
 if TYPE_CHECKING:
-    from trainc.diagnostics import Location
+    from trainc.diagnostics import Location, ObjectId
     from trainc.footprint import Footprint
     from trainc.kubernetes.trees import Path, Tree
     from trainc.kubernetes.violations import Violation
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def render(review: Review, *, color: bool = False) -> str:
-    """The review."""
+    """Return the review."""
     content = {
         "old": review.old,
         "new": review.new,
@@ -42,29 +43,31 @@ def render(review: Review, *, color: bool = False) -> str:
     text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
     try:
         text.encode()
-    except UnicodeEncodeError:  # the name of a file need not be UTF-8, and JSON must be
+    except UnicodeEncodeError:  # file names may be invalid UTF-8, JSON must be valid
         return json.dumps(content, indent=2) + "\n"
     return text
 
 
 def _setting(setting: Setting) -> Tree:
-    """Return a changed setting, and the names of the objects that it changes."""
+    """Return a changed setting, with the names of the objects that it changes."""
     found = _location(setting.at) | _change(setting.change) | ({"side": "old"} if setting.gone else {})
-    return found | {"objects": [_id(reviewed) for reviewed in setting.objects]}
+    if setting.owner is not None:
+        found["owner"] = _id(setting.owner)
+    return found | {"objects": [_id(reviewed.id) for reviewed in setting.objects]}
 
 
 def _group(group: Group) -> Tree:
-    """A cause, and the names of what it changes."""
+    """Return a cause, with the fields and objects that it changes."""
     return {
         "cause": _cause(group.cause) if group.cause else None,
         "effect": group.effect,
         "fields": [line.change.field for line, _ in group.lines],
-        "objects": [_id(reviewed) for reviewed in group.objects],
+        "objects": [_id(reviewed.id) for reviewed in group.objects],
     }
 
 
 def _object(reviewed: Reviewed) -> Tree:
-    found: Tree = _id(reviewed) | {"status": reviewed.status}
+    found: Tree = _id(reviewed.id) | {"status": reviewed.status}
     if reviewed.at is not None:
         found["at"] = _location(reviewed.at)
     if reviewed.cause is not None:
@@ -77,14 +80,14 @@ def _object(reviewed: Reviewed) -> Tree:
     if reviewed.known:
         found["allowed"] = not reviewed.refused
         found["refused"] = [_refused(violation) for violation in reviewed.refused]
-    if reviewed.anew:
-        found["newName"] = reviewed.anew
+    if reviewed.new_name:
+        found["newName"] = reviewed.new_name
     found["changes"] = [_line(line) for line in reviewed.lines]
     return found
 
 
 def _refused(violation: Violation) -> Tree:
-    """What the API server would say: the field as its error names it, and the one that is meant."""
+    """Return an error of the API server: the field as named in the error, and its path."""
     names = {"field": violation.field, "path": _pointer(violation.path)}
     return names | {"rule": violation.rule, "message": violation.message}
 
@@ -114,14 +117,13 @@ def _location(at: Location) -> Tree:
     return {"file": at.file} | ({"line": at.line, "column": at.column} if at.line else {})
 
 
-def _id(reviewed: Reviewed) -> Tree:
-    id = reviewed.id
+def _id(id: ObjectId) -> Tree:
     names = {"apiVersion": id.apiVersion, "kind": id.kind, "namespace": id.namespace, "name": id.name}
     return {key: value for key, value in names.items() if value}
 
 
 def _pods(queues: dict[str, Footprint]) -> Tree:
-    """What the pods take: in all, and by queue."""
+    """Return the nodes, pods and resources: total, and by queue."""
     return {"all": _footprint(sums(queues)), "queues": {name: _footprint(found) for name, found in queues.items()}}
 
 
@@ -131,5 +133,5 @@ def _footprint(footprint: Footprint) -> Tree:
 
 
 def _pointer(path: Path) -> str:
-    """A path as RFC 6901 writes it."""
+    """Return a path as a JSON Pointer (RFC 6901)."""
     return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)

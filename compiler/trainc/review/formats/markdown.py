@@ -1,11 +1,11 @@
-"""Markdown, for a comment in a review on GitHub or GitLab: what fits one screen, and the rest folded below it.
+"""Markdown, for a review comment on GitHub or GitLab: a summary that fits one screen, and collapsed details.
 
 Reads    a review.
-Returns  the headline; a table of the changed settings; a table of the causes with what each changes and what the
-         cluster makes of it; the pods in numbers; and, folded, the changes by field, the names of the objects, and what
-         comes and goes. What does not fit a comment is left out, and the last line says so. Words of the input stand in
-         code, where neither service looks for mentions, references or links; `review.inert` lets nothing out of it.
-Source   GitHub Flavored Markdown 0.29; GitHub's longest comment; what both services sanitize.
+Returns  the headline; a table of the changed settings; a table of the causes with their changes and effects; the pods
+         in numbers; and, collapsed, the changed fields, the object names, and the added and removed objects. Parts that
+         do not fit a comment are omitted and named in the last line. Text of the input is code, in which neither
+         service looks for mentions, references or links; `review.escaping` keeps it there.
+Source   GitHub Flavored Markdown 0.29; GitHub's maximum comment length; the sanitizers of both services.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from trainc.review.formats import (
     named,
     origin,
     same_values,
+    setting_name,
     short,
     sums,
     value,
@@ -45,76 +46,76 @@ if TYPE_CHECKING:
     from trainc.review.model import Cause, Group, Line, Review, Reviewed, Setting
 
 LONGEST: Final = 65_000
-"""GitHub takes a comment of 65,536 characters; counted here in bytes, of which there are never fewer."""
-ROOM_FOR_NOTICE: Final = 600
+"""GitHub's limit is 65,536 characters; the length is counted in bytes, of which there are never fewer."""
+RESERVED_FOR_NOTICE: Final = 600
 ROWS: Final = 8
-"""So many causes, and so many queues, are shown; further ones are folded."""
+"""The maximum number of causes and of queues that are shown expanded."""
 SETTINGS: Final = 20
-"""So many changed settings are shown."""
+"""The maximum number of changed settings."""
 NAMES: Final = 100
-"""So many objects are named in a list."""
+"""The maximum number of objects in a list."""
 LINES: Final = 120
-"""So many lines of changes are shown of a cause."""
+"""The maximum number of lines of changes for a cause."""
 FIELD: Final = 40
-"""In a table, the end of a field that is longer."""
+"""The maximum length of a field in a table; a longer field is shown by its end."""
 FIELDS: Final = 2
-"""So many fields are named beside what the cluster makes of them."""
-DETAILS: Final = "the details"
+"""The maximum number of fields that are named beside an effect."""
+DETAILS: Final = "details"
 _DOT: Final = re.compile(r"\.(?![^\[\]]*\])")
-"""Between two steps of a field; not within the name of an item."""
+"""A dot between two steps of a field, not one in an item name."""
 
 
 class Part(NamedTuple):
-    """A part of the comment, and what it is called where it does not fit."""
+    """A part of the comment, with its name in the notice about omitted parts."""
 
-    what: str
+    name: str
     text: str
 
 
 def render(review: Review, *, color: bool = False) -> str:
-    """The review; what is read first comes first, as far as there is room."""
-    kept, left = _fitting(_parts(review), LONGEST - ROOM_FOR_NOTICE)
-    if left:
-        kept.append(f"_Left out, as the comment would be too long: {left}; `trainc diff` shows all of it_")
+    """Return the review, with the parts that fit in order of importance."""
+    kept, omitted = _fitting(_parts(review), LONGEST - RESERVED_FOR_NOTICE)
+    if omitted:
+        kept.append(f"_Omitted, because the comment would be too long: {omitted}; `trainc diff` shows everything_")
     return "\n\n".join(kept) + "\n"
 
 
 def _parts(review: Review) -> Iterator[Part]:
     groups = review.groups()
-    yield Part("the headline", f"**{prose(headline(review))}**, from {code(review.old)} to {code(review.new)}")
+    yield Part("headline", f"**{prose(headline(review))}**, from {code(review.old)} to {code(review.new)}")
     if review.settings:
-        yield Part("the table of settings", "\n".join(_settings(review.settings)))
+        yield Part("table of settings", "\n".join(_settings(review.settings)))
         if details := _settings_in_full(review.settings):
-            yield Part("the values of settings", details)
+            yield Part("values of settings", details)
     if groups:
-        yield Part("the table of causes", "\n".join(_table(groups[:ROWS])))
-    yield from (Part("the pods in numbers", text) for text in _numbers(review))
+        yield Part("table of causes", "\n".join(_table(groups[:ROWS])))
+    yield from (Part("pods in numbers", text) for text in _numbers(review))
     yield from (Part(DETAILS, _details(group)) for group in groups[:ROWS])
     if groups[ROWS:]:
         yield Part("further causes", _further(groups[ROWS:]))
     for status in ("added", "removed"):
         if found := [reviewed for reviewed in review.objects if reviewed.status == status]:
-            yield Part(f"what is {status}", _alone(status, found))
-    yield from (Part("the warnings", text) for text in _warnings(review))
+            yield Part(f"{status} objects", _one_sided(status, found))
+    yield from (Part("warnings", text) for text in _warnings(review))
 
 
 def _fitting(parts: Iterable[Part], room: int) -> tuple[list[str], str]:
-    """Those that fit, and what the others are; a long one may give way to a short one behind it."""
+    """Return the parts that fit, and the names of the others; a short part may follow an omitted long one."""
     kept: list[str] = []
-    left: dict[str, int] = {}
+    omitted: dict[str, int] = {}
     for part in parts:
         size = len(part.text.encode()) + 2
         if size <= room:
             kept.append(part.text)
             room -= size
         else:
-            left[part.what] = left.get(part.what, 0) + 1
-    words = [f"{what} of {plural(count, 'cause')}" if what == DETAILS else what for what, count in left.items()]
-    return kept, listed(words) if words else ""
+            omitted[part.name] = omitted.get(part.name, 0) + 1
+    names = [f"{name} of {plural(count, 'cause')}" if name == DETAILS else name for name, count in omitted.items()]
+    return kept, listed(names) if names else ""
 
 
 def _table(groups: Sequence[Group]) -> Iterator[str]:
-    """A row for each cause; of rendered manifests none is known."""
+    """Yield a row for each cause; rendered manifests have no causes."""
     known = any(group.cause for group in groups)
     yield "| line | edit | changes | in the cluster |" if known else "| changes | in the cluster |"
     yield "|---|---|---|---|" if known else "|---|---|"
@@ -123,7 +124,7 @@ def _table(groups: Sequence[Group]) -> Iterator[str]:
         if group.cause is not None:
             cells = [code(origin(group.cause)), _edit(group.cause), *cells]
         elif known:
-            cells = ["", "of no line that is known", *cells]
+            cells = ["", "cause unknown", *cells]
         yield f"| {' | '.join(cells)} |"
 
 
@@ -132,78 +133,81 @@ def _settings(settings: Sequence[Setting]) -> Iterator[str]:
     yield "| line | setting | changes |"
     yield "|---|---|---|"
     for setting in settings[:SETTINGS]:
-        edit = _edited(code(setting.change.field), setting.change)
+        name, owner = code(setting_name(setting)), setting.owner
+        if owner is not None:
+            name = f"annotation {name} of {prose(owner.kind)} {code(within(owner))}"
+        edit = _edited(name, setting.change)
         yield f"| {code(origin(setting))} | {edit} | {prose(changed_by(setting))} |"
     if len(settings) > SETTINGS:
         yield f"| | and {len(settings) - SETTINGS} more | |"
 
 
 def _settings_in_full(settings: Sequence[Setting]) -> str:
-    """Return the values that are too long for the table, folded."""
+    """Return the values that are too long for the table, collapsed."""
     long = [setting for setting in settings[:SETTINGS] if not short(setting.change)]
     lines = [line for setting in long for line in _change(f"{origin(setting)} {setting.change.field}", setting.change)]
-    return _folded(f"values of {plural(len(long), 'setting')}", fenced(lines, LINES)) if long else ""
+    return _collapsed(f"values of {plural(len(long), 'setting')}", fenced(lines, LINES)) if long else ""
 
 
 def _edit(cause: Cause) -> str:
-    """Whose field is edited, from what to what."""
+    """Return the edited field with its values."""
     return _edited(f"{prose(cause.by)}, {code(_end(cause.field))}", cause.edit)
 
 
-def _edited(said: str, change: Change) -> str:
-    """Return a field with its values, as far as they fit a table."""
+def _edited(field: str, change: Change) -> str:
+    """Return a field, which is Markdown, with the values that fit a table."""
     if change.kind == "moved":
-        return f"{said} in another order"
+        return f"{field} is reordered"
     if not short(change):
-        return f"{said} is {change.kind}"
+        return f"{field} is {change.kind}"
     if change.kind == "changed":
-        return f"{said}: {code(value(change.old))} → {code(value(change.new))}"
-    return f"{said}: {code(value(change.new if change.kind == 'added' else change.old))} is {change.kind}"
+        return f"{field}: {code(value(change.old))} → {code(value(change.new))}"
+    return f"{field}: {code(value(change.new if change.kind == 'added' else change.old))} is {change.kind}"
 
 
 def _effects(group: Group) -> Iterator[str]:
-    """What the cluster makes of the changes, what matters most first, with the reason and the fields."""
+    """Yield the effects of the changes with reasons and fields, the most severe first."""
     found: dict[tuple[Effect, str], dict[str, None]] = {}
     for line, having in group.lines:
         found.setdefault((line.consequence.effect, _meaning(line, having)), {})[line.change.field] = None
-    for (effect, said), fields in sorted(found.items(), key=lambda each: -RANK[each[0][0]]):
+    for (effect, shown), fields in sorted(found.items(), key=lambda each: -RANK[each[0][0]]):
         names = [code(_end(field)) for field in [*fields][:FIELDS]]
         if len(fields) > FIELDS:
             names.append(f"{len(fields) - FIELDS} more")
-        what, colon, why = said.partition(": ")
+        words, colon, why = shown.partition(": ")
         mark = "**" if effect in BLOCKING else ""
-        yield f"{mark}{prose(what)}{mark}{colon}{prose(why)} ({listed(names)})"
+        yield f"{mark}{prose(words)}{mark}{colon}{prose(why)} ({listed(names)})"
 
 
 def _meaning(line: Line, having: Sequence[Reviewed]) -> str:
-    """What a change means for all that have it: each has a new name of its own."""
-    return meaning(line, having[0] if len(having) == 1 else having[0]._replace(anew=""))
+    """Return the effect of a change on all objects that have it, without their new names, which differ."""
+    return meaning(line, having[0] if len(having) == 1 else having[0]._replace(new_name=""))
 
 
 def _details(group: Group) -> str:
-    """What a cause changes, field by field, and the names of the objects."""
-    cause, means = group.cause, list(dict.fromkeys(_meaning(*each) for each in group.lines))
+    """Return the changes of a cause field by field, and the names of the changed objects."""
+    cause, meanings = group.cause, list(dict.fromkeys(_meaning(*each) for each in group.lines))
     title = f"{plural(len(group.lines), 'field')} of {prose(counted(group.objects), in_html)}"
-    lines = list(_changes(group, apart=len(means) > 1))
-    parts = [] if len(means) > 1 else [prose(means[0])]
+    lines = list(_changes(group, with_meanings=len(meanings) > 1))
+    parts = [] if len(meanings) > 1 else [prose(meanings[0])]
     if cause is not None:
         title = f"{in_html(origin(cause))}: {title}"
         parts.insert(0, f"{code(origin(cause))}: {prose(cause.by)}, {code(cause.field)}")
         if not short(cause.edit):
             lines = [*_change(f"{origin(cause)} {cause.field}", cause.edit), *lines]
     names = _names(group.objects, kind=cause is None)
-    return _folded(title, *parts, fenced(lines, LINES), f"{prose(counted(group.objects))}: {names}")
+    return _collapsed(title, *parts, fenced(lines, LINES), f"{prose(counted(group.objects))}: {names}")
 
 
-def _changes(group: Group, *, apart: bool) -> Iterator[str]:
-    """A group's changes as a diff; with what each means, where they mean different things."""
+def _changes(group: Group, *, with_meanings: bool) -> Iterator[str]:
+    """Yield a group's changes as a diff, with the effect of each if the effects differ."""
     for line, having in group.lines:
         yield from _change(line.change.field, line.change)
-        notes = [_meaning(line, having)] if apart else []
+        notes = [_meaning(line, having)] if with_meanings else []
         if len(having) < len(group.objects):
             notes.append(f"in {_short_list(having)}")
         if not same_values(line, having):
-            notes.append(f"as in {within(having[0].id)}; the others have values of their own")
+            notes.append(f"values of {within(having[0].id)}; the others differ")
         if notes:
             yield f"! {'; '.join(notes)}"
 
@@ -228,7 +232,7 @@ def _lines(given: Any) -> list[str]:
 
 
 def _numbers(review: Review) -> Iterator[str]:
-    """The pods before and after: in all, and by queue where there are queues."""
+    """Yield the pods before and after: total, and by queue if there are queues."""
     queues = sorted(review.before.keys() | review.after.keys())
     both = (review.before, review.after)
     total = amounts(*map(sums, both))
@@ -236,15 +240,15 @@ def _numbers(review: Review) -> Iterator[str]:
         return
     changed = [queue for queue in queues if review.before.get(queue) != review.after.get(queue)]
     if not changed:
-        yield f"Pods, before and after: {listed(f'{row.after} {prose(row.name)}' for row in total)}"
+        yield f"Pods, unchanged: {listed(f'{row.after} {prose(row.name)}' for row in total)}"
         return
     names = [row.name for row in total]
     named_queues = changed if queues != [""] else []
     head = [f"| pods | {' | '.join(map(prose, names))} |", f"|---|{'---:|' * len(names)}"]
     rows = [_row(_queue(queue), [side.get(queue) for side in both], names) for queue in named_queues]
-    yield "\n".join([*head, _row("**in all**", [sums(side) for side in both], names), *rows[:ROWS]])
+    yield "\n".join([*head, _row("**total**", [sums(side) for side in both], names), *rows[:ROWS]])
     if len(rows) > ROWS:
-        yield _folded(f"{len(rows) - ROWS} further queues", "\n".join([*head, *rows[ROWS:]]))
+        yield _collapsed(f"{len(rows) - ROWS} further queues", "\n".join([*head, *rows[ROWS:]]))
 
 
 def _queue(queue: str) -> str:
@@ -261,14 +265,14 @@ def _row(title: str, sides: Sequence[Footprint | None], names: Sequence[str]) ->
 
 
 def _further(groups: Sequence[Group]) -> str:
-    """The causes beyond the first ones, in one fold."""
-    parts = [Part("their table", "\n".join(_table(groups))), *(Part(DETAILS, _details(group)) for group in groups)]
-    kept, left = _fitting(parts, LONGEST // 2)
-    return _folded(f"{len(groups)} further causes", *kept, *([f"_Left out: {left}_"] if left else []))
+    """Return the causes after the first ones, collapsed."""
+    parts = [Part("table", "\n".join(_table(groups))), *(Part(DETAILS, _details(group)) for group in groups)]
+    kept, omitted = _fitting(parts, LONGEST // 2)
+    return _collapsed(f"{len(groups)} further causes", *kept, *([f"_Omitted: {omitted}_"] if omitted else []))
 
 
-def _alone(status: str, objects: Sequence[Reviewed]) -> str:
-    """What comes or goes, and why."""
+def _one_sided(status: str, objects: Sequence[Reviewed]) -> str:
+    """Return the added or removed objects with their locations or causes."""
     rows = []
     for reviewed in objects[:NAMES]:
         where = code(reviewed.at.file) if reviewed.at else ""
@@ -277,18 +281,18 @@ def _alone(status: str, objects: Sequence[Reviewed]) -> str:
         rows.append(f"- {code(named(reviewed.id))} {where}".rstrip())
     if len(objects) > NAMES:
         rows.append(f"- and {len(objects) - NAMES} more")
-    return _folded(f"{prose(counted(objects), in_html)} {status}", "\n".join(rows))
+    return _collapsed(f"{prose(counted(objects), in_html)} {status}", "\n".join(rows))
 
 
 def _warnings(review: Review) -> Iterator[str]:
-    """What is wrong with the sides: what is not compiled is not compared."""
+    """Yield the warnings about the sides; TrainJobs with errors are not compared."""
     rows = []
-    for said in in_order(review.diagnostics)[:NAMES]:
-        at = said.locate()
+    for diagnostic in in_order(review.diagnostics)[:NAMES]:
+        at = diagnostic.locate()
         where = f"{code(str(at))}: " if at else ""
-        rows.append(f"- {where}{prose(said.message)}")
+        rows.append(f"- {where}{prose(diagnostic.message)}")
     if rows:
-        yield _folded(plural(len(review.diagnostics), "warning"), "\n".join(rows))
+        yield _collapsed(plural(len(review.diagnostics), "warning"), "\n".join(rows))
 
 
 def _names(objects: Sequence[Reviewed], *, kind: bool) -> str:
@@ -296,13 +300,13 @@ def _names(objects: Sequence[Reviewed], *, kind: bool) -> str:
     return listed([*names, f"{len(objects) - NAMES} more"] if len(objects) > NAMES else names)
 
 
-def _folded(title: str, *parts: str) -> str:
-    """A fold; a blank line lets Markdown in again. `title` is HTML."""
+def _collapsed(title: str, *parts: str) -> str:
+    """Return collapsed parts, which are Markdown because of the blank lines; `title` is HTML."""
     return "\n\n".join([f"<details><summary>{title}</summary>", *parts, "</details>"])
 
 
 def _end(field: str) -> str:
-    """The end of a long field, by whole steps."""
+    """Return the last steps of a long field."""
     if len(field) <= FIELD:
         return field
     cuts = [found.end() for found in _DOT.finditer(field) if len(field) - found.end() <= FIELD]

@@ -1,4 +1,4 @@
-"""Text, for people: what changes by its cause, then what comes and goes, then how much of the cluster the pods take."""
+"""Text, for terminals: the changes by cause, then the added and removed objects, then the pods in numbers."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from trainc.review.formats import (
     named,
     origin,
     same_values,
+    setting_name,
     short,
     sums,
     within,
@@ -42,18 +43,18 @@ YELLOW: Final = "\x1b[33m"
 CYAN: Final = "\x1b[36m"
 PLAIN: Final = "\x1b[0m"
 NAMES: Final = 6
-"""So many objects are named in a list."""
+"""The maximum number of objects in a list."""
 SETTINGS: Final = 50
-"""So many changed settings are shown."""
+"""The maximum number of changed settings."""
 LINES: Final = 12
-"""So many lines of a value are shown."""
+"""The maximum number of lines of a value."""
 LONGEST: Final = 2000
-"""In so many lines of two values, those that differ are looked for."""
+"""The maximum number of lines of two values that are compared line by line."""
 SHADES: Final = {"-": RED, "+": GREEN, " ": ""}
 
 
 def render(review: Review, *, color: bool) -> str:
-    """The review; blank lines between its parts."""
+    """Return the review; blank lines separate its parts."""
     paint = _painted if color else _plain
     parts = [f"{escape(review.old)} -> {escape(review.new)}: {headline(review)}"]
     if review.settings:
@@ -62,17 +63,20 @@ def render(review: Review, *, color: bool) -> str:
     for status, mark, shade in (("added", "+", GREEN), ("removed", "-", RED)):
         found = [each for each in review.objects if each.status == status]
         if found:
-            parts.append("\n".join(_alone(each, f"{mark} {status}", shade, paint) for each in found))
+            parts.append("\n".join(_one_sided(each, f"{mark} {status}", shade, paint) for each in found))
     if rows := list(_numbers(review)):
         parts.append("\n".join(rows))
     return "\n\n".join(parts) + "\n"
 
 
 def _settings(settings: Sequence[Setting], paint: Paint) -> Iterator[str]:
-    """Yield each changed setting, and what it changes."""
+    """Yield each changed setting and its effect."""
     for setting in settings[:SETTINGS]:
         change = setting.change
-        yield f"{paint(BOLD, escape(origin(setting)))}: setting {escape(change.field + edited(change))}"
+        name = f"setting {setting_name(setting)}"
+        if setting.owner is not None:
+            name = f"annotation {setting_name(setting)} of {named(setting.owner)}"
+        yield f"{paint(BOLD, escape(origin(setting)))}: {escape(name + edited(change))}"
         if not short(change):
             yield from _shown_values(change, paint)
         yield f"  changes {changed_by(setting)}" + (f": {_names(setting.objects)}" if setting.objects else "")
@@ -81,28 +85,28 @@ def _settings(settings: Sequence[Setting], paint: Paint) -> Iterator[str]:
 
 
 def _group(group: Group, paint: Paint) -> Iterator[str]:
-    """A cause, what it changes, and what that means: once, where all of it means the same."""
+    """Yield a cause, its changes and their effects; a common effect is shown once."""
     cause, first = group.cause, group.objects[0]
     if cause is not None:
         yield f"{paint(BOLD, escape(origin(cause)))}: {escape(cause.by)}, {escape(cause.field + edited(cause.edit))}"
         yield f"  changes {counted(group.objects)}: {_names(group.objects)}"
     else:
         yield paint(BOLD, _names(group.objects, kind=True))
-    means = list(dict.fromkeys(meaning(line, having[0]) for line, having in group.lines))
-    if len(means) == 1:
+    meanings = list(dict.fromkeys(meaning(line, having[0]) for line, having in group.lines))
+    if len(meanings) == 1:
         yield f"  {_meaning(group.lines[0][0], first, paint)}"
     for line, having in group.lines:
         yield from _line(line, having, group, paint)
-        if len(means) > 1:
+        if len(meanings) > 1:
             yield f"      {_meaning(line, having[0], paint)}"
 
 
 def _line(line: Line, having: Sequence[Reviewed], group: Group, paint: Paint) -> Iterator[str]:
-    """A change: its field, and its values beside it or, where they are long, below."""
+    """Yield a change: its field, and its values on the same line or, if they are long, below it."""
     change = line.change
     notes = [] if len(having) == len(group.objects) else [_names(having)]
     if not same_values(line, having):
-        notes.append(f"as in {within(having[0].id)}; the others have values of their own")
+        notes.append(f"values of {within(having[0].id)}; the others differ")
     note = escape(f"  ({'; '.join(notes)})" if notes else "")
     field = paint(CYAN, escape(change.field))
     if short(change):
@@ -122,15 +126,15 @@ def _shown_values(change: Change, paint: Paint) -> Iterator[str]:
 
 
 def _meaning(line: Line, reviewed: Reviewed, paint: Paint) -> str:
-    said = escape(meaning(line, reviewed))
-    return paint(YELLOW, said) if line.consequence.effect in BLOCKING else said
+    shown = escape(meaning(line, reviewed))
+    return paint(YELLOW, shown) if line.consequence.effect in BLOCKING else shown
 
 
 def _values(change: Change) -> Iterator[tuple[str, str]]:
-    """The lines of a value, each behind its mark; of one that has changed, those that differ and their neighbours."""
+    """Yield the lines of a value with their marks; for a changed value, a diff with one line of context."""
     old, new = ([] if part is GONE else block(part) for part in (change.old, change.new))
     if old == new:
-        yield " ", "what differs looks like a secret: ***"
+        yield " ", "the difference is a likely secret: ***"
     elif old and new and len(old) + len(new) <= LONGEST:
         for line in islice(unified_diff(old, new, n=1, lineterm=""), 2, None):
             if not line.startswith("@@"):
@@ -142,11 +146,12 @@ def _values(change: Change) -> Iterator[tuple[str, str]]:
         yield from (("+", line) for line in new)
 
 
-def _alone(each: Reviewed, said: str, shade: str, paint: Paint) -> str:
+def _one_sided(each: Reviewed, status: str, shade: str, paint: Paint) -> str:
+    """Return the line of an added or removed object, with its location or its cause."""
     where = each.at.file if each.at else ""
     if each.cause is not None:
         where = f"{origin(each.cause)}: {each.cause.by}, {each.cause.field}"
-    return f"{paint(shade, said)} {escape(named(each.id))}  {escape(where)}"
+    return f"{paint(shade, status)} {escape(named(each.id))}  {escape(where)}"
 
 
 def _names(objects: Sequence[Reviewed], *, kind: bool = False) -> str:
@@ -158,13 +163,13 @@ def _names(objects: Sequence[Reviewed], *, kind: bool = False) -> str:
 
 
 def _numbers(review: Review) -> Iterator[str]:
-    """The pods in numbers, for each queue and in all, where they change."""
+    """Yield the changed numbers of pods, for each queue and in total."""
     queues = sorted(review.before.keys() | review.after.keys())
     if queues not in ([], [""]):
         for queue in queues:
             title = f"queue {queue}" if queue else "no queue"
             yield from _changed_numbers(title, *(side.get(queue) for side in (review.before, review.after)))
-    yield from _changed_numbers("in all", sums(review.before), sums(review.after))
+    yield from _changed_numbers("total", sums(review.before), sums(review.after))
 
 
 def _changed_numbers(title: str, before: Footprint | None, after: Footprint | None) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""What containers and pods ask for: what is refused, beside what passes. Fields are relative to the pod's spec."""
+"""Resources of containers and pods: rejected and accepted ones. Fields are relative to the pod's spec."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ from trainc.kubernetes.violations import Violation
 GPU = "nvidia.com/gpu"
 PAGES = "hugepages-2Mi"
 LONGEST = ".".join(["x" * 60] * 4) + "x"
-"""A domain that a quota can still put `requests.` before."""
+"""The longest domain to which a quota can prefix `requests.`."""
 
 
 def faults(*resources: dict[str, Any], **pod: Any) -> list[Violation]:
-    """What is wrong with a pod of containers that ask for these."""
-    containers = [{"name": f"c{i}", "image": "i", "resources": asked} for i, asked in enumerate(resources)]
+    """Return the violations of a pod whose containers have these resources."""
+    containers = [
+        {"name": f"c{i}", "image": "i", "resources": requirements} for i, requirements in enumerate(resources)
+    ]
     return validation.of_job({"spec": {"template": {"spec": {"containers": containers, **pod}}}})
 
 
@@ -81,17 +83,21 @@ def test_bad_container(limits: dict[str, Any], requests: dict[str, Any], rules: 
 @pytest.mark.parametrize(
     ("pod", "wanted"),
     [
-        pytest.param({"resources": {"requests": {"cpu": 3}}}, [], id="enough"),
+        pytest.param({"resources": {"requests": {"cpu": 3}}}, [], id="sufficient"),
         pytest.param({"resources": {"limits": {"cpu": 4}}}, [], id="no requests of its own"),
-        pytest.param({"resources": {"requests": {"cpu": "2999m"}}}, ["resources.requests[cpu]"], id="together"),
-        pytest.param({"resources": {"limits": {"cpu": 3}}}, ["resources.containers[1][cpu].limits"], id="one by one"),
+        pytest.param({"resources": {"requests": {"cpu": "2999m"}}}, ["resources.requests[cpu]"], id="total"),
+        pytest.param(
+            {"resources": {"limits": {"cpu": 3}}}, ["resources.containers[1][cpu].limits"], id="one container"
+        ),
         pytest.param(
             {"resources": {"requests": {"memory": "1Gi", "ephemeral-storage": 1, GPU: 1}, "limits": {GPU: 1}}},
             [f"resources.limits[{GPU}]", "resources.requests[ephemeral-storage]", f"resources.requests[{GPU}]"],
             id="not for pods",
         ),
         pytest.param(
-            {"resources": {"requests": {"memory": 2}, "limits": {"memory": 1}}}, ["resources.requests"], id="above"
+            {"resources": {"requests": {"memory": 2}, "limits": {"memory": 1}}},
+            ["resources.requests"],
+            id="request exceeds limit",
         ),
         pytest.param(
             {"resources": {"limits": {PAGES: "2Mi", "cpu": 4}}},
@@ -155,28 +161,32 @@ def test_claims_of_containers(claims: list[dict[str, str]], wanted: list[str]) -
     [
         (
             {"limits": {"cpu": "64"}, "requests": {"cpu": "65"}},
-            "the request of cpu is 65, which is above its limit of 64",
+            "request of 65 cpu exceeds the limit of 64",
             "lower the request to 64, or raise the limit to 65",
         ),
         (
             {"limits": {"gpu": 1}},
-            'containers cannot ask for "gpu", which is no resource of theirs',
+            '"gpu" is not a container resource',
             "did you mean nvidia.com/gpu?",
         ),
-        ({"limits": {GPU: "1500m"}}, f"the limit of {GPU} is 1500m, and {GPU} comes in whole numbers", "for example 2"),
+        (
+            {"limits": {GPU: "1500m"}},
+            f"the limit of {GPU} must be an integer, not 1500m",
+            "use an integer, for example 2",
+        ),
         (
             {"limits": {PAGES: "3Mi", "cpu": 1}},
-            f"the limit of {PAGES} is 3Mi, which is no whole number of pages of 2Mi",
-            "for example 4Mi",
+            f"the limit of {PAGES} must be a multiple of 2Mi, not 3Mi",
+            "use a multiple of 2Mi, for example 4Mi",
         ),
         (
             {"requests": {"requests.x.io/y": 1}, "limits": {"requests.x.io/y": 1}},
-            "requests.x.io/y is no name that a device can have",
-            "write x.io/y: the prefix is for quotas",
+            "requests.x.io/y is not a valid device name",
+            "use x.io/y; the prefix is for quotas",
         ),
     ],
 )
-def test_words(resources: dict[str, Any], message: str, help: str) -> None:
+def test_messages(resources: dict[str, Any], message: str, help: str) -> None:
     assert (message, help) in [(violation.message, violation.help) for violation in faults(resources)]
 
 

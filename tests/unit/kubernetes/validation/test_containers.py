@@ -1,4 +1,4 @@
-"""Containers and their parts, as the API server takes or refuses them: a fault, and what is good beside it."""
+"""Containers and their parts, as the API server accepts or rejects them: a fault, and a valid form."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ VOLUMES = [
 TRUE = {"exec": {"command": ["true"]}}
 
 
-def said(pod: Tree) -> list[tuple[str, str]]:
-    """The rules that a pod breaks and where, as the cluster spells it, in the pod."""
+def reported(pod: Tree) -> list[tuple[str, str]]:
+    """Return the rules that a pod violates, and their fields in the API server's errors, relative to the pod."""
     found = validation.of_job({"spec": {"template": {"spec": {"volumes": VOLUMES, **pod}}}})
     return [(violation.rule, violation.field.removeprefix("spec.template.spec.")) for violation in found]
 
@@ -118,9 +118,7 @@ RULE = {"action": "Restart", "exitCodes": {"operator": "In", "values": [42]}}
             [("resize-restart", "initContainers[0].resizePolicy[0].restartPolicy")],
             id="an init container is restarted",
         ),
-        pytest.param(
-            main(resizePolicy=[{}]), [("required", f"{HERE}.resizePolicy")] * 2, id="nothing is resized, somehow"
-        ),
+        pytest.param(main(resizePolicy=[{}]), [("required", f"{HERE}.resizePolicy")] * 2, id="an empty resize policy"),
         pytest.param(
             debug(name="main", targetContainerName="other"),
             [
@@ -138,12 +136,12 @@ RULE = {"action": "Restart", "exitCodes": {"operator": "In", "values": [42]}}
                 ("ephemeral-container", "ephemeralContainers[0].livenessProbe"),
                 ("ephemeral-container", "ephemeralContainers[0].volumeMounts[0].subPath"),
             ],
-            id="what no ephemeral container has",
+            id="fields forbidden in an ephemeral container",
         ),
         pytest.param(
             debug(lifecycle={"stopSignal": "SIGINT"}, resources={}, targetContainerName="main"),
             [("ephemeral-container", "ephemeralContainers")],
-            id="what counts as nothing in an ephemeral container",
+            id="empty fields that an ephemeral container may set",
         ),
         pytest.param(main(env=[{"value": "x"}]), [("required", f"{HERE}.env[0].name")], id="no variable's name"),
         pytest.param(main(env=[{"name": "é"}]), [("invalid-name", f"{HERE}.env[0].name")], id="not ASCII"),
@@ -169,7 +167,7 @@ RULE = {"action": "Restart", "exitCodes": {"operator": "In", "values": [42]}}
         pytest.param(
             reading("resourceFieldRef", resource="limits.memory", divisor="1e3"),
             [("env-resource", DIVISOR)],
-            id="a divisor in another spelling",
+            id="a divisor in another notation",
         ),
         pytest.param(
             reading("resourceFieldRef", resource="nvidia.com/gpu", divisor="3"),
@@ -230,7 +228,7 @@ RULE = {"action": "Restart", "exitCodes": {"operator": "In", "values": [42]}}
                 ("out-of-range", f"{HERE}.ports[1].hostPort"),
                 ("host-port-taken", f"{HERE}.ports[1].hostPort"),
             ],
-            id="no port of the node",
+            id="an invalid host port",
         ),
         pytest.param(
             main()
@@ -251,7 +249,7 @@ RULE = {"action": "Restart", "exitCodes": {"operator": "In", "values": [42]}}
         pytest.param(
             mounts({"mountPath": "/a"}, {"mountPath": "/a"}),
             [("mount-path-taken", f"{HERE}.volumeMounts[1].mountPath")],
-            id="a path twice",
+            id="a duplicate path",
         ),
         pytest.param(
             mounts({"subPath": "/a", "subPathExpr": ".."}),
@@ -260,7 +258,7 @@ RULE = {"action": "Restart", "exitCodes": {"operator": "In", "values": [42]}}
                 ("sub-path", f"{HERE}.volumeMounts[0].subPathExpr"),
                 ("sub-path", f"{HERE}.volumeMounts.subPathExpr"),
             ],
-            id="ways out of a volume",
+            id="paths outside a volume",
         ),
         pytest.param(
             mounts({"mountPropagation": "Bidirectional", "recursiveReadOnly": "Enabled"}),
@@ -269,7 +267,7 @@ RULE = {"action": "Restart", "exitCodes": {"operator": "In", "values": [42]}}
                 ("mount-mode", f"{HERE}.volumeMounts.recursiveReadOnly"),
                 ("mount-mode", f"{HERE}.volumeMounts.recursiveReadOnly"),
             ],
-            id="a mount that is shared, and read-only all through",
+            id="a mount that is shared and recursively read-only",
         ),
         pytest.param(
             mounts({"mountPropagation": "", "recursiveReadOnly": ""}),
@@ -306,7 +304,7 @@ RULE = {"action": "Restart", "exitCodes": {"operator": "In", "values": [42]}}
         pytest.param(
             main(readinessProbe={"exec": {}, "httpGet": {"port": 0}}),
             [("required", f"{HERE}.readinessProbe.exec.command"), ("one-handler", f"{HERE}.readinessProbe.httpGet")],
-            id="only the first handler is looked at",
+            id="only the first handler is checked",
         ),
         pytest.param(
             main(readinessProbe={"httpGet": {"port": "", "httpHeaders": [{"name": "A"}, {"name": "A:"}]}}),
@@ -323,8 +321,8 @@ RULE = {"action": "Restart", "exitCodes": {"operator": "In", "values": [42]}}
         ),
     ],
 )
-def test_what_is_refused(pod: Tree, wanted: list[tuple[str, str]]) -> None:
-    assert said(pod) == wanted
+def test_rejected(pod: Tree, wanted: list[tuple[str, str]]) -> None:
+    assert reported(pod) == wanted
 
 
 @pytest.mark.parametrize(
@@ -332,14 +330,14 @@ def test_what_is_refused(pod: Tree, wanted: list[tuple[str, str]]) -> None:
     [
         pytest.param(main(image=" "), id="an image of a space, which only a Pod may not have"),
         pytest.param(main(restartPolicy="OnFailure"), id="a restart policy of its own"),
-        pytest.param(restarted(RULE, restartPolicy="Always"), id="rules of restarting"),
+        pytest.param(restarted(RULE, restartPolicy="Always"), id="restart rules"),
         pytest.param(restarted(RULE | {"exitCodes": {"operator": "NotIn", "values": [-1, 300]}}), id="odd codes"),
         pytest.param(init(lifecycle={"stopSignal": "SIGINT"}), id="a stop signal, which is dropped"),
         pytest.param(init(restartPolicy="Always", startupProbe=TRUE, lifecycle={"preStop": TRUE}), id="a sidecar"),
         pytest.param(
             main(resizePolicy=[{"resourceName": "cpu", "restartPolicy": "RestartContainer"}], restartPolicy="Never")
             | {"restartPolicy": "OnFailure"},
-            id="the pod's restart policy is what counts",
+            id="the pod's restart policy decides",
         ),
         pytest.param(main(env=[{"name": name} for name in ("1", "a b", "..", "A-", "a.b/c")]), id="names of variables"),
         pytest.param(reading("fieldRef", fieldPath="spec.host"), id="an old name of a field"),
@@ -356,20 +354,20 @@ def test_what_is_refused(pod: Tree, wanted: list[tuple[str, str]]) -> None:
         pytest.param(
             init(ports=[{"containerPort": 1, "hostPort": 2}]) | {"hostNetwork": True}, id="in an init container"
         ),
-        pytest.param(mounts({"mountPath": "/a"}, {"mountPath": "/a/"}), id="nearly a path twice"),
+        pytest.param(mounts({"mountPath": "/a"}, {"mountPath": "/a/"}), id="paths that differ by a slash"),
         pytest.param(mounts({"subPath": "..a/b..", "name": "bare"}), id="dots in names"),
         pytest.param(
             mounts({"mountPropagation": "Bidirectional"}, securityContext={"privileged": True}), id="a privileged mount"
         ),
-        pytest.param(mounts({"readOnly": True, "recursiveReadOnly": "IfPossible"}), id="read-only all through"),
+        pytest.param(mounts({"readOnly": True, "recursiveReadOnly": "IfPossible"}), id="recursively read-only"),
         pytest.param(mounts({"recursiveReadOnly": "Disabled", "mountPropagation": "HostToContainer"}), id="disabled"),
         pytest.param(main(readinessProbe={"grpc": {"port": 1}, "successThreshold": 3}), id="three successes"),
         pytest.param(main(readinessProbe={"tcpSocket": {"port": "undeclared"}}), id="a port that no container has"),
         pytest.param(main(lifecycle={"preStop": {"sleep": {}}}) | {"terminationGracePeriodSeconds": 0}, id="no sleep"),
     ],
 )
-def test_what_is_taken(pod: Tree) -> None:
-    assert said(pod) == []
+def test_accepted(pod: Tree) -> None:
+    assert reported(pod) == []
 
 
 @pytest.mark.parametrize(
@@ -377,72 +375,72 @@ def test_what_is_taken(pod: Tree) -> None:
     [
         pytest.param(
             mounts({"name": "clam"}),
-            'no volume of the pod is called "clam"',
+            'the pod has no volume named "clam"',
             "did you mean claim?",
             [],
             id="a near miss",
         ),
         pytest.param(
             mounts({"name": "shm"}),
-            'no volume of the pod is called "shm"',
-            "add it to the pod's volumes: `- {name: shm, persistentVolumeClaim: {claimName: ...}}`, or with another "
+            'the pod has no volume named "shm"',
+            "add it to the pod's volumes: `- {name: shm, persistentVolumeClaim: {claimName: ...}}`, or use another "
             "source, such as emptyDir for scratch space",
             [],
             id="no volume",
         ),
         pytest.param(
             init(name="main"),
-            'two containers of the pod are called "main"',
-            "give one of them another name: containers and init containers share theirs",
-            [("the first one", "containers[0].name")],
+            'two containers of the pod are named "main"',
+            "rename one of them; init containers and containers share one namespace of names",
+            [("the first container", "containers[0].name")],
             id="two containers",
         ),
         pytest.param(
             main(readinessProbe={"tcpSocket": {"port": "80"}}),
-            'port is "80", which is a number',
-            "write the number without quotes: 80",
+            'port is not a valid port name: "80" is a number',
+            "remove the quotes: 80",
             [],
             id="a number in quotes",
         ),
         pytest.param(
             main(env=[{"name": "LR=1e-4"}]),
-            'env[0].name is "LR=1e-4", which has "=" in it',
-            "write the name alone: LR, and the rest as its value",
+            'env[0].name is not a valid variable name: "LR=1e-4" has "=" in it',
+            "use only the name, LR, and move the rest to value",
             [],
             id="a value in a name",
         ),
         pytest.param(
             variable(value="x", valueFrom={"fieldRef": {"fieldPath": "metadata.name"}}),
-            "env[0] has a value and valueFrom, and can have one of them",
-            "remove value, or valueFrom",
-            [("its value", "containers[0].env[0].value")],
+            "env[0] sets both value and valueFrom",
+            "remove value or valueFrom",
+            [("the value", "containers[0].env[0].value")],
             id="two values",
         ),
         pytest.param(
             reading("resourceFieldRef", resource="limits.nvidia.com/gpu"),
-            'resource is "limits.nvidia.com/gpu", which no variable can have',
-            "a number of GPUs cannot be read: write it as the value",
+            'resource "limits.nvidia.com/gpu" cannot be read by a variable',
+            "set the number of GPUs as the variable's value",
             [],
             id="GPUs",
         ),
         pytest.param(
             ports({"hostPort": 1}) | {"hostNetwork": True},
-            "hostPort is 1 and containerPort 80, and on the host's network they are the same",
-            "remove hostPort, or write the number of containerPort",
-            [("containerPort", "containers[0].ports[0].containerPort"), ("the host's network", "hostNetwork")],
+            "hostPort 1 must equal containerPort 80 on the host network",
+            "remove hostPort, or make it equal to containerPort",
+            [("containerPort", "containers[0].ports[0].containerPort"), ("hostNetwork", "hostNetwork")],
             id="two numbers",
         ),
     ],
 )
-def test_what_is_said(pod: Tree, message: str, help: str, related: list[tuple[str, str]]) -> None:
+def test_messages(pod: Tree, message: str, help: str, related: list[tuple[str, str]]) -> None:
     from trainc.kubernetes.violations import field_of
 
     [violation] = validation.of_job({"spec": {"template": {"spec": {"volumes": VOLUMES, **pod}}}})
     assert (violation.message, violation.help) == (message, help)
-    assert [(words, field_of(path).removeprefix("spec.template.spec.")) for words, path in violation.related] == related
+    assert [(label, field_of(path).removeprefix("spec.template.spec.")) for label, path in violation.related] == related
 
 
-def test_a_good_pod_needs_no_words() -> None:
+def test_a_valid_pod_imports_no_messages() -> None:
     pod = ports({"name": "c10d"})["containers"][0] | mounts({"name": "files"})["containers"][0]
     job = {"spec": {"template": {"spec": {"containers": [pod], "volumes": [{"name": "files", "emptyDir": {}}]}}}}
     program = f"import sys; from trainc.kubernetes import validation; print(validation.of_job({job}), *sys.modules)"
@@ -450,6 +448,6 @@ def test_a_good_pod_needs_no_words() -> None:
     found, *modules = done.stdout.split()
     assert found == "[]"
     assert "trainc.kubernetes.validation.mounts" in modules
-    words = {"complaints", "probes", "restarts", "ephemeral"}
-    assert {f"trainc.kubernetes.validation.{module}" for module in words} & set(modules) == set()
+    lazy = {"field_messages", "probes", "restarts", "ephemeral"}
+    assert {f"trainc.kubernetes.validation.{module}" for module in lazy} & set(modules) == set()
     assert "trainc.kubernetes.misnamed" not in modules

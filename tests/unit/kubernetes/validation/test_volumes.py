@@ -1,4 +1,4 @@
-"""Volumes: what each source is refused for, beside what passes. A volume is `v`, and the second one of its pod."""
+"""Volume sources: rejected and accepted values. The volume is `v`, the second one of its pod."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from trainc.kubernetes.validation.combinators import PodViolations
 FIRST = {"name": "first", "emptyDir": {}}
 
 
-def found(*made: dict[str, Any]) -> PodViolations:
-    pod = {"volumes": [FIRST, *made]}
+def found(*added: dict[str, Any]) -> PodViolations:
+    pod = {"volumes": [FIRST, *added]}
     findings = PodViolations({"spec": pod})
     volumes.volumes(findings, (None, "volumes"), pod["volumes"])
     return findings
@@ -255,30 +255,30 @@ def test_every_source_has_a_rule() -> None:
     [
         pytest.param(
             {"name": "v", "secret": {"secretName": "s", "defaultMode": 755}},
-            "defaultMode is 755, and must be from 0 to 511, which is 0777 in octal",
-            "write 0755 with a zero before it, or 493, which is the same in decimal",
+            "defaultMode must be from 0 to 511 (0777 in octal), not 755",
+            "use 0755 with a leading zero, or 493 in decimal",
             id="octal meant",
         ),
         pytest.param(
             {"name": "v", "configMap": {"name": "c", "items": [{"key": "k", "path": "/etc/a"}]}},
-            'items[0].path is "/etc/a", which is absolute',
-            "write etc/a",
+            'items[0].path "/etc/a" is absolute',
+            "use etc/a",
             id="absolute",
         ),
         pytest.param(
             {"name": "v", "emptyDir": {}, "nfs": {}},
-            'volume "v" has two sources, emptyDir and nfs, and may have one',
-            "keep one of them; a volume of its own for the other one; several in one folder make a projected volume",
+            'volume "v" sets two sources, emptyDir and nfs, but may set only one',
+            "move one of them to a separate volume, or use a projected volume to combine them in one directory",
             id="two sources",
         ),
         pytest.param(
             {"name": "v", "downwardAPI": about(path="a", fieldRef={"fieldPath": "metadata.label"})},
-            'fieldPath is "metadata.label", which is no field that a pod lets its containers read',
+            'fieldPath "metadata.label" is not a pod field that containers can read',
             "did you mean metadata.labels?",
             id="field misspelt",
         ),
     ],
 )
-def test_words(volume: dict[str, Any], message: str, help: str) -> None:
+def test_messages(volume: dict[str, Any], message: str, help: str) -> None:
     (violation,) = found(volume).violations
     assert (violation.message, violation.help) == (message, help)

@@ -1,4 +1,4 @@
-"""A way out names what its reader can write: an option, a field of a functionConfig, a parameter of an Application."""
+"""Hints name the setting that their reader can use: an option, a functionConfig field or an Application parameter."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ from running import Done, run
 
 LOST = {"runtimeRef": {"name": "lost"}}
 LONG = {"runtimeRef": {"name": "torch-distributed"}}
-WAY_OUT = {
-    "build": (", --runtimes more (0), ", "look with --runtimes PATH", "leave out --name-suffix-hash, "),
+HINTS = {
+    "build": (", --runtimes more (0), ", "add a path to search with --runtimes PATH", "remove --name-suffix-hash, "),
     "krm": (
         ", runtimes: [more] in the functionConfig (0), ",
-        "look with runtimes: [PATH] in the functionConfig",
-        "leave out nameSuffixHash in the functionConfig, ",
+        "add a path to search with runtimes: [PATH] in the functionConfig",
+        "remove nameSuffixHash in the functionConfig, ",
     ),
     "cmp": (
         ", the parameter runtimes: more (0), ",
-        "look with the parameter runtimes: PATH",
-        "leave out the parameter name-suffix-hash, ",
+        "add a path to search with the parameter runtimes: PATH",
+        "remove the parameter name-suffix-hash, ",
     ),
 }
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An application's folder, with an empty one for runtimes."""
+    """Create an application's folder and an empty folder of runtimes."""
     (tmp_path / "more").mkdir()
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
-def told(by: str, job: dict[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatch) -> Done:
-    """What is said of a TrainJob, with a place for runtimes and a suffix of the names."""
+def diagnosed(by: str, job: dict[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatch) -> Done:
+    """Return the diagnostics of a TrainJob, with a path for runtimes and a name suffix hash."""
     if by == "krm":
         spec = {"runtimes": ["more"], "nameSuffixHash": True}
         config = {"apiVersion": "trainc.dev/v1alpha1", "kind": "TrainJobCompiler", "spec": spec}
@@ -50,11 +50,11 @@ def told(by: str, job: dict[str, Any], folder: Path, monkeypatch: pytest.MonkeyP
     return run("cmp", "generate")
 
 
-@pytest.mark.parametrize("by", WAY_OUT)
-def test_the_way_out(by: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("by", HINTS)
+def test_the_hint(by: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     head = {"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob"}
-    searched, look, leave = WAY_OUT[by]
-    lost = told(by, head | {"metadata": {"name": "a"}, "spec": LOST}, folder, monkeypatch)
+    searched, look, leave = HINTS[by]
+    lost = diagnosed(by, head | {"metadata": {"name": "a"}, "spec": LOST}, folder, monkeypatch)
     assert (lost.code, searched in lost.err, look in lost.err) == (1, True, True), lost.err
-    long = told(by, head | {"metadata": {"name": "a" * 48}, "spec": LONG}, folder, monkeypatch)
+    long = diagnosed(by, head | {"metadata": {"name": "a" * 48}, "spec": LONG}, folder, monkeypatch)
     assert (long.code, leave in long.err) == (1, True), long.err
