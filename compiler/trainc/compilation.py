@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from trainc import inputs
@@ -257,19 +258,22 @@ def library(
     from trainc.passes.conform import conform_runtime
 
     names = options.settings.option_names
+    conform = partial(
+        conform_runtime, field_validation=options.settings.field_validation, option=names.field_validation
+    )
     levels: list[Level] = []
     found: list[Diagnostic] = []
     if given is not None:
-        level, duplicate_runtimes = Level.of("the given paths", given, conform_runtime)
+        level, duplicate_runtimes = Level.of("the given paths", given, conform)
         found += duplicate_runtimes
         levels.append(level)
     for path in options.runtimes:
         plain = DEFAULT._replace(follow_links=options.settings.follow_links)
         more = read([path], options._replace(settings=plain), files_of)
-        level, duplicate_runtimes = Level.of(names.runtimes.format(path), more.documents["runtime"], conform_runtime)
+        level, duplicate_runtimes = Level.of(names.runtimes.format(path), more.documents["runtime"], conform)
         found += [*more.diagnostics, *duplicate_runtimes]
         levels.append(level)
-    return Library((*levels, BuiltIn(conform_runtime)), names), found
+    return Library((*levels, BuiltIn(conform)), names), found
 
 
 def _plans(jobs: list[Document], library: Library, options: Options, found: list[Diagnostic]) -> list[Plan]:
@@ -281,7 +285,16 @@ def _plans(jobs: list[Document], library: Library, options: Options, found: list
 
     settings = options.settings
     plans = [
-        run(Plan(job=job, library=library, project=settings.project, quiet=settings.quiet, delivery=options.delivery))
+        run(
+            Plan(
+                job=job,
+                library=library,
+                project=settings.project,
+                delivery=options.delivery,
+                field_validation=settings.field_validation,
+                quiet=settings.quiet,
+            )
+        )
         for job in _chosen(jobs, options.only, found)
     ]
     for plan in plans:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from trainc.declarations import Declaration, Phase, Severity
+    from trainc.kubernetes.documents.positions import Span
+    from trainc.kubernetes.documents.streams import Chunk
     from trainc.kubernetes.violations import Violation
 
 Path = tuple[str | int, ...]
@@ -34,6 +36,29 @@ class Document(NamedTuple):
     """The 1-based column of that line."""
     within: Path = ()
     """The path of `value` in `text`; not empty for an item of a List."""
+    inside: Inside | None = None
+    """The string of another document that this one was read from."""
+
+
+class Inside(NamedTuple):
+    """A document in a string: a runtime in the data of a ConfigMap."""
+
+    document: Document
+    """The document that has the string."""
+    path: Path
+    """The path of the string in that document's text."""
+    string: str
+    chunk: Chunk
+    """The document in the string."""
+    exact: bool
+    """Whether each line of the chunk is a line of the file: line, column and text of the document are the file's."""
+
+    def locate(self, found: Span) -> Location:
+        """Return the location in the file of a span of the chunk, without a source: the file has other characters."""
+        from trainc.kubernetes.documents.strings import outer_span
+
+        at = outer_span(self.document.text, self.path, self.string, self.chunk, found)
+        return _in_file(self.document, at, None)
 
 
 class Location(NamedTuple):
@@ -72,14 +97,21 @@ class Place(NamedTuple):
 
         document = self.document
         found = span(document.text, (*document.within, *self.path), key=self.key)
-        return Location(
-            file=document.file,
-            line=document.line + found.line - 1,
-            column=found.column + (document.column - 1 if found.line == 1 else 0),
-            end_line=document.line + found.end_line - 1,
-            end_column=found.end_column + (document.column - 1 if found.end_line == 1 else 0),
-            source=document,
-        )
+        if document.inside is not None and not document.inside.exact:
+            return document.inside.locate(found)
+        return _in_file(document, found, document)
+
+
+def _in_file(document: Document, found: Span, source: Document | None) -> Location:
+    """Return a span of a document's text as a location in its file."""
+    return Location(
+        file=document.file,
+        line=document.line + found.line - 1,
+        column=found.column + (document.column - 1 if found.line == 1 else 0),
+        end_line=document.line + found.end_line - 1,
+        end_column=found.end_column + (document.column - 1 if found.end_line == 1 else 0),
+        source=source,
+    )
 
 
 class ObjectId(NamedTuple):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from trainc.declarations import Phase
     from trainc.diagnostics import LintFinding, ObjectId
-    from trainc.kubernetes.violations import Violation
+    from trainc.kubernetes.violations import FieldValidation, Violation
     from trainc.library import Library
 
 NODE: Final = "node"
@@ -57,6 +57,8 @@ class Plan(NamedTuple):
     """The settings of trainc.yaml that affect objects."""
     delivery: Delivery = PLAIN
     """The options for delivery to a cluster that may have older objects."""
+    field_validation: FieldValidation = "strict"
+    """How the TrainJob's unknown fields are reported."""
     suffix: str = ""
     """The hash suffix of the object names, if the option is set (`trainc.suffix`)."""
     spec: Tree = NOTHING

@@ -71,6 +71,21 @@ class Reading:
             else:
                 role, of_a_kind = found
                 self.documents[role].append(self._with_namespace(of_a_kind, role))
+                if role == "other" and of_a_kind.value.get("kind") == "ConfigMap":
+                    self._take_runtimes(of_a_kind)
+
+    def _take_runtimes(self, configmap: Document) -> None:
+        """Sort the runtimes in the data of a ConfigMap, which itself is a document of another kind."""
+        from trainc.frontends import configmaps
+
+        for found in configmaps.runtimes(configmap):
+            if isinstance(found, Diagnostic):
+                self.diagnostics.append(found)
+            elif isinstance(found, configmaps.Broken):
+                error = found.error
+                self.diagnostics.append(Diagnostic.of(YAML, error.message, error.help, place=found.place))
+            else:
+                self.documents["runtime"].append(self._with_namespace(found, "runtime"))
 
     def _with_namespace(self, document: Document, role: Role) -> Document:
         """Return the document with the default namespace, if its kind is namespaced and it sets none."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from trainc.declarations import Severity
     from trainc.diagnostics import Diagnostic, Document
-    from trainc.kubernetes.violations import Violation
+    from trainc.kubernetes.violations import FieldValidation, Violation
 
 SCHEMA: Final = ("Settings", "trainc")
 """The kind, and its folder in `schemas`."""
@@ -35,6 +35,8 @@ class Settings(NamedTuple):
     """The disabled lint rules."""
     strict: str = ""
     """The option or setting that turns warnings into errors, for messages; empty without one."""
+    field_validation: FieldValidation = "strict"
+    """How unknown fields of TrainJobs and runtimes are reported."""
     option_names: OptionNames = FLAGS
     """The names of a run's options in diagnostics."""
     all_rules: bool = False
@@ -133,7 +135,8 @@ def _of_document(document: Document) -> Settings:
     from trainc.kubernetes.structural import load
 
     admitted = load(*SCHEMA).admit(document.value)
-    found = (*_faults(document, admitted.violations, "error"), *_faults(document, admitted.unknown, "warning"))
+    unknown = (violation.dropped() for violation in admitted.unknown)
+    found = (*_faults(document, admitted.violations, "error"), *_faults(document, unknown, "warning"))
     if failed(found):
         return Settings(document=document, diagnostics=found)
     lint, project = admitted.value.get("lint") or {}, NO_PROJECT
@@ -145,6 +148,7 @@ def _of_document(document: Document) -> Settings:
     return Settings(
         disable=frozenset(lint.get("disable") or ()),
         strict=f"lint.strict in {document.file}" if lint.get("strict") else "",
+        field_validation=admitted.value.get("fieldValidation", DEFAULT.field_validation),
         project=project,
         document=document,
         diagnostics=found,

@@ -105,14 +105,21 @@ def test_the_nearest_settings_of_the_repository(repository: Path) -> None:
 
 
 def test_strict(repository: Path, given: Any) -> None:
-    given({"name": "strict", "string": "true"})
+    given({"name": "strict", "string": "true"}, {"name": "field-validation", "string": "warn"})
     done = generate(repository, {"job.yaml": JOB + "x: 1\n"})
     assert (done.code, done.out) == (1, "")
     assert "error[unknown-field]" in done.err
     assert "turned into an error by the parameter strict" in done.err
 
 
-def test_warnings_go_to_the_log(repository: Path) -> None:
+def test_unknown_fields_are_errors(repository: Path) -> None:
+    done = generate(repository, {"job.yaml": JOB + "x: 1\n"})
+    assert (done.code, done.out) == (1, "")
+    assert "use the parameter field-validation: warn if a Trainer release after v2.3 has the field" in done.err
+
+
+def test_warnings_go_to_the_log(repository: Path, given: Any) -> None:
+    given({"name": "field-validation", "string": "warn"})
     done = generate(repository, {"job.yaml": JOB + "x: 1\n"})
     assert objects(done) == [("JobSet", "finetune", None)]
     assert "job.yaml:7:1: warning[unknown-field]" in done.err

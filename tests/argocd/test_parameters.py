@@ -50,6 +50,8 @@ UNDERSTOOD: dict[str, tuple[dict[str, str], Wanted]] = {
     "one path as a string": (said({"name": "runtimes", "string": "../../platform"}), Wanted(("../../platform",))),
     "a path of that name, not standard input": (said({"name": "runtimes", "array": ["-"]}), Wanted(("./-",))),
     "the repository itself": (said({"name": "runtimes", "array": ["../.."]}), Wanted(("../..",))),
+    "field validation": (said({"name": "field-validation", "string": "warn"}), Wanted(field_validation="warn")),
+    "no field validation": (said({"name": "field-validation", "string": ""}), Wanted()),
     "capitals": (said({"name": "strict", "string": "True"}), Wanted(strict=True)),
     "variables, where there is no JSON": (
         {"PARAM_RUNTIMES_0": "a", "PARAM_RUNTIMES_1": "b c", "PARAM_NAME_SUFFIX_HASH": "true", "PARAM_OTHER": "x"},
@@ -83,12 +85,20 @@ REFUSED: dict[str, tuple[dict[str, str], str]] = {
     ),
     "a name like no other": (
         said({"name": "values"}),
-        'the parameter "values" is unknown; use one of runtimes, only, strict, suspend, name-suffix-hash, '
-        "argocd-replace",
+        'the parameter "values" is unknown; use one of runtimes, only, strict, field-validation, '
+        "suspend, name-suffix-hash, argocd-replace",
     ),
     "plugin env": (
         {"ARGOCD_ENV_TRAINC_SUFFIX_HASH": "true"},
         "TRAINC_SUFFIX_HASH in spec.source.plugin.env is unknown; did you mean name-suffix-hash?",
+    ),
+    "no field validation": (
+        said({"name": "field-validation", "string": "Warn"}),
+        'the parameter "field-validation" must be strict, warn or ignore, not "Warn"; set string to one of them',
+    ),
+    "field validation as a list": (
+        said({"name": "field-validation", "array": ["warn"]}),
+        'the parameter "field-validation" must be strict, warn or ignore; set string to one of them',
     ),
     "no switch": (
         said({"name": "strict", "string": "1"}),

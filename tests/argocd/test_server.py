@@ -105,7 +105,12 @@ REQUESTS: dict[str, tuple[str, dict[str, str], list[str]]] = {
     ),
     "plugin env": ("generate", APPLICATION, ["--env", "TRAINC_SUSPEND=true", "--env", "TRAINC_ONLY=finetune"]),
     "an Application that names no plugin": ("generate", APPLICATION, ["--auto"]),
-    "a warning, which nobody sees": ("generate", {"job.yaml": f"{JOB}x: 1\n"}, []),
+    "an unknown field": ("generate", {"job.yaml": f"{JOB}x: 1\n"}, []),
+    "a warning, which nobody sees": (
+        "generate",
+        {"job.yaml": f"{JOB}x: 1\n"},
+        parameters({"name": "field-validation", "string": "warn"}),
+    ),
     "the parameters announced": ("parameters", APPLICATION, []),
     "the parameters announced, where the jobs are broken": ("parameters", {"job.yaml": f"{JOB}:x: [\n"}, []),
     "nothing to compile": ("generate", {"data.yaml": CLAIM}, []),
@@ -117,7 +122,7 @@ REQUESTS: dict[str, tuple[str, dict[str, str], list[str]]] = {
     "a warning with strict": (
         "generate",
         {"job.yaml": f"{JOB}x: 1\n"},
-        parameters({"name": "strict", "string": "true"}),
+        parameters({"name": "strict", "string": "true"}, {"name": "field-validation", "string": "warn"}),
     ),
     "a value that is none": ("generate", APPLICATION, parameters({"name": "strict", "string": "1"})),
     "a value of plugin env that is none": ("generate", APPLICATION, ["--env", "TRAINC_STRICT=yes"]),

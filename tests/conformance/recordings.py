@@ -15,7 +15,11 @@ from typing import Any
 
 import pytest
 
+from trainc.settings import DEFAULT
+
 _HERE = Path(__file__).parent
+UNVALIDATED = DEFAULT._replace(field_validation="warn")
+"""The clients that were recorded asked for no field validation, so the API server dropped unknown fields."""
 DATA = Path(os.environ.get("TRAINC_CONFORMANCE") or _HERE / "data")
 _KNOWN_FAILURES = _HERE / "known_failures.txt"
 # One recording has lost its U+0085 (next line): a tool replaced it with a line break.

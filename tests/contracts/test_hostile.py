@@ -157,7 +157,7 @@ LONG: dict[str, tuple[Callable[[], str | bytes], str]] = {
     "tabs": (lambda: "\t" * 15 * MB, "a tab is not allowed where"),
     "escapes": (lambda: '"' + "\\'" * 7 * MB + '"', "error[not-an-object]"),
     "a key without a question mark": (lambda: "k" * MB + ": 1", "the key is longer than 1024 characters"),
-    "a key of a TrainJob": (lambda: JOB + "? " + "k" * MB + "\n: 1\n", "warning[unknown-field]"),
+    "a key of a TrainJob": (lambda: JOB + "? " + "k" * MB + "\n: 1\n", "error[unknown-field]"),
     "a name": (lambda: job("name: a}", f"name: {'a' * MB}}}"), "error[invalid-name]"),
     "digits": (lambda: job("}}", f"}}, trainer: {{numNodes: {'9' * MB}}}}}"), "error["),
     "digits of a JSON number": (lambda: '{"a":' + "9" * MB + "}", "is too large"),

@@ -27,6 +27,7 @@ FURNITURE = {
     *(
         "repository",
         "dialects",
+        "configmaps",
         "moves",
     ),
 }

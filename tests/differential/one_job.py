@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from conformance.recordings import UNVALIDATED
 from conformance.test_trainer import spelling
 from differential.comparing import Answer, Documents, Question
 
@@ -44,7 +45,7 @@ def compare(question: Question) -> str:
     want, runtime = question.answer, question.documents[0]
     stage = str(want.get("stage", want["verdict"]))
     if stage not in ("accepted", "job"):
-        assert trainc.compile([str(question.file)]).failed, want
+        assert trainc.compile([str(question.file)], settings=UNVALIDATED).failed, want
         return stage
     assert refused(runtime["spec"]["template"]["spec"]) == recorded(want), want
     return stage

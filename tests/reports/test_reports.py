@@ -24,9 +24,14 @@ JOB = (HERE / "no-spec.yaml").read_bytes()
 ENCODED = {
     "encoded-latin-1": JOB.replace(b"# A", "# Für einen A".encode("latin-1")),
     "encoded-with-an-escape": JOB.replace(b"finetune", b"fine\x1b[31mtune"),
+    "encoded-json-with-a-trailing-comma": b'{"apiVersion": "trainer.kubeflow.org/v1alpha1",\n "kind": "TrainJob",\n}',
     "encoded-json": b'{"apiVersion": "trainer.kubeflow.org/v1alpha1"\n "kind": "TrainJob"}',
 }
 """Inputs that an editor would change."""
+WARNED = dict.fromkeys(
+    ("job-container-of-a-patch", "job-init-container", "job-secret-volume"), ("--field-validation=warn",)
+)
+"""Inputs whose last fault is only found if unknown fields are dropped."""
 
 
 class Beside(TextFile):
@@ -38,7 +43,7 @@ class Beside(TextFile):
 @pytest.mark.parametrize("case", CASES)
 def test_report(case: str, snapshot: SnapshotAssertion, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(HERE)
-    done = run("validate", f"{case}.yaml")
+    done = run("validate", f"{case}.yaml", *WARNED.get(case, ()))
     assert f"{done.out}exit {done.code}\n" == snapshot(extension_class=Beside)
 
 
@@ -50,9 +55,10 @@ def test_report_of_bytes(case: str, snapshot: SnapshotAssertion) -> None:
 
 @pytest.mark.parametrize("case", CASES)
 def test_the_catalogue_has_every_reported_id(case: str) -> None:
-    for found in json.loads(run("validate", str(HERE / f"{case}.yaml"), "--format", "json").out):
+    for found in json.loads(run("validate", str(HERE / f"{case}.yaml"), "--format", "json", *WARNED.get(case, ())).out):
         entry = ENTRIES[found["id"]]
-        assert (found["severity"], found["stage"] in entry.phases) == (entry.severity, True), found
+        severity = "warning" if case in WARNED and found["id"] == "unknown-field" else entry.severity
+        assert (found["severity"], found["stage"] in entry.phases) == (severity, True), found
 
 
 def test_an_input_starts_with_a_description_of_its_error() -> None:

@@ -141,14 +141,69 @@ def test_the_runtimes_are_listed(snapshot: SnapshotAssertion, tmp_path: Path, mo
     runtime = (GOLDEN / "team-runtime" / "input.yaml").read_text().partition("---")[0]
     (tmp_path / "team.yaml").write_text(runtime)
     only_built_in(monkeypatch, "deepspeed-distributed", "plain", "tensorflow-ps", "torch-distributed")
-    assert run("runtimes", "-r", "team.yaml").out == snapshot
+    listed = run("runtimes")
+    assert listed.out == snapshot
+    # A file in a folder is one runtime, however often it is given.
+    for same in (["-r", "team.yaml"], ["."], ["team.yaml", "-r", "."], [str(tmp_path)]):
+        assert len(run("runtimes", *same).out.splitlines()) == len(listed.out.splitlines())
 
 
+def test_the_runtimes_as_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "jobs.yaml").write_text((GOLDEN / "team-runtime" / "input.yaml").read_text())
+    only_built_in(monkeypatch, "plain")
+    assert json.loads(run("runtimes", "--format", "json").out) == [
+        {
+            "name": "torch-distributed",
+            "namespace": "speech",
+            "kind": "TrainingRuntime",
+            "framework": "torch",
+            "nodes": 2,
+            "jobs": ["node"],
+            "image": "registry.acme.example.com/speech/train:2025.11",
+            "requests": {"nvidia.com/gpu": "2"},
+            "builtIn": False,
+            "file": "jobs.yaml",
+            "line": 1,
+        },
+        {
+            "name": "plain",
+            "namespace": "",
+            "kind": "ClusterTrainingRuntime",
+            "framework": "plain",
+            "nodes": 1,
+            "jobs": ["node"],
+            "image": "python:3.13-slim",
+            "requests": {"cpu": "1", "memory": "4Gi"},
+            "builtIn": True,
+            "file": "<built-in>/plain.yaml",
+            "line": 1,
+        },
+    ]
+    for words in (["plain"], ["--export", "out"]):
+        done = run("runtimes", *words, "--format", "json")
+        assert (done.code, "--format json cannot be combined with NAME or --export" in done.err) == (2, True)
+
+
+def test_a_runtime_of_the_current_folder_is_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    ours = (BUILT_IN / "plain.yaml").read_text().replace("python:3.13-slim", "ours:1")
+    (tmp_path / "plain.yaml").write_text(ours)
+    assert run("runtimes", "plain").out == ours
+
+
+@pytest.fixture
+def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.usefixtures("empty_folder")
 def test_every_built_in_runtime_is_listed() -> None:
     _, *rows = run("runtimes").out.splitlines()
     assert [row.split()[0] for row in rows] == sorted(path.stem for path in BUILT_IN.iterdir())
 
 
+@pytest.mark.usefixtures("empty_folder")
 def test_a_runtime_is_printed_as_it_is_written() -> None:
     assert run("runtimes", "plain").out == (BUILT_IN / "plain.yaml").read_text()
     done = run("runtimes", "plane")

@@ -58,7 +58,7 @@ def completed(words: str, monkeypatch: pytest.MonkeyPatch) -> set[str]:
     [
         ("trainc ", {f"plain,{command}" for command in COMMANDS}),
         ("trainc va", {"plain,validate"}),
-        ("trainc build --f", {"plain,--format", "plain,--follow-links"}),
+        ("trainc build --f", {"plain,--format", "plain,--field-validation", "plain,--follow-links"}),
         ("trainc build --format ", {"plain,yaml", "plain,json"}),
         ("trainc build jo", {"file,jo"}),
         ("trainc build -r run", {"file,run"}),

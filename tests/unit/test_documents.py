@@ -378,7 +378,11 @@ STREAMS: list[tuple[str, list[Any]]] = [
     ("{a: 1}\n---\n{b: 2}", [A, B]),
     ('{"a": 01}', [A]),
     ('{"a": NaN}', [{"a": "NaN"}]),
-    ('{"a": 1,}', [A]),
+    ("{a: 1,}", [A]),
+    ('{"a": 1, b: 2,}', [{"a": 1, "b": 2}]),
+    ('# c\n{"a": 1,}', [A]),
+    ('x: {"a": 1,}', [{"x": A}]),
+    ('{"a": ",}"}', [{"a": ",}"}]),
 ]
 
 REFUSED_STREAMS: list[tuple[str, list[Any], list[tuple[int, int, str]]]] = [
@@ -392,6 +396,13 @@ REFUSED_STREAMS: list[tuple[str, list[Any], list[tuple[int, int, str]]]] = [
     ('{"a":1}--- b', [A], [(1, 8, "`b` after the separator `---` would be lost")]),
     ('\n {"a":1,\n  "a":2}', [], [(3, 3, 'the key "a" is already set on line 2')]),
     ('{"a":1}\n{"b":1, "b":2}', [A], [(2, 9, 'the key "b" is already set on line 2')]),
+    ('{"a": 1,}', [], [(1, 8, "a trailing comma is not valid in JSON")]),
+    ('{"a": [1, ",]",\n  ]}', [], [(1, 15, "a trailing comma is not valid in JSON")]),
+    ('{"a": 1}\n---\n{\n  "b": 2,\n}\n---\nb: 2', [A, B], [(4, 9, "a trailing comma is not valid in JSON")]),
+    ('{"a": 1} {"b": 2, }', [A], [(1, 17, "a trailing comma is not valid in JSON")]),
+    ('{"a": 1, "a": 2,}', [], [(1, 10, 'the key "a" is already set on line 1')]),
+    ('{"a": 1e999,}', [], [(1, 7, "the number 1e999 is too large")]),
+    ('{"a": 1,,}', [], [(1, 9, "a value cannot start with `,`")]),
     (r'{"a":"\ud800"}', [], [(1, 9, "this quoted string contains an escape that represents no character")]),
     ('{"a":1e999}', [], [(1, 6, "the number 1e999 is too large")]),
     # The errors of all documents at once, with their lines in the file.

@@ -52,10 +52,10 @@ job.yaml:4:55: error[wrong-type]: numNodes must be an integer, not the string "4
     "a field's name": (
         f"spec:\n  {RUNTIME}\n  trainer: {{numnodes: 4}}\n",
         """\
-job.yaml:6:13: warning[unknown-field]: unknown field spec.trainer.numnodes in TrainJob; it is dropped
+job.yaml:6:13: error[unknown-field]: unknown field spec.trainer.numnodes in TrainJob
   6 |   trainer: {numnodes: 4}
     |             ^^^^^^^^
-  help: did you mean numNodes?
+  help: did you mean numNodes? Use --field-validation=warn if a Trainer release after v2.3 has the field
 """,
     ),
     "a missing field is shown by the mapping that lacks it": (

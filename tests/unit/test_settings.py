@@ -170,6 +170,7 @@ def test_a_link_out_of_the_root_is_not_followed(tmp_path: Path) -> None:
 def test_warnings_are_errors(arguments: list[str], text: str, by: str) -> None:
     Path("jobs/team/job.yaml").write_text(JOB.replace("trainer: {", "trainer: {nodes: 4, "))
     Path("trainc.yaml").write_text(text)
+    arguments = [*arguments, "--field-validation=warn"]
     checked = run("validate", *arguments)
     assert checked.code == 1
     assert "error[image-version]" in checked.out

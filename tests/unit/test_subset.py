@@ -107,14 +107,18 @@ def test_what_was_checked_are_the_files() -> None:
 def test_the_settings_are_those_of_the_folder() -> None:
     Path("jobs/good.yaml").unlink()
     Path("jobs/copy.yaml").write_text(job("good") + "  unknown: 1\n")
-    Path("trainc.yaml").write_text("lint: {strict: true}\n")
+    Path("trainc.yaml").write_text("lint: {strict: true}\nfieldValidation: warn\n")
     done = run("validate", "--among", ".", ".hidden/job.yaml", "jobs/copy.yaml")
     assert done.code == 1
     assert done.out.splitlines()[-1] == (
         "1 error (including 1 warning turned into an error by lint.strict in trainc.yaml) in 2 files"
     )
     Path("trainc.yaml").write_text("lint: 1\n")
-    assert places("--among", ".", "jobs/copy.yaml") == ["trainc.yaml wrong-type", "1"]
+    assert places("--among", ".", "jobs/copy.yaml") == [
+        "jobs/copy.yaml unknown-field",
+        "trainc.yaml wrong-type",
+        "1",
+    ]
 
 
 def test_without_files_there_is_nothing_to_check() -> None:

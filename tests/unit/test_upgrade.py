@@ -73,9 +73,10 @@ PATCH = """  runtimePatches:
     ],
 )
 def test_the_lines_that_change(old: str, new: str) -> None:
-    done = run("upgrade", "-", stdin=(HEAD + old).encode())
+    # Anchors are in a field that TrainJobs do not have.
+    done = run("upgrade", "-", "--field-validation=ignore", stdin=(HEAD + old).encode())
     assert (done.code, done.out) == (0, HEAD + new)
-    crlf = run("upgrade", "-", stdin=(HEAD + old).replace("\n", "\r\n").encode())
+    crlf = run("upgrade", "-", "--field-validation=ignore", stdin=(HEAD + old).replace("\n", "\r\n").encode())
     assert crlf.out == (HEAD + new).replace("\n", "\r\n")
 
 
@@ -286,7 +287,7 @@ def test_a_field_without_effect_is_dropped_and_named() -> None:
         pytest.param(
             "  trainingRuntimeRef: {name: plain}\n  podSpecOverrides:\n"
             "  - {targetReplicatedJobs: [node], containers: [{name: node, command: [x]}]}\n",
-            "containers[0].command in TrainJob; it is dropped",
+            "containers[0].command in TrainJob",
             id="a field that patches do not have",
         ),
         pytest.param(

@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 
 OF_KUSTOMIZE: Final = ("kustomization.yaml", "kustomization.yml")
 """Files of kustomize: they are not objects, and the plugin does not evaluate them."""
-OPTION_NAMES: Final = OptionNames("the parameter runtimes: {}", "the parameter name-suffix-hash")
+OPTION_NAMES: Final = OptionNames(
+    "the parameter runtimes: {}", "the parameter name-suffix-hash", "the parameter field-validation: warn"
+)
 """The names of an Application's parameters in diagnostics, instead of the option names."""
 
 
@@ -63,7 +65,9 @@ def generate(environment: Environment) -> Answer:
         only=requested.only,
         namespace=environment.namespace,
         settings=found._replace(
-            strict="the parameter strict" if requested.strict else found.strict, option_names=OPTION_NAMES
+            strict="the parameter strict" if requested.strict else found.strict,
+            field_validation=requested.field_validation or found.field_validation,
+            option_names=OPTION_NAMES,
         ),
         delivery=Delivery(requested.name_suffix_hash, requested.argocd_replace, requested.suspend),
         root=environment.root,

@@ -20,17 +20,19 @@ if TYPE_CHECKING:
 
     from trainc.argocd.environment import Environment, Given
     from trainc.diagnostics import Diagnostic
+    from trainc.kubernetes.violations import FieldValidation
 
 NAMED: Final = 20
 """The most TrainJobs that a tooltip names."""
 SWITCH: Final = {"true": True, "false": False, "": False}
+VALIDATION: Final[dict[str, FieldValidation]] = {"strict": "strict", "warn": "warn", "ignore": "ignore"}
 
 
 class Parameter(NamedTuple):
     """One parameter."""
 
     name: str
-    form: Literal["paths", "text", "switch"]
+    form: Literal["paths", "text", "switch", "validation"]
     title: str
     tooltip: str
 
@@ -44,6 +46,12 @@ PARAMETERS: Final = (
     ),
     Parameter("only", "text", "Only this TrainJob", "Compile only the TrainJobs with this name"),
     Parameter("strict", "switch", "Strict", "Treat warnings as errors"),
+    Parameter(
+        "field-validation",
+        "validation",
+        "Field validation",
+        "Unknown fields: strict (errors, the default), warn or ignore (both drop them)",
+    ),
     Parameter("suspend", "switch", "Suspend", "Create JobSets suspended, so that Kueue or a user starts them"),
     Parameter(
         "name-suffix-hash",
@@ -70,6 +78,7 @@ class Wanted(NamedTuple):
     suspend: bool = False
     name_suffix_hash: bool = False
     argocd_replace: bool = False
+    field_validation: FieldValidation | None = None
 
 
 def wanted(environment: Environment) -> tuple[Wanted, tuple[Diagnostic, ...]]:
@@ -83,7 +92,7 @@ def wanted(environment: Environment) -> tuple[Wanted, tuple[Diagnostic, ...]]:
         elif given.name in values:
             found.append(fault(f"{given.place} is set twice", "remove one of them"))
         else:
-            read = {"paths": _paths, "text": _text, "switch": _switch}[forms[given.name]]
+            read = {"paths": _paths, "text": _text, "switch": _switch, "validation": _validation}[forms[given.name]]
             values[given.name] = read(given, environment.root, found)
     return Wanted(**{name.replace("-", "_"): value for name, value in values.items()}), tuple(found)
 
@@ -99,7 +108,7 @@ def _announced(parameter: Parameter, jobs: Sequence[str]) -> dict[str, Any]:
         entry |= {"collectionType": "array", "array": []}
     elif parameter.form == "switch":
         entry |= {"itemType": "boolean", "string": "false"}
-    elif jobs:
+    elif parameter.name == "only" and jobs:
         more = f" and {len(jobs) - NAMED} more" if len(jobs) > NAMED else ""
         entry["tooltip"] += f": {', '.join(jobs[:NAMED])}{more}"
     return entry
@@ -147,3 +156,11 @@ def _switch(given: Given, root: str, found: list[Diagnostic]) -> bool:
         found.append(fault(f'{given.place} must be "true" or "false"{shown}', 'set it to "true" or "false"'))
         return False
     return SWITCH[text]
+
+
+def _validation(given: Given, root: str, found: list[Diagnostic]) -> FieldValidation | None:
+    text = given.text or ""
+    if given.is_map or (given.text is None and given.items) or (text and text not in VALIDATION):
+        shown = f', not "{given.text}"' if given.text is not None else ""
+        found.append(fault(f"{given.place} must be strict, warn or ignore{shown}", "set string to one of them"))
+    return VALIDATION.get(text)

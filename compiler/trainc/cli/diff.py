@@ -12,6 +12,7 @@ from trainc.cli.codes import DIFFERENT, OK, WRONG_INPUT
 
 if TYPE_CHECKING:
     from trainc.delivery import Delivery
+    from trainc.kubernetes.violations import FieldValidation
 
 EPILOG = """\b
 Examples:
@@ -52,6 +53,7 @@ class Separated(click.Command):
 @options.namespace
 @click.option("--config", metavar="FILE", shell_complete=options.file_names, help="Settings file for both sides.")
 @click.option("--no-config", is_flag=True, help="Ignore every trainc.yaml.")
+@options.FIELD_VALIDATION.decorate
 @click.option(
     "--review-config",
     metavar="[REV:]FILE",
@@ -70,6 +72,7 @@ def command(  # noqa: PLR0913, PLR0917 (one argument per option)
     namespace: str | None,
     config: str | None,
     no_config: bool,
+    field_validation: FieldValidation | None,
     review_config: str | None,
     delivery: Delivery,
     passthrough: bool,
@@ -91,7 +94,16 @@ def command(  # noqa: PLR0913, PLR0917 (one argument per option)
         old, new = of_arguments(sides)
         reported = None if review_config is None else reporting(review_config, follow_links=follow_links)
         given = DiffOptions(
-            runtimes, only, namespace, config, no_config, delivery, passthrough, reported, follow_links=follow_links
+            runtimes,
+            only,
+            namespace,
+            config,
+            no_config,
+            delivery,
+            passthrough,
+            reported,
+            field_validation,
+            follow_links=follow_links,
         )
         review = compare(old, new, given)
     except (RevisionError, ValueError) as error:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from trainc.compilation import Compilation
+    from trainc.kubernetes.violations import FieldValidation
+    from trainc.settings import Settings
 
     Decorated = Callable[..., Any]
 
@@ -102,8 +104,14 @@ FOLLOW_LINKS: Final = Option(
     "Read through links that lead out of the root (the git root, or else the current folder).",
     is_flag=True,
 )
+FIELD_VALIDATION: Final = Option(
+    ("--field-validation",),
+    "Unknown fields: errors (strict, the default), dropped with a warning, or dropped.",
+    choices=("strict", "warn", "ignore"),
+)
 SETTINGS: Final = (
     Option(("--strict",), "Turn every warning into an error.", is_flag=True),
+    FIELD_VALIDATION,
     Option(
         ("--config",),
         "Settings file; default: the nearest trainc.yaml in the first PATH's folder or above.",
@@ -160,6 +168,7 @@ def with_settings(function: Decorated) -> Decorated:
         *,
         paths: tuple[str, ...],
         strict: bool,
+        field_validation: FieldValidation | None,
         config: str | None,
         no_config: bool,
         follow_links: bool,
@@ -172,9 +181,31 @@ def with_settings(function: Decorated) -> Decorated:
         # Files that are checked as a subset of a folder use that folder's settings.
         among = others.get("among")
         found = of(paths if among is None else (among,), file=config, search=not no_config, follow_links=follow_links)
-        return function(paths=paths, settings=found._replace(strict="--strict") if strict else found, **others)
+        if strict:
+            found = found._replace(strict="--strict")
+        if field_validation is not None:
+            found = found._replace(field_validation=field_validation)
+        return function(paths=paths, settings=found, **others)
 
     return _instead(with_settings, function)
+
+
+def field_validation(function: Decorated) -> Decorated:
+    """FIELD_VALIDATION as the argument `settings`, for a command that needs no other setting of trainc.yaml."""
+
+    def with_field_validation(
+        *, paths: tuple[str, ...], field_validation: FieldValidation | None, **others: Any
+    ) -> Any:
+        return function(paths=paths, settings=validating(field_validation, paths), **others)
+
+    return FIELD_VALIDATION.decorate(_instead(with_field_validation, function))
+
+
+def validating(given: FieldValidation | None, paths: tuple[str, ...]) -> Settings:
+    """Return the default settings with the given field validation, or the one in the trainc.yaml of some paths."""
+    from trainc.settings import DEFAULT, of
+
+    return DEFAULT._replace(field_validation=given or of(paths).field_validation)
 
 
 def with_delivery(function: Decorated) -> Decorated:

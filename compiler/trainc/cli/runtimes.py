@@ -15,16 +15,18 @@ if TYPE_CHECKING:
 
     from click.shell_completion import CompletionItem
 
-    from trainc.diagnostics import Diagnostic
+    from trainc.diagnostics import Diagnostic, Document
     from trainc.kubernetes.trees import Tree
+    from trainc.kubernetes.violations import FieldValidation
     from trainc.library import Entry
     from trainc.objects import Runtime
 
 EPILOG = """\b
 Examples:
-  trainc runtimes                         list the built-in runtimes
+  trainc runtimes                         list the runtimes below the current folder and the built-in ones
   trainc runtimes platform/runtimes       list these and the built-in ones
   trainc runtimes --wide                  list with the image and resources of a node
+  trainc runtimes --format json | jq -r '.[].name'
   trainc runtimes torch-distributed       print a runtime
   trainc runtimes --export runtimes/      write the built-in runtimes, to pin them in a repository
 """
@@ -44,6 +46,13 @@ def names_or_files(ctx: click.Context, param: click.Parameter, incomplete: str) 
 @click.command(short_help="List, print or export runtimes.", epilog=EPILOG)
 @click.argument("arguments", nargs=-1, metavar="[NAME] [PATH]...", shell_complete=names_or_files)
 @options.runtimes
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "json"]),
+    default="table",
+    help="json: a list with all columns, for programs; the default is a table.",
+)
 @click.option("--wide", is_flag=True, help="Also list a node's image and resource requests.")
 @click.option(
     "--export",
@@ -52,26 +61,39 @@ def names_or_files(ctx: click.Context, param: click.Parameter, incomplete: str) 
     shell_complete=options.folder_names,
 )
 @options.follow_links
+@options.FIELD_VALIDATION.decorate
 def command(
-    arguments: tuple[str, ...], runtimes: tuple[str, ...], wide: bool, export: str | None, follow_links: bool
+    arguments: tuple[str, ...],
+    runtimes: tuple[str, ...],
+    form: str,
+    wide: bool,
+    export: str | None,
+    field_validation: FieldValidation | None,
+    follow_links: bool,
 ) -> int:
-    """List the runtimes in PATH and the built-in ones, or print the runtime NAME."""
+    """List the runtimes in PATH and the built-in ones, or print the runtime NAME.
+
+    PATH is files, folders or -; the default is the current folder.
+    """
     paths = tuple(argument for argument in arguments if _is_path(argument))
     name, *more = [argument for argument in arguments if argument not in paths] or [""]
     if more:
         raise click.UsageError(f"Only one NAME is allowed: {', '.join((name, *more))}.")
     if name and export:
         raise click.UsageError("--export cannot be combined with NAME: it writes all built-in runtimes.")
-    if wide and (name or export):
-        raise click.UsageError("--wide cannot be combined with NAME or --export.")
+    if (wide or form == "json") and (name or export):
+        option = "--wide" if wide else "--format json"
+        raise click.UsageError(f"{option} cannot be combined with NAME or --export.")
     from trainc.compilation import Options, library
-    from trainc.settings import DEFAULT
 
-    settings = DEFAULT._replace(follow_links=follow_links)
-    found, diagnostics = library(Options(runtimes=(*paths, *runtimes), settings=settings))
-    entries = [entry for level in found.levels for key in level.known() if (entry := level.find(key))]
     if export:
-        return _export(entries, export)
+        found, _ = library(Options())
+        return _export([entry for key in found.known() if (entry := found.levels[-1].find(key))], export)
+    paths = paths or (".",)
+    settings = options.validating(field_validation, paths)._replace(follow_links=follow_links)
+    searched = Options(runtimes=(*paths, *runtimes), settings=settings)
+    found, diagnostics = library(searched)
+    entries = _once(entry for level in found.levels for key in level.known() if (entry := level.find(key)))
     if name:
         entries = [entry for entry in entries if entry.id.name == name]
     if name and not entries:
@@ -79,7 +101,11 @@ def command(
     known = [(entry, runtime) for entry in entries if (runtime := entry.conform()[0])]
     diagnostics += [diagnostic for entry in entries for diagnostic in entry.conform()[1]]
     if name:
-        options.write(known[0][0].document.text if known else "")
+        options.write(_as_written(known[0][0].document) if known else "")
+    elif form == "json":
+        import json
+
+        options.write(json.dumps([_entry(*one) for one in known], indent=2, ensure_ascii=False) + "\n")
     else:
         from trainc.columns import table
 
@@ -99,6 +125,23 @@ def _is_path(argument: str) -> bool:
     if argument == STDIN or os.sep in argument or argument.endswith(SUFFIXES):
         return True
     return os.path.exists(argument) and not os.path.exists(data_path("runtimes", f"{argument}.yaml"))
+
+
+def _as_written(document: Document) -> str:
+    """Return the text of a runtime; in a ConfigMap it is a part of a string."""
+    return document.text if document.inside is None else document.inside.chunk.text
+
+
+def _once(entries: Iterable[Entry]) -> list[Entry]:
+    """Return each runtime once: a folder may be inside another one."""
+    import os
+
+    found: dict[object, Entry] = {}
+    for entry in entries:
+        document = entry.document
+        place = os.path.realpath(document.file), document.line, document.column, document.within, entry.id
+        found.setdefault(place, entry)
+    return list(found.values())
 
 
 def _report_errors(diagnostics: list[Diagnostic]) -> int:
@@ -121,20 +164,46 @@ def _row(entry: Entry, runtime: Runtime) -> tuple[str, ...]:
     return tuple(map(escape, (name, id.kind, runtime.framework, nodes, ",".join(jobs), where)))
 
 
+def _entry(entry: Entry, runtime: Runtime) -> Tree:
+    """Return a runtime for `--format json`: the columns of the table, `--wide` included, and the line in its file."""
+    from trainc.library import BUILT_IN
+
+    id, document = runtime.id, entry.document
+    image, requests = _container(runtime)
+    return {
+        "name": id.name,
+        "namespace": id.namespace,
+        "kind": id.kind,
+        "framework": runtime.framework,
+        "nodes": (runtime.policy or {}).get("numNodes", 1),
+        "jobs": [str(job.get("name")) for job in runtime.spec.get("replicatedJobs") or []],
+        "image": image,
+        "requests": {name: str(requests[name]) for name in sorted(requests)},
+        "builtIn": entry.level == BUILT_IN,
+        "file": document.file,
+        "line": document.line,
+    }
+
+
 def _node(runtime: Runtime) -> tuple[str, ...]:
-    """Return the image and the resources of the container that trainer fields apply to; limits default requests."""
+    """Return the image and the requests of `_container` as two columns."""
+    from trainc.reports.text import escape
+
+    image, requests = _container(runtime)
+    return escape(image or "-"), escape(",".join(f"{name}={requests[name]}" for name in sorted(requests)) or "-")
+
+
+def _container(runtime: Runtime) -> tuple[str, Tree]:
+    """Return image and requests of the container that trainer fields apply to; limits are the default requests."""
     from trainc.kubernetes.trees import get
     from trainc.objects import ancestor
     from trainc.plan import NODE, pod_spec
-    from trainc.reports.text import escape
 
     trainers = [i for i, job in enumerate(runtime.spec.get("replicatedJobs") or []) if ancestor(job) == "trainer"]
     containers = [c for i in trainers for c in get(runtime.spec, (*pod_spec(i), "containers"), [])]
     node: Tree = next((container for container in containers if container.get("name") == NODE), {})
     resources: Tree = node.get("resources") or {}
-    requests = {**(resources.get("limits") or {}), **(resources.get("requests") or {})}
-    amounts = ",".join(f"{name}={requests[name]}" for name in sorted(requests))
-    return escape(node.get("image") or "-"), escape(amounts or "-")
+    return str(node.get("image") or ""), {**(resources.get("limits") or {}), **(resources.get("requests") or {})}
 
 
 def _missing(name: str, names: set[str]) -> Diagnostic:

@@ -16,6 +16,7 @@ from trainc.cli.codes import OK, WRONG_INPUT
 if TYPE_CHECKING:
     from trainc.compilation import Compilation
     from trainc.kubernetes.trees import Tree
+    from trainc.settings import Settings
 
 EPILOG = """\b
 Examples:
@@ -30,17 +31,22 @@ Examples:
 @options.runtimes
 @options.namespace
 @options.follow_links
+@options.field_validation
 def command(
-    job: str, paths: tuple[str, ...], runtimes: tuple[str, ...], namespace: str | None, follow_links: bool
+    job: str,
+    paths: tuple[str, ...],
+    runtimes: tuple[str, ...],
+    namespace: str | None,
+    settings: Settings,
+    follow_links: bool,
 ) -> int:
     """Print every Secret that the pods of TrainJob JOB wait for, with new random keys.
 
     JOB is the name of a TrainJob in PATH (files, folders or -; default: the current folder).
     """
     from trainc.compilation import compile
-    from trainc.settings import DEFAULT
 
-    settings = DEFAULT._replace(follow_links=follow_links)
+    settings = settings._replace(follow_links=follow_links)
     result = compile(paths or (".",), runtimes=runtimes, only=job, namespace=namespace, settings=settings)
     # The note secret-expected recommends this very command.
     result = result._replace(diagnostics=tuple(d for d in result.diagnostics if d.id != "secret-expected"))

@@ -14,6 +14,7 @@ from trainc.cli.codes import DIFFERENT, OK, WRONG_INPUT
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from trainc.settings import Settings
     from trainc.upgrade import Upgraded
 
 EPILOG = """\b
@@ -32,8 +33,15 @@ Examples:
 @click.option("--diff", is_flag=True, help="Show the changes and write nothing.")
 @click.option("--check", is_flag=True, help="Like --diff, and exit 3 if there are changes.")
 @options.follow_links
+@options.field_validation
 def command(
-    paths: tuple[str, ...], runtimes: tuple[str, ...], write: bool, diff: bool, check: bool, follow_links: bool
+    paths: tuple[str, ...],
+    runtimes: tuple[str, ...],
+    write: bool,
+    diff: bool,
+    check: bool,
+    settings: Settings,
+    follow_links: bool,
 ) -> int:
     """Rewrite the TrainJobs and runtimes in PATH in the v2.3 dialect, and print the result.
 
@@ -48,7 +56,8 @@ def command(
     from trainc.upgrade import upgrade
 
     stdin = sys.stdin.buffer.read() if "-" in paths else b""
-    upgraded, diagnostics = upgrade(paths or (".",), runtimes=runtimes, stdin=stdin, follow_links=follow_links)
+    settings = settings._replace(follow_links=follow_links)
+    upgraded, diagnostics = upgrade(paths or (".",), runtimes=runtimes, stdin=stdin, settings=settings)
     if write:
         for file in upgraded:
             _replace(file)

@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from trainc.settings import Settings
 
 OPTION_NAMES: Final = OptionNames(
-    runtimes="runtimes: [{}] in the functionConfig", name_suffix_hash="nameSuffixHash in the functionConfig"
+    runtimes="runtimes: [{}] in the functionConfig",
+    name_suffix_hash="nameSuffixHash in the functionConfig",
+    field_validation="fieldValidation: warn in the functionConfig",
 )
 """The functionConfig fields that messages name instead of options."""
 
@@ -89,7 +91,9 @@ def _compiled(read: Reading, request: Request, root: str) -> Compilation:
 def _settings(request: Request, root: str) -> Settings:
     found = settings_files.read(request.settings, root=root) if request.settings else DEFAULT
     return found._replace(
-        strict="strict in the functionConfig" if request.strict else found.strict, option_names=OPTION_NAMES
+        strict="strict in the functionConfig" if request.strict else found.strict,
+        field_validation=request.field_validation or found.field_validation,
+        option_names=OPTION_NAMES,
     )
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from trainc.diagnostics import Document, Path
     from trainc.kubernetes.trees import Tree
-    from trainc.kubernetes.violations import Violation
+    from trainc.kubernetes.violations import FieldValidation, Violation
 
 FUNCTION_CONFIG: Final = Declaration("function-config", ("read",), "Invalid functionConfig", own=True)
 
@@ -46,6 +46,8 @@ class Request(NamedTuple):
     only: str | None = None
     namespace: str | None = None
     strict: bool = False
+    field_validation: FieldValidation | None = None
+    """None where the functionConfig does not set it."""
     delivery: Delivery = PLAIN
 
 
@@ -63,8 +65,8 @@ def of(config: Document) -> Request | list[Diagnostic]:
         known = schema["properties"][field]["properties"]
         fields = {key: _typed(value, known.get(key)) for key, value in fields.items()}
     admitted = StructuralSchema(schema).admit({} if fields is None else {field: fields})
-    found = [_of_schema(config, violation) for violation in admitted.violations]
-    found += [_unknown(config, violation) for violation in admitted.unknown]
+    # An unknown field is an error: the request would be incomplete without it.
+    found = [_of_schema(config, violation) for violation in (*admitted.violations, *admitted.unknown)]
     if found:
         return found
     values = admitted.value.get(field, {})
@@ -104,6 +106,7 @@ def _request(values: Tree) -> Request:
         only=values.get("only"),
         namespace=values.get("namespace"),
         strict=values.get("strict", False),
+        field_validation=values.get("fieldValidation"),
         delivery=Delivery(
             name_suffix_hash=values.get("nameSuffixHash", False),
             argocd_replace=values.get("argocdReplace", False),
@@ -156,12 +159,6 @@ def _quoted(config: Document, violation: Violation) -> str:
     """Return the help for a wrong boolean in a ConfigMap's data, where every value is text."""
     is_text = violation.path[:1] == ("data",) and isinstance(get(config.value, violation.path), str)
     return 'use "true" or "false"' if is_text and violation.rule == "wrong-type" else ""
-
-
-def _unknown(config: Document, violation: Violation) -> Diagnostic:
-    """Report an unknown field as an error. It is not dropped silently, because the request would be incomplete."""
-    message = violation.message.rpartition("; ")[0] or violation.message
-    return _of_schema(config, violation)._replace(message=message)
 
 
 def _there(config: Document, path: Path) -> Path:

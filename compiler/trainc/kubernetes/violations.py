@@ -43,8 +43,12 @@ TOO_FEW_PROPERTIES: Final = Declaration("too-few-properties", ("schema", "jobset
 TOO_LONG: Final = Declaration("too-long", ("schema", "jobset-schema", "job"), "String too long")
 TOO_MANY_ITEMS: Final = Declaration("too-many-items", ("schema", "jobset-schema", "job"), "Too many list items")
 TOO_SHORT: Final = Declaration("too-short", ("schema", "jobset-schema"), "String too short")
-UNKNOWN_FIELD: Final = Declaration("unknown-field", ("schema",), "Unknown field", "warning")
+UNKNOWN_FIELD: Final = Declaration("unknown-field", ("schema",), "Unknown field")
 WRONG_TYPE: Final = Declaration("wrong-type", ("schema", "read", "jobset-schema"), "Wrong value type")
+
+
+FieldValidation = Literal["strict", "warn", "ignore"]
+"""How unknown fields are reported: the values of `kubectl --validate`, and of the API server's fieldValidation."""
 
 
 class Violation(NamedTuple):
@@ -83,6 +87,10 @@ class Violation(NamedTuple):
         """Return a violation at a path; pass `field` if the cluster's error reports another path."""
         return cls(path, field or field_of(path), declared.id, message, help, stage, key, related)
 
+    def dropped(self) -> Violation:
+        """Return the violation of a field that is dropped instead of refused."""
+        return self._replace(message=f"{self.message}; it is dropped")
+
 
 class Collector:
     """The violations of one object."""
@@ -109,13 +117,13 @@ class Collector:
 
 
 class Admitted(NamedTuple):
-    """The object that the API server would store, its violations, and the fields that it drops without an error."""
+    """The object that the API server would store, its violations, and its unknown fields."""
 
     value: Any
     """Unchanged parts are the same objects as in the input. Not meaningful if there are violations."""
     violations: tuple[Violation, ...] = ()
     unknown: tuple[Violation, ...] = ()
-    """Unknown fields (rule unknown-field), each of which is a warning."""
+    """Unknown fields (rule unknown-field), which `value` lacks."""
 
 
 def field_of(path: Path) -> str:

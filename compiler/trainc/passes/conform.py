@@ -1,7 +1,7 @@
 """Conform: process a TrainJob or a runtime as the API server does on creation.
 
 Reads    a document as it was written, in any dialect.
-Returns  the object as it is stored: unknown fields pruned (each with a warning), nulls dropped, defaults filled in, and
+Returns  the object as it is stored: unknown fields pruned, nulls dropped, defaults filled in, and
          then converted to the v2.3 form; or the diagnostics of its CRD's schema and rules, of its metadata, and of its
          webhook (for a TrainJob, only the checks that do not need the runtime).
 """
@@ -30,12 +30,15 @@ from trainc.objects import Runtime
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from trainc.declarations import Severity
     from trainc.diagnostics import Path
     from trainc.frontends.dialects import Detected
     from trainc.kubernetes.structural import StructuralSchema
+    from trainc.kubernetes.violations import FieldValidation
     from trainc.plan import Plan
 
 RELEASE: Final = "trainer-2.3"
+RELEASE_NAME: Final = "v2.3"
 PROCESSES: Final = ("spec", "mlPolicy", "torch", "numProcPerNode")
 """The number of torch processes in runtimes of Trainer v2.0 and v2.1; v2.3 drops the field."""
 _SHARED: Final = Memory()
@@ -59,8 +62,10 @@ def conform_v2_3(plan: Plan) -> Plan:
     document = plan.job.document
     value, violations, unknown = admit(with_shared_parts(document.value), load("TrainJob", RELEASE))
     violations += broken_rules("TrainJob", value, tuple(violations))
-    found = [*diagnose(document, violations), *diagnose(document, unknown, warn=True)]
-    return plan._replace(job=plan.job._replace(value=less(value, found))).report(found)
+    found = list(diagnose(document, violations))
+    value = less(value, found)  # without unknown fields, which are not in it
+    found += unknown_fields(document, unknown, plan.field_validation, plan.library.option_names.field_validation)
+    return plan._replace(job=plan.job._replace(value=value)).report(found)
 
 
 def with_shared_parts(job: Tree) -> Tree:
@@ -100,8 +105,9 @@ def conform_older(plan: Plan, detected: Detected) -> Plan:
         return plan.report(checks.mixed(subject, document, detected))._replace(stopped=True)
     dialect = load_dialect(detected.key)
     value, violations, unknown = admit(document.value, load("TrainJob", dialect.SCHEMA))
-    found = [*diagnose(document, violations), *diagnose(document, unknown, warn=True)]
+    found = list(diagnose(document, violations))
     value = less(value, found)
+    found += unknown_fields(document, unknown, plan.field_validation, plan.library.option_names.field_validation)
     if not isinstance(value.get("spec"), dict):
         return plan.report(found)._replace(stopped=True)
     moves = tuple(moves_of(detected, value))
@@ -146,15 +152,21 @@ def without(value: Tree, path: Path, copies: dict[Path, dict[Any, Any]] | None =
     return value
 
 
-def conform_runtime(document: Document, level: str) -> tuple[Runtime | None, tuple[Diagnostic, ...]]:
-    """Return the runtime as the controller sees it, or None if the cluster would reject it, and its diagnostics."""
+def conform_runtime(
+    document: Document, level: str, *, field_validation: FieldValidation, option: str
+) -> tuple[Runtime | None, tuple[Diagnostic, ...]]:
+    """Return the runtime as the controller sees it, or None if the cluster would reject it, and its diagnostics.
+
+    option   the name of the option that drops unknown fields with a warning
+    """
     subject = ObjectId.of(document.value)
     written, processes = document.value, get(document.value, PROCESSES)
     if processes is not None:
         written = without(written, PROCESSES)
     value, violations, unknown = admit(written, extensions.load(subject.kind), namespaced=subject.kind != CLUSTER)
     violations += broken_rules(subject.kind, value, tuple(violations))
-    found = [*diagnose(document, violations), *diagnose(document, unknown, warn=True)]
+    found = list(diagnose(document, violations))
+    unknown_found = tuple(unknown_fields(document, unknown, field_validation, option))
     if processes is not None or subject.apiVersion != VERSION:
         from trainc.checks.dialect import older_runtime, runtime_processes
 
@@ -163,7 +175,8 @@ def conform_runtime(document: Document, level: str) -> tuple[Runtime | None, tup
             found += runtime_processes(subject, document, processes)
             value = put(value, PROCESSES, processes)
     if failed(found):
-        return None, tuple(found)
+        return None, (*found, *unknown_found)
+    found += unknown_found
     template = get(value, ("spec", "template", "spec"), {})
     runtime = Runtime.of(document, value, typed(template), level)
     for check in runtime_checks.CHECKS:
@@ -180,14 +193,31 @@ def admit(
     return admitted.value, violations, admitted.unknown
 
 
-def diagnose(document: Document, violations: Iterable[Violation], *, warn: bool = False) -> Iterator[Diagnostic]:
+def unknown_fields(
+    document: Document, unknown: Iterable[Violation], validation: FieldValidation, option: str
+) -> Iterator[Diagnostic]:
+    """Yield a diagnostic for each unknown field: an error, a warning that it is dropped, or nothing.
+
+    option   the name of the option that drops unknown fields with a warning
+    """
+    if validation == "strict":
+        for found in diagnose(document, unknown):
+            newer = f"se {option} if a Trainer release after {RELEASE_NAME} has the field"
+            yield found._replace(help=f"{found.help} U{newer}" if found.help[-1] == "?" else f"{found.help}; u{newer}")
+    elif validation == "warn":
+        yield from diagnose(document, (violation.dropped() for violation in unknown), severity="warning")
+
+
+def diagnose(
+    document: Document, violations: Iterable[Violation], *, severity: Severity = "error"
+) -> Iterator[Diagnostic]:
     """Yield the violations of an object as diagnostics at its fields."""
     for violation in violations:
         from trainc.checks.dialect import newer_form
 
         yield Diagnostic(
             id=violation.rule,
-            severity="warning" if warn else "error",
+            severity=severity,
             stage=violation.stage,
             message=violation.message,
             help=newer_form(violation.path, violation.rule, get(document.value, violation.path))

@@ -19,10 +19,11 @@ if TYPE_CHECKING:
     from trainc.diagnostics import Document, ObjectId
     from trainc.kubernetes.trees import Tree
 
-REPORTING: Final = "lint"
-"""The section that decides what is reported; it changes no object."""
-RULES: Final = (REPORTING, "disable")
-RANKS: Final = {REPORTING: 0, "accelerators": 2}
+LINT: Final = "lint"
+REPORTING: Final = (LINT, "fieldValidation")
+"""The sections that decide what is reported; they change no object."""
+RULES: Final = (LINT, "disable")
+RANKS: Final = {LINT: 0, "fieldValidation": 0, "accelerators": 2}
 """The sections that have an effect. They precede other fields, which must not push them out of a shortened list."""
 ANNOTATION_RANK: Final = 1
 """Annotations precede accelerators, because only the latter are also shown as the cause of changed objects."""
@@ -83,12 +84,12 @@ def _changes(old: Tree, new: Tree) -> Iterator[Change]:
 
 def _rules(tree: Tree) -> list[str] | None:
     """Return the rules that a document turns off; None if the field has the wrong type."""
-    lint = tree.get(REPORTING, {})
+    lint = tree.get(LINT, {})
     given: Any = lint.get("disable", []) if isinstance(lint, dict) else GONE
     return given if isinstance(given, list) and all(isinstance(rule, str) for rule in given) else None
 
 
 def _without_rules(tree: Tree) -> Tree:
     """Return a document without `lint.disable` but with a `lint` mapping, so that each of its fields is a change."""
-    lint = tree.get(REPORTING, {})
-    return tree | {REPORTING: {key: value for key, value in lint.items() if key != "disable"}}
+    lint = tree.get(LINT, {})
+    return tree | {LINT: {key: value for key, value in lint.items() if key != "disable"}}

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from trainc.kubernetes.trees import Tree
+    from trainc.kubernetes.violations import FieldValidation
     from trainc.review import revisions
 
 Content = Literal["compiled", "rendered", "nothing"]
@@ -64,6 +65,8 @@ class DiffOptions(NamedTuple):
     passthrough: bool = False
     reporting: Settings | None = None
     """The settings that decide what is reported; None for each side's own."""
+    field_validation: FieldValidation | None = None
+    """How unknown fields are reported; None for the settings' value."""
     follow_links: bool = False
     """Whether links may lead out of the root of a path on disk."""
 
@@ -140,7 +143,7 @@ def _compiled(spec: SideSpec, found: Reading, own: Settings, options: DiffOption
         runtimes=options.runtimes,
         only=options.only,
         namespace=options.namespace,
-        settings=_as_reported(own, options.reporting),
+        settings=_as_reported(own, options),
         delivery=options.delivery._replace(name_suffix_hash=False),
     )
     result = compile_documents(found, run)
@@ -148,11 +151,14 @@ def _compiled(spec: SideSpec, found: Reading, own: Settings, options: DiffOption
     return Side(spec, "compiled", items, result.diagnostics, own)
 
 
-def _as_reported(own: Settings, reporting: Settings | None) -> Settings:
-    """Return the settings of a side with the reporting part of others: disabled rules and strictness."""
-    if reporting is None:
-        return own
-    return own._replace(disable=reporting.disable, strict=reporting.strict)
+def _as_reported(own: Settings, options: DiffOptions) -> Settings:
+    """Return the settings of a side with those that others decide: disabled rules, strictness, field validation."""
+    if (reporting := options.reporting) is not None:
+        validation = reporting.field_validation
+        own = own._replace(disable=reporting.disable, strict=reporting.strict, field_validation=validation)
+    if options.field_validation is not None:
+        own = own._replace(field_validation=options.field_validation)
+    return own
 
 
 def _items(result: Compilation, *, passthrough: bool) -> Iterator[Item]:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from trainc.kubernetes.trees import Path
+    from trainc.settings import Settings
 
 NOT_UPGRADABLE: Final = Declaration(
     "not-upgradable", ("read",), "Document of an older Trainer version cannot be upgraded", own=True
@@ -89,28 +90,34 @@ class _Job(NamedTuple):
 
 
 def upgrade(
-    paths: Sequence[str], *, runtimes: Sequence[str] = (), stdin: bytes = b"", follow_links: bool = False
+    paths: Sequence[str], *, runtimes: Sequence[str] = (), stdin: bytes = b"", settings: Settings = DEFAULT
 ) -> tuple[list[Upgraded], list[Diagnostic]]:
     """Return the files that an upgrade of the paths would change, and diagnostics.
 
-    `stdin` is the content of the path `-`.
+    `stdin` is the content of the path `-`. Of `settings`, only the field validation and `follow_links` are used.
     """
     read, texts = Reading(), {}
-    files = [inputs.File("-", stdin)] if inputs.STDIN in paths else inputs.read(paths, follow_links=follow_links)
+    files = (
+        [inputs.File("-", stdin)] if inputs.STDIN in paths else inputs.read(paths, follow_links=settings.follow_links)
+    )
     for file in files:
         if isinstance(file, Diagnostic):
             read.diagnostics.append(file)
         else:
             read.add(file)
             texts[file.path] = file
-    options = Options(runtimes=runtimes, settings=DEFAULT._replace(follow_links=follow_links))
+    options = Options(runtimes=runtimes, settings=settings)
     before = compile_documents(read, options)
     compiled = {(job.namespace, job.name): job.objects for job in before.jobs}
     todo: list[_Job] = []
     conformed: list[Document] = []
+    in_strings: list[Diagnostic] = []
     found = [diagnostic for diagnostic in read.diagnostics if diagnostic.severity == "error"]
     for document in (*read.documents["job"], *read.documents["runtime"]):
-        if document.value["kind"] != "TrainJob":
+        if document.inside is not None:
+            why = "it is a part of a string, in a ConfigMap"
+            in_strings += [_refusal(document, why) for _ in _runtime(document)]
+        elif document.value["kind"] != "TrainJob":
             todo += _runtime(document)
         elif (key := _key(document)) in compiled:
             todo += _job(document, compiled.pop(key))  # a second one with the same name does not compile
@@ -123,7 +130,7 @@ def upgrade(
             # Without compiled objects, the upgrade cannot be verified.
             found = [diagnostic for diagnostic in before.diagnostics if diagnostic.severity == "error"]
     new, refused = _rewritten(todo)
-    found += refused
+    found += (*in_strings, *refused)
     found += _unproved(read, new, before, options)
     found += (
         _refusal(document, NO_EQUIVALENT) for document in conformed if not _is_same(document, _renewed(document, new))

@@ -3,7 +3,7 @@
 Reads a chunk; returns its objects, and the rest, which the YAML reader handles: text that is not JSON, and invalid
 JSON, because the YAML reader locates its error.
 Source: k8s.io/apimachinery 0.36 (util/yaml), sigs.k8s.io/json. Deliberate difference: duplicate keys and lone
-surrogates are rejected.
+surrogates are rejected. So are trailing commas, which kubectl rejects and YAML allows.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ _SEPARATOR: Final = re.compile(r"[ \t\r\n]*---([^\n]*)(?:\n|$)")
 _BLANK: Final = re.compile(r"[ \t\r\n]*")
 _OPENS_VALUE: Final = ",:[{"
 """The characters that precede a value; every value except the outermost has one."""
+_TRAILING_COMMA: Final = re.compile(r",(?=[ \t\r\n]*+[}\]])")
+_STRING_OR_TRAILING_COMMA: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"|,(?=[ \t\r\n]*+[}\]])', re.DOTALL)
 _STRING_OR_OPENING: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"|[,:\[{]', re.DOTALL)
 
 
@@ -57,6 +59,11 @@ def leading_objects(chunk: Chunk, *, deepest: int, most: int) -> Objects:
         except YamlError as error:
             return Objects(objects, [*errors, chunk.error_in_file(error)], Chunk(""), follows_object)
         if found is None:
+            comma = _trailing_comma(readable, brace.end() - 1, deepest)
+            if comma is not None:
+                what = "a trailing comma is not valid in JSON"
+                fault = YamlError.at(chunk.text, comma, what, help="remove the comma")
+                return Objects(objects, [*errors, chunk.error_in_file(fault)], Chunk(""), follows_object)
             break
         value, end = found
         objects.append((Chunk(chunk.text[begin:end], *here), value))
@@ -103,6 +110,25 @@ def _object(text: str, begin: int, deepest: int) -> tuple[Any, int] | None:
     if written.count("[") + written.count("{") > deepest and _is_deeper(value, deepest):
         return None
     return value, end
+
+
+def _trailing_comma(text: str, begin: int, deepest: int) -> int | None:
+    """Return the index of the first trailing comma of an object that is JSON without them; None for other objects."""
+    if not _TRAILING_COMMA.search(text, begin):
+        return None
+    commas: list[int] = []
+    parts: list[str] = []
+    at = 0
+    for token in _STRING_OR_TRAILING_COMMA.finditer(text, begin):
+        if token[0] == ",":
+            commas.append(token.start())
+            parts += text[at : token.start()], " "
+            at = token.end()
+    try:
+        found = _object("".join([*parts, text[at:]]), begin, deepest) if commas else None
+    except YamlError:
+        return None
+    return commas[0] if found is not None and commas[0] < found[1] else None
 
 
 class _TooLargeError(Exception):

@@ -77,6 +77,16 @@ def span(text: str, path: tuple[str | int, ...], *, key: bool = False) -> Span:
     return Span(*place_of(text, begin), *place_of(text, end))
 
 
+def extent(text: str, path: tuple[str | int, ...]) -> tuple[int, int] | None:
+    """From which index to which the value at a path reaches; None where there is none.
+
+    >>> extent("a: |\\n  x\\nb: 1", ("a",))
+    (3, 9)
+    """
+    node, _, found = _walk(text, path)
+    return (node.index, node.end) if found else None
+
+
 def place_of(text: str, index: int) -> tuple[int, int]:
     """Return the 1-based line and column of a character; a byte order mark occupies no column."""
     line, begin = lines(text).of(index)

@@ -220,7 +220,7 @@ def unknown_field(path: Path, schema: Tree, root: Tree, *, searched: bool) -> Vi
     return Violation.at(
         path,
         UNKNOWN_FIELD,
-        f"unknown field {field_of((*path[:-1], shortened(name)))} in {kind}; it is dropped",
+        f"unknown field {field_of((*path[:-1], shortened(name)))} in {kind}",
         help,
         key=True,
     )

@@ -81,7 +81,7 @@ def changed_by(setting: Setting) -> str:
     """Return the effect of a setting: `3 JobSets`, `what is reported`."""
     if setting.objects:
         return counted(setting.objects)
-    reporting = setting.owner is not None or setting.change.path[0] == REPORTING
+    reporting = setting.owner is not None or setting.change.path[0] in REPORTING
     return "what is reported" if reporting else "no object"
 
 
