@@ -57,7 +57,7 @@ def _of_value(configmap: Document, path: Path, value: str) -> Iterator[Document 
 
 
 def _document(configmap: Document, path: Path, value: str, chunk: Chunk, tree: object) -> Document:
-    """Return a document of a value: as it stands in the file, where its lines are lines of the file."""
+    """Return a document of a value: as it is in the file, where its lines are lines of the file."""
     chunk = without_separator(chunk)
     at = (*configmap.within, *path)
     found = scalar(configmap.text, at)
