@@ -78,12 +78,8 @@ def edit(draw: st.DrawFn, tree: Any) -> None:
         tree[draw(st.integers(0, len(tree) - 1))] = draw(VALUES)
 
 
-# The same examples in every run: a new one belongs in a commit that handles it, not in an unrelated CI run.
 ENOUGH = settings(
-    max_examples=200,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+    max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
 )
 
 
@@ -108,8 +104,6 @@ def test_undoing_a_change_removes_only_that_change(pair: tuple[dict[str, Any], d
     assume(all(change.old_path == change.new_path and change.path[-1] not in MERGE_KEYS for change in found))
     assume(all(change.kind == "changed" or isinstance(change.path[-1], str) for change in found))
     assume(all(change.kind != "moved" for change in found))
-    # 1 and True are different values, but equal in Python: a known gap in objects that are no JobSets.
-    assume(not any(change.kind == "changed" and change.old == change.new for change in found))
     for number, change in enumerate(found):
         left = changes(old, undone(new, change))
         assert [(other.kind, other.path) for other in left] == [*all_changes[:number], *all_changes[number + 1 :]]

@@ -113,7 +113,7 @@ def _lists(old: list[Any], new: list[Any], here: _At) -> Iterator[Change]:
     for index, to in enumerate(matches):
         if to is None:
             yield Change("removed", *here.item(item_of(old, index), index, min(index, len(new))), old=old[index])
-        elif old[index] != new[to]:
+        else:  # no shortcut by ==, to which 1 and True are equal
             yield from _changes(old[index], new[to], here.item(item_of(new, to), index, to))
     for index, item in enumerate(new):
         if index not in matches:
