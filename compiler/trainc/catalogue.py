@@ -25,6 +25,7 @@ MODULES: Final = (
     "trainc.argocd.files",
     "trainc.checks.cel",
     "trainc.checks.dialect",
+    "trainc.checks.images",
     "trainc.checks.jobset",
     "trainc.checks.jobset.claims",
     "trainc.checks.jobset.jobset_messages",

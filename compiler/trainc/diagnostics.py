@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from trainc.kubernetes.trees import get
 from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -90,13 +91,21 @@ class Place(NamedTuple):
     document: Document
     path: Path = ()
     key: bool = False
+    part: tuple[int, int] | None = None
+    """The first and the end index of the characters of a string value; None for the whole value."""
 
     def locate(self) -> Location:
         """Return the field's position, from a second parse of the document; for a missing field, its parent's."""
         from trainc.kubernetes.documents.positions import span
 
         document = self.document
-        found = span(document.text, (*document.within, *self.path), key=self.key)
+        path = (*document.within, *self.path)
+        if self.part is not None:
+            from trainc.kubernetes.documents.strings import part_span
+
+            found = part_span(document.text, path, str(get(document.value, self.path)), self.part)
+        else:
+            found = span(document.text, path, key=self.key)
         if document.inside is not None and not document.inside.exact:
             return document.inside.locate(found)
         return _in_file(document, found, document)

@@ -47,11 +47,11 @@ OURS = {
         "compilation confine data declarations delivery diagnostics extensions inputs library listings objects "
         "pipeline plan reading records settings version"
     ),
-    "trainc.checks": "cel job jobset runtime trainjob",
+    "trainc.checks": "cel images job jobset runtime trainjob",
     "trainc.cli": "arguments build codes options",
     "trainc.emit": "order yaml",
     "trainc.frontends": "dialects",
-    "trainc.kubernetes": "formats gostructs gotypes libyaml names objectmeta quantity resources trees violations",
+    "trainc.kubernetes": "formats gostructs gotypes images libyaml names objectmeta quantity resources trees violations",
     "trainc.kubernetes.documents": "aliases composer composer_messages events scalars streams yamlerror",
     "trainc.kubernetes.merge": "order",
     "trainc.kubernetes.structural": "nodes",

@@ -70,6 +70,8 @@ class Violation(NamedTuple):
     """Whether the violation is in the field's name, not its value."""
     related: tuple[tuple[str, Path], ...] = ()
     """Other values that this one conflicts with: a label and a path for each."""
+    part: tuple[int, int] | None = None
+    """The first and the end index of the characters at fault in a string value; None for the whole value."""
 
     @classmethod
     def at(

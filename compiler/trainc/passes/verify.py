@@ -7,9 +7,10 @@ Returns  the plan with diagnostics. There is no output for a TrainJob with error
 from __future__ import annotations
 
 import re
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
-from trainc.checks import job, jobset
+from trainc.checks import images, job, jobset
 from trainc.diagnostics import ObjectId
 
 if TYPE_CHECKING:
@@ -32,10 +33,11 @@ def verify(plan: Plan) -> Plan:
     if refused:
         plan = plan.refuse("jobset", ObjectId.of(made), refused)
     reported = {violation.path for violation in refused}
-    for fault in job.faults(made):
+    for fault in chain(job.faults(made), images.faults(made)):
         violation = fault.in_jobset()
         if violation.path not in reported:
             plan = plan.refuse("job", fault.object, [violation])
+            reported.add(violation.path)
     if any(tree["kind"] == "ConfigMap" for tree in plan.others):
         from trainc.checks import limits
 

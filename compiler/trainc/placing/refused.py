@@ -6,9 +6,10 @@ Returns  diagnostics. This module is imported only if there are violations.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from functools import partial
+from typing import TYPE_CHECKING, Final, TypeVar
 
-from trainc.diagnostics import Diagnostic, Related
+from trainc.diagnostics import Diagnostic, Place, Related
 from trainc.kubernetes.trees import get
 from trainc.records import NamedTuple
 from trainc.tracing import Trace
@@ -16,7 +17,7 @@ from trainc.tracing import Trace
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from trainc.diagnostics import Path, Place, Refused
+    from trainc.diagnostics import Location, Path, Refused
     from trainc.kubernetes.trees import Tree
     from trainc.kubernetes.violations import Violation
     from trainc.plan import Plan
@@ -31,6 +32,9 @@ TEMPLATE: Final = ("trainingRuntimeSpec", "template", "spec")
 POD: Final = ("template", "spec", "template", "spec")
 """The path of the pod spec in a replicated job."""
 WORDS: Final = {"containers": "container", "initContainers": "init container"}
+
+
+PlaceOrLocation = TypeVar("PlaceOrLocation", "Place", "Place | Location")
 
 
 class Missing(NamedTuple):
@@ -53,6 +57,10 @@ def diagnose(plan: Plan) -> Iterator[Diagnostic]:
 def _diagnosed(trace: Trace, refused: Refused, violation: Violation) -> Diagnostic:
     plan = trace.plan
     place, related = _places(trace, violation)
+    if violation.part is not None:
+        value = get(plan.objects[0], violation.path)
+        pointed = partial(_pointed, value=value, part=violation.part)
+        place, related = pointed(place), tuple(found._replace(place=pointed(found.place)) for found in related)
     return Diagnostic(
         id=violation.rule,
         severity="error",
@@ -80,6 +88,13 @@ def _places(trace: Trace, violation: Violation) -> tuple[Place, tuple[Related, .
         else:
             related = (*related, Related(message=label, place=other))
     return place, related
+
+
+def _pointed(place: PlaceOrLocation, value: object, part: tuple[int, int]) -> PlaceOrLocation:
+    """Return the place of the characters at fault if it has the violation's value, else the place itself."""
+    if isinstance(place, Place) and get(place.document.value, place.path) == value:
+        return place._replace(part=part)
+    return place
 
 
 def _suffix_hint(plan: Plan) -> str:
