@@ -70,6 +70,7 @@ def compile_subset(
         return result
     return result._replace(
         jobs=tuple(job for job in result.jobs if given(job.plan.job.document.file)),
+        others=tuple(document for document in result.others if given(document.file)),
         runtimes=0,
         files=asked_for,
         checked=tuple(checked for checked in result.checked if given(checked.file)),

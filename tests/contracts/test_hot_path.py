@@ -51,7 +51,9 @@ OURS = {
     "trainc.cli": "arguments build codes options",
     "trainc.emit": "order yaml",
     "trainc.frontends": "dialects",
-    "trainc.kubernetes": "formats gostructs gotypes images libyaml names objectmeta quantity resources trees violations",
+    "trainc.kubernetes": (
+        "formats gostructs gotypes images libyaml names objectmeta quantity resources trees violations"
+    ),
     "trainc.kubernetes.documents": "aliases composer composer_messages events scalars streams yamlerror",
     "trainc.kubernetes.merge": "order",
     "trainc.kubernetes.structural": "nodes",

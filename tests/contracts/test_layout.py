@@ -28,6 +28,7 @@ FURNITURE = {
         "repository",
         "dialects",
         "configmaps",
+        "kinds",
         "moves",
     ),
 }

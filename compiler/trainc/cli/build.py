@@ -121,9 +121,10 @@ def nothing(result: Compilation) -> Diagnostic:
     from trainc.diagnostics import Diagnostic
     from trainc.plural import plural
 
+    others = options.not_compiled(result)
     return Diagnostic.of(
         NO_TRAINJOB,
-        f"no TrainJob in the given paths ({plural(result.files, 'file')} read)",
+        f"no TrainJob in the given paths ({plural(result.files, 'file')} read)" + (f"; {others}" if others else ""),
         "pass the folder that contains them, or check only runtimes with `trainc validate`",
     )
 
@@ -141,11 +142,13 @@ def _report(reports: tuple[tuple[str, str], ...], result: Compilation, note: str
 
 
 def _left_out(result: Compilation, passthrough: bool) -> str:
+    others = options.not_compiled(result)
     if passthrough or not result.others:
-        return ""
+        return others
     from trainc.plural import plural
 
-    return f"omitted {plural(len(result.others), 'document')} of other kinds (--passthrough includes them)"
+    omitted = f"omitted {plural(len(result.others), 'document')} of other kinds (--passthrough includes them)"
+    return _lines(omitted, others)
 
 
 def _manifest(result: Compilation, form: str, *, passthrough: bool) -> list[str]:

@@ -286,7 +286,17 @@ def verdict(compilation: Compilation) -> str:
     """Return the summary with the number of files; without diagnostics, the number of checked objects."""
     from trainc.plural import plural
 
+    others = not_compiled(compilation)
     if counted := summary(compilation):
-        return f"{counted} in {plural(compilation.files, 'file')}"
+        return "\n".join(filter(None, (f"{counted} in {plural(compilation.files, 'file')}", others)))
     jobs, runtimes = plural(len(compilation.jobs), "TrainJob"), plural(compilation.runtimes, "runtime")
-    return f"no problems found: {jobs}, {runtimes}"
+    return "; ".join(filter(None, (f"no problems found: {jobs}, {runtimes}", others)))
+
+
+def not_compiled(compilation: Compilation) -> str:
+    """Return a sentence with the numbers of PyTorchJobs and other training jobs that are not compiled, if any."""
+    if not compilation.others:
+        return ""
+    from trainc.frontends import kinds
+
+    return kinds.not_compiled(compilation.others)
