@@ -44,6 +44,7 @@ MODULES: Final = (
     "trainc.frameworks.torch.torchrun",
     "trainc.frameworks.torch.torchtune",
     "trainc.frontends",
+    "trainc.frontends.templates",
     "trainc.inputs",
     "trainc.krm.request",
     "trainc.krm.resourcelist",

@@ -183,6 +183,7 @@ def compile_documents(reading: Reading, options: Options) -> Compilation:
         from trainc.placing.lint import warnings
 
         found += warnings(linted)
+    found = _without_consequences_of_templates(found, reading)
     return Compilation(
         jobs=jobs,
         others=tuple(reading.documents["other"]),
@@ -233,6 +234,16 @@ def _duplicate_object(tree: Tree, place: Place, first: Place) -> Diagnostic:
         place=place,
         related=(Related(message="the first one", place=first),),
     )
+
+
+def _without_consequences_of_templates(found: list[Diagnostic], reading: Reading) -> list[Diagnostic]:
+    """Return the diagnostics of a run with one in place of those that a template's placeholders cause."""
+    documents = [*reading.documents["job"], *reading.documents["runtime"]]
+    if not failed(found) and not any("{{" in document.text for document in documents):
+        return found
+    from trainc.frontends import templates
+
+    return templates.replaced(found, documents)
 
 
 def _collapsed(found: list[Diagnostic]) -> list[Diagnostic]:

@@ -105,12 +105,21 @@ def documents_of(file: inputs.File) -> Iterator[Document | Diagnostic]:
 
     documents, errors = read_stream(file.data)
     if errors:
+        from trainc.frontends import templates
         from trainc.source.broken import BrokenFile
 
         broken = BrokenFile(file)
-    for error in errors:
-        place = broken.at(error.line, error.column)
-        yield Diagnostic.of(YAML, error.message, error.help, place=place, related=broken.since(error))
+        found = [
+            Diagnostic.of(
+                YAML,
+                error.message,
+                error.help,
+                place=broken.at(error.line, error.column),
+                related=broken.since(error),
+            )
+            for error in errors
+        ]
+        yield from templates.of_file(file.path, file.data, found)
     for read in documents:
         chunk = read.chunk
         yield Document(file=file.path, line=chunk.line, column=chunk.column, text=chunk.text, value=read.value)

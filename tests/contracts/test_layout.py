@@ -30,6 +30,7 @@ FURNITURE = {
         "configmaps",
         "kinds",
         "moves",
+        "templates",
     ),
 }
 """Modules in the packages of commands, reports, dialects and passes that are not such items."""
