@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
     from trainc.diagnostics import Path
 
-TEMPLATE_NOT_RENDERED: Final = Declaration("template-not-rendered", ("read",), "Template that is not rendered", own=True)
+TEMPLATE_NOT_RENDERED: Final = Declaration(
+    "template-not-rendered", ("read",), "Template that is not rendered", own=True
+)
 
 MARKS: Final = (b"kubeflow.org", b"TrainJob", b"TrainingRuntime")
 """A file without any of these has no TrainJob or runtime."""
