@@ -102,6 +102,11 @@ def test_text_that_a_field_accepts_is_not_a_template() -> None:
     assert reported() == []
 
 
+def test_a_directive_of_a_patch_is_not_a_template() -> None:
+    write("x.yaml", job().replace("trainer:", "trainer:\n    $patch: replace\n    ${A}: b"))
+    assert {id for id, _ in reported()} == {"unknown-field"}
+
+
 def test_an_object_of_helm_is_an_error_in_any_other_field() -> None:
     write("x.yaml", job().replace("  name: a\n", "  name: a\n  annotations: {note: '{{ .Release.Name }}'}\n"))
     assert reported() == [("template-not-rendered", "x.yaml:5:24")]

@@ -138,7 +138,8 @@ def _cause(diagnostic: Diagnostic) -> tuple[Place, str] | None:
     for place in (diagnostic.place, *runtime):
         if isinstance(place, Place) and _SHELL.isdisjoint(place.path):
             value = place.path[-1] if place.key and place.path else get(place.document.value, place.path)
-            if isinstance(value, str) and _PLACEHOLDER.search(value):
+            # A key such as `$patch` is a directive of a strategic merge patch.
+            if isinstance(value, str) and (_BLOCK if place.key else _PLACEHOLDER).search(value):
                 return place, value
     return None
 
