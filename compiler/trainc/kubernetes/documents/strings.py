@@ -104,6 +104,15 @@ def outer_span(text: str, path: Path, string: str, chunk: Chunk, inner: Span) ->
     return Span(*place_of(text, begins[begin]), *place_of(text, ends[last]))
 
 
+def part_span(text: str, path: Path, string: str, part: tuple[int, int]) -> Span | None:
+    """Return the span of a part of a string, by its begin and end; None if it is unknown."""
+    places = _places(text, path, string)
+    if places is None or not 0 <= part[0] < part[1] <= len(string):
+        return None
+    begins, ends = places
+    return Span(*place_of(text, begins[part[0]]), *place_of(text, ends[part[1] - 1]))
+
+
 def _index(string: str, chunk: Chunk, line: int, column: int) -> int:
     """Return the index in a string of a line and column of one of its chunks."""
     line, column = chunk.in_file(line, column)
