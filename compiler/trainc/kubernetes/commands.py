@@ -1,7 +1,7 @@
 """The command of a container: its words, its shell script, and the commands in a script.
 
-Reads    a container's command and args, which Kubernetes concatenates. Without a command, the image's entry point is the
-         program, which is unknown.
+Reads    a container's command and args, which Kubernetes concatenates. Without a command, the program is the image's
+         entry point, which is unknown.
 Returns  words with their places: the field, the index in its list, and for a word of a script its position there.
 Source   Kubernetes 1.36; POSIX.1-2024, the shell. Only simple scripts are read: a word of a script is found only in a
          command that always runs, and quotes must be closed on the same line.

@@ -28,7 +28,7 @@ def find(plan: Plan) -> Iterator[LintFinding]:
         names = {name: kind for kind in ("requests", "limits") for name in get(container, ("resources", kind)) or ()}
         for name, kind in names.items():
             if "/" in name and name not in DEVICES and name not in plan.project.accelerators and (near := meant(name)):
-                yield LintFinding("resource-typo", (*path, "resources", kind, name), (name, near))
+                yield LintFinding("resource-typo", (*path, "resources", kind, name), (name, near), key=True)
 
 
 def meant(name: str) -> str | None:

@@ -103,7 +103,7 @@ def secret_in_command(plan: Plan, finding: LintFinding) -> Iterator[Finding]:
     """Everyone with access to the repository, TrainJob, JobSet or pods can read it, and so can every process."""
     what, where = finding.what
     yield Finding(
-        message=f"{where} contains {what}, which everyone can read who can read the manifest or the JobSet",
+        message=f"{where} contains {what}: everyone who can read the manifest or the JobSet can read it",
         help="change the secret, store it in a Secret, set a variable from it with secretKeyRef, and use $(VARIABLE)",
         field=field_of(("spec", *finding.path)),
     )

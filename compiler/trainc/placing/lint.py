@@ -35,12 +35,8 @@ def warnings(plans: Iterable[Plan]) -> Iterator[Diagnostic]:
             place, related = warning.place, warning.related
             if place is None:
                 place, related = placed(plan, finding.path)
-                if finding.part is not None:
-                    text = at(stored(plan), finding.path)
-                    place, related = (
-                        partly(place, text, finding),
-                        tuple(other._replace(place=partly(other.place, text, finding)) for other in related),
-                    )
+                place = narrowed(place, plan, finding)
+                related = tuple(other._replace(place=narrowed(other.place, plan, finding)) for other in related)
             assert isinstance(place, Place)
             for label, path in finding.related:
                 other, more = placed(plan, path)
@@ -54,10 +50,14 @@ def warnings(plans: Iterable[Plan]) -> Iterator[Diagnostic]:
             reported.add(key)
 
 
-def partly(place: Place | Location, text: object, finding: LintFinding) -> Place | Location:
-    """Return the part of a place that the finding is about, if the place holds the same text."""
-    same = isinstance(place, Place) and isinstance(text, str) and get(place.document.value, place.path) == text
-    return place._replace(part=finding.part) if same and isinstance(place, Place) else place
+def narrowed(place: Place | Location, plan: Plan, finding: LintFinding) -> Place | Location:
+    """Return the part of a place, or its key, that the finding is about, if the place has the finding's value."""
+    if not isinstance(place, Place) or (finding.part is None and not finding.key):
+        return place
+    if finding.key:
+        return place._replace(key=place.path[-1:] == finding.path[-1:])
+    same = get(place.document.value, place.path) == at(stored(plan), finding.path)
+    return place._replace(part=finding.part) if same else place
 
 
 def cause(plan: Plan, finding: LintFinding) -> Hashable:
