@@ -81,23 +81,12 @@ OPERATORS: Final = frozenset({"&", "&&", "|", "||", ">", ">>", "<", "<<", "2>", 
 FLAGS: Final = ("--nnodes", "--nproc", "--node", "--master", "--rdzv", "--standalone")
 """The beginnings of torchrun's flags that can contradict the plan."""
 SIGNS: Final = (
-    "hf_",
-    "ghp_",
-    "gho_",
-    "ghs_",
-    "ghu_",
-    "ghr_",
-    "_pat_",
-    "glpat-",
-    "npm_",
-    "nvapi-",
-    "xox",
-    "AIza",
-    "sk-",
+    *("hf_", "ghp_", "gho_", "ghs_", "ghu_", "ghr_", "_pat_", "glpat-", "npm_", "nvapi-", "xox", "AIza", "sk-"),
+    *(".eyJ", "PRIVATE KEY-----"),
 )
-"""Parts of tokens."""
-SHORT_TOKEN: Final = 20
-"""Characters. A shorter text holds no token."""
+"""Parts of tokens and private keys."""
+SHORTEST: Final = 12
+"""Characters. A shorter text holds no token, and no address with a password."""
 
 
 def turned_off(plan: Plan) -> tuple[frozenset[str], tuple[LintFinding, ...]]:
@@ -156,13 +145,13 @@ def of_container(container: Tree) -> Iterator[str]:
         if text := variable.get("value"):
             if rule := about(variable["name"]):
                 yield rule
-            if len(text) >= SHORT_TOKEN and suspicious(text):
+            if suspicious(text):
                 yield "secret-in-env"
     if "resources" in container:
         yield from of_resources(container["resources"])
     for key in ("command", "args"):
         for word in container.get(key) or ():
-            if len(word) > 1 and (suspicious(word) or named_secret(word)):
+            if suspicious(word) or named_secret(word):
                 yield "secret-in-command"
 
 
@@ -180,17 +169,12 @@ def of_resources(resources: Tree) -> Iterator[str]:
 
 def suspicious(text: str) -> bool:
     """Return whether a text may hold a token, a private key, or an address with a password."""
-    return (
-        ("://" in text and "@" in text)
-        or "PRIVATE KEY-----" in text
-        or ("eyJ" in text and ".eyJ" in text)
-        or any(sign in text for sign in SIGNS)
-    )
+    return len(text) >= SHORTEST and (("://" in text and "@" in text) or any(sign in text for sign in SIGNS))
 
 
 def named_secret(word: str) -> bool:
     """Return whether a word of a command may name a secret: a flag, or an assignment in a script."""
-    if word[0] != "-" and "=" not in word and " -" not in word:
+    if word[:1] != "-" and "=" not in word and " -" not in word:
         return False
     lower = word.lower()
     return any(hint in lower for hint in HINTS)
