@@ -292,7 +292,9 @@ BLOCK = (
 """
 )
 FLOW = HEAD + """  runtimeRef: {name: torch-distributed}\n  trainer: {command: [a, "--x=$B"]}\n"""
-ESCAPED = HEAD + """  runtimeRef: {name: torch-distributed}\n  trainer: {command: [a, "-c", "x\\ny://u:\\x68unter2@h"]}\n"""
+ESCAPED = (
+    HEAD + """  runtimeRef: {name: torch-distributed}\n  trainer: {command: [a, "-c", "x\\ny://u:\\x68unter2@h"]}\n"""
+)
 NAME = (
     HEAD
     + """  runtimeRef: {name: torch-distributed}\n  trainer: {resourcesPerNode: {limits: {nvidia.com/gpus: 1}}}\n"""

@@ -48,11 +48,13 @@ def of_trainjob(plan: Plan) -> Iterator[Diagnostic]:
         return
     nodes, processes = (plan.job.trainer.get(key) for key in ("numNodes", "numProcPerNode"))
     if nodes == 0 and not refuses_zero_nodes(plan.runtime):
-        runs_anyway = plan.runtime.settings.get("runLauncherAsNode")
+        outcome = "the TrainJob completes without training"
+        if plan.runtime.framework == "mpi":
+            as_node = plan.runtime.settings.get("runLauncherAsNode")
+            outcome = "the launcher and one node start anyway" if as_node else "the launcher starts without nodes"
         yield Diagnostic.of(
             NODE_COUNT,
-            "numNodes must be at least 1, not 0: "
-            + ("the launcher and one node start anyway" if runs_anyway else "the TrainJob completes without training"),
+            f"numNodes must be at least 1, not 0: {outcome}",
             "set the number of nodes; to create a TrainJob that does not start yet, set `suspend: true`",
             object=plan.job.id,
             field="spec.trainer.numNodes",

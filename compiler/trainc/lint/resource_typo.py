@@ -68,7 +68,7 @@ def resource_typo(plan: Plan, finding: LintFinding) -> Iterator[Finding]:
     """The API server accepts any name with a domain; without a node that has the resource, the pods stay pending."""
     name, near = finding.what
     yield Finding(
-        message=f'no device plugin is known for "{name}": without nodes that have it, the pods stay pending',
+        message=f'"{name}" is probably misspelled: if no node has such a resource, the pods stay pending',
         help=f"did you mean {near}?",
         field=field_of(("spec", *finding.path)),
     )

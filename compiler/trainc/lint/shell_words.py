@@ -26,6 +26,8 @@ READERS: Final = frozenset(
     {"[", "awk", "envsubst", "expr", "find", "flux", "gawk", "jq", "make", "perl", "sed", "ssh", "test", "xargs"}
 )
 """Programs that read such words themselves."""
+OF_JOB: Final = "JOB_COMPLETION_INDEX"
+"""The variable that the Job controller adds."""
 CODE: Final = frozenset({"-c", "-e", "--command", "--eval"})
 """Flags before a program text."""
 VARIABLE: Final = re.compile(r"(?<![\\$])\$(?:([A-Z_][A-Z0-9_]*)|\{([A-Z_][A-Z0-9_]*)\})")
@@ -70,7 +72,7 @@ def shell_words(plan: Plan, finding: LintFinding) -> Iterator[Finding]:
     (text,) = finding.what
     name = text.strip("${}") if text.startswith("$") else ""
     container: Tree = get(stored(plan), finding.path[:-2], {})
-    known = any(variable["name"] == name for variable in container.get("env") or ())
+    known = name == OF_JOB or any(variable["name"] == name for variable in container.get("env") or ())
     yield Finding(
         message=f"the program gets {text} as it is written: no shell runs the command",
         help=f"use $({name}), which Kubernetes replaces"
