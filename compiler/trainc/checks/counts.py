@@ -81,7 +81,7 @@ def of_runtime(runtime: Runtime) -> Iterator[Diagnostic]:
     if runtime.framework == FLUX:
         return
     nodes = (runtime.policy or {}).get("numNodes")
-    if is_below_one(nodes):
+    if is_below_one(nodes) and "elasticPolicy" not in runtime.settings:
         yield Diagnostic.of(
             NODE_COUNT,
             f"mlPolicy.numNodes must be at least 1, not {nodes}: the controller uses 1 instead",
