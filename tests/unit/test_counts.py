@@ -1,4 +1,4 @@
-"""Warnings about counts below 1 and JobSets without jobs: when they are reported, and that --strict makes them errors."""
+"""Warnings about counts below 1 and JobSets without jobs."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from trainc.settings import Settings
 
 NO_JOBS = runtime(of_jobset={"replicatedJobs": []})
 ELASTIC = {"torch": {"elasticPolicy": {"minNodes": 1, "maxNodes": 2}}}
+FLUX = runtime(policy={"flux": {}, "numNodes": 1})
 LAUNCHER = replicated(name="launcher")
 
 
@@ -54,7 +55,7 @@ def test_a_runtime_is_warned_about_once(tmp_path: Path) -> None:
         pytest.param(
             runtime(policy={"torch": {"elasticPolicy": {}}, "numNodes": 0}), {}, "elastic-nodes", id="an empty range"
         ),
-        pytest.param(runtime(policy={"flux": {}, "numNodes": 1}), {"numNodes": 1, "numProcPerNode": 0}, "flux-process-count", id="Flux"),
+        pytest.param(FLUX, {"numNodes": 1, "numProcPerNode": 0}, "flux-process-count", id="Flux"),
     ],
 )
 def test_an_error_is_not_repeated_as_a_warning(tmp_path: Path, runtime_of_job: Any, trainer: Any, id: str) -> None:
