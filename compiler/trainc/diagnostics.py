@@ -86,7 +86,7 @@ class Location(NamedTuple):
 
 
 class Place(NamedTuple):
-    """A field of a document; with `key`, the field's name instead of its value."""
+    """A field of a document; with `key`, the field's name instead of its value; with `part`, a part of a string."""
 
     document: Document
     path: Path = ()
@@ -206,6 +206,10 @@ class LintFinding(NamedTuple):
     """Whether the runtime is the cause, independent of the TrainJob."""
     related: tuple[tuple[str, Path], ...] = ()
     """Other fields of the JobSetSpec that explain it, each with a label."""
+    key: bool = False
+    """Whether the fault is the field's name."""
+    part: tuple[int, int] | None = None
+    """The begin and end of the fault in the string at `path`, if it is only a part of it."""
 
 
 class Refused(NamedTuple):

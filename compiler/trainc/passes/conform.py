@@ -181,6 +181,11 @@ def conform_runtime(
     runtime = Runtime.of(document, value, typed(template), level)
     for check in runtime_checks.CHECKS:
         found += check(runtime.id, runtime)
+    per_node = runtime.settings.get("numProcPerNode", 1)
+    if (runtime.policy or {}).get("numNodes", 1) < 1 or (isinstance(per_node, int) and per_node < 1):
+        from trainc.checks import counts
+
+        found += counts.of_runtime(runtime)
     return None if failed(found) else runtime, tuple(found)
 
 

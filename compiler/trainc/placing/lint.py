@@ -9,13 +9,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trainc.diagnostics import Path, Place, Related
+from trainc.kubernetes.trees import get
 from trainc.lint import load, stored
 from trainc.plural import also
+from trainc.tracing.correspondence import at
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator
 
-    from trainc.diagnostics import Diagnostic, LintFinding
+    from trainc.diagnostics import Diagnostic, LintFinding, Location
     from trainc.plan import Plan
 
 
@@ -33,17 +35,29 @@ def warnings(plans: Iterable[Plan]) -> Iterator[Diagnostic]:
             place, related = warning.place, warning.related
             if place is None:
                 place, related = placed(plan, finding.path)
+                place = narrowed(place, plan, finding)
+                related = tuple(other._replace(place=narrowed(other.place, plan, finding)) for other in related)
             assert isinstance(place, Place)
             for label, path in finding.related:
                 other, more = placed(plan, path)
                 related = (*related, *(more or (Related(message=label, place=other),)))
-            key = (warning.id, warning.message, id(place.document), place.path)
+            key = (warning.id, warning.message, id(place.document), place.path, place.part)
             if key not in reported:
                 subject = plan.runtime.id if place.document is plan.runtime.document else warning.object
                 yield warning._replace(
                     message=warning.message + also(len(others)), object=subject, place=place, related=related
                 )
             reported.add(key)
+
+
+def narrowed(place: Place | Location, plan: Plan, finding: LintFinding) -> Place | Location:
+    """Return the part of a place, or its key, that the finding is about, if the place has the finding's value."""
+    if not isinstance(place, Place) or (finding.part is None and not finding.key):
+        return place
+    if finding.key:
+        return place._replace(key=place.path[-1:] == finding.path[-1:])
+    same = get(place.document.value, place.path) == at(stored(plan), finding.path)
+    return place._replace(part=finding.part) if same else place
 
 
 def cause(plan: Plan, finding: LintFinding) -> Hashable:
@@ -58,7 +72,7 @@ def of_runtime(plan: Plan, path: Path) -> Path | None:
 
     A field that both lack counts as the same value. Return None if the values differ.
     """
-    from trainc.tracing.correspondence import GONE, at, corresponding_path
+    from trainc.tracing.correspondence import GONE, corresponding_path
 
     made, template = stored(plan), plan.runtime.spec
     there = corresponding_path(made, path, template)
@@ -74,7 +88,6 @@ def of_runtime(plan: Plan, path: Path) -> Path | None:
 def placed(plan: Plan, path: Path) -> tuple[Place, tuple[Related, ...]]:
     """Return the source of a field of the JobSetSpec, as `Trace.point` does, which is used only in unclear cases."""
     from trainc.tracing import Trace, standing
-    from trainc.tracing.correspondence import at
 
     there = of_runtime(plan, path)
     if there is not None:
@@ -83,6 +96,8 @@ def placed(plan: Plan, path: Path) -> tuple[Place, tuple[Related, ...]]:
     trainer, value = plan.job.trainer, at(stored(plan), path)
     if path[-1:] == ("image",) and trainer.get("image") == value:
         return plan.job.at("spec", "trainer", "image"), ()
+    if path[-2:-1] in (("command",), ("args",)) and trainer.get(str(path[-2])) == at(stored(plan), path[:-1]):
+        return plan.job.at("spec", "trainer", *path[-2:]), ()
     if path[-2:-1] == ("env",) and value in (env := trainer.get("env") or []):
         return plan.job.at("spec", "trainer", "env", env.index(value)), ()
     return Trace(plan).point(0, ("spec", *path))
