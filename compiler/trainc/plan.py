@@ -314,7 +314,7 @@ def gpus(resources: Tree) -> int:
 
     def count(quantities: Tree) -> int:
         named = (Quantity.from_json(quantities[name]) for name in sorted(quantities) if "gpu" in name.lower())
-        return next((quantity.value() for quantity in named if quantity.sign), 0)
+        return next((quantity.int64() for quantity in named if quantity.sign), 0)
 
     return count(resources.get("requests") or {}) or max(0, count(resources.get("limits") or {}))
 

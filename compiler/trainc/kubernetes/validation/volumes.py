@@ -23,6 +23,8 @@ from trainc.kubernetes.validation.files import VOLUME_SOURCES
 from trainc.kubernetes.validation.resources import thousandths
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from trainc.kubernetes.trees import At, Tree
 
 
@@ -70,6 +72,15 @@ def volumes(found: PodViolations, at: At, volumes: list[Tree]) -> None:
             found.volumes[name] = volume
         elif name:
             found.volumes.setdefault(name, None)
+
+
+def added(found: PodViolations, at: At, volumes: Sequence[Tree]) -> None:
+    """Check the names of the volumes that are appended to the pod's own, and add them to `found.volumes`."""
+    for index, volume in enumerate(volumes, len(found.pod.get("volumes") or ())):
+        valid = _is_valid_name(volume["name"])
+        if not valid:
+            label(found, ((at, index), "name"), volume["name"])
+        found.volumes.setdefault(volume["name"], volume if valid else None)
 
 
 @lru_cache(maxsize=1024)
