@@ -243,7 +243,7 @@ class Plan(NamedTuple):
         return self.with_count(self.trainer, self.job.trainer["numNodes"])
 
     def refuse(self, stage: Phase, id: ObjectId, violations: Iterable[Violation]) -> Plan:
-        """Add violations in one of the objects, with paths in the JobSet."""
+        """Add violations in an object, with paths in it, or in the JobSet from which the cluster creates it."""
         found = tuple(violations)
         return self._replace(refused=(*self.refused, Refused(stage, id, found))) if found else self
 

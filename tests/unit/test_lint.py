@@ -89,6 +89,18 @@ def silent(rule: str, *documents: Any, id: str) -> Any:
     return pytest.param(documents, [], id=f"not {rule}: {id}")
 
 
+def waiting(name: str, *others: str) -> dict[str, Any]:
+    """Return a replicated job that waits for other jobs."""
+    return {**replicated(name=name), "dependsOn": [{"name": other, "status": "Complete"} for other in others]}
+
+
+def due(seconds: int) -> dict[str, Any]:
+    """Return a replicated job with a deadline."""
+    job = replicated()
+    job["template"]["spec"]["activeDeadlineSeconds"] = seconds
+    return job
+
+
 def host(*, few: Any = None, count: Any = 2, **pod: Any) -> tuple[Any, Any]:
     """Return pods with 8 GPUs, or with `few`, with their own network or DNS."""
     eight = container(resources=few or {"limits": {"nvidia.com/gpu": 8}}, volumeMounts=[SHM])
@@ -122,6 +134,33 @@ RULES = [
         trainjob(),
         id="put on the node",
     ),
+    # Jobs that never run
+    fires("depends-on-itself", runtime(replicated(), waiting("eval", "eval")), trainjob(), id="one job"),
+    fires("depends-on-itself", runtime(replicated(), waiting("eval", "node", "eval")), trainjob(), id="beside another"),
+    silent("depends-on-itself", runtime(replicated(), waiting("eval", "node")), trainjob(), id="an earlier one"),
+    fires(
+        "overhead-without-runtime-class",
+        runtime(replicated(pod={"overhead": {"cpu": "250m"}})),
+        trainjob(),
+        id="no RuntimeClass",
+    ),
+    silent(
+        "overhead-without-runtime-class",
+        runtime(replicated(pod={"overhead": {"cpu": "250m"}, "runtimeClassName": "kata"})),
+        trainjob(),
+        id="a RuntimeClass",
+    ),
+    silent("overhead-without-runtime-class", runtime(replicated(pod={"overhead": {}})), trainjob(), id="no overhead"),
+    silent(
+        "overhead-without-runtime-class",
+        runtime(replicated(pod={"overhead": {"cpu": "250m"}})),
+        trainjob(numNodes=0),
+        id="no pods",
+    ),
+    fires("deadline-overflow", runtime(due(9_223_372_037)), trainjob(), id="fails at once"),
+    fires("deadline-overflow", runtime(due(20_000_000_000)), trainjob(), id="another deadline"),
+    silent("deadline-overflow", runtime(due(9_223_372_036)), trainjob(), id="292 years"),
+    silent("deadline-overflow", runtime(due(2**63 - 1)), trainjob(numNodes=0), id="no pods"),
     # Resources
     fires("no-resources", runtime(replicated(container(resources={}))), trainjob(), id="nothing"),
     fires("no-resources", runtime(replicated(container(resources={})), policy={}), trainjob(), id="plain"),

@@ -124,8 +124,8 @@ class Quantity:
     def int64(self, power: int = 0) -> int:
         """Return the number of units of ten to the power of `power` (-3: milli) as Go calculates it, in 64 bits.
 
-        A positive number that does not fit is taken modulo 2**64, signed; if Go holds the quantity in a machine word and
-        multiplies it in several steps, the result is 0. A fraction of such a number is not considered.
+        A positive number that does not fit is taken modulo 2**64, signed. If Go holds the quantity in a machine word
+        and multiplies it in several steps, the result is 0. A fraction of such a number is not considered.
         """
         exact = self._in_units_of(power)
         if exact <= _MOST:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 IGNORE: Final = "trainc.dev/lint-ignore"
 """The annotation that disables rules: their ids, separated by commas."""
 RULES: Final = (
+    "deadline-overflow",
+    "depends-on-itself",
     "gang-asks-for-nothing",
     "gang-waits-for-itself",
     "host-network-port",
@@ -31,6 +33,7 @@ RULES: Final = (
     "no-gang",
     "no-resources",
     "no-shared-memory",
+    "overhead-without-runtime-class",
     "rendezvous-host",
     "runtime-request-stays",
     "secret-in-env",
@@ -44,6 +47,8 @@ VALIDATE_ONLY: Final = "no-gang"
 IDS: Final = frozenset({*RULES, *ELSEWHERE})
 """The rules that can be disabled."""
 
+LONGEST_DEADLINE: Final = (2**63 - 1) // 10**9
+"""Seconds. The Job controller counts a deadline in nanoseconds, in 64 bits."""
 CONTAINERS: Final = ("containers", "initContainers")
 HINTS: Final = ("auth", "bearer", "cred", "jwt", "key", "pass", "pat", "pwd", "secret", "token")
 """A variable whose name contains none of these holds no secret."""
@@ -93,7 +98,14 @@ def triggers(plan: Plan) -> Iterator[str]:
     if any(name in limits and name not in requests for name in OVERCOMMITTED):
         yield "runtime-request-stays"
     for job in spec.get("replicatedJobs") or ():
-        pod = job["template"]["spec"]["template"].get("spec") or {}
+        job_spec = job["template"]["spec"]
+        if job_spec.get("activeDeadlineSeconds", 0) > LONGEST_DEADLINE:
+            yield "deadline-overflow"
+        if "dependsOn" in job:
+            yield "depends-on-itself"
+        pod = job_spec["template"].get("spec") or {}
+        if has_own_overhead(pod):
+            yield "overhead-without-runtime-class"
         if "hostNetwork" in pod or pod.get("dnsPolicy", FROM_THE_CLUSTER) != FROM_THE_CLUSTER:
             yield from ("host-network-port", "rendezvous-host")
         for key in CONTAINERS:
@@ -101,6 +113,11 @@ def triggers(plan: Plan) -> Iterator[str]:
                 yield from of_container(container)
                 if container.get("name") == NODE and key == "containers":
                     yield from of_node(container, runtime.framework)
+
+
+def has_own_overhead(pod: Tree) -> bool:
+    """Return whether a pod sets overhead that no RuntimeClass defines."""
+    return bool(pod.get("overhead")) and not pod.get("runtimeClassName")
 
 
 def of_container(container: Tree) -> Iterator[str]:

@@ -26,8 +26,17 @@ OF_A_JOB: Final = 4 * 1024
 
 
 def verify(plan: Plan) -> Plan:
-    """Apply the checks of JobSet's webhook and of Jobs and pods; check sizes only if something may be large."""
+    """Apply the schemas of PodGroups, and the checks of JobSet's webhook, of Jobs and of pods.
+
+    Sizes are checked only if something may be large.
+    """
     made = plan.objects[0]
+    if plan.runtime.gang:
+        from trainc import schedulers
+
+        for group, admitted in zip(plan.others, schedulers.admitted(plan), strict=True):
+            refused_group = (v._replace(message=f"the PodGroup's {v.message}") for v in admitted.violations)
+            plan = plan.refuse("build", ObjectId.of(group), refused_group)
     refused = list(jobset.violations(made))
     if refused:
         plan = plan.refuse("jobset", ObjectId.of(made), refused)
