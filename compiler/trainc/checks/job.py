@@ -72,7 +72,9 @@ def faults(jobset: Tree) -> Iterator[JobFault]:
     """Yield the violations of the Jobs and their first pods, then those of the volume claims."""
     spec = jobset["spec"]
     replicated_jobs = spec.get("replicatedJobs") or ()
-    negative = any(replicated.get("replicas", 1) < 0 for replicated in replicated_jobs)
+    odd_labels = any(
+        job.get("replicas", 1) < 0 or "-" in (job["name"][:1], job["name"][-1:]) for job in replicated_jobs
+    )
     for index, replicated in enumerate(replicated_jobs):
         if replicated.get("replicas", 1) < 1:
             continue
@@ -80,10 +82,10 @@ def faults(jobset: Tree) -> Iterator[JobFault]:
         job, found = _checked(jobset, replicated)
         for violation in found:
             yield _placed(jobset, JobFault(ObjectId.of(job), violation, base))
-        if negative:
-            from trainc.checks import numbering
+        if odd_labels:
+            from trainc.checks import joblabels
 
-            for violation in numbering.violations(jobset, index):
+            for violation in joblabels.violations(jobset, index):
                 yield JobFault(first(jobset, replicated), violation, ())
         if found or _runs_nothing(job):
             continue

@@ -12,7 +12,7 @@ from hashlib import sha1
 from typing import TYPE_CHECKING, Final
 
 from trainc.checks import job as jobs
-from trainc.checks.numbering import numbers, replicas
+from trainc.checks.joblabels import numbers, replicas
 from trainc.kubernetes.downward import Known, Unknown, Value
 from trainc.kubernetes.environment import environment, expand
 from trainc.kubernetes.pods import defaulted, requests
