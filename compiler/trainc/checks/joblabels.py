@@ -18,7 +18,7 @@ from trainc.kubernetes.violations import INVALID_LABEL, Violation
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from trainc.kubernetes.trees import Path, Tree
+    from trainc.kubernetes.trees import Tree
 
 JOBS: Final = "replicatedJobs"
 PREFIX: Final = "jobset.sigs.k8s.io/"

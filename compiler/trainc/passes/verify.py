@@ -34,9 +34,8 @@ def verify(plan: Plan) -> Plan:
     if plan.runtime.gang:
         from trainc import schedulers
 
-        for group, admitted in zip(plan.others, schedulers.admitted(plan), strict=True):
-            refused_group = (v._replace(message=f"the PodGroup's {v.message}") for v in admitted.violations)
-            plan = plan.refuse("build", ObjectId.of(group), refused_group)
+        for group, violations in schedulers.refused(plan):
+            plan = plan.refuse("build", ObjectId.of(group), violations)
     refused = list(jobset.violations(made))
     if refused:
         plan = plan.refuse("jobset", ObjectId.of(made), refused)

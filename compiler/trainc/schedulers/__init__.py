@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Final, Literal, Protocol, cast
 from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from trainc.checks import Check
     from trainc.kubernetes.trees import Tree
-    from trainc.kubernetes.violations import Admitted
+    from trainc.kubernetes.violations import Admitted, Violation
     from trainc.plan import Plan
 
 SCHEDULERS: Final = ("coscheduling", "volcano")
@@ -67,3 +67,24 @@ def admitted(plan: Plan) -> list[Admitted]:
         else Admitted(value=other)
         for other in plan.others
     ]
+
+
+def refused(plan: Plan) -> Iterator[tuple[Tree, list[Violation]]]:
+    """Yield each object beside the JobSet with its violations; only a PodGroup can have some."""
+    for group, result in zip(plan.others, admitted(plan), strict=True):
+        yield group, [_reworded(group, violation) for violation in result.violations]
+
+
+def _reworded(group: Tree, violation: Violation) -> Violation:
+    """Return a violation with the PodGroup in its message, and for a name with its fault instead of a pattern."""
+    from trainc.kubernetes import misnamed
+    from trainc.kubernetes.structural.hints import shown
+    from trainc.kubernetes.trees import get
+    from trainc.kubernetes.violations import PATTERN
+
+    message, help = violation.message, violation.help
+    if violation.rule == PATTERN.id:  # the only pattern of these schemas is that of a DNS subdomain
+        name = get(group, violation.path)
+        message = f"{violation.path[-1]} is {shown(name)}, which {misnamed.fault(name, misnamed.SUBDOMAIN, 253)}"
+        help = "use lowercase letters, digits, `-` and `.`" + misnamed.example(name)
+    return violation._replace(message=f"the PodGroup's {message}", help=help)

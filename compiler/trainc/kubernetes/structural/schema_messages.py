@@ -44,8 +44,6 @@ if TYPE_CHECKING:
 
 _ALIKE: Final = 0.75
 """The minimum similarity at which one field name is suggested for another."""
-_SUBDOMAIN: Final = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
-"""The pattern of a DNS subdomain."""
 _DEEP: Final = 4
 """How many levels below the top a misplaced field is searched for."""
 
@@ -159,15 +157,6 @@ def not_allowed(path: Path, value: str, allowed: list[str]) -> Violation:
 
 def no_match(path: Path, value: str, pattern: str) -> Violation:
     """Return the violation for a string that does not match its pattern."""
-    if pattern == _SUBDOMAIN:
-        from trainc.kubernetes import misnamed
-
-        return Violation.at(
-            path,
-            PATTERN,
-            f"{subject(path)} is {shown(value)}, which {misnamed.fault(value, misnamed.SUBDOMAIN, 253)}",
-            "use lowercase letters, digits, `-` and `.`" + misnamed.example(value),
-        )
     return Violation.at(
         path,
         PATTERN,

@@ -75,12 +75,16 @@ def volumes(found: PodViolations, at: At, volumes: list[Tree]) -> None:
 
 
 def added(found: PodViolations, at: At, volumes: Sequence[Tree]) -> None:
-    """Check the names of the volumes that are appended to the pod's own, and add them to `found.volumes`."""
+    """Check the names of the volumes that are appended to the pod's own, and add them to `found.volumes`.
+
+    Their claims have the same names, which must be DNS subdomains; that is not checked again.
+    """
     for index, volume in enumerate(volumes, len(found.pod.get("volumes") or ())):
-        valid = _is_valid_name(volume["name"])
-        if not valid:
-            label(found, ((at, index), "name"), volume["name"])
-        found.volumes.setdefault(volume["name"], volume if valid else None)
+        name = volume["name"]
+        wrong = not _is_valid_name(name) and not names.is_dns1123_subdomain(name)
+        if wrong:
+            label(found, ((at, index), "name"), name)
+        found.volumes.setdefault(name, None if wrong else volume)
 
 
 @lru_cache(maxsize=1024)
