@@ -113,9 +113,10 @@ def replicated_jobs(draw: st.DrawFn) -> list[dict[str, Any]]:
             pod["initContainers"] = [{"name": "setup", "image": "i:1", "volumeMounts": draw(mounts)}]
         if draw(st.integers(0, 3)) == 0:
             pod["volumes"] = draw(volumes)
-        job = {"name": name, "template": {"spec": {**draw(job_specs), "template": {"spec": pod}}}}
+        job_template: dict[str, Any] = {"spec": {**draw(job_specs), "template": {"spec": pod}}}
         if draw(st.integers(0, 3)) == 0:
-            job["template"]["metadata"] = {"annotations": draw(placement)}
+            job_template["metadata"] = {"annotations": draw(placement)}
+        job = {"name": name, "template": job_template}
         job.update(
             draw(
                 fields(
