@@ -37,6 +37,18 @@ from trainc.lint.triggers import IDS, IGNORE
 from trainc.settings import Settings
 
 ROOT = Path(__file__).parents[2]
+
+
+def waiting(name: str, *others: str) -> dict[str, Any]:
+    """Return a replicated job that waits for other jobs."""
+    return {**replicated(name=name), "dependsOn": [{"name": other, "status": "Complete"} for other in others]}
+
+
+def due(seconds: int) -> dict[str, Any]:
+    """Return a replicated job with a deadline."""
+    job = replicated()
+    job["template"]["spec"]["activeDeadlineSeconds"] = seconds
+    return job
 RULES = [
     # Images
     fires("image-version", runtime(), trainjob(image="train"), id="no tag"),
@@ -59,6 +71,33 @@ RULES = [
         trainjob(),
         id="put on the node",
     ),
+    # Jobs that never run
+    fires("depends-on-itself", runtime(replicated(), waiting("eval", "eval")), trainjob(), id="one job"),
+    fires("depends-on-itself", runtime(replicated(), waiting("eval", "node", "eval")), trainjob(), id="beside another"),
+    silent("depends-on-itself", runtime(replicated(), waiting("eval", "node")), trainjob(), id="an earlier one"),
+    fires(
+        "overhead-without-runtime-class",
+        runtime(replicated(pod={"overhead": {"cpu": "250m"}})),
+        trainjob(),
+        id="no RuntimeClass",
+    ),
+    silent(
+        "overhead-without-runtime-class",
+        runtime(replicated(pod={"overhead": {"cpu": "250m"}, "runtimeClassName": "kata"})),
+        trainjob(),
+        id="a RuntimeClass",
+    ),
+    silent("overhead-without-runtime-class", runtime(replicated(pod={"overhead": {}})), trainjob(), id="no overhead"),
+    silent(
+        "overhead-without-runtime-class",
+        runtime(replicated(pod={"overhead": {"cpu": "250m"}})),
+        trainjob(numNodes=0),
+        id="no pods",
+    ),
+    fires("deadline-overflow", runtime(due(9_223_372_037)), trainjob(), id="fails at once"),
+    fires("deadline-overflow", runtime(due(20_000_000_000)), trainjob(), id="another deadline"),
+    silent("deadline-overflow", runtime(due(9_223_372_036)), trainjob(), id="292 years"),
+    silent("deadline-overflow", runtime(due(2**63 - 1)), trainjob(numNodes=0), id="no pods"),
     # Resources
     fires("no-resources", runtime(replicated(container(resources={}))), trainjob(), id="nothing"),
     fires("no-resources", runtime(replicated(container(resources={})), policy={}), trainjob(), id="plain"),

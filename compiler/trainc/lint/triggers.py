@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 IGNORE: Final = "trainc.dev/lint-ignore"
 """The annotation that disables rules: their ids, separated by commas."""
 RULES: Final = (
+    "deadline-overflow",
+    "depends-on-itself",
     "gang-asks-for-nothing",
     "gang-waits-for-itself",
     "host-network-port",
@@ -34,6 +36,7 @@ RULES: Final = (
     "no-resources",
     "no-shared-memory",
     "one-process",
+    "overhead-without-runtime-class",
     "rendezvous-host",
     "resource-typo",
     "runtime-request-stays",
@@ -51,6 +54,8 @@ VALIDATE_ONLY: Final = "no-gang"
 IDS: Final = frozenset({*RULES, *ELSEWHERE})
 """The rules that can be disabled."""
 
+LONGEST_DEADLINE: Final = (2**63 - 1) // 10**9
+"""Seconds. The Job controller counts a deadline in nanoseconds, in 64 bits."""
 CONTAINERS: Final = ("containers", "initContainers")
 HINTS: Final = ("auth", "bearer", "cred", "jwt", "key", "pass", "pat", "pwd", "secret", "token")
 """A variable whose name contains none of these holds no secret."""
@@ -127,7 +132,14 @@ def triggers(plan: Plan) -> Iterator[str]:
     if runtime.framework == "mpi" and "image" in plan.job.trainer:
         yield "mpi-image"
     for job in spec.get("replicatedJobs") or ():
-        pod = job["template"]["spec"]["template"].get("spec") or {}
+        job_spec = job["template"]["spec"]
+        if job_spec.get("activeDeadlineSeconds", 0) > LONGEST_DEADLINE:
+            yield "deadline-overflow"
+        if "dependsOn" in job:
+            yield "depends-on-itself"
+        pod = job_spec["template"].get("spec") or {}
+        if has_own_overhead(pod):
+            yield "overhead-without-runtime-class"
         if "hostNetwork" in pod or pod.get("dnsPolicy", FROM_THE_CLUSTER) != FROM_THE_CLUSTER:
             yield from ("host-network-port", "rendezvous-host")
         for key in CONTAINERS:
@@ -135,6 +147,11 @@ def triggers(plan: Plan) -> Iterator[str]:
                 yield from of_container(container)
                 if container.get("name") == NODE and key == "containers":
                     yield from of_node(container, runtime.framework)
+
+
+def has_own_overhead(pod: Tree) -> bool:
+    """Return whether a pod sets overhead that no RuntimeClass defines."""
+    return bool(pod.get("overhead")) and not pod.get("runtimeClassName")
 
 
 def of_container(container: Tree) -> Iterator[str]:

@@ -27,8 +27,16 @@ OF_A_JOB: Final = 4 * 1024
 
 
 def verify(plan: Plan) -> Plan:
-    """Apply the checks of JobSet's webhook and of Jobs and pods; check sizes only if something may be large."""
+    """Apply the schemas of PodGroups, and the checks of JobSet's webhook, of Jobs and of pods.
+
+    Sizes are checked only if something may be large.
+    """
     made = plan.objects[0]
+    if plan.runtime.gang:
+        from trainc import schedulers
+
+        for group, violations in schedulers.refused(plan):
+            plan = plan.refuse("build", ObjectId.of(group), violations)
     refused = list(jobset.violations(made))
     if refused:
         plan = plan.refuse("jobset", ObjectId.of(made), refused)

@@ -1,6 +1,6 @@
-"""Diagnostics for violations in a compiled JobSet, at the lines that caused them.
+"""Diagnostics for violations in compiled objects, at the lines that caused them.
 
-Reads    a plan, the violations in its JobSet, and the admission phase that reports each.
+Reads    a plan, the violations in its JobSet and PodGroups, and the admission phase that reports each.
 Returns  diagnostics. This module is imported only if there are violations.
 """
 
@@ -9,7 +9,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from trainc.diagnostics import Diagnostic, Place, Related
+from trainc.diagnostics import Diagnostic, ObjectId, Place, Related
+from trainc.emit.order import objects_of_a_job
 from trainc.kubernetes.trees import get
 from trainc.records import NamedTuple
 from trainc.tracing import Trace
@@ -56,7 +57,7 @@ def diagnose(plan: Plan) -> Iterator[Diagnostic]:
 
 def _diagnosed(trace: Trace, refused: Refused, violation: Violation) -> Diagnostic:
     plan = trace.plan
-    place, related = _places(trace, violation)
+    place, related = _places(trace, violation, _position(trace, refused.object))
     if violation.part is not None:
         value = get(plan.objects[0], violation.path)
         pointed = partial(_pointed, value=value, part=violation.part)
@@ -74,9 +75,15 @@ def _diagnosed(trace: Trace, refused: Refused, violation: Violation) -> Diagnost
     )
 
 
-def _places(trace: Trace, violation: Violation) -> tuple[Place, tuple[Related, ...]]:
+def _position(trace: Trace, wanted: ObjectId) -> int:
+    """Return the position of a compiled object; 0, the JobSet's, for an object that the cluster creates from it."""
+    made = [ObjectId.of(tree) for tree in objects_of_a_job(trace.steps[-1].after)]
+    return made.index(wanted) if wanted in made else 0
+
+
+def _places(trace: Trace, violation: Violation, position: int) -> tuple[Place, tuple[Related, ...]]:
     """Return the place and the related places of a violation. The TrainJob's own fields come before its runtime's."""
-    place, related = _point(trace, violation.path)
+    place, related = _point(trace, position, violation.path)
     seen = [place, *(found.place for found in related)]
     for label, path in violation.related:
         other = trace.plan.job.at(*path) if path == NAME else trace.origin(0, path).place
@@ -113,8 +120,8 @@ def _request_hint(plan: Plan, violation: Violation, place: Place) -> str:
     return f"set the request, too: `requests: {{{name}: {limit}}}` beside limits; or raise the limit"
 
 
-def _point(trace: Trace, path: Path) -> tuple[Place, tuple[Related, ...]]:
-    return (trace.plan.job.at(*path), ()) if path == NAME else trace.point(0, path)
+def _point(trace: Trace, position: int, path: Path) -> tuple[Place, tuple[Related, ...]]:
+    return (trace.plan.job.at(*path), ()) if path == NAME else trace.point(position, path)
 
 
 def explained(plan: Plan, violation: Violation) -> Violation:

@@ -19,7 +19,12 @@ if TYPE_CHECKING:
 FORMATS: Final = ("text", "json", "junit", "sarif", "github", "gitlab")
 
 COMPILED_PHASES: Final = ("jobset-schema", "jobset", "job")
-"""The admission phases of compiled objects. Their diagnostics are about a compiled object and point to its TrainJob."""
+"""The phases of JobSets and their Jobs. Their diagnostics are about these objects and point to the TrainJob."""
+
+
+def of_compiled_object(diagnostic: Diagnostic) -> bool:
+    """Return whether a diagnostic is about a compiled object; the Trainer controller itself creates PodGroups."""
+    return diagnostic.stage in COMPILED_PHASES or (diagnostic.stage, diagnostic.object.kind) == ("build", "PodGroup")
 
 
 class Report(Protocol):

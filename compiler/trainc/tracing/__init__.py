@@ -108,7 +108,8 @@ class Trace:
         value = at(step.after, path)
         source = self._source(step, path)
         if source is None:
-            return Origin(self._around(number, path), maker(self.plan, step.stage), step.stage, value)
+            kind = str(at(step.after, (path[0], "kind")))
+            return Origin(self._around(number, path), maker(self.plan, step.stage, kind), step.stage, value)
         place = standing(source.place)
         by = source.by
         if not source.exact:
@@ -188,15 +189,15 @@ class Trace:
         return self.plan.job.at()
 
 
-def maker(plan: Plan, stage: str) -> str:
-    """Return the source of a stage's values that no input field sets."""
+def maker(plan: Plan, stage: str, kind: str = "JobSet") -> str:
+    """Return the source of a stage's values that no input field sets; `kind` is the object's."""
     if stage == "framework":
         return f"the {plan.runtime.framework} framework"
     if stage == "accelerate":
         return f"the accelerators of {plan.project.document.file}"
     if stage == "deliver":
         return OPTION
-    return "a default of JobSet" if stage == "store" else "the controller"
+    return f"a default of {kind}" if stage == "store" else "the controller"
 
 
 def alike(path: Path, other: Path) -> bool:
