@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 MODULES: Final = (
     "trainc.argocd.environment",
     "trainc.argocd.files",
+    "trainc.argocd.manifests",
     "trainc.checks.cel",
     "trainc.checks.dialect",
     "trainc.checks.jobset",
@@ -73,6 +74,7 @@ MODULES: Final = (
     "trainc.kubernetes.validation.volumedrivers",
     "trainc.kubernetes.validation.windows",
     "trainc.kubernetes.violations",
+    "trainc.kustomizations",
     "trainc.library",
     "trainc.lint.gang_asks_for_nothing",
     "trainc.lint.gang_waits_for_itself",

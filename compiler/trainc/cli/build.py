@@ -121,11 +121,12 @@ def nothing(result: Compilation) -> Diagnostic:
     from trainc.diagnostics import Diagnostic
     from trainc.plural import plural
 
-    return Diagnostic.of(
-        NO_TRAINJOB,
-        f"no TrainJob in the given paths ({plural(result.files, 'file')} read)",
-        "pass the folder that contains them, or check only runtimes with `trainc validate`",
-    )
+    help = "pass the folder that contains them, or check only runtimes with `trainc validate`"
+    if result.kustomizations is not None:
+        from trainc.kustomizations import command
+
+        help = f"pass the folder that contains them, or compile a kustomization: {command(result.kustomizations)}"
+    return Diagnostic.of(NO_TRAINJOB, f"no TrainJob in the given paths ({plural(result.files, 'file')} read)", help)
 
 
 def _report(reports: tuple[tuple[str, str], ...], result: Compilation, note: str = "") -> None:
