@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from trainc.declarations import Declaration
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, Related
+from trainc.plural import plural
 from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ CHANGES: Final = (
     "transformers",
 )
 """The fields that change the included objects."""
-MOST: Final = 1000
+MOST: Final = 500
 """The number of kustomizations that are followed from one document."""
 _SHOWN: Final = 3
 """The number of kustomizations that a message names."""
@@ -91,6 +92,14 @@ class Kustomization(NamedTuple):
                 path = item.get("path") if isinstance(item, dict) else item
                 if isinstance(path, str):
                     yield path
+
+
+class _Changed(NamedTuple):
+    """How a resource is changed."""
+
+    by: list[Kustomization]
+    outermost: list[Kustomization]
+    """The kustomizations that include it and that no other one includes."""
 
 
 def is_kustomization(path: str) -> bool:
@@ -147,11 +156,12 @@ class Kustomizations:
         ours, theirs = ({id(each) for each in self._of(of.file)} for of in (document, other))
         return bool(ours and theirs) and not ours & theirs
 
-    def changing(self, document: Document) -> tuple[list[Kustomization], list[Kustomization]]:
-        """Return the kustomizations that change a document, and the outermost ones that include it."""
+    def changed(self, document: Document) -> _Changed:
+        """Return how kustomizations change a document."""
         return self._above(self._of(document.file))
 
-    def _above(self, direct: list[Kustomization]) -> tuple[list[Kustomization], list[Kustomization]]:
+    def _above(self, direct: list[Kustomization]) -> _Changed:
+        """Return how some kustomizations, and those that include them, change the resources of the first ones."""
         waiting = list(direct)
         seen = {id(each): each for each in waiting}
         outermost = []
@@ -163,31 +173,33 @@ class Kustomizations:
             fresh = [one for one in above if id(one) not in seen]
             seen |= {id(one): one for one in fresh}
             waiting += fresh
-        return _in_order(each for each in seen.values() if each.change()), _in_order(outermost or direct)
+        return _Changed(_in_order(each for each in seen.values() if each.change()), _in_order(outermost or direct))
 
     def notes(self, documents: Iterable[Document], patches: Iterable[Document]) -> Iterator[Diagnostic]:
-        """Yield a note for each kustomization whose TrainJobs and runtimes it or an overlay changes.
+        """Yield a note for all TrainJobs and runtimes that the same kustomizations change.
 
         Yield a note for each kustomization with `patches` that changes none of the documents.
         """
-        applied: set[int] = set()
-        groups: dict[int, list[Document]] = {}
+        found: dict[tuple[int, ...], _Changed] = {}
+        groups: dict[tuple[int, ...], list[Document]] = {}
         for document in documents:
-            if of := self._of(document.file):
-                groups.setdefault(id(of[0]), []).append(document)
-        for group in groups.values():
-            changing, outermost = self.changing(group[0])
-            applied |= {id(each) for each in changing}
-            if changing:
-                yield _note(group, changing, outermost)
-
+            direct = self._of(document.file)
+            key = tuple(map(id, direct))
+            if key not in found:
+                found[key] = self._above(direct)
+            if found[key].by:
+                groups.setdefault(tuple(map(id, found[key].by)), []).append(document)
+        by_changes = {tuple(map(id, each.by)): each for each in found.values()}
+        for key, group in groups.items():
+            yield _note(group, by_changes[key])
+        applied = {id for key in groups for id in key}
         for patch in patches:
             kustomization = self._parts[self._key(patch.file)]
             # An overlay applies the patches of its components and bases.
-            changing, outermost = self._above([kustomization])
-            if not applied & {id(each) for each in changing}:
+            changed = self._above([kustomization])
+            if not applied & {id(each) for each in changed.by}:
                 applied.add(id(kustomization))
-                yield _patch(patch, kustomization, outermost)
+                yield _patch(patch, kustomization, changed.outermost)
 
     def _of(self, file: str) -> list[Kustomization]:
         """Return the kustomizations that list a file as a resource."""
@@ -222,22 +234,23 @@ def _in_order(found: Iterable[Kustomization]) -> list[Kustomization]:
     return sorted(found, key=lambda each: each.document.file)
 
 
-def _note(documents: list[Document], changing: list[Kustomization], outermost: list[Kustomization]) -> Diagnostic:
+def _note(documents: list[Document], changed: _Changed) -> Diagnostic:
     first = documents[0]
     subject = ObjectId.of(first.value)
-    more = f" (and {len(documents) - 1} more in its kustomization)" if len(documents) > 1 else ""
-    names = _listed([each.document.file for each in changing])
+    more = f" (and {plural(len(documents) - 1, 'more object')})" if len(documents) > 1 else ""
+    names = _listed([each.document.file for each in changed.by])
     return Diagnostic.of(
         KUSTOMIZE_BASE,
         f'{subject.kind} "{subject.name}"{more} is compiled without the changes of {names}',
-        f"to compile with them, run {_command(outermost)}"
+        f"to compile with them, run {_command(changed.outermost)}"
         if subject.kind == TRAINJOB
-        else f"to use the changed runtime, render it: {_command(outermost, '> runtimes.yaml')}",
+        else f"to use the changed runtime, render it: {_command(changed.outermost, '> runtimes.yaml')}",
         object=subject,
         field="metadata.name",
         place=Place(first, ("metadata", "name")),
         related=tuple(
-            Related("the changes", Place(each.document, (each.change() or "",), key=True)) for each in changing[:_SHOWN]
+            Related("the changes", Place(each.document, (each.change() or "",), key=True))
+            for each in changed.by[:_SHOWN]
         ),
     )
 
@@ -262,7 +275,7 @@ def several(document: Document, first: Document, kustomizations: Kustomizations,
     """
     if not kustomizations.apart(document, first):
         return None
-    own = kustomizations.changing(document)[1]
+    own = kustomizations.changed(document).outermost
     names = _listed([each.document.file for each in kustomizations.of(first, document)])
     subject = ObjectId.of(document.value)
     within = f' in namespace "{subject.namespace}"' if subject.namespace else ""

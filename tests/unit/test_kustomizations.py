@@ -161,7 +161,7 @@ def test_the_command_names_the_outermost_overlay() -> None:
 def test_a_base_with_several_jobs_has_one_note() -> None:
     write(BASE | OVERLAY | {"base/eval.yaml": JOB.replace("finetune", "eval")})
     write({"base/kustomization.yaml": "resources: [eval.yaml, job.yaml]\n"})
-    assert 'TrainJob "eval" (and 1 more in its kustomization) is compiled without' in run("validate").out
+    assert 'TrainJob "eval" (and 1 more object) is compiled without' in run("validate").out
     assert len(found()) == 1
 
 

@@ -21,7 +21,7 @@ from trainc.delivery import Delivery
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place
 from trainc.emit import yaml
 from trainc.frontends import NOT_AN_OBJECT
-from trainc.kustomizations import PATCHES
+from trainc.kustomizations import KUSTOMIZE_BASE, KUSTOMIZE_PATCH, PATCHES
 from trainc.library import OptionNames
 from trainc.records import NamedTuple
 
@@ -38,6 +38,8 @@ OPTION_NAMES: Final = OptionNames(
     "the parameter runtimes: {}", "the parameter name-suffix-hash", "the parameter field-validation: warn"
 )
 """The names of an Application's parameters in diagnostics, instead of the option names."""
+NOT_CHANGED: Final = (KUSTOMIZE_BASE.id, KUSTOMIZE_PATCH.id)
+"""Notes that the error for patches replaces: their help is for a command line."""
 
 
 class Answer(NamedTuple):
@@ -77,7 +79,9 @@ def generate(environment: Environment) -> Answer:
         root=environment.root,
     )
     others = result.others
-    result = result.saying(_patches(result))
+    if patches := list(_patches(result)):
+        kept = tuple(each for each in result.diagnostics if each.id not in NOT_CHANGED)
+        result = result._replace(diagnostics=kept).saying(patches)
     result = result.saying(diagnostic for document in others for diagnostic in _no_object(document))
     result = result.saying(duplicates(result, others))
     if not (result.jobs or result.failed):
