@@ -14,13 +14,14 @@ from trainc.emit.order import objects_of_a_job
 from trainc.library import BuiltIn, Level, Library
 from trainc.objects import TrainJob
 from trainc.plan import Plan
-from trainc.reading import Reading
+from trainc.reading import COMPILED, Reading
 from trainc.records import NamedTuple
 from trainc.settings import DEFAULT, Settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from trainc.frontends import Role
     from trainc.kubernetes.trees import Tree
     from trainc.kustomizations import Kustomizations
     from trainc.library import Apart
@@ -153,9 +154,11 @@ def compile_paths(paths: Iterable[str], options: Options) -> Compilation:
     return compile_documents(read(paths, options), options)
 
 
-def read(paths: Iterable[str], options: Options, files_of: Reader = inputs.read) -> Reading:
+def read(
+    paths: Iterable[str], options: Options, files_of: Reader = inputs.read, *, compiled: Sequence[Role] = COMPILED
+) -> Reading:
     """Read the documents of some paths and sort them by role."""
-    reading = Reading(files_of, namespace=options.namespace)
+    reading = Reading(files_of, namespace=options.namespace, compiled=compiled)
     reading.gather(
         paths,
         skip=options.skip,
@@ -282,7 +285,7 @@ def library(
         levels.append(level)
     for path in options.runtimes:
         plain = DEFAULT._replace(follow_links=options.settings.follow_links)
-        more = read([path], options._replace(settings=plain), files_of)
+        more = read([path], options._replace(settings=plain), files_of, compiled=("runtime",))
         level, duplicate_runtimes = Level.of(
             names.runtimes.format(path), more.documents["runtime"], conform, _apart(more.kustomizations, options)
         )

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     """A function that yields the files of some paths: `inputs.read` from the disk, or one that reads a git commit."""
 
 YAML: Final = Declaration("yaml", ("read",), "Invalid YAML for Kubernetes")
+COMPILED: Final[tuple[Role, ...]] = ("job", "runtime")
 KUSTOMIZATION_NAMES: Final = ("ustomization.yaml", "ustomization.yml", "Kustomization")
 """Suffixes that all file names of kustomize have: a cheap test for each file."""
 
@@ -34,11 +35,18 @@ class Reading:
     Creating one starts a run: it clears the caches of earlier runs in this process.
     """
 
-    def __init__(self, files_of: Reader = inputs.read, *, namespace: str | None = None) -> None:
-        """Start a run; `namespace` becomes the namespace of TrainJobs and TrainingRuntimes that set none."""
+    def __init__(
+        self, files_of: Reader = inputs.read, *, namespace: str | None = None, compiled: Sequence[Role] = COMPILED
+    ) -> None:
+        """Start a run.
+
+        `namespace` becomes the namespace of TrainJobs and TrainingRuntimes that set none. `compiled` are the roles of
+        the documents that the run uses, which have notes about kustomizations.
+        """
         forget()
         self.files_of = files_of
         self.namespace = namespace
+        self.compiled = compiled
         self.documents: dict[Role, list[Document]] = {"job": [], "runtime": [], "other": []}
         self.diagnostics: list[Diagnostic] = []
         self.files = 0
@@ -78,11 +86,12 @@ class Reading:
             return
         is_part = self.kustomizations.is_part
         documents, diagnostics = self.documents, self.diagnostics
-        patches = [document for role in ("job", "runtime") for document in documents[role] if is_part(document.file)]
+        patches = [document for role in self.compiled for document in documents[role] if is_part(document.file)]
         for role, found in documents.items():
             documents[role] = [document for document in found if not is_part(document.file)]
         self.diagnostics = [each for each in diagnostics if not (_is_content(each) and is_part(_file(each)))]
-        self.diagnostics += self.kustomizations.notes([*documents["job"], *documents["runtime"]], patches)
+        used = [document for role in self.compiled for document in documents[role]]
+        self.diagnostics += self.kustomizations.notes(used, patches)
 
     def _take_kustomization(self, document: Document, file: inputs.File) -> bool:
         """Add a document of a file that may be a kustomization; return False for any other document."""

@@ -58,9 +58,7 @@ def compile_subset(
     for file in _files((folder, *manifests), options):
         if isinstance(file, Diagnostic):
             read.diagnostics.append(file)
-        elif is_kustomization(file.path):
-            read.add(file)
-        elif is_ours(file):
+        elif is_kustomization(file.path) or is_ours(file):
             read.add(file)
             asked_for += given(file.path)
     read.settle()

@@ -303,3 +303,26 @@ def test_upgrade_leaves_patches_alone() -> None:
     before = PATCH
     done: Done = run("upgrade", "--write")
     assert (done.code, Path("overlays/prod/patch.yaml").read_text()) == (0, before)
+
+
+def test_a_path_to_search_has_no_notes_about_its_jobs() -> None:
+    write({f"platform/{name}": text for name, text in (BASE | OVERLAY).items()})
+    write({"platform/base/runtime.yaml": RUNTIME, "job.yaml": JOB})
+    write({"platform/base/kustomization.yaml": "resources: [job.yaml, runtime.yaml]\n"})
+    done = run("validate", "job.yaml", "-r", "platform")
+    assert 'note[kustomize-base]: ClusterTrainingRuntime "ours" is compiled' in done.out
+    assert 'TrainJob "finetune"' not in done.out
+
+
+SUBSETS = {
+    "overlays/prod/kustomization.yaml": "1 note in 1 file\n",
+    "overlays/prod/patch.yaml": "no problems found: 0 TrainJobs, 0 runtimes\n",
+    "base/job.yaml": "1 note in 1 file\n",
+}
+
+
+@pytest.mark.parametrize(("path", "summary"), SUBSETS.items())
+def test_a_subset_of_a_folder_with_overlays(path: str, summary: str) -> None:
+    write(BASE | OVERLAY)
+    done = run("validate", "--among", ".", path)
+    assert (done.code, done.out.splitlines(keepends=True)[-1]) == (0, summary)
