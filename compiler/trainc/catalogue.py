@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 MODULES: Final = (
     "trainc.argocd.environment",
     "trainc.argocd.files",
+    "trainc.argocd.manifests",
     "trainc.checks.cel",
     "trainc.checks.counts",
     "trainc.checks.dialect",
@@ -76,6 +77,7 @@ MODULES: Final = (
     "trainc.kubernetes.validation.volumedrivers",
     "trainc.kubernetes.validation.windows",
     "trainc.kubernetes.violations",
+    "trainc.kustomizations",
     "trainc.library",
     "trainc.lint.deadline_overflow",
     "trainc.lint.depends_on_itself",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 from trainc import inputs
@@ -13,14 +14,17 @@ from trainc.emit.order import objects_of_a_job
 from trainc.library import BuiltIn, Level, Library
 from trainc.objects import TrainJob
 from trainc.plan import Plan
-from trainc.reading import Reading
+from trainc.reading import COMPILED, Reading
 from trainc.records import NamedTuple
 from trainc.settings import DEFAULT, Settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from trainc.frontends import Role
     from trainc.kubernetes.trees import Tree
+    from trainc.kustomizations import Kustomizations
+    from trainc.library import Apart
     from trainc.reading import Reader
     from trainc.tracing import Trace
 
@@ -53,6 +57,8 @@ class Options(NamedTuple):
     """How the objects are applied to a cluster that may hold older ones."""
     root: str | None = None
     """The folder that no link may lead out of; by default each path's git root, or its folder outside of git."""
+    check_only: bool = False
+    """Whether nothing is written, so that the TrainJobs of several kustomizations may have the same name."""
 
 
 class Compiled(NamedTuple):
@@ -83,6 +89,8 @@ class Compilation(NamedTuple):
     """The number of runtimes in the given paths."""
     files: int = 0
     """The number of files read."""
+    kustomizations: Kustomizations | None = None
+    """The kustomizations among the files; None if there are none."""
     diagnostics: tuple[Diagnostic, ...] = ()
     checked: tuple[Checked, ...] = ()
     """The TrainJobs in the order of (namespace, name), then the runtimes of the given paths in file order."""
@@ -146,9 +154,11 @@ def compile_paths(paths: Iterable[str], options: Options) -> Compilation:
     return compile_documents(read(paths, options), options)
 
 
-def read(paths: Iterable[str], options: Options, files_of: Reader = inputs.read) -> Reading:
+def read(
+    paths: Iterable[str], options: Options, files_of: Reader = inputs.read, *, compiled: Sequence[Role] = COMPILED
+) -> Reading:
     """Read the documents of some paths and sort them by role."""
-    reading = Reading(files_of, namespace=options.namespace)
+    reading = Reading(files_of, namespace=options.namespace, compiled=compiled)
     reading.gather(
         paths,
         skip=options.skip,
@@ -161,12 +171,13 @@ def read(paths: Iterable[str], options: Options, files_of: Reader = inputs.read)
 
 def compile_documents(reading: Reading, options: Options) -> Compilation:
     """Compile the TrainJobs among documents that are already read; read the paths of `runtimes` in the same way."""
-    searched, of_runtimes = library(options, given=reading.documents["runtime"], files_of=reading.files_of)
+    apart = _apart(reading.kustomizations, options)
+    searched, of_runtimes = library(options, given=reading.documents["runtime"], files_of=reading.files_of, apart=apart)
     found = [*options.settings.diagnostics, *reading.diagnostics, *of_runtimes]
     for entry in searched.levels[0].entries.values():
         found += entry.conform()[1]
 
-    plans = _plans(reading.documents["job"], searched, options, found)
+    plans = _plans(reading.documents["job"], searched, options, found, apart)
     jobs = tuple(
         Compiled(
             namespace=plan.job.namespace,
@@ -189,6 +200,7 @@ def compile_documents(reading: Reading, options: Options) -> Compilation:
         others=tuple(reading.documents["other"]),
         runtimes=len(reading.documents["runtime"]),
         files=reading.files,
+        kustomizations=reading.kustomizations,
         checked=tuple(_checked(plans, reading.documents["runtime"])),
         strict=options.settings.strict,
     ).saying(_collapsed(found))
@@ -263,7 +275,11 @@ def _checked(plans: Iterable[Plan], runtimes: Iterable[Document]) -> Iterator[Ch
 
 
 def library(
-    options: Options, *, given: Sequence[Document] | None = None, files_of: Reader = inputs.read
+    options: Options,
+    *,
+    given: Sequence[Document] | None = None,
+    files_of: Reader = inputs.read,
+    apart: Apart | None = None,
 ) -> tuple[Library, list[Diagnostic]]:
     """Return the runtimes by level in search order: the given ones, those of each path, the built-in ones."""
     from trainc.passes.conform import conform_runtime
@@ -275,19 +291,23 @@ def library(
     levels: list[Level] = []
     found: list[Diagnostic] = []
     if given is not None:
-        level, duplicate_runtimes = Level.of("the given paths", given, conform)
+        level, duplicate_runtimes = Level.of("the given paths", given, conform, apart)
         found += duplicate_runtimes
         levels.append(level)
     for path in options.runtimes:
         plain = DEFAULT._replace(follow_links=options.settings.follow_links)
-        more = read([path], options._replace(settings=plain), files_of)
-        level, duplicate_runtimes = Level.of(names.runtimes.format(path), more.documents["runtime"], conform)
+        more = read([path], options._replace(settings=plain), files_of, compiled=("runtime",))
+        level, duplicate_runtimes = Level.of(
+            names.runtimes.format(path), more.documents["runtime"], conform, _apart(more.kustomizations, options)
+        )
         found += [*more.diagnostics, *duplicate_runtimes]
         levels.append(level)
     return Library((*levels, BuiltIn(conform)), names), found
 
 
-def _plans(jobs: list[Document], library: Library, options: Options, found: list[Diagnostic]) -> list[Plan]:
+def _plans(
+    jobs: list[Document], library: Library, options: Options, found: list[Diagnostic], apart: Apart
+) -> list[Plan]:
     """Run every TrainJob through the pipeline, in output order; append its diagnostics to `found`."""
     if options.delivery.name_suffix_hash:
         from trainc.suffix import run
@@ -306,7 +326,7 @@ def _plans(jobs: list[Document], library: Library, options: Options, found: list
                 quiet=settings.quiet,
             )
         )
-        for job in _chosen(jobs, options.only, found)
+        for job in _chosen(jobs, options, found, apart)
     ]
     for plan in plans:
         found += plan.diagnostics
@@ -317,20 +337,42 @@ def _plans(jobs: list[Document], library: Library, options: Options, found: list
     return plans
 
 
-def _chosen(documents: Iterable[Document], only: str | None, found: list[Diagnostic]) -> list[TrainJob]:
-    """Return the TrainJobs to compile, in output order; of two with the same name, the first."""
+def _chosen(documents: Iterable[Document], options: Options, found: list[Diagnostic], apart: Apart) -> list[TrainJob]:
+    """Return the TrainJobs to compile, in output order; of two with the same name, the first.
+
+    With `check_only`, the TrainJobs of different kustomizations may have the same name.
+    """
+    only = options.only
     first: dict[tuple[str, str], TrainJob] = {}
+    more: list[tuple[tuple[str, str], TrainJob]] = []
     for document in documents:
         job = TrainJob(document=document, value=document.value)
         key = job.namespace, job.name or f"\0{len(first)}"
         if key in first:
-            found.append(_duplicate(job, first[key]))
+            in_overlay = apart(document, first[key].document)
+            found.append(in_overlay or _duplicate(job, first[key]))
+            if in_overlay and options.check_only:
+                more.append((key, job))
         else:
             first[key] = job
-    chosen = [job for _, job in sorted(first.items()) if only is None or job.name == only]
+    ordered = sorted([*first.items(), *more], key=itemgetter(0))
+    chosen = [job for _, job in ordered if only is None or job.name == only]
     if only is not None and not chosen:
         found.append(_not_found(only, [job.name for job in first.values()]))
     return chosen
+
+
+def _apart(kustomizations: Kustomizations | None, options: Options) -> Apart:
+    """Return the function that returns the diagnostic for a name that two kustomizations use, or None."""
+
+    def apart(document: Document, first: Document) -> Diagnostic | None:
+        if kustomizations is None:
+            return None
+        from trainc.kustomizations import several
+
+        return several(document, first, kustomizations, allowed=options.check_only)
+
+    return apart
 
 
 def _duplicate(job: TrainJob, first: TrainJob) -> Diagnostic:

@@ -29,6 +29,8 @@ UNREADABLE: Final = Declaration("unreadable", ("read",), "Unreadable path", own=
 LINK_OUT: Final = Declaration("link-out", ("read",), "Link to a target outside the root", own=True)
 
 SUFFIXES: Final = (".yaml", ".yml", ".json")
+KUSTOMIZATION: Final = "Kustomization"
+"""The name of a kustomization file without a suffix."""
 LARGEST_FILE: Final = 256 * 1024 * 1024
 """Bytes. A larger file is an error and is not read."""
 DEEPEST: Final = 100
@@ -44,11 +46,18 @@ LONGEST: Final = 4095
 _LONGEST_NAME: Final = 255
 
 
+def is_manifest(name: str) -> bool:
+    """Return whether a file in a folder is read, by its name."""
+    return name.endswith(SUFFIXES) or name == KUSTOMIZATION
+
+
 class File(NamedTuple):
     """A file's bytes and the path that messages show."""
 
     path: str
     data: bytes
+    revision: str = ""
+    """The prefix of the path if the file is one of a commit: `main:`."""
 
 
 def read(
@@ -195,7 +204,7 @@ class _Walk:
             below = called + name
             if name == LISTING:
                 self._listed(at, real)
-            elif is_file and not name.endswith(SUFFIXES):
+            elif is_file and not is_manifest(name):
                 continue
             elif room < _LONGEST_NAME and len(os.fsencode(name)) > room:
                 yield fault(below, f"has a path of more than {LONGEST} bytes", "shorten the path of its folder")
@@ -206,7 +215,7 @@ class _Walk:
                     yield File(below, data)
             elif is_folder:
                 yield from self._below(name, below, folder + name, at, root, depth)
-            elif name.endswith(SUFFIXES):
+            elif is_manifest(name):
                 yield from self._path(below, root, depth=depth)
             else:
                 yield from self._odd(name, below, at, root, depth)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     Conformed = tuple[Runtime | None, tuple[Diagnostic, ...]]
     Conform = Callable[[Document, str], Conformed]
+    Apart = Callable[[Document, Document], Diagnostic | None]
 
 DUPLICATE_RUNTIME: Final = Declaration("duplicate-runtime", ("read",), "Duplicate runtime name", own=True)
 
@@ -73,13 +74,19 @@ class Level:
         return self.entries
 
     @classmethod
-    def of(cls, name: str, documents: Iterable[Document], conform: Conform) -> tuple[Level, list[Diagnostic]]:
-        """Return a level of these runtimes, and an error for each duplicate name; the first runtime is kept."""
+    def of(
+        cls, name: str, documents: Iterable[Document], conform: Conform, apart: Apart | None = None
+    ) -> tuple[Level, list[Diagnostic]]:
+        """Return a level of these runtimes, and a diagnostic for each duplicate name; the first runtime is kept.
+
+        `apart` returns the diagnostic for a name that two kustomizations use, or None.
+        """
         level, found = cls(name, conform), []
         for document in documents:
             key = key_of(document)
             if key in level.entries:
-                found.append(_duplicate(document, level.entries[key].document))
+                first = level.entries[key].document
+                found.append((apart and apart(document, first)) or _duplicate(document, first))
             else:
                 level.entries[key] = Entry(document, name, conform)
         return level, found

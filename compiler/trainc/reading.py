@@ -6,21 +6,27 @@ Returns  TrainJobs, runtimes and documents of other kinds, with a diagnostic for
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Final
 
 from trainc import inputs
 from trainc.declarations import Declaration
-from trainc.diagnostics import Diagnostic, Document, ObjectId
+from trainc.diagnostics import Diagnostic, Document, ObjectId, Place
 from trainc.frontends import Role, sort
 from trainc.kubernetes.trees import forget, get, put
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from trainc.kustomizations import Kustomizations
+
     Reader = Callable[..., Iterable[inputs.File | Diagnostic]]
     """A function that yields the files of some paths: `inputs.read` from the disk, or one that reads a git commit."""
 
 YAML: Final = Declaration("yaml", ("read",), "Invalid YAML for Kubernetes")
+COMPILED: Final[tuple[Role, ...]] = ("job", "runtime")
+KUSTOMIZATION_NAMES: Final = ("ustomization.yaml", "ustomization.yml", "Kustomization")
+"""Suffixes that all file names of kustomize have: a cheap test for each file."""
 
 
 class Reading:
@@ -29,14 +35,23 @@ class Reading:
     Creating one starts a run: it clears the caches of earlier runs in this process.
     """
 
-    def __init__(self, files_of: Reader = inputs.read, *, namespace: str | None = None) -> None:
-        """Start a run; `namespace` becomes the namespace of TrainJobs and TrainingRuntimes that set none."""
+    def __init__(
+        self, files_of: Reader = inputs.read, *, namespace: str | None = None, compiled: Sequence[Role] = COMPILED
+    ) -> None:
+        """Start a run.
+
+        `namespace` becomes the namespace of TrainJobs and TrainingRuntimes that set none. `compiled` are the roles of
+        the documents that the run uses, which have notes about kustomizations.
+        """
         forget()
         self.files_of = files_of
         self.namespace = namespace
+        self.compiled = compiled
         self.documents: dict[Role, list[Document]] = {"job": [], "runtime": [], "other": []}
         self.diagnostics: list[Diagnostic] = []
         self.files = 0
+        self.kustomizations: Kustomizations | None = None
+        """The kustomizations among the files; None if there are none."""
 
     def gather(
         self,
@@ -53,15 +68,42 @@ class Reading:
                 self.diagnostics.append(file)
             else:
                 self.add(file)
+        self.settle()
 
     def add(self, file: inputs.File) -> None:
         """Read and sort the documents of one more file."""
         self.files += 1
+        of_kustomize = file.path.endswith(KUSTOMIZATION_NAMES)
         for document in documents_of(file):
             if isinstance(document, Diagnostic):
                 self.diagnostics.append(document)
-            else:
+            elif not (of_kustomize and self._take_kustomization(document, file)):
                 self.take(document)
+
+    def settle(self) -> None:
+        """Apply the kustomizations of the files that were added: leave out patches, and add the notes."""
+        if self.kustomizations is None:
+            return
+        is_part = self.kustomizations.is_part
+        documents, diagnostics = self.documents, self.diagnostics
+        patches = [document for role in self.compiled for document in documents[role] if is_part(document.file)]
+        for role, found in documents.items():
+            documents[role] = [document for document in found if not is_part(document.file)]
+        self.diagnostics = [each for each in diagnostics if not (_is_content(each) and is_part(_file(each)))]
+        used = [document for role in self.compiled for document in documents[role]]
+        self.diagnostics += self.kustomizations.notes(used, patches)
+
+    def _take_kustomization(self, document: Document, file: inputs.File) -> bool:
+        """Add a document of a file that may be a kustomization; return False for any other document."""
+        from trainc.kustomizations import Kustomizations, is_kustomization
+
+        if not is_kustomization(file.path):
+            return False
+        known = self.kustomizations or Kustomizations()
+        taken = known.take(document, file.revision)
+        if taken:
+            self.kustomizations = known
+        return taken or os.path.basename(file.path) == inputs.KUSTOMIZATION
 
     def take(self, document: Document) -> None:
         """Add one document, sorted by role."""
@@ -97,6 +139,17 @@ class Reading:
         if not isinstance(get(document.value, ("metadata",), {}), dict):
             return document
         return document._replace(value=put(document.value, ("metadata", "namespace"), self.namespace))
+
+
+def _file(diagnostic: Diagnostic) -> str:
+    """Return the file of a diagnostic's place; empty without one."""
+    place = diagnostic.place
+    return "" if place is None else place.document.file if isinstance(place, Place) else place.file
+
+
+def _is_content(diagnostic: Diagnostic) -> bool:
+    """Return whether a diagnostic is about a file's content, not about its path."""
+    return diagnostic.place is not None and diagnostic.id not in {inputs.UNREADABLE.id, inputs.LINK_OUT.id}
 
 
 def documents_of(file: inputs.File) -> Iterator[Document | Diagnostic]:

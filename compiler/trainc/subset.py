@@ -18,6 +18,7 @@ from trainc.compilation import Compilation, Options, compile_documents
 from trainc.confine import resolved, within
 from trainc.diagnostics import Diagnostic, ObjectId, Place
 from trainc.frontends import NOT_AN_OBJECT, sort
+from trainc.kustomizations import is_kustomization
 from trainc.reading import Reading, documents_of
 
 if TYPE_CHECKING:
@@ -57,9 +58,10 @@ def compile_subset(
     for file in _files((folder, *manifests), options):
         if isinstance(file, Diagnostic):
             read.diagnostics.append(file)
-        elif is_ours(file):
+        elif is_kustomization(file.path) or is_ours(file):
             read.add(file)
             asked_for += given(file.path)
+    read.settle()
     everything = len(manifests) < len(paths) or any(given(d.file) for d in read.documents["runtime"])
     # Who makes errors of warnings counts them, and that is done last.
     lenient = options._replace(settings=settings._replace(strict=""))

@@ -47,6 +47,13 @@ spec: {replicatedJobs: [{name: node, template: {spec: {template: {spec: {contain
 """
 CLAIM = "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {{name: {name}}}\n"
 CONFIG = "functionConfig:\n  apiVersion: trainc.dev/v1alpha1\n  kind: TrainJobCompiler\n  metadata: {name: compile}\n"
+KUSTOMIZE = {
+    "base/kustomization.yaml": "resources: [job.yaml]\n",
+    "base/job.yaml": JOB,
+    "overlays/prod/kustomization.yaml": "resources: [../../base]\npatches:\n- path: queue.yaml\n",
+    "overlays/prod/queue.yaml": f"{JOB.partition('spec')[0]}spec: {{suspend: true}}\n",
+}
+RENDERED = f"{JOB}  suspend: true\n"
 CONSOLES: dict[str, dict[str, str]] = {
     "annotations-too-big": {
         "job.yaml": JOB.replace("}", f", annotations: {{notebook: {'A' * 300_000}}}}}", 1),
@@ -74,6 +81,17 @@ CONSOLES: dict[str, dict[str, str]] = {
         "fixed.yaml": f"{LIST}{CONFIG}  spec: {{runtimes: [runtimes]}}\n",
         "runtimes/ours.yaml": "",
     },
+    "kustomize-base": KUSTOMIZE | {"../rendered/prod.yaml": RENDERED},
+    "kustomize-not-run": KUSTOMIZE | {"../rendered/prod.yaml": RENDERED},
+    "kustomize-overlays": {
+        f"overlays/{overlay}/{file}": text
+        for overlay in ("dev", "prod")
+        for file, text in {
+            "kustomization.yaml": f"namespace: {overlay}\nresources: [job.yaml]\n",
+            "job.yaml": JOB,
+        }.items()
+    },
+    "kustomize-patch": KUSTOMIZE | {"../rendered/prod.yaml": RENDERED},
     "link-out": {"jobs/finetune.yaml": JOB, "../elsewhere/defaults.yaml": JOB.replace("finetune", "evaluate")},
     "mixed-side": {"before/finetune.yaml": JOB, "work/jobs/finetune.yaml": JOB, "work/rendered/finetune.yaml": JOBSET},
     "nothing-to-compare": {

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.confine import within
 from trainc.declarations import Declaration
-from trainc.inputs import DEEPEST, SUFFIXES
+from trainc.inputs import DEEPEST, is_manifest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -97,7 +97,7 @@ def _files(folder: str, real: str, root: str, seen: set[str], depth: int) -> Ite
             if depth < DEEPEST:
                 seen.add(below)
                 yield from _files(prefix + entry.name, below, root, seen, depth + 1)
-        elif type == "file" and entry.name.endswith(SUFFIXES):
+        elif type == "file" and is_manifest(entry.name):
             seen.add(below)
             yield prefix + entry.name
 

@@ -121,12 +121,14 @@ def nothing(result: Compilation) -> Diagnostic:
     from trainc.diagnostics import Diagnostic
     from trainc.plural import plural
 
+    help = "pass the folder that contains them, or check only runtimes with `trainc validate`"
+    if result.kustomizations is not None:
+        from trainc.kustomizations import command
+
+        help = f"pass the folder that contains them, or compile a kustomization: {command(result.kustomizations)}"
     others = options.not_compiled(result)
-    return Diagnostic.of(
-        NO_TRAINJOB,
-        f"no TrainJob in the given paths ({plural(result.files, 'file')} read)" + (f"; {others}" if others else ""),
-        "pass the folder that contains them, or check only runtimes with `trainc validate`",
-    )
+    message = f"no TrainJob in the given paths ({plural(result.files, 'file')} read)"
+    return Diagnostic.of(NO_TRAINJOB, message + (f"; {others}" if others else ""), help)
 
 
 def _report(reports: tuple[tuple[str, str], ...], result: Compilation, note: str = "") -> None:

@@ -12,7 +12,7 @@ from trainc.declarations import PHASES
 from trainc.diagnostics import Location, Place
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from trainc.diagnostics import Checked, Diagnostic, Related
 
@@ -51,12 +51,28 @@ def load(format: str) -> Report:
 
 def in_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     """Return diagnostics sorted by file, line and column, with their places located and secret values masked."""
-    located = [d._replace(place=d.locate(), related=tuple(_located(r) for r in d.related)) for d in diagnostics]
-    if not located:
+    found = list(diagnostics)
+    if not found:
         return []
+    from trainc.source import origins
+
+    located = [
+        d._replace(place=d.locate(), related=tuple(_located(r) for r in _with_origins(d, origins.related)))
+        for d in found
+    ]
     from trainc.source.messages import without_secrets
 
     return sorted(map(without_secrets, located), key=sort_key)
+
+
+def _with_origins(
+    diagnostic: Diagnostic, origin: Callable[[Place | Location | None], tuple[Related, ...]]
+) -> Iterator[Related]:
+    """Yield the related places, and the origin of each document whose annotations name it."""
+    yield from origin(diagnostic.place)
+    for related in diagnostic.related:
+        yield related
+        yield from origin(related.place)
 
 
 def _located(related: Related) -> Related:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from trainc import inputs
 from trainc.confine import within
-from trainc.inputs import DEEPEST, LARGEST_FILE, LINK_OUT, SETTINGS, SUFFIXES, File, fault
+from trainc.inputs import DEEPEST, LARGEST_FILE, LINK_OUT, SETTINGS, File, fault, is_manifest
 from trainc.listings import LISTING, MARK_BYTES, outputs_of
 from trainc.review.revisions import FOLDER, LINK, MODULE, Commit, Entry, LinkOutError
 
@@ -65,7 +65,7 @@ def read(
         elif each.listed and contents.get(each.entry.object, b"").startswith(MARK_BYTES):
             continue
         elif each.entry.object in contents:
-            yield File(commit.named(each.path), contents[each.entry.object])
+            yield File(commit.named(each.path), contents[each.entry.object], commit.named(""))
         else:
             size = f"{each.entry.size >> 20} MiB"
             yield fault(commit.named(each.path), f"is {size}, more than the limit of 256 MiB", "split it")
@@ -126,7 +126,7 @@ class Walk:
             self._note_outputs(real)
         for name in names:
             below = f"{path}/{name}" if path else name
-            if not name.startswith(".") and (name.endswith(SUFFIXES) or self._is_folder(below)):
+            if not name.startswith(".") and (is_manifest(name) or self._is_folder(below)):
                 found += self.path(below, depth=depth)
         return found
 

@@ -106,6 +106,7 @@ def upgrade(
         else:
             read.add(file)
             texts[file.path] = file
+    read.settle()
     options = Options(runtimes=runtimes, settings=settings)
     before = compile_documents(read, options)
     compiled = {(job.namespace, job.name): job.objects for job in before.jobs}
