@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from trainc.kubernetes.trees import Tree
-    from trainc.reading import Reader
+    from trainc.reading import Others, Reader
     from trainc.tracing import Trace
 
 
@@ -53,6 +53,8 @@ class Options(NamedTuple):
     """How the objects are applied to a cluster that may hold older ones."""
     root: str | None = None
     """The folder that no link may lead out of; by default each path's git root, or its folder outside of git."""
+    others: Others = "read"
+    """How to treat files in folders that contain no TrainJob and no runtime."""
 
 
 class Compiled(NamedTuple):
@@ -83,6 +85,8 @@ class Compilation(NamedTuple):
     """The number of runtimes in the given paths."""
     files: int = 0
     """The number of files read."""
+    skipped: tuple[str, ...] = ()
+    """The files in folders that were skipped, because they contain no TrainJob and no runtime."""
     diagnostics: tuple[Diagnostic, ...] = ()
     checked: tuple[Checked, ...] = ()
     """The TrainJobs in the order of (namespace, name), then the runtimes of the given paths in file order."""
@@ -148,13 +152,14 @@ def compile_paths(paths: Iterable[str], options: Options) -> Compilation:
 
 def read(paths: Iterable[str], options: Options, files_of: Reader = inputs.read) -> Reading:
     """Read the documents of some paths and sort them by role."""
-    reading = Reading(files_of, namespace=options.namespace)
+    reading = Reading(files_of, namespace=options.namespace, others=options.others)
     reading.gather(
         paths,
         skip=options.skip,
         settings=options.settings.file,
         root=options.root,
         follow_links=options.settings.follow_links,
+        exclude=options.settings.exclude,
     )
     return reading
 
@@ -188,6 +193,7 @@ def compile_documents(reading: Reading, options: Options) -> Compilation:
         others=tuple(reading.documents["other"]),
         runtimes=len(reading.documents["runtime"]),
         files=reading.files,
+        skipped=tuple(dict.fromkeys((*(file.path for file in reading.skipped), *searched.skipped))),
         checked=tuple(_checked(plans, reading.documents["runtime"])),
         strict=options.settings.strict,
     ).saying(_collapsed(found))
@@ -263,17 +269,19 @@ def library(
     )
     levels: list[Level] = []
     found: list[Diagnostic] = []
+    skipped: list[str] = []
     if given is not None:
         level, duplicate_runtimes = Level.of("the given paths", given, conform)
         found += duplicate_runtimes
         levels.append(level)
     for path in options.runtimes:
-        plain = DEFAULT._replace(follow_links=options.settings.follow_links)
+        plain = DEFAULT._replace(follow_links=options.settings.follow_links, exclude=options.settings.exclude)
         more = read([path], options._replace(settings=plain), files_of)
         level, duplicate_runtimes = Level.of(names.runtimes.format(path), more.documents["runtime"], conform)
         found += [*more.diagnostics, *duplicate_runtimes]
         levels.append(level)
-    return Library((*levels, BuiltIn(conform)), names), found
+        skipped += (file.path for file in more.skipped)
+    return Library((*levels, BuiltIn(conform)), names, tuple(skipped)), found
 
 
 def _plans(jobs: list[Document], library: Library, options: Options, found: list[Diagnostic]) -> list[Plan]:

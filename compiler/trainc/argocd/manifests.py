@@ -15,7 +15,7 @@ from trainc import settings
 from trainc.argocd.environment import CHECKED, is_older
 from trainc.argocd.files import too_many
 from trainc.argocd.parameters import wanted
-from trainc.compilation import NO_TRAINJOB, Compilation, compile, duplicates
+from trainc.compilation import NO_TRAINJOB, Compilation, Options, compile_paths, duplicates
 from trainc.delivery import Delivery
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place
 from trainc.emit import yaml
@@ -56,11 +56,11 @@ def generate(environment: Environment) -> Answer:
     requested, faults = wanted(environment)
     if faults:
         return Answer(Compilation(diagnostics=faults), notes=notes)
-    if (too_large := too_many((os.curdir, *requested.runtimes), environment.root)) is not None:
-        return Answer(Compilation(diagnostics=(too_large,)), notes=notes)
     found = settings.of((os.curdir,), root=environment.root)
-    result = compile(
-        (os.curdir,),
+    paths = (os.curdir, *requested.runtimes)
+    if (too_large := too_many(paths, environment.root, exclude=found.exclude)) is not None:
+        return Answer(Compilation(diagnostics=(too_large,)), notes=notes)
+    run = Options(
         runtimes=requested.runtimes,
         only=requested.only,
         namespace=environment.namespace,
@@ -71,7 +71,9 @@ def generate(environment: Environment) -> Answer:
         ),
         delivery=Delivery(requested.name_suffix_hash, requested.argocd_replace, requested.suspend),
         root=environment.root,
+        others="require",
     )
+    result = compile_paths((os.curdir,), run)
     others = tuple(other for other in result.others if os.path.basename(other.file) not in OF_KUSTOMIZE)
     result = result.saying(diagnostic for document in others for diagnostic in _no_object(document))
     result = result.saying(duplicates(result, others))

@@ -30,24 +30,23 @@ Examples:
 @options.paths
 @options.runtimes
 @options.namespace
-@options.follow_links
-@options.field_validation
+@options.reading
 def command(
     job: str,
     paths: tuple[str, ...],
     runtimes: tuple[str, ...],
     namespace: str | None,
     settings: Settings,
-    follow_links: bool,
 ) -> int:
     """Print every Secret that the pods of TrainJob JOB wait for, with new random keys.
 
     JOB is the name of a TrainJob in PATH (files, folders or -; default: the current folder).
     """
-    from trainc.compilation import compile
+    from trainc.compilation import Options, compile_paths
 
-    settings = settings._replace(follow_links=follow_links)
-    result = compile(paths or (".",), runtimes=runtimes, only=job, namespace=namespace, settings=settings)
+    run = Options(runtimes, job, namespace, settings=settings, others="skip")
+    result = compile_paths(paths or (".",), run)
+    options.report_skipped(result.skipped, verbose=settings.verbose)
     # The note secret-expected recommends this very command.
     result = result._replace(diagnostics=tuple(d for d in result.diagnostics if d.id != "secret-expected"))
     _report(result)
