@@ -122,7 +122,7 @@ class Compilation(NamedTuple):
         return self._replace(diagnostics=self.diagnostics + strictly(more), raised=raised)
 
 
-def compile(
+def compile(  # noqa: PLR0913 (one argument per option)
     paths: Sequence[str] = (".",),
     *,
     runtimes: Sequence[str] = (),
@@ -132,17 +132,18 @@ def compile(
     settings: Settings = DEFAULT,
     delivery: Delivery = PLAIN,
     root: str | None = None,
+    others: Others = "read",
 ) -> Compilation:
     """Compile every TrainJob found in `paths`.
 
     Args:
         paths: files, folders (read recursively), or `-` for standard input.
-        runtimes, only, namespace, skip, settings, delivery, root: the fields of `Options`.
+        runtimes, only, namespace, skip, settings, delivery, root, others: the fields of `Options`.
 
     Returns:
         The objects, and the diagnostics of all stages. Errors in the input are diagnostics, never exceptions.
     """
-    return compile_paths(paths, Options(runtimes, only, namespace, skip, settings, delivery, root))
+    return compile_paths(paths, Options(runtimes, only, namespace, skip, settings, delivery, root, others))
 
 
 def compile_paths(paths: Iterable[str], options: Options) -> Compilation:

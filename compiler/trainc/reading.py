@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     """A function that yields the files of some paths: `inputs.read` from the disk, or one that reads a git commit."""
 
 Others = Literal["skip", "read", "require"]
-"""How to treat a file in a folder that contains no TrainJob and no runtime (`trainc.foreign`): skip it without parsing it;
-parse it, and skip it if it cannot be read; or require that it can be read."""
+"""How to treat a file in a folder that contains no TrainJob and no runtime (`trainc.foreign`): skip it without parsing
+it; parse it, and skip it if it cannot be read; or require that it can be read."""
+
 _GROUP: Final = OLD_GROUP.encode()
 """Most of our files mention it, so that `trainc.foreign` need not be imported."""
 

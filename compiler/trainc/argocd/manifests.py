@@ -15,7 +15,7 @@ from trainc import settings
 from trainc.argocd.environment import CHECKED, is_older
 from trainc.argocd.files import too_many
 from trainc.argocd.parameters import wanted
-from trainc.compilation import NO_TRAINJOB, Compilation, Options, compile_paths, duplicates
+from trainc.compilation import NO_TRAINJOB, Compilation, compile, duplicates
 from trainc.delivery import Delivery
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place
 from trainc.emit import yaml
@@ -60,7 +60,8 @@ def generate(environment: Environment) -> Answer:
     paths = (os.curdir, *requested.runtimes)
     if (too_large := too_many(paths, environment.root, exclude=found.exclude)) is not None:
         return Answer(Compilation(diagnostics=(too_large,)), notes=notes)
-    run = Options(
+    result = compile(
+        (os.curdir,),
         runtimes=requested.runtimes,
         only=requested.only,
         namespace=environment.namespace,
@@ -73,7 +74,6 @@ def generate(environment: Environment) -> Answer:
         root=environment.root,
         others="require",
     )
-    result = compile_paths((os.curdir,), run)
     others = tuple(other for other in result.others if os.path.basename(other.file) not in OF_KUSTOMIZE)
     result = result.saying(diagnostic for document in others for diagnostic in _no_object(document))
     result = result.saying(duplicates(result, others))

@@ -60,11 +60,12 @@ def build(  # noqa: PLR0913, PLR0917 (one argument per option)
 
         carries = "the diff" if check else "the manifests" if folder is None else ""
         reporting.check(reports, inputs=(*paths, *runtimes), stdout=carries)
-    from trainc.compilation import Options, compile_paths, duplicates
+    from trainc.compilation import compile, duplicates
 
     paths = paths or (".",)
     written = (*(file for _, file in reports), *([folder] if folder else []))
-    run = Options(
+    result = compile(
+        paths,
         runtimes=runtimes,
         only=only,
         namespace=namespace,
@@ -73,7 +74,6 @@ def build(  # noqa: PLR0913, PLR0917 (one argument per option)
         delivery=delivery,
         others="require" if passthrough else "skip",
     )
-    result = compile_paths(paths, run)
     options.report_skipped(result.skipped, verbose=settings.verbose)
     result = result.saying(duplicates(result, result.others if passthrough else ()))
     report = partial(_report, reports)

@@ -85,10 +85,17 @@ def command(  # noqa: PLR0913, PLR0917 (one argument per option)
     if patches and (selector is not None or form == "text"):
         other = "--format text" if selector is None else "FIELD"
         raise click.UsageError(f"--patches cannot be combined with {other}: it prints whole stages as JSON.")
-    from trainc.compilation import Options, compile_paths
+    from trainc.compilation import compile
 
-    run = Options(runtimes, only, namespace, settings=settings, delivery=delivery, others="skip")
-    result = compile_paths(paths, run)
+    result = compile(
+        paths,
+        runtimes=runtimes,
+        only=only,
+        namespace=namespace,
+        settings=settings,
+        delivery=delivery,
+        others="skip",
+    )
     options.report_skipped(result.skipped, verbose=settings.verbose)
     if not result.failed and not result.jobs:
         from trainc.cli.build import nothing

@@ -42,10 +42,11 @@ def command(
 
     JOB is the name of a TrainJob in PATH (files, folders or -; default: the current folder).
     """
-    from trainc.compilation import Options, compile_paths
+    from trainc.compilation import compile
 
-    run = Options(runtimes, job, namespace, settings=settings, others="skip")
-    result = compile_paths(paths or (".",), run)
+    result = compile(
+        paths or (".",), runtimes=runtimes, only=job, namespace=namespace, settings=settings, others="skip"
+    )
     options.report_skipped(result.skipped, verbose=settings.verbose)
     # The note secret-expected recommends this very command.
     result = result._replace(diagnostics=tuple(d for d in result.diagnostics if d.id != "secret-expected"))

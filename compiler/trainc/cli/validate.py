@@ -59,8 +59,14 @@ def validate(  # noqa: PLR0913, PLR0917 (one argument per option)
     from trainc.reports import load
 
     written, settings = tuple(file for _, file in reports), settings._replace(all_rules=True)
-    run = Options(runtimes=runtimes, namespace=namespace, skip=written, settings=settings, delivery=delivery)
-    run = run._replace(others="skip")
+    run = Options(
+        runtimes=runtimes,
+        namespace=namespace,
+        skip=written,
+        settings=settings,
+        delivery=delivery,
+        others="skip",
+    )
     if among is None:
         result = compile_paths(paths or (".",), run)
     else:
