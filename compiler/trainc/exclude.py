@@ -2,19 +2,13 @@
 
 Reads    the patterns with the folder that they are relative to, and the paths of a walk.
 Returns  whether an entry of a folder is left out, and a diagnostic for patterns that leave nothing.
-Source   gitignore(5), by the library pathspec. Its regular expressions are rewritten so that their time is bounded: the
-         patterns of a repository are untrusted.
 """
 
 from __future__ import annotations
 
 import os
-import re
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
-
-from pathspec import GitIgnoreSpec
-from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
+from typing import TYPE_CHECKING, Final
 
 from trainc.confine import within
 from trainc.declarations import Declaration
@@ -24,16 +18,13 @@ from trainc.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from pathspec import GitIgnoreSpec
+
 EXCLUDE_PATTERN: Final = Declaration("exclude-pattern", ("read",), "Invalid exclude pattern", own=True)
 ALL_EXCLUDED: Final = Declaration("all-excluded", ("read",), "Exclude patterns that leave no file", own=True)
 
 KEY: Final = "exclude"
-MOST_STARS: Final = 2
-"""The maximum number of `**` between other segments: the time of a match grows with this power of the path's length."""
-_STAR: Final = r"\[\^/\]\*"
-_CHARACTER: Final = r"(?:\\.|\[(?!\^/\][*+])(?:\\.|[^\]\\])+\]|[^\\\[/()|$^])"
-_STAR_BEFORE_STAR: Final = re.compile(rf"{_STAR}({_CHARACTER}*)(?={_STAR})")
-_STARS: Final = "(?:/.+)?/"
+"""The key in trainc.yaml."""
 
 
 class Patterns(NamedTuple):
@@ -46,20 +37,6 @@ class Patterns(NamedTuple):
     """The trainc.yaml that has them; None for `--exclude`."""
 
 
-class _Pattern(GitIgnoreSpecPattern):
-    """A pattern that matches the same paths as pathspec's, in linear time for each segment.
-
-    Between two `*` of a segment, the first match of the text is as good as any later one, so that there is no reason to
-    try the others.
-    """
-
-    @classmethod
-    def pattern_to_regex(cls, pattern: Any) -> tuple[Any, bool | None]:
-        """Return a pattern's regular expression, and whether it excludes."""
-        regex, include = super().pattern_to_regex(pattern)
-        return (None if regex is None else _STAR_BEFORE_STAR.sub(r"(?>[^/]*?\1)", regex)), include
-
-
 class _List:
     """One list of patterns."""
 
@@ -69,7 +46,9 @@ class _List:
     @cached_property
     def spec(self) -> GitIgnoreSpec:
         """The compiled patterns."""
-        return GitIgnoreSpec.from_lines(self.given.lines, pattern_factory=_Pattern)
+        from trainc import gitignore
+
+        return gitignore.spec(self.given.lines)
 
     def match(self, full: str, *, is_folder: bool) -> int | None:
         """Return the index of the pattern that excludes an absolute path; None if no pattern does."""
@@ -116,6 +95,8 @@ class Excluded:
 def faults(given: Patterns) -> Iterator[Diagnostic]:
     """Yield an error for each invalid pattern of a trainc.yaml."""
     assert given.document is not None  # those of the command line are usage errors
+    from trainc.gitignore import reason
+
     for index, line in enumerate(given.lines):
         if why := reason(line):
             yield Diagnostic.of(
@@ -125,21 +106,3 @@ def faults(given: Patterns) -> Iterator[Diagnostic]:
                 field=f"{KEY}[{index}]",
                 place=Place(document=given.document, path=(KEY, index)),
             )
-
-
-def reason(line: str) -> str:
-    """Return why a line is not a valid pattern; empty if it is valid.
-
-    >>> reason("vendor/"), reason("!"), reason("[z-a]")
-    ('', 'is not a valid .gitignore pattern', 'is not a valid .gitignore pattern')
-    """
-    invalid = "is not a valid .gitignore pattern"
-    try:
-        patterns = GitIgnoreSpec.from_lines((line,), pattern_factory=_Pattern).patterns
-    except (ValueError, re.error):
-        return invalid
-    if not patterns or patterns[0].include is None:
-        # git ignores a blank line, a comment, a slash and an unclosed bracket; in a list of patterns it is a mistake.
-        return "matches nothing" if not line.strip("/ ") or line.startswith("#") else invalid
-    regex = _Pattern.pattern_to_regex(line)[0] or ""
-    return f"has more than {MOST_STARS} `/**/`" if regex.count(_STARS) > MOST_STARS else ""

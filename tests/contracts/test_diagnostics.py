@@ -48,6 +48,7 @@ spec: {replicatedJobs: [{name: node, template: {spec: {template: {spec: {contain
 CLAIM = "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {{name: {name}}}\n"
 CONFIG = "functionConfig:\n  apiVersion: trainc.dev/v1alpha1\n  kind: TrainJobCompiler\n  metadata: {name: compile}\n"
 CONSOLES: dict[str, dict[str, str]] = {
+    "all-excluded": {"trainc.yaml": 'exclude: ["*.yaml"]\n', "jobs/finetune.yaml": JOB},
     "annotations-too-big": {
         "job.yaml": JOB.replace("}", f", annotations: {{notebook: {'A' * 300_000}}}}}", 1),
         "fixed.yaml": JOB,
@@ -67,6 +68,7 @@ CONSOLES: dict[str, dict[str, str]] = {
         + "".join(f"    - {{name: PART_{part}, value: {'A' * 110_000}}}\n" for part in range(16)),
         "fixed.yaml": JOB,
     },
+    "exclude-pattern": {"trainc.yaml": 'exclude: [charts/, "[a-"]\n', "finetune.yaml": JOB},
     "field-not-found": {"jobs/finetune.yaml": f"{JOB}  trainer: {{numNodes: 4}}\n"},
     "duplicate-object": {"before.yaml": JOBSET, "after/finetune.yaml": JOBSET, "after/old.yaml": JOBSET},
     "function-config": {

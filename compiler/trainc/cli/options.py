@@ -248,7 +248,8 @@ def patterns(lines: tuple[str, ...]) -> tuple[Patterns, ...]:
     """Return the patterns of `--exclude`, relative to the current folder. Raise UsageError if one is invalid."""
     if not lines:
         return ()
-    from trainc.exclude import Patterns, reason
+    from trainc.exclude import Patterns
+    from trainc.gitignore import reason
 
     for line in lines:
         if why := reason(line):
