@@ -18,7 +18,7 @@ from trainc.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pathspec import GitIgnoreSpec
+    from trainc.gitignore import Gitignore
 
 EXCLUDE_PATTERN: Final = Declaration("exclude-pattern", ("read",), "Invalid exclude pattern", own=True)
 ALL_EXCLUDED: Final = Declaration("all-excluded", ("read",), "Exclude patterns that leave no file", own=True)
@@ -44,20 +44,18 @@ class _List:
         self.given = given
 
     @cached_property
-    def spec(self) -> GitIgnoreSpec:
+    def patterns(self) -> Gitignore:
         """The compiled patterns."""
-        from trainc import gitignore
+        from trainc.gitignore import Gitignore
 
-        return gitignore.spec(self.given.lines)
+        return Gitignore(self.given.lines)
 
     def match(self, full: str, *, is_folder: bool) -> int | None:
         """Return the index of the pattern that excludes an absolute path; None if no pattern does."""
         folder = self.given.folder
         if full == folder or not within(full, folder):
             return None
-        path = full[len(folder) :].lstrip(os.sep)
-        found = self.spec.check_file(f"{path}/" if is_folder else path)
-        return found.index if found.include else None
+        return self.patterns.match(full[len(folder) :].lstrip(os.sep), is_folder=is_folder)
 
 
 class Excluded:
