@@ -15,9 +15,7 @@ from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-MOST_NEGATED: Final = re.compile(r"(?<!\\)\[\^(?!/\])")
-"""The start of a set such as `[!a]`: as in git, it does not match a slash."""
-_STARS: Final = 2
+MOST_STARS: Final = 2
 """The maximum number of `**` between other segments: the time of a match grows with this power of the path's length."""
 ENDS_ENTRY: Final = "ps_d"
 """The name of pathspec's group for the slash that ends a folder's name."""
