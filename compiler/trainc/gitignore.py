@@ -37,7 +37,8 @@ class Pattern(GitIgnoreSpecPattern):
     @classmethod
     def pattern_to_regex(cls, pattern: Any) -> tuple[Any, bool | None]:
         """Return a pattern's regular expression, and whether it excludes."""
-        regex, include = super().pattern_to_regex(pattern)
+        # pathspec reads `a/**/` as `a/`; in git it matches each folder below a.
+        regex, include = super().pattern_to_regex(f"{pattern}*/" if pattern.endswith("/**/") else pattern)
         if regex is not None:
             regex = _STAR_BEFORE_STAR.sub(r"(?>[^/]*?\1)", _NEGATED.sub("[^/", regex))
         return regex, include

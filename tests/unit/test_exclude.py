@@ -244,6 +244,7 @@ NAMES = ("a", "b", "ab", "bab", "a/a", "a/b", "b/a/b", "ab/b", "b/aab/a", "bb/a/
 
 
 @given(st.lists(PATTERN, min_size=1, max_size=4))
+@example(["?/**/", "ab/**", "!**/b"])
 @example(["*", "!b/", "!b/a/", "!/b/a/b"])
 @settings(max_examples=100, deadline=None, derandomize=True)
 def test_the_patterns_match_what_git_ignores(tmp_path_factory: pytest.TempPathFactory, patterns: list[str]) -> None:
