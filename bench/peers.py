@@ -51,10 +51,10 @@ MARK: Final = Job(
 """A job with a unique value for each field, to find the values in its JobSet."""
 
 
-def printed(command: Sequence[str]) -> str:
-    """Return a command's output; raise SystemExit with its errors if it fails or writes to standard error."""
+def printed(command: Sequence[str], *, reported: str = "") -> str:
+    """Return a command's output; raise SystemExit if it fails or writes anything but `reported` to standard error."""
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode or done.stderr:
+    if done.returncode or done.stderr != reported:
         raise SystemExit(f"{' '.join(command)}: exit {done.returncode}\n{done.stderr}")
     return done.stdout
 

@@ -37,6 +37,7 @@ MODULES: Final = (
     "trainc.checks.trainjob",
     "trainc.cli.explain",
     "trainc.compilation",
+    "trainc.exclude",
     "trainc.frameworks",
     "trainc.frameworks.flux",
     "trainc.frameworks.mpi",

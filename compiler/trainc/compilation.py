@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree
     from trainc.kustomizations import Kustomizations
     from trainc.library import Apart
-    from trainc.reading import Reader
+    from trainc.reading import Others, Reader
     from trainc.tracing import Trace
 
 
@@ -57,6 +57,8 @@ class Options(NamedTuple):
     """How the objects are applied to a cluster that may hold older ones."""
     root: str | None = None
     """The folder that no link may lead out of; by default each path's git root, or its folder outside of git."""
+    others: Others = "read"
+    """How to treat files in folders that contain no TrainJob and no runtime."""
     check_only: bool = False
     """Whether nothing is written, so that the TrainJobs of several kustomizations may have the same name."""
 
@@ -91,6 +93,8 @@ class Compilation(NamedTuple):
     """The number of files read."""
     kustomizations: Kustomizations | None = None
     """The kustomizations among the files; None if there are none."""
+    skipped: tuple[str, ...] = ()
+    """The files in folders that were skipped, because they contain no TrainJob and no runtime."""
     diagnostics: tuple[Diagnostic, ...] = ()
     checked: tuple[Checked, ...] = ()
     """The TrainJobs in the order of (namespace, name), then the runtimes of the given paths in file order."""
@@ -126,7 +130,7 @@ class Compilation(NamedTuple):
         return self._replace(diagnostics=self.diagnostics + strictly(more), raised=raised)
 
 
-def compile(
+def compile(  # noqa: PLR0913 (one argument per option)
     paths: Sequence[str] = (".",),
     *,
     runtimes: Sequence[str] = (),
@@ -136,17 +140,18 @@ def compile(
     settings: Settings = DEFAULT,
     delivery: Delivery = PLAIN,
     root: str | None = None,
+    others: Others = "read",
 ) -> Compilation:
     """Compile every TrainJob found in `paths`.
 
     Args:
         paths: files, folders (read recursively), or `-` for standard input.
-        runtimes, only, namespace, skip, settings, delivery, root: the fields of `Options`.
+        runtimes, only, namespace, skip, settings, delivery, root, others: the fields of `Options`.
 
     Returns:
         The objects, and the diagnostics of all stages. Errors in the input are diagnostics, never exceptions.
     """
-    return compile_paths(paths, Options(runtimes, only, namespace, skip, settings, delivery, root))
+    return compile_paths(paths, Options(runtimes, only, namespace, skip, settings, delivery, root, others))
 
 
 def compile_paths(paths: Iterable[str], options: Options) -> Compilation:
@@ -158,13 +163,14 @@ def read(
     paths: Iterable[str], options: Options, files_of: Reader = inputs.read, *, compiled: Sequence[Role] = COMPILED
 ) -> Reading:
     """Read the documents of some paths and sort them by role."""
-    reading = Reading(files_of, namespace=options.namespace, compiled=compiled)
+    reading = Reading(files_of, namespace=options.namespace, others=options.others, compiled=compiled)
     reading.gather(
         paths,
         skip=options.skip,
         settings=options.settings.file,
         root=options.root,
         follow_links=options.settings.follow_links,
+        exclude=options.settings.exclude,
     )
     return reading
 
@@ -201,6 +207,7 @@ def compile_documents(reading: Reading, options: Options) -> Compilation:
         runtimes=len(reading.documents["runtime"]),
         files=reading.files,
         kustomizations=reading.kustomizations,
+        skipped=tuple(dict.fromkeys((*(file.path for file in reading.skipped), *searched.skipped))),
         checked=tuple(_checked(plans, reading.documents["runtime"])),
         strict=options.settings.strict,
     ).saying(_collapsed(found))
@@ -290,19 +297,21 @@ def library(
     )
     levels: list[Level] = []
     found: list[Diagnostic] = []
+    skipped: list[str] = []
     if given is not None:
         level, duplicate_runtimes = Level.of("the given paths", given, conform, apart)
         found += duplicate_runtimes
         levels.append(level)
     for path in options.runtimes:
-        plain = DEFAULT._replace(follow_links=options.settings.follow_links)
+        plain = DEFAULT._replace(follow_links=options.settings.follow_links, exclude=options.settings.exclude)
         more = read([path], options._replace(settings=plain), files_of, compiled=("runtime",))
         level, duplicate_runtimes = Level.of(
             names.runtimes.format(path), more.documents["runtime"], conform, _apart(more.kustomizations, options)
         )
         found += [*more.diagnostics, *duplicate_runtimes]
         levels.append(level)
-    return Library((*levels, BuiltIn(conform)), names), found
+        skipped += (file.path for file in more.skipped)
+    return Library((*levels, BuiltIn(conform)), names, tuple(skipped)), found
 
 
 def _plans(

@@ -136,6 +136,8 @@ class Library(NamedTuple):
 
     levels: tuple[Level, ...]
     option_names: OptionNames = FLAGS
+    skipped: tuple[str, ...] = ()
+    """The files in the searched paths that were skipped."""
 
     def find(self, kind: str, namespace: str, name: str) -> Entry | None:
         """Return the first runtime of that kind and name.

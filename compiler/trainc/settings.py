@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from trainc.declarations import Severity
     from trainc.diagnostics import Diagnostic, Document
+    from trainc.exclude import Patterns
     from trainc.kubernetes.violations import FieldValidation, Violation
 
 SCHEMA: Final = ("Settings", "trainc")
@@ -49,8 +50,12 @@ class Settings(NamedTuple):
     """The document of that file, valid or not."""
     diagnostics: tuple[Diagnostic, ...] = ()
     """The faults of the file."""
+    exclude: tuple[Patterns, ...] = ()
+    """The patterns of files and folders that are not read."""
     follow_links: bool = False
     """Whether links may lead out of the root; only the command line sets it."""
+    verbose: bool = False
+    """Whether to list the skipped files; only the command line sets it."""
 
     @property
     def quiet(self) -> frozenset[str]:
@@ -110,11 +115,11 @@ def read(path: str, *, root: str | None = None, follow_links: bool = False) -> S
     file = inputs.settings(path, root=root, follow_links=follow_links)
     if isinstance(file, Diagnostic):
         return Settings(diagnostics=(file,))
-    return of_file(file)._replace(file=resolved(path))
+    return of_file(file, os.path.dirname(os.path.abspath(path)))._replace(file=resolved(path))
 
 
-def of_file(file: inputs.File) -> Settings:
-    """Return the settings of a file that is already read."""
+def of_file(file: inputs.File, folder: str) -> Settings:
+    """Return the settings of a file that is already read; its exclude patterns are relative to an absolute folder."""
     from trainc.diagnostics import Diagnostic
     from trainc.reading import documents_of
 
@@ -126,10 +131,10 @@ def of_file(file: inputs.File) -> Settings:
         faults.append(fault(file.path, message, "keep one document"))
     if faults or not documents:
         return Settings(diagnostics=tuple(faults))
-    return _of_document(documents[0])
+    return _of_document(documents[0], folder)
 
 
-def _of_document(document: Document) -> Settings:
+def _of_document(document: Document, folder: str) -> Settings:
     """Validate a document against the schema and return its settings."""
     from trainc.diagnostics import failed
     from trainc.kubernetes.structural import load
@@ -145,11 +150,19 @@ def _of_document(document: Document) -> Settings:
 
         project = Project(document=document, value={"accelerators": accelerators})
         found += tuple(_faults(document, violations(accelerators), "error"))
+    exclude: tuple[Patterns, ...] = ()
+    if lines := admitted.value.get("exclude"):
+        from trainc.exclude import Patterns, faults
+
+        exclude = (Patterns(folder, tuple(lines), document),)
+        if wrong := tuple(faults(exclude[0])):
+            return Settings(document=document, diagnostics=(*found, *wrong))
     return Settings(
         disable=frozenset(lint.get("disable") or ()),
         strict=f"lint.strict in {document.file}" if lint.get("strict") else "",
         field_validation=admitted.value.get("fieldValidation", DEFAULT.field_validation),
         project=project,
+        exclude=exclude,
         document=document,
         diagnostics=found,
     )

@@ -55,6 +55,7 @@ KUSTOMIZE = {
 }
 RENDERED = f"{JOB}  suspend: true\n"
 CONSOLES: dict[str, dict[str, str]] = {
+    "all-excluded": {"trainc.yaml": 'exclude: ["*.yaml"]\n', "jobs/finetune.yaml": JOB},
     "annotations-too-big": {
         "job.yaml": JOB.replace("}", f", annotations: {{notebook: {'A' * 300_000}}}}}", 1),
         "fixed.yaml": JOB,
@@ -74,6 +75,7 @@ CONSOLES: dict[str, dict[str, str]] = {
         + "".join(f"    - {{name: PART_{part}, value: {'A' * 110_000}}}\n" for part in range(16)),
         "fixed.yaml": JOB,
     },
+    "exclude-pattern": {"trainc.yaml": 'exclude: [charts/, "[a-"]\n', "finetune.yaml": JOB},
     "field-not-found": {"jobs/finetune.yaml": f"{JOB}  trainer: {{numNodes: 4}}\n"},
     "duplicate-object": {"before.yaml": JOBSET, "after/finetune.yaml": JOBSET, "after/old.yaml": JOBSET},
     "function-config": {

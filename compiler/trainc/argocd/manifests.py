@@ -62,9 +62,10 @@ def generate(environment: Environment) -> Answer:
     requested, faults = wanted(environment)
     if faults:
         return Answer(Compilation(diagnostics=faults), notes=notes)
-    if (too_large := too_many((os.curdir, *requested.runtimes), environment.root)) is not None:
-        return Answer(Compilation(diagnostics=(too_large,)), notes=notes)
     found = settings.of((os.curdir,), root=environment.root)
+    paths = (os.curdir, *requested.runtimes)
+    if (too_large := too_many(paths, environment.root, exclude=found.exclude)) is not None:
+        return Answer(Compilation(diagnostics=(too_large,)), notes=notes)
     result = compile(
         (os.curdir,),
         runtimes=requested.runtimes,
@@ -77,6 +78,7 @@ def generate(environment: Environment) -> Answer:
         ),
         delivery=Delivery(requested.name_suffix_hash, requested.argocd_replace, requested.suspend),
         root=environment.root,
+        others="require",
     )
     others = result.others
     if patches := list(_patches(result)):

@@ -72,7 +72,9 @@ def build(  # noqa: PLR0913, PLR0917 (one argument per option)
         skip=written,
         settings=settings,
         delivery=delivery,
+        others="require" if passthrough else "skip",
     )
+    options.report_skipped(result.skipped, verbose=settings.verbose)
     result = result.saying(duplicates(result, result.others if passthrough else ()))
     report = partial(_report, reports)
     if result.failed:

@@ -62,7 +62,9 @@ class Separated(click.Command):
 )
 @options.delivery
 @click.option("--passthrough", is_flag=True, help="Also compare documents of other kinds.")
-@options.follow_links
+@options.FOLLOW_LINKS.decorate
+@options.EXCLUDE.decorate
+@options.VERBOSE.decorate
 def command(  # noqa: PLR0913, PLR0917 (one argument per option)
     sides: tuple[str, ...],
     runtimes: tuple[str, ...],
@@ -77,6 +79,8 @@ def command(  # noqa: PLR0913, PLR0917 (one argument per option)
     delivery: Delivery,
     passthrough: bool,
     follow_links: bool,
+    exclude: tuple[str, ...],
+    verbose: bool,
 ) -> int:
     """Compare two files, folders or git revisions. TrainJobs are compiled first; manifests are compared unchanged.
 
@@ -104,10 +108,12 @@ def command(  # noqa: PLR0913, PLR0917 (one argument per option)
             reported,
             field_validation,
             follow_links=follow_links,
+            exclude=options.patterns(exclude),
         )
         review = compare(old, new, given)
     except (RevisionError, ValueError) as error:
         raise click.UsageError(f"{error}.") from None
+    options.report_skipped(review.skipped, verbose=verbose)
     if review.diagnostics:
         from trainc.reports import text
 

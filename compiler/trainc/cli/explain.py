@@ -87,7 +87,16 @@ def command(  # noqa: PLR0913, PLR0917 (one argument per option)
         raise click.UsageError(f"--patches cannot be combined with {other}: it prints whole stages as JSON.")
     from trainc.compilation import compile
 
-    result = compile(paths, runtimes=runtimes, only=only, namespace=namespace, settings=settings, delivery=delivery)
+    result = compile(
+        paths,
+        runtimes=runtimes,
+        only=only,
+        namespace=namespace,
+        settings=settings,
+        delivery=delivery,
+        others="skip",
+    )
+    options.report_skipped(result.skipped, verbose=settings.verbose)
     if not result.failed and not result.jobs:
         from trainc.cli.build import nothing
 

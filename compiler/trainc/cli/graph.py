@@ -56,6 +56,7 @@ def command(
     result = compile(
         paths or (".",), runtimes=runtimes, only=only, namespace=namespace, settings=settings, delivery=delivery
     )
+    options.report_skipped(result.skipped, verbose=settings.verbose)
     if not result.failed and not result.jobs:
         from trainc.cli.build import nothing
 

@@ -10,12 +10,13 @@ from trainc.cli.arguments import Argument, Option
 from trainc.cli.codes import OutputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     import click
     from click.shell_completion import CompletionItem
 
     from trainc.compilation import Compilation
+    from trainc.exclude import Patterns
     from trainc.kubernetes.violations import FieldValidation
     from trainc.settings import Settings
 
@@ -109,6 +110,14 @@ FIELD_VALIDATION: Final = Option(
     "Unknown fields: errors (strict, the default), dropped with a warning, or dropped.",
     choices=("strict", "warn", "ignore"),
 )
+EXCLUDE: Final = Option(
+    ("--exclude",),
+    "Leave out files and folders that match this .gitignore pattern; repeatable.",
+    multiple=True,
+    metavar="PATTERN",
+)
+VERBOSE: Final = Option(("-v", "--verbose"), "List the skipped files.", is_flag=True)
+READING: Final = (FOLLOW_LINKS, EXCLUDE, VERBOSE)
 SETTINGS: Final = (
     Option(("--strict",), "Turn every warning into an error.", is_flag=True),
     FIELD_VALIDATION,
@@ -119,7 +128,7 @@ SETTINGS: Final = (
         complete=file_names,
     ),
     Option(("--no-config",), "Ignore every trainc.yaml.", is_flag=True),
-    FOLLOW_LINKS,
+    *READING,
 )
 SUFFIX: Final = (
     Option(
@@ -137,7 +146,6 @@ DELIVERY: Final = (
 paths: Final = PATHS.decorate
 runtimes: Final = RUNTIMES.decorate
 namespace: Final = NAMESPACE.decorate
-follow_links: Final = FOLLOW_LINKS.decorate
 
 
 def settings(function: Decorated) -> Decorated:
@@ -172,6 +180,8 @@ def with_settings(function: Decorated) -> Decorated:
         config: str | None,
         no_config: bool,
         follow_links: bool,
+        exclude: tuple[str, ...],
+        verbose: bool,
         **others: Any,
     ) -> Any:
         from trainc.settings import of
@@ -181,6 +191,8 @@ def with_settings(function: Decorated) -> Decorated:
         # Files that are checked as a subset of a folder use that folder's settings.
         among = others.get("among")
         found = of(paths if among is None else (among,), file=config, search=not no_config, follow_links=follow_links)
+        if exclude or verbose:
+            found = found._replace(exclude=(*found.exclude, *patterns(exclude)), verbose=verbose)
         if strict:
             found = found._replace(strict="--strict")
         if field_validation is not None:
@@ -190,22 +202,59 @@ def with_settings(function: Decorated) -> Decorated:
     return _instead(with_settings, function)
 
 
-def field_validation(function: Decorated) -> Decorated:
-    """FIELD_VALIDATION as the argument `settings`, for a command that needs no other setting of trainc.yaml."""
+def reading(function: Decorated) -> Decorated:
+    """Add FIELD_VALIDATION and READING as the argument `settings`, for a command without other settings."""
 
-    def with_field_validation(
-        *, paths: tuple[str, ...], field_validation: FieldValidation | None, **others: Any
+    def with_reading(
+        *,
+        paths: tuple[str, ...],
+        field_validation: FieldValidation | None,
+        follow_links: bool,
+        exclude: tuple[str, ...],
+        verbose: bool,
+        **others: Any,
     ) -> Any:
-        return function(paths=paths, settings=validating(field_validation, paths), **others)
+        found = reading_settings(paths, field_validation, exclude, follow_links=follow_links, verbose=verbose)
+        return function(paths=paths, settings=found, **others)
 
-    return FIELD_VALIDATION.decorate(_instead(with_field_validation, function))
+    return _with_rows((FIELD_VALIDATION, *READING), _instead(with_reading, function))
 
 
-def validating(given: FieldValidation | None, paths: tuple[str, ...]) -> Settings:
-    """Return the default settings with the given field validation, or the one in the trainc.yaml of some paths."""
+def reading_settings(
+    paths: tuple[str, ...],
+    field_validation: FieldValidation | None,
+    exclude: tuple[str, ...],
+    *,
+    follow_links: bool,
+    verbose: bool,
+) -> Settings:
+    """Return the default settings with these values and, from the trainc.yaml of some paths, those that READING has.
+
+    A trainc.yaml with errors is an error: its patterns are unknown.
+    """
     from trainc.settings import DEFAULT, of
 
-    return DEFAULT._replace(field_validation=given or of(paths).field_validation)
+    found = of(paths, follow_links=follow_links)
+    return DEFAULT._replace(
+        field_validation=field_validation or found.field_validation,
+        exclude=(*found.exclude, *patterns(exclude)),
+        diagnostics=tuple(diagnostic for diagnostic in found.diagnostics if diagnostic.severity == "error"),
+        follow_links=follow_links,
+        verbose=verbose,
+    )
+
+
+def patterns(lines: tuple[str, ...]) -> tuple[Patterns, ...]:
+    """Return the patterns of `--exclude`, relative to the current folder. Raise UsageError if one is invalid."""
+    if not lines:
+        return ()
+    from trainc.exclude import Patterns
+    from trainc.gitignore import reason
+
+    for line in lines:
+        if why := reason(line):
+            raise misuse(f'--exclude: the pattern "{line}" {why}.')
+    return (Patterns(os.getcwd(), lines),)
 
 
 def with_delivery(function: Decorated) -> Decorated:
@@ -267,6 +316,17 @@ def report(text: str) -> None:
     if sys.stderr is not None:
         sys.stderr.write(text)
         sys.stderr.flush()
+
+
+def report_skipped(files: Sequence[str], *, verbose: bool) -> None:
+    """Write the number of skipped files to standard error; with `verbose`, also their paths."""
+    if files:
+        from trainc.plural import plural
+        from trainc.source.printable import escape
+
+        listed = "".join(f"{escape(file)}: skipped\n" for file in files) if verbose else ""
+        verb = "was" if len(files) == 1 else "were"
+        report(f"{listed}{plural(len(files), 'file')} without TrainJobs or runtimes {verb} skipped\n")
 
 
 def summary(compilation: Compilation) -> str:

@@ -58,6 +58,7 @@ def command(  # noqa: PLR0913, PLR0917 (one argument per option)
     result = compile(
         paths or (".",), runtimes=runtimes, only=only, namespace=namespace, settings=settings, delivery=delivery
     )
+    options.report_skipped(result.skipped, verbose=settings.verbose)
     if not result.failed and not result.jobs:
         from trainc.cli.build import nothing
 

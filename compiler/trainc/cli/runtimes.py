@@ -60,9 +60,11 @@ def names_or_files(ctx: click.Context, param: click.Parameter, incomplete: str) 
     help="Write each built-in runtime to DIR/<name>.yaml; existing files are kept.",
     shell_complete=options.folder_names,
 )
-@options.follow_links
 @options.FIELD_VALIDATION.decorate
-def command(
+@options.FOLLOW_LINKS.decorate
+@options.EXCLUDE.decorate
+@options.VERBOSE.decorate
+def command(  # noqa: PLR0913, PLR0917 (one argument per option)
     arguments: tuple[str, ...],
     runtimes: tuple[str, ...],
     form: str,
@@ -70,6 +72,8 @@ def command(
     export: str | None,
     field_validation: FieldValidation | None,
     follow_links: bool,
+    exclude: tuple[str, ...],
+    verbose: bool,
 ) -> int:
     """List the runtimes in PATH and the built-in ones, or print the runtime NAME.
 
@@ -90,9 +94,11 @@ def command(
         found, _ = library(Options())
         return _export([entry for key in found.known() if (entry := found.levels[-1].find(key))], export)
     paths = paths or (".",)
-    settings = options.validating(field_validation, paths)._replace(follow_links=follow_links)
-    searched = Options(runtimes=(*paths, *runtimes), settings=settings)
+    settings = options.reading_settings(paths, field_validation, exclude, follow_links=follow_links, verbose=verbose)
+    searched = Options(runtimes=(*paths, *runtimes), settings=settings, others="skip")
     found, diagnostics = library(searched)
+    diagnostics = [*settings.diagnostics, *diagnostics]
+    options.report_skipped(found.skipped, verbose=verbose)
     entries = _once(entry for level in found.levels for key in level.known() if (entry := level.find(key)))
     if name:
         entries = [entry for entry in entries if entry.id.name == name]

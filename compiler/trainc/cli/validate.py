@@ -60,7 +60,13 @@ def validate(  # noqa: PLR0913, PLR0917 (one argument per option)
 
     written, settings = tuple(file for _, file in reports), settings._replace(all_rules=True)
     run = Options(
-        runtimes=runtimes, namespace=namespace, skip=written, settings=settings, delivery=delivery, check_only=True
+        runtimes=runtimes,
+        namespace=namespace,
+        skip=written,
+        settings=settings,
+        delivery=delivery,
+        others="skip",
+        check_only=True,
     )
     if among is None:
         result = compile_paths(paths or (".",), run)
@@ -68,6 +74,7 @@ def validate(  # noqa: PLR0913, PLR0917 (one argument per option)
         from trainc.subset import compile_subset
 
         result = compile_subset(paths, among, run)
+    options.report_skipped(result.skipped, verbose=settings.verbose)
     if reports:
         reporting.write(reports, result)
     report = load(form).render(

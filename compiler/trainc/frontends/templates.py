@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.declarations import Declaration
 from trainc.diagnostics import Diagnostic, Document, Location, ObjectId, Place
+from trainc.foreign import MARKS
 from trainc.kubernetes.trees import get
 
 if TYPE_CHECKING:
@@ -26,8 +27,6 @@ TEMPLATE_NOT_RENDERED: Final = Declaration(
     "template-not-rendered", ("read",), "Template that is not rendered", own=True
 )
 
-MARKS: Final = (b"kubeflow.org", b"TrainJob", b"TrainingRuntime")
-"""A file without any of these has no TrainJob or runtime."""
 BLOCK: Final = r"\{\{[^{}\n]{0,500}\}\}|\{%[^{}\n]{0,500}%\}"
 """A placeholder or a statement of Go templates and Jinja; the bound keeps the search linear."""
 _BLOCK: Final = re.compile(BLOCK)

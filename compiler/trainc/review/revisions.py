@@ -76,6 +76,10 @@ class Commit:
             at = at.rpartition("/")[0] if at else None
         return None
 
+    def folder_of(self, file: File) -> str:
+        """Return the absolute path that the folder of a file of the commit has in the working tree."""
+        return os.path.dirname(os.path.join(self.top, file.path.removeprefix(self.named(""))))
+
     def file(self, path: str) -> File | None:
         """Return the file at a path of the commit; None if there is no file, or if it is too large."""
         found = self._file(path)

@@ -34,7 +34,7 @@ from trainc.settings import DEFAULT
 from trainc.training_operator import TRAINER
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from trainc.kubernetes.trees import Path
     from trainc.settings import Settings
@@ -90,15 +90,28 @@ class _Job(NamedTuple):
 
 
 def upgrade(
-    paths: Sequence[str], *, runtimes: Sequence[str] = (), stdin: bytes = b"", settings: Settings = DEFAULT
+    paths: Sequence[str],
+    *,
+    runtimes: Sequence[str] = (),
+    stdin: bytes = b"",
+    settings: Settings = DEFAULT,
+    report_skipped: Callable[[Sequence[str]], object] = len,
 ) -> tuple[list[Upgraded], list[Diagnostic]]:
     """Return the files that an upgrade of the paths would change, and diagnostics.
 
-    `stdin` is the content of the path `-`. Of `settings`, only the field validation and `follow_links` are used.
+    Args:
+        paths, runtimes: as for `compilation.compile`.
+        stdin: the content of the path `-`.
+        settings: the field validation, `exclude` and `follow_links`; with errors, nothing is read.
+        report_skipped: called with the files in folders that were skipped.
     """
-    read, texts = Reading(), {}
+    if settings.diagnostics:
+        return [], list(settings.diagnostics)
+    read, texts = Reading(others="skip"), {}
     files = (
-        [inputs.File("-", stdin)] if inputs.STDIN in paths else inputs.read(paths, follow_links=settings.follow_links)
+        [inputs.File("-", stdin)]
+        if inputs.STDIN in paths
+        else inputs.read(paths, follow_links=settings.follow_links, exclude=settings.exclude)
     )
     for file in files:
         if isinstance(file, Diagnostic):
@@ -107,8 +120,9 @@ def upgrade(
             read.add(file)
             texts[file.path] = file
     read.settle()
-    options = Options(runtimes=runtimes, settings=settings)
+    options = Options(runtimes=runtimes, settings=settings, others="skip")
     before = compile_documents(read, options)
+    report_skipped(before.skipped)
     compiled = {(job.namespace, job.name): job.objects for job in before.jobs}
     todo: list[_Job] = []
     conformed: list[Document] = []
