@@ -303,6 +303,10 @@ def _plans(jobs: list[Document], library: Library, options: Options, found: list
             from trainc.placing.refused import diagnose
 
             found += diagnose(plan)
+        elif plan.failed:
+            from trainc.placing.beside import beside
+
+            found += beside(plan)
     return plans
 
 

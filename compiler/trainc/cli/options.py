@@ -272,8 +272,10 @@ def report(text: str) -> None:
 def summary(compilation: Compilation) -> str:
     """Return the number of errors, warnings and notes as text."""
     from trainc.plural import plural
+    from trainc.repeated import once
 
-    counted = [(sum(d.severity == s for d in compilation.diagnostics), s) for s in ("error", "warning", "note")]
+    shown = once(compilation.diagnostics)
+    counted = [(sum(d.severity == s for d in shown), s) for s in ("error", "warning", "note")]
     parts = [plural(count, word) for count, word in counted if count]
     if compilation.raised:
         raised = plural(compilation.raised, "warning")

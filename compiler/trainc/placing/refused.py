@@ -9,7 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.diagnostics import Diagnostic, Related
+from trainc.kubernetes.structural.hints import subject
 from trainc.kubernetes.trees import get
+from trainc.kubernetes.violations import OUT_OF_RANGE, REQUIRED, field_of
 from trainc.records import NamedTuple
 from trainc.tracing import Trace
 
@@ -53,6 +55,7 @@ def diagnose(plan: Plan) -> Iterator[Diagnostic]:
 def _diagnosed(trace: Trace, refused: Refused, violation: Violation) -> Diagnostic:
     plan = trace.plan
     place, related = _places(trace, violation)
+    violation = _in_terms_of(place, violation)
     return Diagnostic(
         id=violation.rule,
         severity="error",
@@ -64,6 +67,20 @@ def _diagnosed(trace: Trace, refused: Refused, violation: Violation) -> Diagnost
         place=place._replace(key=True) if violation.key and not related else place,
         related=related,
     )
+
+
+def _in_terms_of(place: Place, violation: Violation) -> Violation:
+    """Return the violation, reworded if the field at its place has another name or an empty value."""
+    value = get(place.document.value, place.path)
+    if violation.rule == REQUIRED.id and value in ("", {}):
+        return violation._replace(
+            message=f"{field_of(place.path)} is empty, so {violation.message}",
+            help=f"{violation.help}, or remove {place.path[-1]}",
+        )
+    theirs, own = subject(violation.path), subject(place.path)
+    if violation.rule == OUT_OF_RANGE.id and type(value) is int and violation.message.startswith(f"{theirs} must be "):
+        return violation._replace(message=own + violation.message.removeprefix(theirs))
+    return violation
 
 
 def _places(trace: Trace, violation: Violation) -> tuple[Place, tuple[Related, ...]]:
