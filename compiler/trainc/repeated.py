@@ -16,7 +16,7 @@ from trainc.diagnostics import Place
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence
 
-    from trainc.diagnostics import Diagnostic
+    from trainc.diagnostics import Diagnostic, Location
 
 SHOWN: Final = 100
 """The diagnostics of a group that are shown one by one."""
@@ -27,16 +27,18 @@ def once(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
 
     Reports for people use it: `numNodes: -1` is one mistake, although the cluster rejects completions and parallelism.
     """
-    first: dict[Hashable, Diagnostic] = {}
-    for diagnostic in diagnostics:
-        first.setdefault(_without_field(diagnostic), diagnostic)
-    return list(first.values())
+    first: dict[Hashable, str] = {}
+    return [one for one in diagnostics if first.setdefault(_without_field(one), one.field) == one.field]
 
 
 def _without_field(diagnostic: Diagnostic) -> Hashable:
-    place = diagnostic.place
-    where = (id(place.document), place.path, place.key) if isinstance(place, Place) else place and place[:5]
-    return (diagnostic.id, diagnostic.severity, diagnostic.message, diagnostic.object, where)
+    related = tuple((found.message, _where(found.place)) for found in diagnostic.related)
+    place = _where(diagnostic.place)
+    return (diagnostic.id, diagnostic.severity, diagnostic.message, diagnostic.help, diagnostic.object, place, related)
+
+
+def _where(place: Place | Location | None) -> Hashable:
+    return (id(place.document), place.path, place.key) if isinstance(place, Place) else place and place[:5]
 
 
 def collapsed(diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
