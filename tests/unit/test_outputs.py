@@ -251,7 +251,8 @@ def test_documents_of_other_kinds_go_to_one_file() -> None:
 
 
 def test_only_kubernetes_objects_go_to_a_folder_each_below_its_source() -> None:
-    local = "apiVersion: fn.example.com/v1\nkind: Prefix\nmetadata: {annotations: {config.kubernetes.io/local-config: 'true'}}\n"
+    annotation = "{annotations: {config.kubernetes.io/local-config: 'true'}}"
+    local = f"apiVersion: fn.example.com/v1\nkind: Prefix\nmetadata: {annotation}\n"
     write("jobs/values.yaml", "replicas: 3\n---\nkind: Values\n---\n" + local)
     write("jobs/kustomization.yaml", "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n")
     done = run("build", "jobs", "-o", "out", "--passthrough")

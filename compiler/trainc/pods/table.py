@@ -2,7 +2,8 @@
 
 Reads    Jobs, an optional completion index, and the width of the terminal.
 Returns  lines that are at most that wide, with the number of pods and GPUs first. Columns that do not fit are folded.
-         Of a replicated job, the first pods are listed and the others counted. Likely secrets are masked. A value that is only known at run time is a question mark with the reason.
+         Of a replicated job, the first pods are listed and the others counted. Likely secrets are masked. A value that
+         is only known at run time is a question mark with the reason.
 """
 
 from __future__ import annotations
