@@ -45,11 +45,11 @@ def test_an_independent_error_is_reported(text: str, found: list[str]) -> None:
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        pytest.param(PATCH % (MOUNT % ", volumes: [{name: data, emptyDir: 4}]"), ["wrong-type"], id="a rejected volume"),
+        pytest.param(PATCH % (MOUNT % ", volumes: [{name: data, emptyDir: 4}]"), ["wrong-type"], id="one volume"),
         pytest.param(PATCH % (MOUNT % ", volumes: 4"), ["wrong-type"], id="rejected volumes"),
         pytest.param(PATCH % (MOUNT % ", volume: [{name: data}]"), ["unknown-field"], id="misspelled volumes"),
         pytest.param(
-            "  volumes: [{name: data, emptyDir: {}}]\n" + PATCH % (MOUNT % ""), ["unknown-field"], id="misplaced volumes"
+            "  volumes: [{name: data, emptyDir: {}}]\n" + PATCH % (MOUNT % ""), ["unknown-field"], id="elsewhere"
         ),
         pytest.param(
             "  trainer:\n    resourcesPerNode: {requests: {cpu: 64}, limits: {cpu: x}}\n", ["quantity"], id="a limit"
