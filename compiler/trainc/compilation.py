@@ -343,6 +343,10 @@ def _plans(
             from trainc.placing.refused import diagnose
 
             found += diagnose(plan)
+        elif plan.failed:
+            from trainc.placing.beside import beside
+
+            found += beside(plan)
     return plans
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 from trainc.confine import LIST, READ, LinkOutError, Root, open_to_read, resolved, root_of, within
 from trainc.declarations import Declaration
 from trainc.diagnostics import Diagnostic, Location
-from trainc.listings import LISTING, MARK_BYTES, outputs_of
+from trainc.listings import LISTING, MARKS, outputs_of
 from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -227,7 +227,7 @@ class _Walk:
                 yield fault(below, f"has a path of more than {LONGEST} bytes", "shorten the path of its folder")
             # A regular file is in the root because its folder is; `_path` reports any problem with it.
             elif is_file and self._is_wanted(name, folder + name) and (data := _plain(name, at)) is not None:
-                if folder + name not in self.outputs or not data.startswith(MARK_BYTES):
+                if folder + name not in self.outputs or not data.startswith(MARKS):
                     self.seen.add(folder + name)
                     self.files += 1
                     yield File(below, data, found=True)
@@ -318,7 +318,7 @@ def _plain(name: str, at: int) -> bytes | None:
 
 def _is_output(descriptor: int | None) -> bool:
     """Whether an open file starts with trainc's marker."""
-    return descriptor is not None and os.pread(descriptor, len(MARK_BYTES), 0) == MARK_BYTES
+    return descriptor is not None and os.pread(descriptor, max(map(len, MARKS)), 0).startswith(MARKS)
 
 
 def _file(path: str, descriptor: int, size: int, *, found: bool) -> File | Diagnostic:

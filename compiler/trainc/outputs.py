@@ -25,7 +25,20 @@ from trainc.confine import open_to_write
 from trainc.declarations import Declaration
 from trainc.diagnostics import Diagnostic, Location
 from trainc.folders import PART, Folders, content, current, open_below, remove, replace, replace_at
-from trainc.listings import BEGINS, LISTING, MARK, STDIN, Listing, is_below, is_covered, parse, relative, render
+from trainc.listings import (
+    BEGINS,
+    LISTING,
+    MARK,
+    MARKS,
+    PASSED_MARK,
+    STDIN,
+    Listing,
+    is_below,
+    is_covered,
+    parse,
+    relative,
+    render,
+)
 from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -194,20 +207,25 @@ def _differing(output: Output, files: Mapping[str, str]) -> tuple[dict[str, byte
     refused: list[Diagnostic] = []
     folder, at = output
     if at is None:
-        return {path: (MARK + text).encode() for path, text in files.items()}, []
+        return {path: _marked(path, text) for path, text in files.items()}, []
     with closing(Folders(at)) as folders:
         for path, text in files.items():
-            wanted = (MARK + text).encode()
+            wanted = _marked(path, text)
             there = folders.current(path)
             if there == wanted:
                 continue
             if isinstance(there, str):
                 refused.append(_refuse(folder, path, there))
-            elif there is not None and not there.startswith(MARK.encode()):
+            elif there is not None and not there.startswith(MARKS):
                 refused.append(_refuse(folder, path, "it was not written by trainc"))
             else:
                 write[path] = wanted
     return write, refused
+
+
+def _marked(path: str, text: str) -> bytes:
+    """Return an output with its first line."""
+    return ((PASSED_MARK if path == PASSED else MARK) + text).encode()
 
 
 def _removable(output: Output, listed: Sequence[str]) -> tuple[list[str], list[Diagnostic]]:
@@ -219,7 +237,7 @@ def _removable(output: Output, listed: Sequence[str]) -> tuple[list[str], list[D
         there = current(at, path)
         if isinstance(there, str):
             kept.append(_left_alone(folder, path, there))
-        elif there is not None and not there.startswith(MARK.encode()):
+        elif there is not None and not there.startswith(MARKS):
             kept.append(_left_alone(folder, path, "it does not start with trainc's marker"))
         elif there is not None:
             removable.append(path)
@@ -270,7 +288,7 @@ def _sweep(folder: int, below: str) -> None:
 def _is_part(content: bytes | str | None) -> bool:
     """Whether a file is the start of an output or of a listing."""
     return isinstance(content, bytes) and any(
-        content.startswith(start) or start.startswith(content) for start in (MARK.encode(), BEGINS)
+        content.startswith(start) or start.startswith(content) for start in (*MARKS, BEGINS)
     )
 
 

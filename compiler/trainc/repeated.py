@@ -1,5 +1,7 @@
 """Repeated diagnostics: one cause can make five thousand fields of one mapping invalid.
 
+A value can also be invalid in several fields of a compiled object, with the same message for each.
+
 Reads    the diagnostics of a run.
 Returns  them with the first ones of each group, and one that counts the rest. The diagnostics of a group have the same
          id and object, and their places differ only in the last step and in list indices.
@@ -12,12 +14,31 @@ from typing import TYPE_CHECKING, Final
 from trainc.diagnostics import Place
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Hashable, Iterable, Sequence
 
-    from trainc.diagnostics import Diagnostic
+    from trainc.diagnostics import Diagnostic, Location
 
 SHOWN: Final = 100
 """The diagnostics of a group that are shown one by one."""
+
+
+def once(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Return the diagnostics in their order, only the first of those that differ only in the field.
+
+    Reports for people use it: `numNodes: -1` is one mistake, although the cluster rejects completions and parallelism.
+    """
+    first: dict[Hashable, str] = {}
+    return [one for one in diagnostics if first.setdefault(_without_field(one), one.field) == one.field]
+
+
+def _without_field(diagnostic: Diagnostic) -> Hashable:
+    related = tuple((found.message, _where(found.place)) for found in diagnostic.related)
+    place = _where(diagnostic.place)
+    return (diagnostic.id, diagnostic.severity, diagnostic.message, diagnostic.help, diagnostic.object, place, related)
+
+
+def _where(place: Place | Location | None) -> Hashable:
+    return (id(place.document), place.path, place.key) if isinstance(place, Place) else place and place[:5]
 
 
 def collapsed(diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:

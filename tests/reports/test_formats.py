@@ -153,9 +153,11 @@ INPUTS = sorted([*HERE.glob("*.yaml"), *HERE.parents[1].glob("golden/*/input.yam
 @pytest.mark.parametrize("path", INPUTS, ids=[path.parent.name + "/" + path.name for path in INPUTS])
 def test_every_format_has_the_same_diagnostics(path: Path) -> None:
     result = trainc.compile([str(path)])
-    expected = sorted(
-        (one["severity"], max(one["line"], 1)) for one in json.loads(render("json", [*result.diagnostics]))
-    )
+    listed = {  # a value that is invalid in several fields is an entry for each of them only in this format
+        json.dumps(one | ({"field": ""} if one["id"] == "out-of-range" else {})): one
+        for one in json.loads(render("json", [*result.diagnostics]))
+    }
+    expected = sorted((one["severity"], max(one["line"], 1)) for one in listed.values())
     for form, reader in READERS.items():
         seen = reader(render(form, [*result.diagnostics], checked=[*result.checked]))
         assert sorted((shown.severity, max(shown.line, 1)) for shown in seen) == expected, form

@@ -295,3 +295,26 @@ def test_settings_that_are_a_folder(tmp_path: Path) -> None:
 
 def test_a_file_of_settings_and_none_are_two_options() -> None:
     assert run("diff", "old", "new", "--config", "trainc.yaml", "--no-config").code == 2
+
+
+@pytest.mark.parametrize("word", ["yaml", "json"])
+@pytest.mark.parametrize("words", [("-o", "{}"), ("-o{}",), ("--output={}",)])
+def test_the_format_of_kubectl_is_no_folder(
+    word: str, words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / word).mkdir()
+    done = run("build", *(part.format(word) for part in words))
+    assert (done.code, done.out) == (2, "")
+    assert f"-o is the output folder: use --format {word}, or -o ./{word} for a folder of that name." in done.err
+    assert [*tmp_path.iterdir()] == [tmp_path / word]
+
+
+@pytest.mark.parametrize(
+    ("word", "command"),
+    [("lint", "validate"), ("check", "validate"), ("render", "build"), ("template", "build"), ("apply", "build")],
+)
+def test_the_commands_of_other_tools_suggest_ours(word: str, command: str) -> None:
+    done = run(word, "jobs/")
+    assert (done.code, done.out) == (2, "")
+    assert f'Unknown command "{word}". Did you mean "{command}"?' in done.err

@@ -43,13 +43,18 @@ class Separated(click.Command):
 @click.command(
     cls=Separated, short_help="Show the effect of a change on the objects and in the cluster.", epilog=EPILOG
 )
-@click.argument("sides", nargs=-1, metavar="[OLD NEW | REV..REV [--] [PATH]... | REV [--] [PATH]...]")
+@click.argument(
+    "sides",
+    nargs=-1,
+    metavar="[OLD NEW | REV..REV [--] [PATH]... | REV [--] [PATH]...]",
+    shell_complete=options.side_names,
+)
 @options.runtimes
 @click.option(
     "--format", "form", type=click.Choice(options.REVIEWS), default="text", help="Output format; default: text."
 )
 @click.option("--exit-code", is_flag=True, help="Exit 3 if an object or a setting changes.")
-@click.option("--only", metavar="NAME", help="Compile only TrainJobs with this name.")
+@click.option("--only", metavar="NAME", shell_complete=options.job_names, help="Compile only TrainJobs with this name.")
 @options.namespace
 @click.option("--config", metavar="FILE", shell_complete=options.file_names, help="Settings file for both sides.")
 @click.option("--no-config", is_flag=True, help="Ignore every trainc.yaml.")

@@ -61,7 +61,7 @@ def arguments(function: options.Decorated) -> options.Decorated:
 @options.runtimes
 @click.option("--format", "form", type=click.Choice(["text", "json"]), help="Output format; default: text.")
 @click.option("--patches", is_flag=True, help="Print the changes of each stage instead, as JSON Patch (RFC 6902).")
-@click.option("--only", metavar="NAME", help="Explain only TrainJobs with this name.")
+@click.option("--only", metavar="NAME", shell_complete=options.job_names, help="Explain only TrainJobs with this name.")
 @options.namespace
 @options.settings
 @options.delivery

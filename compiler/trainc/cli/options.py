@@ -43,6 +43,20 @@ def folder_names(ctx: click.Context, param: click.Parameter, incomplete: str) ->
     return [CompletionItem(incomplete, type="dir")]
 
 
+def job_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete the name of a TrainJob."""
+    from trainc.cli import completing
+
+    return completing.job_names(ctx, param, incomplete)
+
+
+def side_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete a side of `trainc diff`: a git revision, a file or a folder."""
+    from trainc.cli import completing
+
+    return completing.sides(ctx, param, incomplete)
+
+
 def data_names(folder: str, suffix: str, incomplete: str) -> list[str]:
     """Return the names, without suffix, of the files in a folder of trainc's data that start with `incomplete`."""
     from trainc.data import data_path
@@ -332,8 +346,10 @@ def report_skipped(files: Sequence[str], *, verbose: bool) -> None:
 def summary(compilation: Compilation) -> str:
     """Return the number of errors, warnings and notes as text."""
     from trainc.plural import plural
+    from trainc.repeated import once
 
-    counted = [(sum(d.severity == s for d in compilation.diagnostics), s) for s in ("error", "warning", "note")]
+    shown = once(compilation.diagnostics)
+    counted = [(sum(d.severity == s for d in shown), s) for s in ("error", "warning", "note")]
     parts = [plural(count, word) for count, word in counted if count]
     if compilation.raised:
         raised = plural(compilation.raised, "warning")

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from trainc.diagnostics import Diagnostic, ObjectId, Place, Related
 from trainc.emit.order import objects_of_a_job
+from trainc.kubernetes.structural.hints import subject
 from trainc.kubernetes.trees import get
+from trainc.kubernetes.violations import OUT_OF_RANGE, REQUIRED, field_of
 from trainc.records import NamedTuple
 from trainc.tracing import Trace
 
@@ -58,6 +60,7 @@ def diagnose(plan: Plan) -> Iterator[Diagnostic]:
 def _diagnosed(trace: Trace, refused: Refused, violation: Violation) -> Diagnostic:
     plan = trace.plan
     place, related = _places(trace, violation, _position(trace, refused.object))
+    violation = _in_terms_of(place, violation)
     if violation.part is not None:
         value = get(plan.objects[0], violation.path)
         pointed = partial(_pointed, value=value, part=violation.part)
@@ -79,6 +82,20 @@ def _position(trace: Trace, wanted: ObjectId) -> int:
     """Return the position of a compiled object; 0, the JobSet's, for an object that the cluster creates from it."""
     made = [ObjectId.of(tree) for tree in objects_of_a_job(trace.steps[-1].after)]
     return made.index(wanted) if wanted in made else 0
+
+
+def _in_terms_of(place: Place, violation: Violation) -> Violation:
+    """Return the violation, reworded if the field at its place has another name or an empty value."""
+    value = get(place.document.value, place.path)
+    if violation.rule == REQUIRED.id and value in ("", {}):
+        return violation._replace(
+            message=f"{field_of(place.path)} is empty, so {violation.message}",
+            help=f"{violation.help}, or remove {place.path[-1]}",
+        )
+    theirs, own = subject(violation.path), subject(place.path)
+    if violation.rule == OUT_OF_RANGE.id and type(value) is int and violation.message.startswith(f"{theirs} must be "):
+        return violation._replace(message=own + violation.message.removeprefix(theirs))
+    return violation
 
 
 def _places(trace: Trace, violation: Violation, position: int) -> tuple[Place, tuple[Related, ...]]:

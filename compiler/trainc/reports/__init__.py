@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 from trainc.declarations import PHASES
 from trainc.diagnostics import Location, Place
+from trainc.repeated import once
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -49,9 +50,12 @@ def load(format: str) -> Report:
     return cast("Report", import_module(f"{__name__}.{format}"))
 
 
-def in_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """Return diagnostics sorted by file, line and column, with their places located and secret values masked."""
-    found = list(diagnostics)
+def in_order(diagnostics: Iterable[Diagnostic], *, by_field: bool = False) -> list[Diagnostic]:
+    """Return diagnostics sorted by file, line and column, with their places located and secret values masked.
+
+    by_field   whether to keep diagnostics that differ only in the field
+    """
+    found = list(diagnostics if by_field else once(diagnostics))
     if not found:
         return []
     from trainc.source import origins

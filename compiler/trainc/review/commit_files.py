@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from trainc import inputs
 from trainc.confine import within
 from trainc.inputs import DEEPEST, LARGEST_FILE, LINK_OUT, SETTINGS, File, fault, is_manifest
-from trainc.listings import LISTING, MARK_BYTES, outputs_of
+from trainc.listings import LISTING, MARKS, outputs_of
 from trainc.review.revisions import FOLDER, LINK, MODULE, Commit, Entry, LinkOutError
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def read(
     for each in wanted:
         if not isinstance(each, Found):
             yield each
-        elif each.listed and contents.get(each.entry.object, b"").startswith(MARK_BYTES):
+        elif each.listed and contents.get(each.entry.object, b"").startswith(MARKS):
             continue
         elif each.entry.object in contents:
             data, prefix = contents[each.entry.object], commit.named("")

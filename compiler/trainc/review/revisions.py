@@ -261,6 +261,16 @@ def common(first: str, second: str, *, folder: str = ".") -> str:
     return bases[0]
 
 
+def names(most: int, *, folder: str = ".") -> list[str]:
+    """Return HEAD and the names of some branches and tags, the latest first; none outside of a repository."""
+    arguments = ("--sort=-creatordate", f"--count={most}", "--format=%(refname:short)")
+    try:
+        found = _git(folder, "for-each-ref", *arguments, "refs/heads", "refs/tags", "refs/remotes").decode()
+    except (RevisionError, UnicodeDecodeError):
+        return []
+    return ["HEAD", *found.split()]
+
+
 def known(revision: str, *, folder: str = ".") -> bool:
     """Whether a revision exists in the repository that contains a folder."""
     try:

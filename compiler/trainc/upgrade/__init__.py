@@ -310,11 +310,18 @@ def _unproved(read: Reading, new: Texts, before: Compilation, options: Options) 
             old = tuple(map(_renamed, old))
         if key not in objects or render(objects[key]) != render(old):
             document = next(d for d in read.documents["job"] if _key(d) == key)
-            own = [d for d in after.diagnostics if (d.object.namespace, d.object.name) == key and d.severity != "note"]
-            why = "; ".join(diagnostic.message for diagnostic in own)
-            yield _refusal(document, why or NO_EQUIVALENT)
+            yield _refusal(document, _reason(before.diagnostics, after.diagnostics, key) or NO_EQUIVALENT)
             if _where(runtime.document) in new:
                 yield _refusal(runtime.document, f'TrainJob "{job.name}" would compile to other objects')
+
+
+def _reason(before: Iterable[Diagnostic], after: Iterable[Diagnostic], key: tuple[str, str]) -> str:
+    """Return the errors of the upgraded TrainJob, or the warnings that the upgrade adds to it."""
+    known = {(found.id, found.message) for found in before}
+    own = [found for found in after if (found.object.namespace, found.object.name) == key]
+    errors = [found.message for found in own if found.severity == "error"]
+    new = [found.message for found in own if found.severity == "warning" and (found.id, found.message) not in known]
+    return "; ".join(errors or new)
 
 
 def _renamed(obj: Tree) -> Tree:
