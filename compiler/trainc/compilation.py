@@ -8,20 +8,22 @@ from typing import TYPE_CHECKING, Final
 from trainc import inputs
 from trainc.declarations import Declaration
 from trainc.delivery import PLAIN, Delivery
-from trainc.diagnostics import Checked, Diagnostic, Document, ObjectId, Place, Related, failed, strictly
+from trainc.diagnostics import Checked, Diagnostic, Document, Location, ObjectId, Place, Related, failed, strictly
 from trainc.emit.order import objects_of_a_job
 from trainc.library import BuiltIn, Level, Library
 from trainc.objects import TrainJob
+from trainc.passes.resolve import PER_RUNTIME
 from trainc.plan import Plan
 from trainc.reading import Reading
 from trainc.records import NamedTuple
 from trainc.settings import DEFAULT, Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
     from trainc.kubernetes.trees import Tree
     from trainc.reading import Reader
+    from trainc.settings import RuntimePath
     from trainc.tracing import Trace
 
 
@@ -40,7 +42,7 @@ class Options(NamedTuple):
     """The options of a run."""
 
     runtimes: Sequence[str] = ()
-    """Additional paths to search for runtimes, after the given paths and before the built-in runtimes."""
+    """Paths to search for runtimes, after the given paths and before the built-in ones, instead of the settings'."""
     only: str | None = None
     """Compile only the TrainJobs with this name."""
     namespace: str | None = None
@@ -90,6 +92,8 @@ class Compilation(NamedTuple):
     """The option or setting that turns warnings into errors, for messages; empty without one."""
     raised: int = 0
     """The number of errors that were warnings."""
+    built_in: Diagnostic | None = None
+    """The note about the built-in runtimes that the TrainJobs use; it is not one of the diagnostics."""
 
     @property
     def objects(self) -> tuple[Tree, ...]:
@@ -108,6 +112,11 @@ class Compilation(NamedTuple):
     def failed(self) -> bool:
         """Whether any diagnostic is an error."""
         return failed(self.diagnostics)
+
+    @property
+    def reported(self) -> tuple[Diagnostic, ...]:
+        """The diagnostics and the note about built-in runtimes, for programs."""
+        return self.diagnostics if self.built_in is None else (*self.diagnostics, self.built_in)
 
     def saying(self, more: Iterable[Diagnostic]) -> Compilation:
         """Return a copy with more diagnostics; with `strict`, their warnings become errors."""
@@ -179,10 +188,11 @@ def compile_documents(reading: Reading, options: Options) -> Compilation:
     )
     used = (entry for level in searched.levels[1:] for entry in level.entries.values() if entry.requested)
     found += [diagnostic for entry in used for diagnostic in entry.conform()[1]]
+    of_built_in: dict[str, set[str]] = {}
     if linted := [plan for plan in plans if plan.lint_findings]:
         from trainc.placing.lint import warnings
 
-        found += warnings(linted)
+        found += warnings(linted, of_built_in)
     return Compilation(
         jobs=jobs,
         others=tuple(reading.documents["other"]),
@@ -190,7 +200,17 @@ def compile_documents(reading: Reading, options: Options) -> Compilation:
         files=reading.files,
         checked=tuple(_checked(plans, reading.documents["runtime"])),
         strict=options.settings.strict,
+        built_in=_built_in(searched, jobs, of_built_in),
     ).saying(_collapsed(found))
+
+
+def _built_in(library: Library, jobs: Iterable[Compiled], lint: Mapping[str, Set[str]]) -> Diagnostic | None:
+    """Return the note about the built-in runtimes that some TrainJobs use."""
+    if not library.levels[-1].entries:
+        return None
+    from trainc.built_in import note
+
+    return note((job.plan for job in jobs), lint)
 
 
 def duplicates(result: Compilation, others: Iterable[Document]) -> Iterator[Diagnostic]:
@@ -237,6 +257,10 @@ def _duplicate_object(tree: Tree, place: Place, first: Place) -> Diagnostic:
 
 def _collapsed(found: list[Diagnostic]) -> list[Diagnostic]:
     """Return the diagnostics of a run with repeated ones collapsed."""
+    if sum(diagnostic.id in PER_RUNTIME for diagnostic in found) > 1:
+        from trainc.repeated import once_per_message
+
+        found = once_per_message(found, PER_RUNTIME)
     if len(found) < MANY:
         return found
     from trainc.repeated import collapsed
@@ -267,13 +291,27 @@ def library(
         level, duplicate_runtimes = Level.of("the given paths", given, conform)
         found += duplicate_runtimes
         levels.append(level)
-    for path in options.runtimes:
-        plain = DEFAULT._replace(follow_links=options.settings.follow_links)
-        more = read([path], options._replace(settings=plain), files_of)
-        level, duplicate_runtimes = Level.of(names.runtimes.format(path), more.documents["runtime"], conform)
+    plain = options._replace(settings=DEFAULT._replace(follow_links=options.settings.follow_links))
+    searched = [(names.runtimes.format(path), read([path], plain, files_of)) for path in options.runtimes]
+    if not searched:
+        searched = [_of_settings(path, plain, files_of) for path in options.settings.runtimes]
+    for name, more in searched:
+        level, duplicate_runtimes = Level.of(name, more.documents["runtime"], conform)
         found += [*more.diagnostics, *duplicate_runtimes]
         levels.append(level)
-    return Library((*levels, BuiltIn(conform)), names), found
+    return Library((*levels, BuiltIn(conform)), names, options.settings.built_in_forbidden), found
+
+
+def _of_settings(setting: RuntimePath, options: Options, files_of: Reader) -> tuple[str, Reading]:
+    """Return the level's name and the documents of a path in trainc.yaml; if it cannot be read, its line there."""
+    reading = read([setting.path], options._replace(root=options.root or setting.root), files_of)
+    reading.diagnostics = [
+        diagnostic._replace(message=f"{setting.path} {diagnostic.message}", place=setting.place)
+        if diagnostic.place == Location(file=setting.path)
+        else diagnostic
+        for diagnostic in reading.diagnostics
+    ]
+    return f"runtimes.paths {setting.written}", reading
 
 
 def _plans(jobs: list[Document], library: Library, options: Options, found: list[Diagnostic]) -> list[Plan]:

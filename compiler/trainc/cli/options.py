@@ -191,7 +191,7 @@ def with_settings(function: Decorated) -> Decorated:
 
 
 def field_validation(function: Decorated) -> Decorated:
-    """FIELD_VALIDATION as the argument `settings`, for a command that needs no other setting of trainc.yaml."""
+    """FIELD_VALIDATION as the argument `settings`, for a command that needs only it and `runtimes` of trainc.yaml."""
 
     def with_field_validation(
         *, paths: tuple[str, ...], field_validation: FieldValidation | None, **others: Any
@@ -202,10 +202,15 @@ def field_validation(function: Decorated) -> Decorated:
 
 
 def validating(given: FieldValidation | None, paths: tuple[str, ...]) -> Settings:
-    """Return the default settings with the given field validation, or the one in the trainc.yaml of some paths."""
+    """Return the default settings with the runtimes and the field validation of the trainc.yaml of some paths."""
     from trainc.settings import DEFAULT, of
 
-    return DEFAULT._replace(field_validation=given or of(paths).field_validation)
+    found = of(paths)
+    return DEFAULT._replace(
+        field_validation=given or found.field_validation,
+        runtimes=found.runtimes,
+        built_in_forbidden=found.built_in_forbidden,
+    )
 
 
 def with_delivery(function: Decorated) -> Decorated:
@@ -267,6 +272,18 @@ def report(text: str) -> None:
     if sys.stderr is not None:
         sys.stderr.write(text)
         sys.stderr.flush()
+
+
+def report_built_in(compilation: Compilation, *, blank: bool = False) -> None:
+    """Write the note about built-in runtimes to standard error, without its place: it is about the run.
+
+    `blank` separates it from other lines on standard error.
+    """
+    if compilation.built_in is not None:
+        from trainc.reports import text
+
+        note = compilation.built_in._replace(place=None)
+        report("\n" * blank + text.render([note], summary="", color=colored(sys.stderr)))
 
 
 def summary(compilation: Compilation) -> str:

@@ -135,7 +135,10 @@ def _settings(spec: SideSpec, options: DiffOptions) -> Settings:
     file = spec.commit.settings(spec.paths[0])
     if isinstance(file, Diagnostic):
         return Settings(diagnostics=(file,))
-    return DEFAULT if file is None else settings.of_file(file)
+    if file is None:
+        return DEFAULT
+    folder = os.path.dirname(os.path.join(spec.commit.top, file.path.removeprefix(spec.commit.named(""))))
+    return settings.of_file(file, folder=folder, root=spec.commit.top)
 
 
 def _compiled(spec: SideSpec, found: Reading, own: Settings, options: DiffOptions) -> Side:
