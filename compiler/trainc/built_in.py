@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.diagnostics import Diagnostic
-from trainc.origins import origin
+from trainc.origins import UPSTREAM, origin
 from trainc.passes.resolve import BUILT_IN_RUNTIME
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 LISTED: Final = 8
 """The number of runtimes that the note names."""
+PULL: Final = ", or the runtimes of your cluster with `trainc runtimes pull`"
 
 
 def note(plans: Iterable[Plan], lint: Mapping[str, Set[str]]) -> Diagnostic | None:
@@ -36,7 +37,7 @@ def note(plans: Iterable[Plan], lint: Mapping[str, Set[str]]) -> Diagnostic | No
     return Diagnostic.of(
         BUILT_IN_RUNTIME,
         f"built-in {runtimes}: {named}{more}",
-        f"pin {it} with `trainc runtimes export {name}`, or the runtimes of your cluster with `trainc runtimes pull`",
+        f"pin {it} with `trainc runtimes export {name}`" + (PULL if UPSTREAM.intersection(names) else ""),
         object=job.id,
         field="spec.runtimeRef.name",
         place=job.at("spec", "runtimeRef", "name"),
