@@ -113,10 +113,9 @@ class Compilation(NamedTuple):
         """Whether any diagnostic is an error."""
         return failed(self.diagnostics)
 
-    @property
-    def reported(self) -> tuple[Diagnostic, ...]:
-        """The diagnostics and the note about built-in runtimes, for programs."""
-        return self.diagnostics if self.built_in is None else (*self.diagnostics, self.built_in)
+    def reported(self, form: str) -> tuple[Diagnostic, ...]:
+        """Return the diagnostics of a report: all formats for programs include the note about built-in runtimes."""
+        return self.diagnostics if self.built_in is None or form == "text" else (*self.diagnostics, self.built_in)
 
     def saying(self, more: Iterable[Diagnostic]) -> Compilation:
         """Return a copy with more diagnostics; with `strict`, their warnings become errors."""

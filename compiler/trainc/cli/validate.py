@@ -69,7 +69,7 @@ def validate(  # noqa: PLR0913, PLR0917 (one argument per option)
     if reports:
         reporting.write(reports, result)
     report = load(form).render(
-        result.diagnostics if form == "text" else result.reported,
+        result.reported(form),
         summary=options.verdict(result),
         color=form == "text" and options.colored(sys.stdout),
         checked=result.checked,
