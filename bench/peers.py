@@ -52,9 +52,9 @@ MARK: Final = Job(
 
 
 def printed(command: Sequence[str]) -> str:
-    """Return a command's output; raise SystemExit with its errors if it fails or writes to standard error."""
+    """Return a command's output; raise SystemExit with its errors if it fails or reports more than a note."""
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode or done.stderr:
+    if done.returncode or (done.stderr and not done.stderr.startswith("note[")):
         raise SystemExit(f"{' '.join(command)}: exit {done.returncode}\n{done.stderr}")
     return done.stdout
 
