@@ -32,6 +32,7 @@ CASES = sorted(path.parent.name for path in GOLDEN.glob("*/expected.yaml"))
 JOB = "spec.replicatedJobs[0].template.spec"
 POD = f"{JOB}.template.spec"
 NODE = f"{POD}.containers[0]"
+SHM = 'runtime "torch-distributed-shm"'
 TORCH = "the torch framework"
 DEFAULT = "a default of JobSet"
 
@@ -89,8 +90,8 @@ def where(place: Place | Location) -> str:
             'patch "security.acme.example.com/identity"',
             "override",
         ),
-        ("node-pool-patches", f"{NODE}.name", "torch-distributed-shm.yaml:32", 'runtime "torch-distributed-shm"', "override"),
-        ("node-pool-patches", f"{NODE}.image", "torch-distributed-shm.yaml:33", 'runtime "torch-distributed-shm"', "override"),
+        ("node-pool-patches", f"{NODE}.name", "torch-distributed-shm.yaml:32", SHM, "override"),
+        ("node-pool-patches", f"{NODE}.image", "torch-distributed-shm.yaml:33", SHM, "override"),
         (
             "fetch-then-train",
             "spec.replicatedJobs[2].template.spec.parallelism",
