@@ -282,8 +282,7 @@ def report_built_in(compilation: Compilation, *, blank: bool = False) -> None:
     if compilation.built_in is not None:
         from trainc.reports import text
 
-        note = compilation.built_in._replace(place=None)
-        report("\n" * blank + text.render([note], summary="", color=colored(sys.stderr)))
+        report("\n" * blank + text.brief(compilation.built_in, color=colored(sys.stderr)))
 
 
 def summary(compilation: Compilation) -> str:
