@@ -166,10 +166,10 @@ def test_a_link_that_leads_out_is_an_error(tmp_path: Path) -> None:
 
 
 def test_a_path_that_does_not_exist_is_reported_at_its_line() -> None:
-    Path("trainc.yaml").write_text("runtimes:\n  paths: [platfrom]\n")
+    Path("trainc.yaml").write_text("runtimes:\n  paths: [absent]\n")
     done = run("build", "jobs")
     assert done.code == 1
-    assert "trainc.yaml:2:11: error[unreadable]: platfrom cannot be read: No such file or directory" in done.err
+    assert "trainc.yaml:2:11: error[unreadable]: absent cannot be read: No such file or directory" in done.err
 
 
 def test_forbidden_built_in_runtimes_are_one_error() -> None:
