@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SEED = 20261121
-BUILT_IN = "torch-distributed"
+BUILT_IN = "torch-distributed-shm"
 """A built-in runtime."""
 POLICIES = ("torch", "jax", "xgboost", "plain")
 """The frameworks of the generated runtimes, in turn."""

@@ -52,9 +52,10 @@ MARK: Final = Job(
 
 
 def printed(command: Sequence[str], *, reported: str = "") -> str:
-    """Return a command's output; raise SystemExit if it fails or writes anything but `reported` to standard error."""
+    """Return a command's output; raise SystemExit if it fails or writes more than `reported` and a note to stderr."""
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode or done.stderr != reported:
+    rest = done.stderr.removeprefix(reported)
+    if done.returncode or not done.stderr.startswith(reported) or (rest and not rest.lstrip().startswith("note[")):
         raise SystemExit(f"{' '.join(command)}: exit {done.returncode}\n{done.stderr}")
     return done.stdout
 

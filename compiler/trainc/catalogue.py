@@ -108,6 +108,7 @@ MODULES: Final = (
     "trainc.reading",
     "trainc.review.sides",
     "trainc.schedulers.volcano",
+    "trainc.settings",
     "trainc.training_operator",
     "trainc.upgrade",
 )

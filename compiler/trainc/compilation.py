@@ -9,23 +9,25 @@ from typing import TYPE_CHECKING, Final
 from trainc import inputs
 from trainc.declarations import Declaration
 from trainc.delivery import PLAIN, Delivery
-from trainc.diagnostics import Checked, Diagnostic, Document, ObjectId, Place, Related, failed, strictly
+from trainc.diagnostics import Checked, Diagnostic, Document, Location, ObjectId, Place, Related, failed, strictly
 from trainc.emit.order import objects_of_a_job
 from trainc.library import BuiltIn, Level, Library
 from trainc.objects import TrainJob
+from trainc.passes.resolve import PER_RUNTIME
 from trainc.plan import Plan
 from trainc.reading import COMPILED, Reading
 from trainc.records import NamedTuple
 from trainc.settings import DEFAULT, Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
     from trainc.frontends import Role
     from trainc.kubernetes.trees import Tree
     from trainc.kustomizations import Kustomizations
     from trainc.library import Apart
     from trainc.reading import Others, Reader
+    from trainc.settings import RuntimePath
     from trainc.tracing import Trace
 
 
@@ -44,7 +46,7 @@ class Options(NamedTuple):
     """The options of a run."""
 
     runtimes: Sequence[str] = ()
-    """Additional paths to search for runtimes, after the given paths and before the built-in runtimes."""
+    """Paths to search for runtimes, after the given paths and before the built-in ones, instead of the settings'."""
     only: str | None = None
     """Compile only the TrainJobs with this name."""
     namespace: str | None = None
@@ -102,6 +104,8 @@ class Compilation(NamedTuple):
     """The option or setting that turns warnings into errors, for messages; empty without one."""
     raised: int = 0
     """The number of errors that were warnings."""
+    built_in: Diagnostic | None = None
+    """The note about the built-in runtimes that the TrainJobs use; it is not one of the diagnostics."""
 
     @property
     def objects(self) -> tuple[Tree, ...]:
@@ -120,6 +124,10 @@ class Compilation(NamedTuple):
     def failed(self) -> bool:
         """Whether any diagnostic is an error."""
         return failed(self.diagnostics)
+
+    def reported(self, form: str) -> tuple[Diagnostic, ...]:
+        """Return the diagnostics of a report: all formats for programs include the note about built-in runtimes."""
+        return self.diagnostics if self.built_in is None or form == "text" else (*self.diagnostics, self.built_in)
 
     def saying(self, more: Iterable[Diagnostic]) -> Compilation:
         """Return a copy with more diagnostics; with `strict`, their warnings become errors."""
@@ -196,10 +204,11 @@ def compile_documents(reading: Reading, options: Options) -> Compilation:
     )
     used = (entry for level in searched.levels[1:] for entry in level.entries.values() if entry.requested)
     found += [diagnostic for entry in used for diagnostic in entry.conform()[1]]
+    of_built_in: dict[str, set[str]] = {}
     if linted := [plan for plan in plans if plan.lint_findings]:
         from trainc.placing.lint import warnings
 
-        found += warnings(linted)
+        found += warnings(linted, of_built_in)
     found = _without_consequences_of_templates(found, reading)
     return Compilation(
         jobs=jobs,
@@ -210,7 +219,17 @@ def compile_documents(reading: Reading, options: Options) -> Compilation:
         skipped=tuple(dict.fromkeys((*(file.path for file in reading.skipped), *searched.skipped))),
         checked=tuple(_checked(plans, reading.documents["runtime"])),
         strict=options.settings.strict,
+        built_in=_built_in(searched, jobs, of_built_in),
     ).saying(_collapsed(found))
+
+
+def _built_in(library: Library, jobs: Iterable[Compiled], lint: Mapping[str, Set[str]]) -> Diagnostic | None:
+    """Return the note about the built-in runtimes that some TrainJobs use."""
+    if not library.levels[-1].entries:
+        return None
+    from trainc.built_in import note
+
+    return note((job.plan for job in jobs), lint)
 
 
 def duplicates(result: Compilation, others: Iterable[Document]) -> Iterator[Diagnostic]:
@@ -267,6 +286,10 @@ def _without_consequences_of_templates(found: list[Diagnostic], reading: Reading
 
 def _collapsed(found: list[Diagnostic]) -> list[Diagnostic]:
     """Return the diagnostics of a run with repeated ones collapsed."""
+    if sum(diagnostic.id in PER_RUNTIME for diagnostic in found) > 1:
+        from trainc.repeated import once_per_message
+
+        found = once_per_message(found, PER_RUNTIME)
     if len(found) < MANY:
         return found
     from trainc.repeated import collapsed
@@ -302,16 +325,35 @@ def library(
         level, duplicate_runtimes = Level.of("the given paths", given, conform, apart)
         found += duplicate_runtimes
         levels.append(level)
-    for path in options.runtimes:
-        plain = DEFAULT._replace(follow_links=options.settings.follow_links, exclude=options.settings.exclude)
-        more = read([path], options._replace(settings=plain), files_of, compiled=("runtime",))
-        level, duplicate_runtimes = Level.of(
-            names.runtimes.format(path), more.documents["runtime"], conform, _apart(more.kustomizations, options)
-        )
+    plain = options._replace(
+        settings=DEFAULT._replace(follow_links=options.settings.follow_links, exclude=options.settings.exclude)
+    )
+    searched = [
+        (names.runtimes.format(path), read([path], plain, files_of, compiled=("runtime",))) for path in options.runtimes
+    ]
+    if not searched:
+        searched = [_of_settings(path, plain, files_of) for path in options.settings.runtimes]
+    for name, more in searched:
+        runtimes = more.documents["runtime"]
+        level, duplicate_runtimes = Level.of(name, runtimes, conform, _apart(more.kustomizations, options))
         found += [*more.diagnostics, *duplicate_runtimes]
         levels.append(level)
         skipped += (file.path for file in more.skipped)
-    return Library((*levels, BuiltIn(conform)), names, tuple(skipped)), found
+    levels.append(BuiltIn(conform))
+    return Library(tuple(levels), names, tuple(skipped), options.settings.built_in_forbidden), found
+
+
+def _of_settings(setting: RuntimePath, options: Options, files_of: Reader) -> tuple[str, Reading]:
+    """Return the level's name and the documents of a path in trainc.yaml; if it cannot be read, its line there."""
+    root = options.root or setting.root
+    reading = read([setting.path], options._replace(root=root), files_of, compiled=("runtime",))
+    reading.diagnostics = [
+        diagnostic._replace(message=f"{setting.path} {diagnostic.message}", place=setting.place)
+        if diagnostic.place == Location(file=setting.path)
+        else diagnostic
+        for diagnostic in reading.diagnostics
+    ]
+    return f"runtimes.paths {setting.written}", reading
 
 
 def _plans(

@@ -138,6 +138,8 @@ class Library(NamedTuple):
     option_names: OptionNames = FLAGS
     skipped: tuple[str, ...] = ()
     """The files in the searched paths that were skipped."""
+    forbidden: Place | None = None
+    """The setting that forbids built-in runtimes; None if they are allowed."""
 
     def find(self, kind: str, namespace: str, name: str) -> Entry | None:
         """Return the first runtime of that kind and name.
@@ -150,6 +152,16 @@ class Library(NamedTuple):
                 if entry := level.find((kind, candidate, name)):
                     return entry
         return None
+
+    def is_built_in(self, document: Document) -> bool:
+        """Return whether a runtime is one of the built-in ones, not one of the same name from a file."""
+        entry = self.levels[-1].entries.get(key_of(document))
+        return entry is not None and entry.level == BUILT_IN and entry.document is document
+
+    @property
+    def usable(self) -> tuple[Level, ...]:
+        """The levels whose runtimes a TrainJob may use."""
+        return self.levels if self.forbidden is None else self.levels[:-1]
 
     def known(self) -> Iterator[Key]:
         """Yield the keys of all runtimes."""

@@ -73,7 +73,10 @@ def completed(words: str, monkeypatch: pytest.MonkeyPatch) -> set[str]:
         ("trainc pods --format ", {"plain,table", "plain,json"}),
         ("trainc pods jo", {"file,jo"}),
         ("trainc runtimes ", {f"plain,{name}" for name in BUILT_IN}),
-        ("trainc runtimes torch-d", {f"plain,torch-distributed{which}" for which in ("", "-coscheduling", "-volcano")}),
+        (
+            "trainc runtimes torch-d",
+            {f"plain,torch-distributed{which}" for which in ("", "-coscheduling", "-shm", "-volcano", "-with-cache")},
+        ),
         ("trainc runtimes ./", {"file,./"}),
         ("trainc build golden/sweep --only ", {"plain,baseline", "plain,lr-1e-3", "plain,lr-1e-4"}),
         ("trainc pods golden/sweep --only lr-1e-4", {"plain,lr-1e-4"}),

@@ -34,6 +34,7 @@ from running import run
 import trainc
 from trainc.diagnostics import Place
 from trainc.lint.triggers import IDS, IGNORE
+from trainc.origins import UPSTREAM, origin
 from trainc.settings import Settings
 
 ROOT = Path(__file__).parents[2]
@@ -49,6 +50,8 @@ def due(seconds: int) -> dict[str, Any]:
     job = replicated()
     job["template"]["spec"]["activeDeadlineSeconds"] = seconds
     return job
+
+
 RULES = [
     # Images
     fires("image-version", runtime(), trainjob(image="train"), id="no tag"),
@@ -470,7 +473,14 @@ def test_the_first_job_of_init_gets_no_advice(tmp_path: Path, monkeypatch: pytes
 def test_a_built_in_runtime_has_no_findings(tmp_path: Path, name: str) -> None:
     (document,) = yaml.safe_load_all((ROOT / "runtimes" / f"{name}.yaml").read_text())
     eight = {"numNodes": 2, "resourcesPerNode": {"limits": {"nvidia.com/gpu": 8}}}
-    assert warnings(tmp_path, document, trainjob(runtime=name, **eight)) == []
+    findings = [found.id for found in warnings(tmp_path, document, trainjob(runtime=name, **eight))]
+    assert findings == ([] if name not in UPSTREAM else findings)
+    (tmp_path / "w.yaml").write_text(yaml.safe_dump(trainjob(runtime=name, **eight)))
+    built_in = trainc.compile([str(tmp_path / "w.yaml")])
+    assert [d.id for d in built_in.diagnostics if d.severity != "note"] == []
+    assert built_in.built_in is not None
+    listed = f"; lint findings: {', '.join(sorted({*findings}))}" if findings else ""
+    assert built_in.built_in.message == f"built-in runtime: {name} ({origin(name)}{listed})"
 
 
 def test_a_good_job_loads_no_rule() -> None:

@@ -156,6 +156,7 @@ def _report(reports: tuple[tuple[str, str], ...], result: Compilation, note: str
 
         lines = [line for line in (options.summary(result), note) if line]
         options.report(text.render(result.diagnostics, summary="\n".join(lines), color=options.colored(sys.stderr)))
+    options.report_built_in(result, blank=bool(result.diagnostics or note))
 
 
 def _left_out(result: Compilation, passthrough: bool) -> str:

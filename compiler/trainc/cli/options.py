@@ -255,6 +255,8 @@ def reading_settings(
         diagnostics=tuple(diagnostic for diagnostic in found.diagnostics if diagnostic.severity == "error"),
         follow_links=follow_links,
         verbose=verbose,
+        runtimes=found.runtimes,
+        built_in_forbidden=found.built_in_forbidden,
     )
 
 
@@ -341,6 +343,17 @@ def report_skipped(files: Sequence[str], *, verbose: bool) -> None:
         listed = "".join(f"{escape(file)}: skipped\n" for file in files) if verbose else ""
         verb = "was" if len(files) == 1 else "were"
         report(f"{listed}{plural(len(files), 'file')} without TrainJobs or runtimes {verb} skipped\n")
+
+
+def report_built_in(compilation: Compilation, *, blank: bool = False) -> None:
+    """Write the note about built-in runtimes to standard error, without its place: it is about the run.
+
+    `blank` separates it from other lines on standard error.
+    """
+    if compilation.built_in is not None:
+        from trainc.reports import text
+
+        report("\n" * blank + text.brief(compilation.built_in, color=colored(sys.stderr)))
 
 
 def summary(compilation: Compilation) -> str:

@@ -78,12 +78,14 @@ def validate(  # noqa: PLR0913, PLR0917 (one argument per option)
     if reports:
         reporting.write(reports, result)
     report = load(form).render(
-        result.diagnostics,
+        result.reported(form),
         summary=options.verdict(result),
         color=form == "text" and options.colored(sys.stdout),
         checked=result.checked,
     )
     options.write(report)
+    if form == "text":
+        options.report_built_in(result)
     return WRONG_INPUT if result.failed else OK
 
 

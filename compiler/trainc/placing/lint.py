@@ -1,7 +1,8 @@
 """The lint findings of all TrainJobs as warnings: one per cause, at the line that caused it.
 
 Reads    plans after the last stage of the pipeline.
-Returns  diagnostics, each at the first TrainJob that has it, with the number of the others.
+Returns  diagnostics, each at the first TrainJob that has it, with the number of the others. A finding whose only place
+         is a built-in runtime is no diagnostic, because the user cannot edit that line.
 """
 
 from __future__ import annotations
@@ -21,8 +22,11 @@ if TYPE_CHECKING:
     from trainc.plan import Plan
 
 
-def warnings(plans: Iterable[Plan]) -> Iterator[Diagnostic]:
-    """Yield the lint findings of the plans as warnings, one per cause and per place."""
+def warnings(plans: Iterable[Plan], built_in: dict[str, set[str]]) -> Iterator[Diagnostic]:
+    """Yield the lint findings of the plans as warnings, one per cause and per place.
+
+    Add the rules of the findings in built-in runtimes to `built_in`, by the runtime's name.
+    """
     causes: dict[Hashable, list[tuple[Plan, LintFinding]]] = {}
     for plan in plans:
         of_plan = {cause(plan, finding): (plan, finding) for finding in reversed(plan.lint_findings)}
@@ -41,6 +45,9 @@ def warnings(plans: Iterable[Plan]) -> Iterator[Diagnostic]:
             for label, path in finding.related:
                 other, more = placed(plan, path)
                 related = (*related, *(more or (Related(message=label, place=other),)))
+            if plan.library.is_built_in(plan.runtime.document) and _in_runtime(plan, place, related):
+                built_in.setdefault(plan.runtime.id.name, set()).add(warning.id)
+                continue
             key = (warning.id, warning.message, id(place.document), place.path, place.part)
             if key not in reported:
                 subject = plan.runtime.id if place.document is plan.runtime.document else warning.object
@@ -58,6 +65,13 @@ def narrowed(place: Place | Location, plan: Plan, finding: LintFinding) -> Place
         return place._replace(key=place.path[-1:] == finding.path[-1:])
     same = get(place.document.value, place.path) == at(stored(plan), finding.path)
     return place._replace(part=finding.part) if same else place
+
+
+def _in_runtime(plan: Plan, place: Place, related: Iterable[Related]) -> bool:
+    """Return whether the runtime has all places of a finding, except for the runtimeRef that leads to it."""
+    places = (place, *(relation.place for relation in related))
+    others = [at for at in places if at != plan.job.at("spec", "runtimeRef")]
+    return bool(others) and all(isinstance(at, Place) and at.document is plan.runtime.document for at in others)
 
 
 def cause(plan: Plan, finding: LintFinding) -> Hashable:

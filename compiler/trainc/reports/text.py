@@ -73,6 +73,12 @@ def block(diagnostic: Diagnostic, *, shown: bool) -> str:
     return "\n".join(_lines(diagnostic, _plain, shown=shown))
 
 
+def brief(diagnostic: Diagnostic, *, color: bool) -> str:
+    """Return a diagnostic about a whole run without its place, which takes no second parse of a document."""
+    about_run = diagnostic._replace(place=None, related=())
+    return "\n".join(_lines(about_run, painter(color), shown=False)) + "\n"
+
+
 def position(place: object) -> str:
     """Return `file:line:column`, which editors and terminals turn into links."""
     return escape(str(place)) if isinstance(place, Location) else ""

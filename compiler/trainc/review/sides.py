@@ -166,7 +166,9 @@ def _settings(spec: SideSpec, options: DiffOptions) -> Settings:
     file = spec.commit.settings(spec.paths[0])
     if isinstance(file, Diagnostic):
         return Settings(diagnostics=(file,))
-    return DEFAULT if file is None else settings.of_file(file, spec.commit.folder_of(file))
+    if file is None:
+        return DEFAULT
+    return settings.of_file(file, spec.commit.folder_of(file), root=spec.commit.top)
 
 
 def _compiled(spec: SideSpec, found: Reading, own: Settings, options: DiffOptions) -> Side:
