@@ -1,0 +1,61 @@
+"""The runtimes that `list` and `show` search: those of some paths, and the built-in ones."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, NamedTuple
+
+from trainc.cli import options
+from trainc.cli.codes import OK, WRONG_INPUT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from trainc.diagnostics import Diagnostic
+    from trainc.kubernetes.violations import FieldValidation
+    from trainc.library import Entry
+
+
+class Found(NamedTuple):
+    """The runtimes in search order, and the diagnostics of reading them."""
+
+    entries: list[Entry]
+    diagnostics: list[Diagnostic]
+
+
+def search(
+    paths: tuple[str, ...],
+    runtimes: tuple[str, ...],
+    field_validation: FieldValidation | None,
+    *,
+    follow_links: bool,
+) -> Found:
+    """Return the runtimes of PATH, each once, of each -r, and the built-in ones."""
+    from trainc.compilation import Options, library
+
+    paths = paths or (".",)
+    settings = options.validating(field_validation, paths)._replace(follow_links=follow_links)
+    found, diagnostics = library(Options(runtimes=(*paths, *runtimes), settings=settings))
+    entries = (entry for level in found.levels for key in level.known() if (entry := level.find(key)))
+    return Found(_once(entries), diagnostics)
+
+
+def _once(entries: Iterable[Entry]) -> list[Entry]:
+    """Return each runtime once: a folder may be inside another one."""
+    found: dict[object, Entry] = {}
+    for entry in entries:
+        document = entry.document
+        place = os.path.realpath(document.file), document.line, document.column, document.within, entry.id
+        found.setdefault(place, entry)
+    return list(found.values())
+
+
+def report(diagnostics: Iterable[Diagnostic], summary: str = "") -> int:
+    """Write the diagnostics to standard error and return the exit code."""
+    from trainc.diagnostics import failed
+    from trainc.reports import text
+
+    diagnostics = list(diagnostics)
+    options.report(text.render(diagnostics, summary=summary, color=options.colored(sys.stderr)))
+    return WRONG_INPUT if failed(diagnostics) else OK
