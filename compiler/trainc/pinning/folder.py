@@ -54,16 +54,16 @@ class _Plan:
         if data is None or found is not None:
             return found or {}
         if isinstance(data, str) or not self.force:
-            why = data if isinstance(data, str) else "it is not a listing of trainc"
+            message = f"cannot be read: {data}" if isinstance(data, str) else "is not a listing of pinned runtimes"
             help = _NO_REGULAR_FILE if isinstance(data, str) else "restore it from git, or replace it with --force"
-            self._taken(listing.NAME, why, help)
+            self._taken(listing.NAME, message, help)
         return {}
 
     def wanted(self, path: str, data: bytes, there: bytes | str | None) -> None:
         """Plan a file that the folder must have; `there` is its content, or the reason why it is not read."""
         self.new[path] = (listing.digest(data),)
         if isinstance(there, str):
-            self._taken(path, there, _NO_REGULAR_FILE)
+            self._taken(path, f"cannot be replaced by a pinned runtime: {there}", _NO_REGULAR_FILE)
         elif there is not None and listing.unix(there) == data:
             return
         elif there is None or self.force or self._is_pinned(path, there):
@@ -72,7 +72,7 @@ class _Plan:
             self._edited(path, "differs from the runtime and was edited by hand: it is kept")
         else:
             help = "move it, overwrite it with --force, or use another --output"
-            self._taken(path, "trainc did not pull it", help)
+            self._taken(path, "cannot be replaced by a pinned runtime: trainc did not pull it", help)
 
     def stale(self, path: str, there: bytes | str | None) -> None:
         """Plan a listed file whose runtime is gone."""
@@ -112,9 +112,8 @@ class _Plan:
         help = help or "compare it with --check, and replace it with --force"
         self.diagnostics.append(Diagnostic.of(PINNED_RUNTIME_EDITED, message, help, place=place))
 
-    def _taken(self, path: str, why: str, help: str) -> None:
+    def _taken(self, path: str, message: str, help: str) -> None:
         place = Location(file=os.path.join(self.folder, path))
-        message = f"cannot be replaced by a pinned runtime: {why}"
         self.diagnostics.append(Diagnostic.of(PINNED_RUNTIME_TAKEN, message, help, place=place))
 
 

@@ -18,6 +18,7 @@ from typing import IO, TYPE_CHECKING, Final
 from trainc.declarations import Declaration
 from trainc.diagnostics import Diagnostic, Location
 from trainc.inputs import LARGEST_FILE
+from trainc.plural import plural
 from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -28,10 +29,13 @@ KUBECTL_FAILED: Final = Declaration("kubectl-failed", ("read",), "No list of run
 RESOURCES: Final = "clustertrainingruntimes,trainingruntimes"
 """The names without a group or version: kubectl selects the ones that the server serves."""
 GET: Final = ("get", RESOURCES, "-A", "-o", "json")
+RUN: Final = f"run `kubectl {' '.join(GET)}` to find the cause"
+"""The fix for a failure of unknown cause."""
 SHOWN: Final = "<kubectl>"
 """The name of the answer in diagnostics."""
 _LONGEST_MESSAGES: Final = 2**16
 """Bytes of kubectl's standard error that are kept."""
+_LONGEST_REASON: Final = 500
 _PIECE: Final = 2**16
 _PAUSE: Final = 0.1
 _GRACE: Final = 2.0
@@ -96,10 +100,10 @@ def get(context: str | None, *, timeout: int, environment: Mapping[str, str]) ->
         return _failed(f"{program} cannot be started: {error.strerror}", "check the kubectl on the PATH")
     messages = tuple(line for line in ended.err.decode(errors="replace").splitlines() if line.strip())
     if ended.status is None:
-        return _failed(ended.reason, _hint(messages, "check the context with `kubectl cluster-info`"), messages)
+        return _failed(ended.reason, _hint(messages, RUN), messages)
     if ended.status:
         reason = f"kubectl was stopped by signal {-ended.status}" if ended.status < 0 else _status(ended.status)
-        return _failed(reason, _hint(messages, f"run `kubectl {' '.join(GET)}` to find the cause"), messages)
+        return _failed(reason, _hint(messages, RUN), messages)
     return Answer(ended.out, messages)
 
 
@@ -109,7 +113,7 @@ def _status(status: int) -> str:
 
 def _failed(reason: str, help: str, messages: Sequence[str] = ()) -> Diagnostic:
     """Return the diagnostic, with the last line of kubectl's messages: the lines before it are retries."""
-    last = f": {messages[-1].strip()}" if messages else ""
+    last = f": {messages[-1].strip()[:_LONGEST_REASON]}" if messages else ""
     return Diagnostic.of(KUBECTL_FAILED, reason + last, help, place=Location(file=SHOWN))
 
 
@@ -153,7 +157,7 @@ def _read(
     A login helper that kubectl starts may keep the pipes open: the end of kubectl counts, not the end of the pipes.
     """
     out, err = bytearray(), bytearray()
-    until, late = time.monotonic() + timeout + _GRACE, f"kubectl has not ended within {timeout} seconds"
+    until, late = time.monotonic() + timeout + _GRACE, f"kubectl has not ended within {plural(timeout, 'second')}"
     with selectors.DefaultSelector() as selector:
         selector.register(stdout, selectors.EVENT_READ, out)
         selector.register(stderr, selectors.EVENT_READ, err)

@@ -14,6 +14,8 @@ from trainc.inputs import SETTINGS
 from trainc.library import key_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from trainc.diagnostics import Document
     from trainc.kubernetes.trees import Tree
 
@@ -61,9 +63,10 @@ def path_of(document: Document) -> str:
     return f"{namespace}/{file}{SUFFIX}" if namespace else f"{file}{SUFFIX}"
 
 
-def text_of(document: Document) -> str:
-    """Return the text of a runtime's file."""
-    return MARK + yaml.render([clean(document.value)])
+def files_of(documents: Iterable[Document]) -> dict[str, str]:
+    """Return the text of each runtime's file by its path."""
+    writer = yaml.Writer()
+    return {path_of(document): MARK + writer.document(clean(document.value)) for document in documents}
 
 
 def clean(tree: Tree) -> Tree:

@@ -22,6 +22,15 @@ class Found(NamedTuple):
 
     entries: list[Entry]
     diagnostics: list[Diagnostic]
+    forbidden: bool
+    """Whether trainc.yaml forbids built-in runtimes."""
+
+    @property
+    def usable(self) -> list[Entry]:
+        """The runtimes that a TrainJob may use."""
+        from trainc.library import BUILT_IN
+
+        return [entry for entry in self.entries if not self.forbidden or entry.level != BUILT_IN]
 
 
 def search(
@@ -31,14 +40,15 @@ def search(
     *,
     follow_links: bool,
 ) -> Found:
-    """Return the runtimes of PATH, each once, of each -r, and the built-in ones."""
+    """Return the runtimes of PATH, each once, of each -r, by default of runtimes.paths, and the built-in ones."""
     from trainc.compilation import Options, library
 
     paths = paths or (".",)
     settings = options.validating(field_validation, paths)._replace(follow_links=follow_links)
+    runtimes = runtimes or tuple(path.path for path in settings.runtimes)
     found, diagnostics = library(Options(runtimes=(*paths, *runtimes), settings=settings))
     entries = (entry for level in found.levels for key in level.known() if (entry := level.find(key)))
-    return Found(_once(entries), diagnostics)
+    return Found(_once(entries), diagnostics, found.forbidden is not None)
 
 
 def _once(entries: Iterable[Entry]) -> list[Entry]:

@@ -9,7 +9,8 @@ import click
 
 from trainc.cli import options
 from trainc.cli.codes import OK
-from trainc.cli.runtimes.names import FOLDER, built_in_names
+from trainc.cli.runtimes import pinned
+from trainc.cli.runtimes.names import built_in_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,19 +24,10 @@ Examples:
 
 @click.command("export", short_help="Write built-in runtimes to a folder.", epilog=EPILOG)
 @click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=built_in_names)
-@click.option(
-    "-o",
-    "--output",
-    "folder",
-    default=FOLDER,
-    show_default=True,
-    metavar="DIR",
-    help="Folder to write to.",
-    shell_complete=options.folder_names,
-)
-def command(names: tuple[str, ...], folder: str) -> int:
+@pinned.output
+def command(names: tuple[str, ...], folder: str | None) -> int:
     """Write the built-in runtimes NAME, by default all, to DIR/<name>.yaml; existing files are kept."""
-    return write(names, folder)
+    return write(names, pinned.target(folder))
 
 
 def write(names: Sequence[str], folder: str) -> int:

@@ -23,12 +23,13 @@ Examples:
 @pinned.check
 @pinned.force
 @options.follow_links
-def command(file: str, namespace: str | None, folder: str, check: bool, force: bool, follow_links: bool) -> int:
+def command(file: str, namespace: str | None, folder: str | None, check: bool, force: bool, follow_links: bool) -> int:
     """Write each runtime of FILE to a file in DIR, and remove the files of runtimes that are gone.
 
     FILE is an answer of `kubectl get -o json` or `-o yaml`, or the documents of a rendered chart.
     """
     pinned.refuse(check=check, force=force)
+    folder = pinned.target(folder)
     import os
 
     from trainc import inputs

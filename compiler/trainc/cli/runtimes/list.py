@@ -55,7 +55,7 @@ def command(
 
 def listed(found: Found, form: str, *, wide: bool) -> int:
     """Print the valid runtimes, and report the faults of the others."""
-    known = [(entry, runtime) for entry in found.entries if (runtime := entry.conform()[0])]
+    known = [(entry, runtime) for entry in found.usable if (runtime := entry.conform()[0])]
     if form == "json":
         import json
 
@@ -66,7 +66,7 @@ def listed(found: Found, form: str, *, wide: bool) -> int:
         header = (*COLUMNS, *WIDE) if wide else COLUMNS
         rows = ((*_row(*one), *(_node(one[1]) if wide else ())) for one in known)
         options.write("".join(f"{line}\n" for line in table([header, *rows])))
-    return report([*found.diagnostics, *(diagnostic for entry in found.entries for diagnostic in entry.conform()[1])])
+    return report([*found.diagnostics, *(diagnostic for entry in found.usable for diagnostic in entry.conform()[1])])
 
 
 def _row(entry: Entry, runtime: Runtime) -> tuple[str, ...]:
@@ -83,14 +83,19 @@ def _origin(entry: Entry) -> str:
     """Return where a runtime is from: the owner and release of a built-in one, the file of any other."""
     from trainc.library import BUILT_IN
 
-    return "built-in" if entry.level == BUILT_IN else entry.document.file
+    if entry.level != BUILT_IN:
+        return entry.document.file
+    from trainc.origins import origin
+
+    return str(origin(entry.id.name))
 
 
 def _entry(entry: Entry, runtime: Runtime) -> Tree:
     """Return a runtime for `--format json`: the columns of the table, `--wide` included, and the line in its file."""
     from trainc.library import BUILT_IN
+    from trainc.origins import origin
 
-    id, document = runtime.id, entry.document
+    id, document, built_in = runtime.id, entry.document, entry.level == BUILT_IN
     image, requests = _container(runtime)
     return {
         "name": id.name,
@@ -101,7 +106,8 @@ def _entry(entry: Entry, runtime: Runtime) -> Tree:
         "jobs": [str(job.get("name")) for job in runtime.spec.get("replicatedJobs") or []],
         "image": image,
         "requests": {name: str(requests[name]) for name in sorted(requests)},
-        "builtIn": entry.level == BUILT_IN,
+        "builtIn": built_in,
+        "origin": origin(id.name)._asdict() if built_in else None,
         "file": document.file,
         "line": document.line,
     }

@@ -19,10 +19,8 @@ output: Final = click.option(
     "-o",
     "--output",
     "folder",
-    default=FOLDER,
-    show_default=True,
     metavar="DIR",
-    help="Folder to write to.",
+    help="Folder to write to; the default is the first folder in runtimes.paths of trainc.yaml, or else runtimes.",
     shell_complete=options.folder_names,
 )
 check: Final = click.option("--check", is_flag=True, help="Write nothing and exit 3 with a diff if DIR is out of date.")
@@ -37,6 +35,20 @@ def refuse(*, check: bool, force: bool) -> None:
         raise click.UsageError("--check cannot be combined with --force: it writes nothing.")
 
 
+def target(folder: str | None) -> str:
+    """Return the folder to write to. Raise UsageError if it is in settings that have errors."""
+    if folder is not None:
+        return folder
+    from trainc.diagnostics import failed
+    from trainc.inputs import SUFFIXES
+    from trainc.settings import of
+
+    settings = of((".",))
+    if failed(settings.diagnostics):
+        raise click.UsageError("trainc.yaml has errors, which `trainc validate` shows: fix them, or use --output DIR.")
+    return next((path.path for path in settings.runtimes if not path.path.endswith(SUFFIXES)), FOLDER)
+
+
 def write(answer: Answer, folder: str, *, check: bool, force: bool) -> int:
     """Write the runtimes of an answer to a folder, or compare them with it; nothing is written after an error."""
     from trainc import outputs
@@ -46,7 +58,7 @@ def write(answer: Answer, folder: str, *, check: bool, force: bool) -> int:
 
     if failed(answer.diagnostics):
         return report(answer.diagnostics)
-    files = {manifests.path_of(document): manifests.text_of(document) for document in answer.runtimes}
+    files = manifests.files_of(answer.runtimes)
     with ExitStack() as stack:
         try:
             opened = stack.enter_context(outputs.opened(folder, make=not check, notify=options.report))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -20,6 +20,8 @@ Examples:
   trainc runtimes pull --context prod -o platform/runtimes
   trainc runtimes pull --check                    exit 3 with a diff if they have changed
 """
+_SHOWN: Final = 40
+"""Characters of an answer that is not JSON."""
 
 
 @click.command("pull", short_help="Pin the runtimes of a cluster.", epilog=EPILOG)
@@ -35,13 +37,14 @@ Examples:
 )
 @pinned.check
 @pinned.force
-def command(context: str | None, folder: str, timeout: int, check: bool, force: bool) -> int:
+def command(context: str | None, folder: str | None, timeout: int, check: bool, force: bool) -> int:
     """Write each runtime of the cluster to a file in DIR, and remove the files of runtimes that are gone.
 
     The files have no fields of the server. trainc runs `kubectl get clustertrainingruntimes,trainingruntimes -A`
     with the kubectl on the PATH and its configuration.
     """
     pinned.refuse(check=check, force=force)
+    folder = pinned.target(folder)
     from trainc.pinning import answers, kubectl
     from trainc.source.printable import escape
 
@@ -60,7 +63,11 @@ def _not_a_list(data: bytes) -> Diagnostic:
     from trainc.diagnostics import Diagnostic, Location
     from trainc.pinning import kubectl
 
-    start = data[:40].decode(errors="replace")
-    message = f'the answer is not a JSON list; it starts with "{start}"' if data else "the answer is empty"
-    help = f"run `kubectl {' '.join(kubectl.GET)}` to find the cause"
-    return Diagnostic.of(kubectl.KUBECTL_FAILED, message, help, place=Location(file=kubectl.SHOWN))
+    start = data[:_SHOWN].decode(errors="replace")
+    if not data:
+        message = "the answer is empty"
+    elif data.lstrip().startswith(b"{"):
+        message = "the answer is not a valid JSON list"
+    else:
+        message = f'the answer is not JSON: it starts with "{start}"'
+    return Diagnostic.of(kubectl.KUBECTL_FAILED, message, kubectl.RUN, place=Location(file=kubectl.SHOWN))
