@@ -10,6 +10,7 @@ import json
 import os
 import re
 import shutil
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -140,6 +141,21 @@ def test_the_bytes_depend_only_on_the_runtimes(kubectl: Kubectl) -> None:
     kubectl(json.dumps({**value, "items": value["items"][::-1]}))
     assert pull().err == "runtimes: 0 written, 0 removed, 3 unchanged\n"
     assert contents() == before
+
+
+def test_a_runtime_of_training_operator(kubectl: Kubectl) -> None:
+    """The names without a group are those of its CRDs too; pull writes the version that the server returns."""
+    older = {**json.loads(LIST)["items"][0], "apiVersion": "kubeflow.org/v2alpha1"}
+    older["spec"] = {**older["spec"], "mlPolicy": {"numNodes": 2, "torch": {"numProcPerNode": "auto"}}}
+    kubectl(answer(older))
+    assert pull().code == 0
+    assert yaml.safe_load(Path("runtimes/team-torch.yaml").read_text())["apiVersion"] == "kubeflow.org/v2alpha1"
+    Path("job.yaml").write_text(
+        "apiVersion: kubeflow.org/v2alpha1\nkind: TrainJob\nmetadata: {name: a}\n"
+        "spec: {runtimeRef: {name: team-torch}}\n"
+    )
+    done = run("build", ".")
+    assert (done.code, "image: registry.example.com/ml/torch:2.9.1" in done.out) == (0, True), done.err
 
 
 def test_pinned_runtimes_are_read_as_runtimes(kubectl: Kubectl) -> None:
@@ -352,6 +368,15 @@ def test_a_helper_that_keeps_the_pipes_open(kubectl: Kubectl) -> None:
     """A credential plugin may start an agent."""
     kubectl(script="sleep 20 &")
     assert pull("--timeout", "10").err == "runtimes: 3 written, 0 removed, 0 unchanged\n"
+
+
+def test_messages_without_end_are_bounded(kubectl: Kubectl) -> None:
+    """The last line is shown, and the patterns of hints do not backtrack over all of it."""
+    kubectl(status=1, script="head -c 3000000 /dev/zero | tr '\\0' x >&2; yes 'context ' | head -c 3000000 | tr -d '\\n' >&2")
+    started = time.monotonic()
+    done = pull()
+    assert (done.code, "exit status 1: context context" in done.err, len(done.err) < 2000) == (1, True, True)
+    assert time.monotonic() - started < 10
 
 
 def test_a_kubectl_that_is_killed(kubectl: Kubectl) -> None:

@@ -34,8 +34,10 @@ RUN: Final = f"run `kubectl {' '.join(GET)}` to find the cause"
 SHOWN: Final = "<kubectl>"
 """The name of the answer in diagnostics."""
 _LONGEST_MESSAGES: Final = 2**16
-"""Bytes of kubectl's standard error that are kept."""
-_LONGEST_REASON: Final = 500
+"""The last bytes of kubectl's standard error that are kept."""
+_LONGEST_LINE: Final = 500
+_LAST_LINES: Final = 20
+"""Limits of the messages in a diagnostic; the patterns of hints need them too, because they may backtrack."""
 _PIECE: Final = 2**16
 _PAUSE: Final = 0.1
 _GRACE: Final = 2.0
@@ -98,7 +100,8 @@ def get(context: str | None, *, timeout: int, environment: Mapping[str, str]) ->
         ended = _run([program, *GET, *options], timeout, environment)
     except OSError as error:
         return _failed(f"{program} cannot be started: {error.strerror}", "check the kubectl on the PATH")
-    messages = tuple(line for line in ended.err.decode(errors="replace").splitlines() if line.strip())
+    lines = (line.strip() for line in ended.err.decode(errors="replace").splitlines())
+    messages = tuple(line[:_LONGEST_LINE] for line in lines if line)[-_LAST_LINES:]
     if ended.status is None:
         return _failed(ended.reason, _hint(messages, RUN), messages)
     if ended.status:
@@ -113,7 +116,7 @@ def _status(status: int) -> str:
 
 def _failed(reason: str, help: str, messages: Sequence[str] = ()) -> Diagnostic:
     """Return the diagnostic, with the last line of kubectl's messages: the lines before it are retries."""
-    last = f": {messages[-1].strip()[:_LONGEST_REASON]}" if messages else ""
+    last = f": {messages[-1]}" if messages else ""
     return Diagnostic.of(KUBECTL_FAILED, reason + last, help, place=Location(file=SHOWN))
 
 
@@ -175,7 +178,8 @@ def _read(
                 elif key.data is out:
                     out += piece
                 else:
-                    err += piece[: _LONGEST_MESSAGES - len(err)]
+                    err += piece
+                    del err[:-_LONGEST_MESSAGES]
             if len(out) > LARGEST_FILE:
                 return b"", bytes(err), f"kubectl printed more than the limit of {LARGEST_FILE >> 20} MiB"
     try:
