@@ -138,6 +138,10 @@ class Changes:
     missing: tuple[str, ...] = ()
     """Sources that the paths do not cover, relative to the folder; an empty string is an unknown source."""
     diagnostics: tuple[Diagnostic, ...] = ()
+    listing: str = LISTING
+    """The name of the listing in `write`."""
+    starts: tuple[bytes, ...] = (*MARKS, BEGINS)
+    """The starts of all files that trainc writes there."""
 
 
 def plan(
@@ -251,27 +255,27 @@ def apply(output: Output, changes: Changes) -> tuple[Diagnostic, ...]:
     path = ""
     try:
         for below in sorted(changes.folders):
-            _sweep(at, below)
-        listing = changes.write.get(LISTING)
+            _sweep(at, below, changes.starts)
+        listing = changes.write.get(changes.listing)
         if changes.listed is not None:
-            path = LISTING
+            path = changes.listing
             replace(at, path, changes.listed)
         with closing(Folders(at, make=True)) as folders:
             for path, data in changes.write.items():
-                if path != LISTING:
+                if path != changes.listing:
                     parent, _, name = path.rpartition("/")
                     replace_at(folders.at(parent), name, data)
         for path in changes.remove:
             remove(at, path)
         if listing is not None and listing != changes.listed:
-            path = LISTING
+            path = changes.listing
             replace(at, path, listing)
     except OSError as error:
         return (unwritable(folder, path, error),)
     return ()
 
 
-def _sweep(folder: int, below: str) -> None:
+def _sweep(folder: int, below: str, starts: Sequence[bytes]) -> None:
     """Remove the temporary files of killed builds from a folder."""
     try:
         at = open_below(folder, below)
@@ -279,17 +283,15 @@ def _sweep(folder: int, below: str) -> None:
         return  # it does not exist yet, or is not a folder, which the write reports
     try:
         for name in os.listdir(at):
-            if name.startswith(".") and name.endswith(PART) and _is_part(content(at, name)):
+            if name.startswith(".") and name.endswith(PART) and _is_part(content(at, name), starts):
                 os.unlink(name, dir_fd=at)
     finally:
         os.close(at)
 
 
-def _is_part(content: bytes | str | None) -> bool:
+def _is_part(content: bytes | str | None, starts: Sequence[bytes]) -> bool:
     """Whether a file is the start of an output or of a listing."""
-    return isinstance(content, bytes) and any(
-        content.startswith(start) or start.startswith(content) for start in (*MARKS, BEGINS)
-    )
+    return isinstance(content, bytes) and any(content.startswith(one) or one.startswith(content) for one in starts)
 
 
 def diff(output: Output, changes: Changes) -> Iterator[str]:
@@ -297,7 +299,7 @@ def diff(output: Output, changes: Changes) -> Iterator[str]:
     import difflib
 
     folder, at = output
-    wanted: dict[str, bytes] = {path: data for path, data in changes.write.items() if path != LISTING}
+    wanted: dict[str, bytes] = {path: data for path, data in changes.write.items() if path != changes.listing}
     for path in sorted([*wanted, *changes.remove]):
         there = current(at, path)
         old = there.decode(errors="replace") if isinstance(there, bytes) else ""

@@ -57,6 +57,18 @@ KUSTOMIZE = {
     "overlays/prod/queue.yaml": f"{JOB.partition('spec')[0]}spec: {{suspend: true}}\n",
 }
 RENDERED = f"{JOB}  suspend: true\n"
+RUNTIME = (
+    '{"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "ClusterTrainingRuntime", '
+    '"metadata": {"name": "team-torch"}, "spec": {"mlPolicy": {"torch": {}}}}'
+)
+KUBECTL = f"""\
+#!/bin/sh
+case "$*" in
+*--context=pord) echo 'error: context "pord" does not exist' >&2; exit 1 ;;
+*) echo '{{"apiVersion": "v1", "kind": "List", "items": [{RUNTIME}]}}' ;;
+esac
+"""
+"""A kubectl of a cluster with one runtime."""
 CONSOLES: dict[str, dict[str, str]] = {
     "all-excluded": {"trainc.yaml": 'exclude: ["*.yaml"]\n', "jobs/finetune.yaml": JOB},
     "annotations-too-big": {
@@ -107,6 +119,7 @@ CONSOLES: dict[str, dict[str, str]] = {
         }.items()
     },
     "kustomize-patch": KUSTOMIZE | {"../rendered/prod.yaml": RENDERED},
+    "kubectl-failed": {"bin/kubectl": KUBECTL},
     "link-out": {"jobs/finetune.yaml": JOB, "../elsewhere/defaults.yaml": JOB.replace("finetune", "evaluate")},
     "mixed-side": {"before/finetune.yaml": JOB, "work/jobs/finetune.yaml": JOB, "work/rendered/finetune.yaml": JOBSET},
     "nothing-to-compare": {
@@ -114,6 +127,7 @@ CONSOLES: dict[str, dict[str, str]] = {
         for side in ("before", "after")
         for file, text in {"docs/example.yaml": "a: 1\n", "jobs/finetune.yaml": JOB}.items()
     },
+    "no-runtimes": {"chart.yaml": CLAIM.format(name="data"), "chart-with-runtimes.yaml": f"{RUNTIME}\n"},
     "no-trainjob": {"values.yaml": "nodes: 4\n", "jobs/finetune.yaml": JOB},
     "not-upgradable": {
         "job.yaml": JOB.rstrip() + "\n  labels: {team: search}\n  trainer: {numNodes: 2, numProcPerNode: gpu}\n"
@@ -131,6 +145,12 @@ CONSOLES: dict[str, dict[str, str]] = {
         "jobs/claim.yaml": CLAIM.format(name="data"),
         "claims/claim.yaml": CLAIM.format(name="more"),
     },
+    "pinned-runtime-edited": {
+        "bin/kubectl": KUBECTL,
+        "runtimes/team-torch.yaml": "# Edited by hand.\n",
+        "runtimes/.trainc-runtimes": json.dumps({"runtimes": {"team-torch.yaml": "sha256:0"}}),
+    },
+    "pinned-runtime-taken": {"bin/kubectl": KUBECTL, "runtimes/team-torch.yaml": "# Written by hand.\n"},
     "resource-list": {"job.yaml": JOB, "list.yaml": LIST},
     "unreadable": {"jobs/finetune.yaml": JOB},
 }
@@ -195,7 +215,9 @@ def test_a_console(id: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
         path = tmp_path / "team" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
+        path.chmod(0o755 if text.startswith("#!") else 0o644)
     monkeypatch.chdir(tmp_path / "team")
+    monkeypatch.setenv("PATH", f"{tmp_path / 'team' / 'bin'}:{os.environ['PATH']}")
     both = examples(id)
     for name, codes in (("Wrong", {int(ENTRIES[id].severity == "error")}), ("Right", {0})):
         shown = both[name][1]

@@ -13,6 +13,7 @@ from running import run
 from trainc.cli import completing
 from trainc.cli.completion import SHELLS, kubectl
 from trainc.cli.group import COMMANDS
+from trainc.cli.runtimes import SUBCOMMANDS
 from trainc.reports import FORMATS
 
 ROOT = Path(__file__).parents[2]
@@ -72,7 +73,15 @@ def completed(words: str, monkeypatch: pytest.MonkeyPatch) -> set[str]:
         ("trainc validate jobs/", {"file,jobs/"}),
         ("trainc pods --format ", {"plain,table", "plain,json"}),
         ("trainc pods jo", {"file,jo"}),
-        ("trainc runtimes ", {f"plain,{name}" for name in BUILT_IN}),
+        ("trainc runtimes ", {f"plain,{name}" for name in {*BUILT_IN, *SUBCOMMANDS}}),
+        ("trainc runtimes pu", {"plain,pull"}),
+        ("trainc runtimes show plain-", {"plain,plain-distributed"}),
+        ("trainc runtimes show plain jo", {"file,jo"}),
+        ("trainc runtimes export plain-", {"plain,plain-distributed"}),
+        ("trainc runtimes pull --c", {"plain,--context", "plain,--check"}),
+        ("trainc runtimes pull -o ru", {"dir,ru"}),
+        ("trainc runtimes import an", {"file,an"}),
+        ("trainc runtimes list jo", {"file,jo"}),
         (
             "trainc runtimes torch-d",
             {f"plain,torch-distributed{which}" for which in ("", "-coscheduling", "-shm", "-volcano", "-with-cache")},
@@ -149,6 +158,14 @@ def test_revisions(words: str, offered: set[str], tmp_path: Path, monkeypatch: p
 def test_outside_of_a_repository_there_are_no_revisions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert completed("trainc diff HEA", monkeypatch) == {"file,HEA"}
+
+
+def test_pinned_runtimes_are_offered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "runtimes").mkdir()
+    for name in ("team-torch.yaml", "trainingruntime_team-x.yaml", "team.txt", ".trainc-runtimes"):
+        (tmp_path / "runtimes" / name).touch()
+    assert completed("trainc runtimes show team", monkeypatch) == {"plain,team-torch"}
 
 
 def test_no_compiler_is_imported_for_a_completion() -> None:

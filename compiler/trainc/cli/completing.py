@@ -1,4 +1,4 @@
-"""Completions that read the user's files or repository: TrainJob names and git revisions.
+"""Completions that read the user's files: TrainJob names.
 
 Reads    the words of the command line so far. The work is bounded: a shell waits for the answer.
 Returns  the completions, and none instead of an error.
@@ -21,8 +21,6 @@ FILES: Final = 200
 """The maximum number of files that are read for names."""
 SIZE: Final = 2_000_000
 """The maximum number of bytes that are parsed for names."""
-REVISIONS: Final = 200
-"""The maximum number of revisions."""
 
 
 def job_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -46,16 +44,3 @@ def _names(paths: list[str]) -> Iterator[str]:
             if b"TrainJob" in file.data:
                 read.add(file)
     yield from (ObjectId.of(document.value).name for document in read.documents["job"])
-
-
-def sides(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Complete a file or folder or, before `--`, a git revision or the second one of a range."""
-    files = [CompletionItem(incomplete, type="file")]
-    if "--" in (ctx.params.get("sides") or ()):
-        return files
-    from trainc.review.revisions import names
-
-    dots = "..." if "..." in incomplete else ".."
-    first, range, start = incomplete.rpartition(dots)
-    found = (name for name in names(REVISIONS) if name.startswith(start))
-    return [*files, *(CompletionItem(f"{first}{range}{name}") for name in found)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -11,6 +11,8 @@ from trainc.cli import options
 from trainc.cli.codes import DIFFERENT, OK, WRONG_INPUT
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from trainc.delivery import Delivery
     from trainc.kubernetes.violations import FieldValidation
 
@@ -23,6 +25,24 @@ Examples:
   trainc diff main..HEAD --format html > review.html
   trainc diff old.yaml new.yaml --exit-code
 """
+
+REVISIONS: Final = 200
+"""The maximum number of revisions that are offered."""
+
+
+def side_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete a file or folder or, before `--`, a git revision or the second one of a range."""
+    from click.shell_completion import CompletionItem
+
+    files = [CompletionItem(incomplete, type="file")]
+    if "--" in (ctx.params.get("sides") or ()):
+        return files
+    from trainc.review.revisions import names
+
+    dots = "..." if "..." in incomplete else ".."
+    first, range, start = incomplete.rpartition(dots)
+    found = (name for name in names(REVISIONS) if name.startswith(start))
+    return [*files, *(CompletionItem(f"{first}{range}{name}") for name in found)]
 
 
 class Separated(click.Command):
@@ -47,7 +67,7 @@ class Separated(click.Command):
     "sides",
     nargs=-1,
     metavar="[OLD NEW | REV..REV [--] [PATH]... | REV [--] [PATH]...]",
-    shell_complete=options.side_names,
+    shell_complete=side_names,
 )
 @options.runtimes
 @click.option(

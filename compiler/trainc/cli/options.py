@@ -50,13 +50,6 @@ def job_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
     return completing.job_names(ctx, param, incomplete)
 
 
-def side_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Complete a side of `trainc diff`: a git revision, a file or a folder."""
-    from trainc.cli import completing
-
-    return completing.sides(ctx, param, incomplete)
-
-
 def data_names(folder: str, suffix: str, incomplete: str) -> list[str]:
     """Return the names, without suffix, of the files in a folder of trainc's data that start with `incomplete`."""
     from trainc.data import data_path
