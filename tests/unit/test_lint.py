@@ -45,15 +45,9 @@ def waiting(name: str, *others: str) -> dict[str, Any]:
     return {**replicated(name=name), "dependsOn": [{"name": other, "status": "Complete"} for other in others]}
 
 
-def idle(job: dict[str, Any]) -> dict[str, Any]:
-    """Return a replicated job without pods."""
-    job["template"]["spec"]["parallelism"] = 0
-    return job
-
-
-def due(seconds: int, name: str = "node") -> dict[str, Any]:
+def due(seconds: int) -> dict[str, Any]:
     """Return a replicated job with a deadline."""
-    job = replicated(name=name)
+    job = replicated()
     job["template"]["spec"]["activeDeadlineSeconds"] = seconds
     return job
 
@@ -99,14 +93,14 @@ RULES = [
     silent("overhead-without-runtime-class", runtime(replicated(pod={"overhead": {}})), trainjob(), id="no overhead"),
     silent(
         "overhead-without-runtime-class",
-        runtime(replicated(), idle(replicated(pod={"overhead": {"cpu": "250m"}}, name="eval"))),
-        trainjob(),
+        runtime(replicated(pod={"overhead": {"cpu": "250m"}})),
+        trainjob(numNodes=0),
         id="no pods",
     ),
     fires("deadline-overflow", runtime(due(9_223_372_037)), trainjob(), id="fails at once"),
     fires("deadline-overflow", runtime(due(20_000_000_000)), trainjob(), id="another deadline"),
     silent("deadline-overflow", runtime(due(9_223_372_036)), trainjob(), id="292 years"),
-    silent("deadline-overflow", runtime(replicated(), idle(due(2**63 - 1, "eval"))), trainjob(), id="no pods"),
+    silent("deadline-overflow", runtime(due(2**63 - 1)), trainjob(numNodes=0), id="no pods"),
     # Resources
     fires("no-resources", runtime(replicated(container(resources={}))), trainjob(), id="nothing"),
     fires("no-resources", runtime(replicated(container(resources={})), policy={}), trainjob(), id="plain"),
@@ -337,7 +331,7 @@ RULES = [
 
 @pytest.mark.parametrize(("documents", "rules"), RULES)
 def test_a_rule(tmp_path: Path, documents: tuple[Any, ...], rules: list[str]) -> None:
-    assert [(d.id, d.stage) for d in warnings(tmp_path, *documents)] == [(rule, "lint") for rule in rules]
+    assert [d.id for d in warnings(tmp_path, *documents) if d.stage == "lint"] == rules
 
 
 @pytest.mark.parametrize(
