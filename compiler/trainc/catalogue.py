@@ -87,6 +87,7 @@ MODULES: Final = (
     "trainc.lint.rendezvous_host",
     "trainc.lint.runtime_request_stays",
     "trainc.lint.secret_in_env",
+    "trainc.lint.suspended_with_queue",
     "trainc.lint.unknown_rule",
     "trainc.outputs",
     "trainc.passes.override",

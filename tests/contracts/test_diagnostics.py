@@ -67,7 +67,7 @@ CONSOLES: dict[str, dict[str, str]] = {
         + "".join(f"    - {{name: PART_{part}, value: {'A' * 110_000}}}\n" for part in range(16)),
         "fixed.yaml": JOB,
     },
-    "field-not-found": {"jobs/finetune.yaml": f"{JOB}  trainer: {{numNodes: 4}}\n"},
+    "field-not-found": {"jobs/finetune.yaml": f"{JOB}  suspend: true\n"},
     "duplicate-object": {"before.yaml": JOBSET, "after/finetune.yaml": JOBSET, "after/old.yaml": JOBSET},
     "function-config": {
         "list.yaml": f"{LIST}{CONFIG}  spec: {{runtimes: [../platform/runtimes]}}\n",

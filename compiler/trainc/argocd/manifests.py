@@ -31,7 +31,10 @@ if TYPE_CHECKING:
 OF_KUSTOMIZE: Final = ("kustomization.yaml", "kustomization.yml")
 """Files of kustomize: they are not objects, and the plugin does not evaluate them."""
 OPTION_NAMES: Final = OptionNames(
-    "the parameter runtimes: {}", "the parameter name-suffix-hash", "the parameter field-validation: warn"
+    runtimes="the parameter runtimes: {}",
+    name_suffix_hash="the parameter name-suffix-hash",
+    suspend="the parameter suspend",
+    field_validation="the parameter field-validation: warn",
 )
 """The names of an Application's parameters in diagnostics, instead of the option names."""
 

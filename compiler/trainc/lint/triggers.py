@@ -11,6 +11,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
+from trainc.delivery import QUEUE
 from trainc.diagnostics import LintFinding
 from trainc.kubernetes.trees import Tree, get
 from trainc.plan import NODE
@@ -34,6 +35,7 @@ RULES: Final = (
     "rendezvous-host",
     "runtime-request-stays",
     "secret-in-env",
+    "suspended-with-queue",
     "unknown-rule",
 )
 """The rules, each a file in `lint`."""
@@ -85,6 +87,8 @@ def triggers(plan: Plan) -> Iterator[str]:
         yield from ("gang-asks-for-nothing", "gang-waits-for-itself")
     elif runtime.framework != "plain" and sum(plan.counts) > 1:
         yield "no-gang"
+    if QUEUE in plan.labels:
+        yield from of_queued(plan)
     network = spec["network"]
     if not (network.get("enableDNSHostnames", True) and network.get("publishNotReadyAddresses", True)):
         yield "rendezvous-host"
@@ -101,6 +105,12 @@ def triggers(plan: Plan) -> Iterator[str]:
                 yield from of_container(container)
                 if container.get("name") == NODE and key == "containers":
                     yield from of_node(container, runtime.framework)
+
+
+def of_queued(plan: Plan) -> Iterator[str]:
+    """Yield the rules that a JobSet with a Kueue queue may break."""
+    if plan.job.spec.get("suspend") or plan.delivery.suspend:
+        yield "suspended-with-queue"
 
 
 def of_container(container: Tree) -> Iterator[str]:
