@@ -75,6 +75,10 @@ MODULES: Final = (
     "trainc.kubernetes.validation.volumedrivers",
     "trainc.kubernetes.validation.windows",
     "trainc.kubernetes.violations",
+    "trainc.kueue.findings",
+    "trainc.kueue.objects",
+    "trainc.kueue.references",
+    "trainc.kueue.rules",
     "trainc.library",
     "trainc.lint.gang_asks_for_nothing",
     "trainc.lint.gang_waits_for_itself",
@@ -108,6 +112,7 @@ BY: Final[dict[Phase, str]] = {
     "build": "the Trainer controller, after the TrainJob is stored",
     "jobset-schema": "the API server, from JobSet's schema, when the controller creates the JobSet",
     "jobset": "JobSet's webhook, when the controller creates the JobSet",
+    "queue": "Kueue, in the condition QuotaReserved of the JobSet's Workload",
     "job": "the API server, when JobSet creates the Jobs",
     "lint": "trainc only: the cluster accepts it",
 }

@@ -32,6 +32,10 @@ DUPLICATE_OBJECT: Final = Declaration(
 )
 NO_TRAINJOB: Final = Declaration("no-trainjob", ("read",), "No TrainJob to compile", own=True)
 
+OF_QUEUES: Final = frozenset(
+    {"ClusterQueue", "Cohort", "LocalQueue", "PriorityClass", "ResourceFlavor", "WorkloadPriorityClass"}
+)
+"""The kinds of documents with which the admission of JobSets by Kueue is checked."""
 MANY: Final = 100
 """The number of diagnostics from which repeated ones are collapsed."""
 
@@ -51,8 +55,11 @@ class Options(NamedTuple):
     """The project's settings (`trainc.settings.of` reads `trainc.yaml`)."""
     delivery: Delivery = PLAIN
     """How the objects are applied to a cluster that may hold older ones."""
+    queues: bool = True
     root: str | None = None
     """The folder that no link may lead out of; by default each path's git root, or its folder outside of git."""
+    queues: bool = True
+    """Whether the paths contain all queues of the repository, so that admission by Kueue can be checked."""
 
 
 class Compiled(NamedTuple):
@@ -183,6 +190,10 @@ def compile_documents(reading: Reading, options: Options) -> Compilation:
         from trainc.placing.lint import warnings
 
         found += warnings(linted)
+    if options.queues and any(document.value.get("kind") in OF_QUEUES for document in reading.documents["other"]):
+        from trainc.kueue import findings
+
+        found += findings.check(plans, reading.documents["other"])
     found = _without_consequences_of_templates(found, reading)
     return Compilation(
         jobs=jobs,

@@ -42,6 +42,8 @@ PLAIN = {
         "a '' b",
         "--only '' 'two words' '*'",
         "--only=--check",
+        "-v a",
+        "--verbose",
     ),
     "validate": (
         "",
@@ -51,6 +53,7 @@ PLAIN = {
         "--explain wrong-type",
         "--explain=wrong-type --strict",
         "-r a -n b --name-suffix-hash",
+        "a -v",
     ),
 }
 OF_CLICK = {

@@ -48,6 +48,7 @@ def build(  # noqa: PLR0913, PLR0917 (one argument per option)
     passthrough: bool,
     check: bool,
     reports: tuple[tuple[str, str], ...],
+    verbose: bool,
 ) -> int:
     """Compile the TrainJobs in PATH (files, folders or -; default: the current folder)."""
     if check and output == "-":
@@ -74,6 +75,8 @@ def build(  # noqa: PLR0913, PLR0917 (one argument per option)
         delivery=delivery,
     )
     result = result.saying(duplicates(result, result.others if passthrough else ()))
+    if verbose:
+        result = options.with_unknown(result)
     report = partial(_report, reports)
     if result.failed:
         report(result)
@@ -109,6 +112,7 @@ command = Command(
         Option(("--passthrough",), "Also write documents of other kinds, unchanged, after the objects.", is_flag=True),
         Option(("--check",), "With -o, write nothing and exit 3 with a diff if DIR is out of date.", is_flag=True),
         options.REPORT,
+        options.VERBOSE,
     ),
     short_help="Compile TrainJobs to JobSets.",
     epilog=EPILOG,

@@ -121,6 +121,9 @@ SETTINGS: Final = (
     Option(("--no-config",), "Ignore every trainc.yaml.", is_flag=True),
     FOLLOW_LINKS,
 )
+VERBOSE: Final = Option(
+    ("-v", "--verbose"), "Also report why it is unknown whether Kueue can admit a JobSet.", is_flag=True
+)
 SUFFIX: Final = (
     Option(
         ("--name-suffix-hash",),
@@ -240,6 +243,13 @@ def colored(stream: TextIO | None) -> bool:
     if os.environ.get("NO_COLOR") or stream is None:
         return False
     return bool(os.environ.get("FORCE_COLOR")) or (stream.isatty() and os.environ.get("TERM") != "dumb")
+
+
+def with_unknown(result: Compilation) -> Compilation:
+    """Return the result with a note on the JobSets whose admission by Kueue the manifests do not decide."""
+    from trainc.kueue import findings
+
+    return result.saying(findings.unknown((job.plan for job in result.jobs), result.others))
 
 
 def write(*texts: str) -> None:

@@ -43,6 +43,7 @@ def validate(  # noqa: PLR0913, PLR0917 (one argument per option)
     delivery: Delivery,
     among: str | None,
     explain: str | None,
+    verbose: bool,
 ) -> int:
     """Check the TrainJobs and runtimes in PATH (files, folders or -; default: the current folder)."""
     if explain is not None:
@@ -66,6 +67,8 @@ def validate(  # noqa: PLR0913, PLR0917 (one argument per option)
         from trainc.subset import compile_subset
 
         result = compile_subset(paths, among, run)
+    if verbose:
+        result = options.with_unknown(result)
     if reports:
         reporting.write(reports, result)
     report = load(form).render(
@@ -106,6 +109,7 @@ command = Command(
             metavar="ID",
             complete=ids,
         ),
+        options.VERBOSE,
     ),
     short_help="Check TrainJobs and runtimes as the cluster does.",
     epilog=EPILOG,

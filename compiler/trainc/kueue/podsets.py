@@ -38,6 +38,8 @@ class PodSet(NamedTuple):
     count: int
     pod: Tree
     """The pod spec, with the defaults of LimitRanges, and requests from limits."""
+    given: Tree
+    """The pod spec in the JobSet."""
     each: dict[str, int]
     """One pod's requests. A written zero is in it."""
     annotations: dict[str, str]
@@ -87,10 +89,12 @@ def pod_sets(jobset: Tree, cluster: Cluster) -> list[PodSet]:
         parallelism = _count(spec.get("parallelism"), 1)
         at_once = min(parallelism, _count(spec.get("completions"), parallelism))
         template = spec.get("template") or {}
-        pod = _adjusted(template.get("spec") or {}, ranges, cluster)
+        given = template.get("spec") or {}
+        pod = _adjusted(given, ranges, cluster)
         each = {name: max(0, amount(name, quantity)) for name, quantity in sorted(requests(pod).items())}
         notes = get(template, ("metadata", "annotations"), {})
-        found.append(PodSet(index, job["name"], _count(job.get("replicas"), 1) * at_once, pod, each, notes))
+        count = _count(job.get("replicas"), 1) * at_once
+        found.append(PodSet(index, job["name"], count, pod, given, each, notes))
     return found
 
 

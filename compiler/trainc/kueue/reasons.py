@@ -89,11 +89,11 @@ def _and(words: list[str]) -> str:
 def _field(one: PodSet, resource: str) -> Path:
     """Return the first request or limit of a resource in a pod set, else its pod spec."""
     for key in ("containers", "initContainers"):
-        for index, container in enumerate(one.pod.get(key) or ()):
+        for index, container in enumerate(one.given.get(key) or ()):
             resources = container.get("resources") or {}
             for kind in ("requests", "limits"):
                 if resource in (resources.get(kind) or {}):
-                    return (*one.path, key, index, "resources")
+                    return (*one.path, key, index, "resources", kind, resource)
     return one.path
 
 
