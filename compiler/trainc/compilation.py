@@ -55,7 +55,6 @@ class Options(NamedTuple):
     """The project's settings (`trainc.settings.of` reads `trainc.yaml`)."""
     delivery: Delivery = PLAIN
     """How the objects are applied to a cluster that may hold older ones."""
-    queues: bool = True
     root: str | None = None
     """The folder that no link may lead out of; by default each path's git root, or its folder outside of git."""
     queues: bool = True

@@ -1,8 +1,8 @@
 """Admission by Kueue: trainc and the real Kueue agree on every JobSet whose admission the manifests decide.
 
-A line of kueue/quota.jsonl has the manifests of a cluster, a JobSet, and the answer of Kueue v0.19.2: whether it admitted
-the JobSet, and in which flavors. trainc gives no verdict if an object is missing, because it may exist in the cluster, or if
-something decides that is in no manifest. `OPEN` lists these reasons.
+A line of kueue/quota.jsonl has the manifests of a cluster, a JobSet, and the answer of Kueue v0.19.2: whether it
+admitted the JobSet, and in which flavors. trainc gives no verdict if an object is missing, because it may exist in the
+cluster, or if something decides that is in no manifest. `OPEN` lists these reasons.
 """
 
 from __future__ import annotations

@@ -47,7 +47,34 @@ spec: {replicatedJobs: [{name: node, template: {spec: {template: {spec: {contain
 """
 CLAIM = "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {{name: {name}}}\n"
 CONFIG = "functionConfig:\n  apiVersion: trainc.dev/v1alpha1\n  kind: TrainJobCompiler\n  metadata: {name: compile}\n"
+LOCAL_QUEUE = (
+    "apiVersion: kueue.x-k8s.io/v1beta2\nkind: LocalQueue\nmetadata: {name: gpu}\nspec: {clusterQueue: team}\n"
+)
+QUEUES = (
+    LOCAL_QUEUE
+    + """\
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata: {name: team}
+spec:
+  namespaceSelector: {}
+  resourceGroups:
+  - coveredResources: [cpu, memory]
+    flavors:
+    - name: any
+      resources: [{name: cpu, nominalQuota: 100}, {name: memory, nominalQuota: 1Ti}]
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ResourceFlavor
+metadata: {name: any}
+"""
+)
 CONSOLES: dict[str, dict[str, str]] = {
+    "admission-unknown": {
+        "job.yaml": JOB.replace("}", ", labels: {kueue.x-k8s.io/queue-name: gpu}}", 1),
+        "queues.yaml": QUEUES,
+    },
     "annotations-too-big": {
         "job.yaml": JOB.replace("}", f", annotations: {{notebook: {'A' * 300_000}}}}}", 1),
         "fixed.yaml": JOB,

@@ -1,10 +1,10 @@
 """Admission: whether Kueue can ever admit a JobSet, by the objects of the repository.
 
 Reads    a JobSet in its stored form, and a cluster.
-Returns  a verdict: admitted with its flavors in an empty cluster, never admitted with the reason, or undecided with the
-         object that the repository lacks.
-Source   Kueue v0.19 with its default settings: the reconcilers of workloads and ClusterQueues, ValidateAdmissibility, and
-         the scheduler. Verified against recorded answers of the real Kueue.
+Returns  a verdict: admitted with its flavors in an empty cluster, never admitted with the reason, or undecided with
+         the object that the repository lacks.
+Source   Kueue v0.19 with its default settings: the reconcilers of workloads and ClusterQueues, ValidateAdmissibility,
+         and the scheduler. Verified against recorded answers of the real Kueue.
 
 "Never" is only said if the manifests alone decide it. An object that is missing here can exist in the cluster, so it
 leaves the verdict open, and so do the state of AdmissionChecks, the nodes of a topology, and DeviceClass mappings.
@@ -12,20 +12,20 @@ leaves the verdict open, and so do the state of AdmissionChecks, the nodes of a 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
 
 from trainc.delivery import QUEUE
 from trainc.kubernetes.trees import Tree, get
 from trainc.kueue import matching, podsets
 from trainc.kueue.capacity import Capacity
 from trainc.kueue.flavors import Assigner
+from trainc.kueue.reasons import Never, at, of_flavors
 from trainc.plural import plural
 from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from trainc.diagnostics import Path, Place
     from trainc.kueue.flavors import Assigned, Assignment
     from trainc.kueue.objects import Cluster, ClusterQueue, LocalQueue
     from trainc.kueue.podsets import PodSet
@@ -39,18 +39,6 @@ BUILT_IN: Final = frozenset({"system-cluster-critical", "system-node-critical"})
 """The PriorityClasses of every cluster."""
 NAMESPACE: Final = "kubernetes.io/metadata.name"
 """The label that the API server sets on each namespace."""
-
-
-class Never(NamedTuple):
-    """The reason why a JobSet is never admitted."""
-
-    rule: Literal["stopped", "inactive", "namespace", "resources", "pod-sets", "flavors"]
-    path: Path
-    """The field of the JobSet."""
-    message: str
-    help: str = ""
-    related: tuple[tuple[str, Place], ...] = ()
-    """Places in the queue's manifests, each with a label."""
 
 
 class Verdict(NamedTuple):
@@ -115,8 +103,6 @@ class Admission:
         if any(one.pod.get("resourceClaims") for one in sets):
             return verdict._replace(undecided="Kueue's settings decide about the DeviceClasses of its resource claims")
         if assignment.flavors is None:
-            from trainc.kueue.reasons import of_flavors
-
             of_quota = any(misfit.rule == "quota" for misfit in assignment.misfits)
             if of_quota and self.capacity.alone(queue.node):
                 reason = f"the given paths have no other ClusterQueue of its cohort {queue.node.parent}"
@@ -133,8 +119,6 @@ class Admission:
         self, jobset: Tree, name: str, local: LocalQueue, queue: ClusterQueue | None, sets: list[PodSet]
     ) -> Never | None:
         """Return the first reason that does not depend on flavors."""
-        from trainc.kueue.reasons import at
-
         if len(sets) > MOST_POD_SETS:
             message = f"the JobSet has {plural(len(sets), 'replicated job')}; Kueue's maximum is {MOST_POD_SETS}"
             return Never("pod-sets", ("spec", "replicatedJobs"), message, "use fewer replicated jobs")
@@ -148,9 +132,7 @@ class Admission:
         if queue.stopped:
             place = at(document, "spec", "stopPolicy")
             help = "remove the stopPolicy, or use another queue"
-            return Never(
-                "stopped", LABEL, f"ClusterQueue {queue.name} is stopped", help, (("the stopPolicy", place),)
-            )
+            return Never("stopped", LABEL, f"ClusterQueue {queue.name} is stopped", help, (("the stopPolicy", place),))
         if self.capacity.parents(queue.node.parent) is None:
             place = at(document, "spec")
             message = f"ClusterQueue {queue.name} is inactive: its cohort {queue.node.parent} is in a cycle of cohorts"
@@ -193,7 +175,7 @@ class Admission:
 
     def _open(self, jobset: Tree, queue: ClusterQueue, sets: list[PodSet], assignment: Assignment) -> Iterator[str]:
         """Yield the reasons why a JobSet that fits may not be admitted."""
-        if assignment.needs_nodes and any(one.count for one in sets):
+        if assignment.needs_nodes and any(one.pods for one in sets):
             yield "the cluster's nodes decide about its topology"
         if queue.checks:
             yield f"AdmissionCheck {queue.checks[0]} decides"

@@ -53,7 +53,9 @@ class Capacity:
         """Return whether the repository has no other member of a queue's cohort and no object for the cohort."""
         names = self.parents(node.parent) or []
         return bool(names) and not any(
-            name in self._cohorts or self._children.get(name) or len(self._members.get(name, ())) > (name == node.parent)
+            name in self._cohorts
+            or self._children.get(name)
+            or len(self._members.get(name, ())) > (name == node.parent)
             for name in names
         )
 

@@ -12,14 +12,15 @@ from trainc.declarations import Declaration
 from trainc.diagnostics import Diagnostic, Place, Related
 from trainc.kubernetes.violations import field_of
 from trainc.kueue import objects, references
-from trainc.kueue.admission import LABEL, Admission
+from trainc.kueue.admission import Admission
 from trainc.plural import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from trainc.diagnostics import Document, Path
-    from trainc.kueue.admission import Never, Verdict
+    from trainc.diagnostics import Document
+    from trainc.kueue.admission import Verdict
+    from trainc.kueue.reasons import Never
     from trainc.plan import Plan
 
 NEVER_ADMITTED: Final = Declaration("never-admitted", ("queue",), "JobSet that its Kueue queue never admits")
@@ -45,7 +46,7 @@ def check(plans: Iterable[Plan], documents: Iterable[Document]) -> Iterator[Diag
 
 
 def _never(plan: Plan, verdict: Verdict, never: Never) -> Diagnostic:
-    place, related = point(plan, never.path)
+    place, related = references.point(plan, never.path)
     return Diagnostic.of(
         NEVER_ADMITTED,
         f"with Kueue's defaults, queue {verdict.queue} never admits the JobSet: {never.message}",
@@ -55,15 +56,6 @@ def _never(plan: Plan, verdict: Verdict, never: Never) -> Diagnostic:
         place=place,
         related=(*related, *(Related(label, _present(there)) for label, there in never.related)),
     )
-
-
-def point(plan: Plan, path: Path) -> tuple[Place, tuple[Related, ...]]:
-    """Return the place of the input that caused a field of the JobSet."""
-    from trainc.tracing import Trace
-
-    if path == LABEL and LABEL[-1] not in plan.labels:
-        return plan.job.at("metadata"), ()
-    return Trace(plan).point(0, path)
 
 
 def _present(place: Place) -> Place:
@@ -84,8 +76,10 @@ def unknown(plans: Iterable[Plan], documents: Iterable[Document]) -> Iterator[Di
     if not reasons:
         return
     total = sum(map(len, reasons.values()))
-    listed = [f"{reason} ({', '.join(names[:SHOWN])}{', ...' if len(names) > SHOWN else ''})"
-              for reason, names in list(reasons.items())[:SHOWN]]
+    listed = [
+        f"{reason} ({', '.join(names[:SHOWN])}{', ...' if len(names) > SHOWN else ''})"
+        for reason, names in list(reasons.items())[:SHOWN]
+    ]
     more = len(reasons) - len(listed)
     yield Diagnostic.of(
         ADMISSION_UNKNOWN,

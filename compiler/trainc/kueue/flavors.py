@@ -88,7 +88,7 @@ class Assigner:
             attempt = self._attempt(pod_sets, tried)
             if attempt.failed is None:
                 return Assignment(
-                    {one.name: attempt.flavors.get(one.index, {}) for one in pod_sets},
+                    {one.name: attempt.flavors.get(one.job, {}) for one in pod_sets},
                     needs_nodes=any(self._requests_topology(one) for one in pod_sets),
                 )
             first = first or attempt
@@ -110,21 +110,21 @@ class Assigner:
             for one in members:
                 for name, value in self._requests(one).items():
                     requests[name] = requests.get(name, 0) + value
-            start = dict(last[members[0].index]) if members[0].index < len(last) else {}
+            start = dict(last[members[0].job]) if members[0].job < len(last) else {}
             found, indices, misfits = self._of_group(members, requests, usage, start)
             if misfits:
                 return _Attempt(flavors, tuple(tried), members[0], misfits)
             for one in members:
                 mine = self._requests(one)
-                flavors[one.index] = {name: flavor for name, flavor in found.items() if name in mine}
-                tried.append(tuple((name, indices[name]) for name in flavors[one.index]))
-                for name, flavor in flavors[one.index].items():
+                flavors[one.job] = {name: flavor for name, flavor in found.items() if name in mine}
+                tried.append(tuple((name, indices[name]) for name in flavors[one.job]))
+                for name, flavor in flavors[one.job].items():
                     usage[flavor, name] = usage.get((flavor, name), 0) + mine[name]
         return _Attempt(flavors, tuple(tried))
 
     def _requests(self, one: PodSet) -> dict[str, int]:
         """Return the requests of a pod set; with `pods`, if the queue covers them."""
-        return one.requests | ({"pods": one.count} if self._queue.group_of("pods") else {})
+        return one.requests | ({"pods": one.pods} if self._queue.group_of("pods") else {})
 
     def _requests_topology(self, one: PodSet) -> bool:
         return one.topology or self._only_topologies
@@ -140,7 +140,9 @@ class Assigner:
             if group is None:
                 if value == 0:
                     continue
-                covered = Misfit("", "uncovered", f"ClusterQueue {self._queue.name} does not cover {resource}", resource)
+                covered = Misfit(
+                    "", "uncovered", f"ClusterQueue {self._queue.name} does not cover {resource}", resource
+                )
                 return {}, {}, (covered,)
             if resource in found:
                 continue

@@ -2,8 +2,8 @@
 
 Reads    pod specs, flavors, label selectors.
 Returns  booleans, or the first taint that is not tolerated.
-Source   Kueue v0.19, checkFlavorForPodSets and flavorSelector: of a pod's selectors, only keys of the flavor's own labels
-         count; Kubernetes 1.36, tolerations and required node affinity.
+Source   Kueue v0.19, checkFlavorForPodSets and flavorSelector: of a pod's selectors, only keys of the flavor's own
+         labels count; Kubernetes 1.36, tolerations and required node affinity.
 """
 
 from __future__ import annotations
@@ -83,10 +83,12 @@ def part(selector: Tree, known: set[str]) -> Tree:
 
 def _holds(expression: Tree, labels: Mapping[str, str]) -> bool:
     """Return whether an expression holds for some labels."""
-    value, values = labels.get(expression["key"]), expression.get("values") or []
+    key: str = expression["key"]
+    value = labels.get(key)
+    values: list[str] = expression.get("values") or []
     operator = expression.get("operator")
     if operator == "In":
-        return value is not None and value in values
+        return value in values
     if operator == "NotIn":
         return value is None or value not in values
     if operator in ("Exists", "DoesNotExist"):

@@ -245,13 +245,13 @@ def _cluster_queue(name: str, spec: Tree, document: Document) -> ClusterQueue:
 def _quotas(spec: Tree, document: Document) -> dict[Cell, Quota]:
     found = {}
     for path, flavor, resource in cells(spec):
-        limits = [
+        borrowing, lending = (
             None if resource.get(key) is None else amount_of(resource["name"], resource[key])
             for key in ("borrowingLimit", "lendingLimit")
-        ]
+        )
         place = Place(document, (*path, "nominalQuota"))
         nominal = amount_of(resource["name"], resource["nominalQuota"])
-        found[flavor, resource["name"]] = Quota(nominal, *limits, place)
+        found[flavor, resource["name"]] = Quota(nominal, borrowing, lending, place)
     return found
 
 

@@ -3,8 +3,8 @@
 Reads    a JobSet in its stored form; the LimitRanges and RuntimeClasses of a repository.
 Returns  a pod set for each replicated job, with its requests in Kueue's units after the LimitRanges' defaults; and the
          violations of limits and LimitRanges, with which Kueue does not admit a JobSet.
-Source   Kueue v0.19: the JobSet integration (PodSets), pkg/workload/resources.go, pkg/util/limitrange. Kubernetes 1.36: the
-         defaults of LimitRanges.
+Source   Kueue v0.19: the JobSet integration (PodSets), pkg/workload/resources.go, pkg/util/limitrange. Kubernetes
+         1.36: the defaults of LimitRanges.
 """
 
 from __future__ import annotations
@@ -32,10 +32,11 @@ UNCONSTRAINED: Final = "unconstrained-topology"
 class PodSet(NamedTuple):
     """The pods of one replicated job."""
 
-    index: int
+    job: int
     """The replicated job's index."""
     name: str
-    count: int
+    pods: int
+    """The number of pods."""
     pod: Tree
     """The pod spec, with the defaults of LimitRanges, and requests from limits."""
     given: Tree
@@ -47,12 +48,12 @@ class PodSet(NamedTuple):
     @property
     def path(self) -> Path:
         """The path of the pod spec in the JobSet."""
-        return ("spec", *pod_spec(self.index))
+        return ("spec", *pod_spec(self.job))
 
     @property
     def requests(self) -> dict[str, int]:
         """The requests of all pods."""
-        return {name: value * self.count for name, value in self.each.items()}
+        return {name: value * self.pods for name, value in self.each.items()}
 
     @property
     def topology(self) -> bool:
@@ -70,7 +71,7 @@ class PodSet(NamedTuple):
         """The pod sets with the same group get the same flavors; without a group, it is the index."""
         named = self.annotations.get(f"{TOPOLOGY}group-name")
         placed = any(f"{TOPOLOGY}{key}" in self.annotations for key in LEVELS[:2])
-        return f"group {named}" if named is not None and placed else str(self.index)
+        return f"group {named}" if named is not None and placed else str(self.job)
 
 
 class Excess(NamedTuple):

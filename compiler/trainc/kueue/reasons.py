@@ -6,18 +6,30 @@ Returns  the reason, with the field of the JobSet and the quotas in the queue's 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from trainc.diagnostics import Place
-from trainc.kueue.admission import Never
 from trainc.kueue.objects import text_of
 from trainc.plural import plural
+from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
     from trainc.diagnostics import Document, Path
     from trainc.kueue.flavors import Assignment, Misfit
     from trainc.kueue.objects import Cluster, ClusterQueue
     from trainc.kueue.podsets import PodSet
+
+
+class Never(NamedTuple):
+    """The reason why a JobSet is never admitted."""
+
+    rule: Literal["stopped", "inactive", "namespace", "resources", "pod-sets", "flavors"]
+    path: Path
+    """The field of the JobSet."""
+    message: str
+    help: str = ""
+    related: tuple[tuple[str, Place], ...] = ()
+    """Places in the queue's manifests, each with a label."""
 
 
 def of_flavors(queue: ClusterQueue, assignment: Assignment, cluster: Cluster) -> Never:
@@ -55,7 +67,7 @@ def _sum(one: PodSet, quotas: list[Misfit]) -> str:
     word = "flavor" if len(quotas) == 1 else "flavors"
     gives = "gives" if len(quotas) == 1 else "give"
     each = one.each.get(resource)
-    pods = f" ({plural(one.count, 'pod')} of {text_of(resource, each)})" if each and one.count > 1 else ""
+    pods = f" ({plural(one.pods, 'pod')} of {text_of(resource, each)})" if each and one.pods > 1 else ""
     return (
         f"requests {text_of(resource, request)} {resource}{pods}{earlier}; the queue's {word} {names} {gives} at most "
         f"{most}"

@@ -1,10 +1,10 @@
 """Faults between objects: cycles of cohorts, quotas without a bound, and names that no object has.
 
 Reads    a cluster, and the compiled JobSets.
-Returns  diagnostics. A missing object is only reported if the repository has others of its kind: otherwise its manifests
-         are kept elsewhere.
-Source   Kueue v0.19: a ClusterQueue with a missing flavor, or in a cycle of cohorts, is inactive; a JobSet with a missing
-         priority class gets no Workload.
+Returns  diagnostics. A missing object is only reported if the repository has others of its kind: otherwise its
+         manifests are kept elsewhere.
+Source   Kueue v0.19: a ClusterQueue with a missing flavor, or in a cycle of cohorts, is inactive; a JobSet with a
+         missing priority class gets no Workload.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from trainc.declarations import Declaration
 from trainc.delivery import QUEUE
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, Related
-from trainc.kueue.admission import BUILT_IN, priority_of
+from trainc.kueue.admission import BUILT_IN, LABEL, PRIORITY, priority_of
 from trainc.kueue.capacity import cycles
 from trainc.kueue.objects import UNLIMITED
 from trainc.nearest import nearest, use
@@ -22,6 +22,7 @@ from trainc.nearest import nearest, use
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from trainc.diagnostics import Path
     from trainc.kueue.objects import Cluster, Node
     from trainc.plan import Plan
 
@@ -110,27 +111,23 @@ def of_jobs(plans: Iterable[Plan], cluster: Cluster) -> Iterator[Diagnostic]:
         known = [local for where, local in cluster.local_queues if where == namespace]
         unreadable = ("LocalQueue", name) in cluster.unreadable
         if name and known and name not in known and not unreadable:
-            path = ("metadata", "labels", QUEUE)
-            yield _of_job(plan, path, UNKNOWN_QUEUE_OBJECT, f'LocalQueue "{name}"', "the namespace", known, name)
+            yield _of_job(plan, LABEL, UNKNOWN_QUEUE_OBJECT, f'LocalQueue "{name}"', " of its namespace", known, name)
         kind, name = priority_of(jobset)
         classes = [other for _, other in cluster.others.get(kind, {})]
         if name and classes and name not in classes and name not in BUILT_IN:
-            path = ("metadata", "labels") if kind == "WorkloadPriorityClass" else ("spec", "replicatedJobs")
-            yield _of_job(
-                plan, path, UNKNOWN_PRIORITY_CLASS, f'{kind} "{name}"', "the repository", classes, name
-            )
+            in_labels = kind == "WorkloadPriorityClass"
+            path: Path = ("metadata", "labels") if in_labels else ("spec", "replicatedJobs")
+            yield _of_job(plan, path, UNKNOWN_PRIORITY_CLASS, f'{kind} "{name}"', "", classes, name)
 
 
 def _of_job(
-    plan: Plan, path: tuple[str, ...], declared: Declaration, what: str, where: str, known: list[str], name: str
+    plan: Plan, path: Path, declared: Declaration, what: str, where: str, known: list[str], name: str
 ) -> Diagnostic:
-    from trainc.kueue.findings import point
-
     place, related = point(plan, _exact(plan, path, name))
     near = nearest(name, known)
     return Diagnostic.of(
         declared,
-        f"the given paths do not have {what}, but have others of {where}",
+        f"the given paths do not have {what}, although they have others{where}",
         f"did you mean {near}?" if near else use(sorted(known)[:10]),
         object=plan.job.id,
         place=place,
@@ -138,16 +135,22 @@ def _of_job(
     )
 
 
-def _exact(plan: Plan, path: tuple[str, ...], name: str) -> tuple[str | int, ...]:
+def _exact(plan: Plan, path: Path, name: str) -> Path:
     """Return the path of the value `name` below a path of the JobSet."""
     from trainc.kubernetes.trees import get
     from trainc.tracing.correspondence import leaves
 
     for leaf in leaves(get(plan.objects[0], path)):
         whole = (*path, *leaf)
-        if get(plan.objects[0], whole) == name and whole[-1] in ("priorityClassName", QUEUE, *_LABELS):
+        if get(plan.objects[0], whole) == name and whole[-1] in ("priorityClassName", QUEUE, PRIORITY):
             return whole
     return path
 
 
-_LABELS: Final = ("kueue.x-k8s.io/priority-class",)
+def point(plan: Plan, path: Path) -> tuple[Place, tuple[Related, ...]]:
+    """Return the place of the input that caused a field of the JobSet."""
+    from trainc.tracing import Trace
+
+    if path == LABEL and LABEL[-1] not in plan.labels:
+        return plan.job.at("metadata"), ()
+    return Trace(plan).point(0, path)

@@ -46,7 +46,9 @@ def _repeated(spec: Tree) -> Iterator[Violation]:
     """Allow each resource and each flavor in one group only."""
     seen: set[tuple[str, str]] = set()
     for i, group in enumerate(spec.get("resourceGroups") or ()):
-        named = [("resource", name, ("coveredResources", j)) for j, name in enumerate(group["coveredResources"])]
+        named: list[tuple[str, str, Path]] = [
+            ("resource", name, ("coveredResources", j)) for j, name in enumerate(group["coveredResources"])
+        ]
         named += [("flavor", flavor["name"], ("flavors", j, "name")) for j, flavor in enumerate(group["flavors"])]
         for word, name, there in named:
             if (word, name) in seen:

@@ -1,7 +1,7 @@
 """A JobSet that is to be suspended and has a Kueue queue, which suspends it in any case.
 
-Source: Kueue v0.19. Its webhook suspends a queued JobSet on creation, and Kueue resumes it on admission. A manifest with
-`suspend: true` suspends a running JobSet again whenever it is applied, and all its pods are deleted.
+Source: Kueue v0.19. Its webhook suspends a queued JobSet on creation, and Kueue resumes it on admission. A manifest
+with `suspend: true` suspends a running JobSet again whenever it is applied, and all its pods are deleted.
 """
 
 from __future__ import annotations

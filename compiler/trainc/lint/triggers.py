@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 IGNORE: Final = "trainc.dev/lint-ignore"
 """The annotation that disables rules: their ids, separated by commas."""
 RULES: Final = (
+    "elastic-jobset",
     "gang-asks-for-nothing",
     "gang-waits-for-itself",
     "host-network-port",
@@ -32,6 +33,8 @@ RULES: Final = (
     "no-gang",
     "no-resources",
     "no-shared-memory",
+    "queue-no-requests",
+    "queue-placement",
     "rendezvous-host",
     "runtime-request-stays",
     "secret-in-env",
@@ -49,6 +52,8 @@ IDS: Final = frozenset({*RULES, *ELSEWHERE})
 CONTAINERS: Final = ("containers", "initContainers")
 HINTS: Final = ("auth", "bearer", "cred", "jwt", "key", "pass", "pat", "pwd", "secret", "token")
 """A variable whose name contains none of these holds no secret."""
+ELASTIC: Final = "kueue.x-k8s.io/elastic-job"
+"""The annotation for Kueue's elastic jobs."""
 OF_NCCL: Final = frozenset(
     {"GLOO_SOCKET_IFNAME", "NCCL_IB_DISABLE", "NCCL_P2P_DISABLE", "NCCL_SOCKET_IFNAME", "TP_SOCKET_IFNAME"}
 )
@@ -89,6 +94,8 @@ def triggers(plan: Plan) -> Iterator[str]:
         yield "no-gang"
     if QUEUE in plan.labels:
         yield from of_queued(plan)
+    if plan.annotations and ELASTIC in plan.annotations:
+        yield "elastic-jobset"
     network = spec["network"]
     if not (network.get("enableDNSHostnames", True) and network.get("publishNotReadyAddresses", True)):
         yield "rendezvous-host"
@@ -111,6 +118,12 @@ def of_queued(plan: Plan) -> Iterator[str]:
     """Yield the rules that a JobSet with a Kueue queue may break."""
     if plan.job.spec.get("suspend") or plan.delivery.suspend:
         yield "suspended-with-queue"
+    for job in plan.objects[0]["spec"].get("replicatedJobs") or ():
+        pod = job["template"]["spec"]["template"].get("spec") or {}
+        if "nodeSelector" in pod or "tolerations" in pod:
+            yield "queue-placement"
+        if not any(container.get("resources") for container in pod.get("containers") or ()):
+            yield "queue-no-requests"
 
 
 def of_container(container: Tree) -> Iterator[str]:

@@ -1,8 +1,9 @@
 """Deliver: adapt the JobSet to a cluster that may have an older version of it.
 
 Reads    the command line options; the JobSet's labels and annotations so far.
-Changes  spec.suspend, which a JobSet with a Kueue queue does not have (difference suspend-unset); the annotation that makes Argo CD delete and recreate the JobSet. ConfigMaps and PodGroups
-         need no annotation: they can change in place.
+Changes  spec.suspend, which a JobSet with a Kueue queue does not have (difference suspend-unset); the annotation that
+         makes Argo CD delete and recreate the JobSet. ConfigMaps and PodGroups need no annotation: they can change in
+         place.
 Source   Argo CD's sync options: a comma-separated list of Key=value. Kueue v0.19: its webhook suspends a JobSet on
          creation; a manifest that sets suspend would restart or release the JobSet at each apply.
 """
