@@ -86,7 +86,7 @@ def _holds(expression: Tree, labels: Mapping[str, str]) -> bool:
     key: str = expression["key"]
     value = labels.get(key)
     values: list[str] = expression.get("values") or []
-    operator = expression.get("operator")
+    operator: str = expression.get("operator", "")
     if operator == "In":
         return value in values
     if operator == "NotIn":
