@@ -1,6 +1,6 @@
-"""JobSets under Kueue: applying the same manifest again restarts nothing, resumes nothing and, server-side, changes nothing.
+"""JobSets under Kueue: applying a manifest again restarts and resumes nothing, and server-side it changes nothing.
 
-A stand-in acts as Kueue. A MutatingAdmissionPolicy suspends a JobSet on creation, like Kueue's webhook. A second field
+A simulated Kueue: a MutatingAdmissionPolicy suspends a JobSet on creation, like Kueue's webhook. A second field
 manager, `kueue`, resumes it on admission, and writes node selector, tolerations and labels into the pod templates. Like
 Kueue, it sends the whole object as Go types write it, with empty structs.
 """
@@ -141,7 +141,7 @@ def webhook(cluster: Cluster) -> Iterator[None]:
     probe["metadata"] |= {"namespace": cluster.namespace("kueue-probe"), "labels": {QUEUE: "gpu"}}
 
     def active() -> bool | None:
-        return cluster.try_create(probe).body.get("spec", {}).get("suspend")
+        return True if cluster.try_create(probe).body.get("spec", {}).get("suspend") else None
 
     until(active, "the policy is in effect")
     yield
