@@ -38,6 +38,10 @@ DUPLICATE_OBJECT: Final = Declaration(
 )
 NO_TRAINJOB: Final = Declaration("no-trainjob", ("read",), "No TrainJob to compile", own=True)
 
+OF_QUEUES: Final = frozenset(
+    {"ClusterQueue", "Cohort", "LocalQueue", "PriorityClass", "ResourceFlavor", "WorkloadPriorityClass"}
+)
+"""The kinds of documents with which the admission of JobSets by Kueue is checked."""
 MANY: Final = 100
 """The number of diagnostics from which repeated ones are collapsed."""
 
@@ -63,6 +67,8 @@ class Options(NamedTuple):
     """How to treat files in folders that contain no TrainJob and no runtime."""
     check_only: bool = False
     """Whether nothing is written, so that the TrainJobs of several kustomizations may have the same name."""
+    queues: bool = True
+    """Whether the paths contain all queues of the repository, so that admission by Kueue can be checked."""
 
 
 class Compiled(NamedTuple):
@@ -209,6 +215,10 @@ def compile_documents(reading: Reading, options: Options) -> Compilation:
         from trainc.placing.lint import warnings
 
         found += warnings(linted, of_built_in)
+    if options.queues and any(document.value.get("kind") in OF_QUEUES for document in reading.documents["other"]):
+        from trainc.kueue import findings
+
+        found += findings.check(plans, reading.documents["other"])
     found = _without_consequences_of_templates(found, reading)
     return Compilation(
         jobs=jobs,

@@ -10,6 +10,9 @@ from typing import Final
 
 from trainc.records import NamedTuple
 
+QUEUE: Final = "kueue.x-k8s.io/queue-name"
+"""The label of a JobSet that names its Kueue LocalQueue."""
+
 
 class Delivery(NamedTuple):
     """The delivery options."""
@@ -19,7 +22,7 @@ class Delivery(NamedTuple):
     argocd_replace: bool = False
     """Whether Argo CD must delete and recreate objects that it cannot update."""
     suspend: bool = False
-    """Whether every JobSet is created suspended."""
+    """Whether every JobSet without a Kueue queue is created suspended."""
 
 
 PLAIN: Final = Delivery()

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from trainc.delivery import QUEUE as KUEUE
 from trainc.kubernetes.pods import CONTAINERS, Amounts, defaulted, requests, total
 from trainc.kubernetes.quantity import Quantity, QuantityError
 from trainc.kubernetes.trees import Tree, get
-from trainc.lint.no_gang import QUEUE as KUEUE
 from trainc.objects import ancestor
 from trainc.passes.store import VERSION
 from trainc.plan import NODE, gpus

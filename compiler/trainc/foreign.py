@@ -18,6 +18,8 @@ GROUP: Final = b"kubeflow.org"
 """The end of every API group of Trainer and of Training Operator, and of their labels."""
 MARKS: Final = (GROUP, b"TrainJob", b"TrainingRuntime", b"volcano.sh")
 """The last one is the group of Volcano's Job, which can run a framework too."""
+QUEUES: Final = (b"kueue.x-k8s.io", b"PriorityClass", b"LimitRange", b"kind: Namespace", b'"Namespace"')
+"""Kueue's group, and the kinds of Kubernetes that its admission depends on."""
 BYTE_ORDER_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
 
 _ESCAPE: Final = re.compile(
@@ -38,6 +40,15 @@ def is_foreign(data: bytes) -> bool:
     if b"\\" in data and _has_mark(_ESCAPE.sub(_unescaped, data)):
         return False
     return not (b"!" in data and _may_be_binary(data))
+
+
+def may_be_of_queues(data: bytes) -> bool:
+    """Return whether a file may contain objects by which Kueue admits JobSets; one that cannot be read is skipped.
+
+    >>> may_be_of_queues(b"apiVersion: kueue.x-k8s.io/v1beta2"), may_be_of_queues(b"kind: Deployment")
+    (True, False)
+    """
+    return any(mark in data for mark in QUEUES)
 
 
 def _has_mark(data: bytes) -> bool:

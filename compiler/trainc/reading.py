@@ -142,12 +142,12 @@ class Reading:
 
     def _unless_skipped(self, file: inputs.File) -> Iterable[Document | Diagnostic] | None:
         """Return the documents of a file of a folder, or None if it is skipped."""
-        from trainc.foreign import is_foreign
+        from trainc.foreign import is_foreign, may_be_of_queues
 
         documents = documents_of(file)
         if not is_foreign(file.data):
             return documents
-        if self.others == "skip" and not file.path.endswith(KUSTOMIZATION_NAMES):
+        if self.others == "skip" and not (file.path.endswith(KUSTOMIZATION_NAMES) or may_be_of_queues(file.data)):
             return None
         readable = list(documents)
         return readable if all(map(_is_readable, readable)) else None

@@ -59,7 +59,7 @@ def compile_subset(
     read.settle()
     everything = len(manifests) < len(paths) or any(given(d.file) for d in read.documents["runtime"])
     # Who makes errors of warnings counts them, and that is done last.
-    lenient = options._replace(settings=settings._replace(strict=""))
+    lenient = options._replace(settings=settings._replace(strict=""), queues=False)
     result = compile_documents(read if everything else _narrowed(read, given), lenient)
     kept = [d for d in result.diagnostics if d.stage != "read" or d in settings.diagnostics or _concerns(d, given)]
     result = result._replace(diagnostics=(), strict=settings.strict, skipped=tuple(skipped)).saying(kept)

@@ -58,9 +58,20 @@ def test_case(case: Path) -> None:
         assert 0 < at.line <= case.read_text().count("\n") + 1
 
 
+def without_suspend(obj: Any) -> Any:
+    """Return a JobSet without `suspend: false`, and without suspend if a queue decides about it (suspend-unset)."""
+    if obj["kind"] != "JobSet":
+        return obj
+    queued = "kueue.x-k8s.io/queue-name" in obj["metadata"].get("labels", {})
+    spec = {key: value for key, value in obj["spec"].items() if key != "suspend" or (value is True and not queued)}
+    return obj | {"spec": spec}
+
+
 def by_name(objects: list[Any]) -> dict[str, Any]:
     """Return the objects by identity: their order is tested elsewhere, and the scripts' text is trainc's own."""
-    return {f"{o['apiVersion']}/{o['kind']}/{o['metadata']['name']}": without_scripts(o) for o in objects}
+    return {
+        f"{o['apiVersion']}/{o['kind']}/{o['metadata']['name']}": without_scripts(without_suspend(o)) for o in objects
+    }
 
 
 def without_scripts(obj: Any) -> Any:

@@ -1,67 +1,26 @@
-"""integrations/argocd/application.yaml: its plugin parameters, and the fields that it ignores for Kueue.
-
-Argo CD compares objects without the paths in `jqPathExpressions`, as after `jq 'del(...)'`. Requires `jq` on the PATH;
-otherwise its test is skipped.
-"""
+"""integrations/argocd/application.yaml: its plugin parameters, and the options that leave Kueue's fields alone."""
 
 from __future__ import annotations
 
 import json
 import re
-import shutil
-import subprocess
 from pathlib import Path
-from typing import Any
 
-import pytest
 import yaml
 
 import trainc
 from trainc.argocd import environment, parameters
 from trainc.argocd.parameters import Wanted
-from trainc.checks.jobset.update import POD, WHILE_SUSPENDED, refused
-from trainc.kubernetes.trees import Path as TreePath
-from trainc.kubernetes.trees import put
+from trainc.checks.jobset.update import POD, WHILE_SUSPENDED
+from trainc.kubernetes.trees import get
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "gitops.md").read_text()
 ARGOCD = ROOT / "integrations" / "argocd"
-SPEC = yaml.safe_load((ARGOCD / "application.yaml").read_text())["spec"]
+APPLICATION = yaml.safe_load((ARGOCD / "application.yaml").read_text())
+SPEC = APPLICATION["spec"]
 PLUGIN = yaml.safe_load((ARGOCD / "plugin.yaml").read_text())
 JOBSET = trainc.compile([str(ROOT / "golden" / "kueue-queue" / "input.yaml")]).objects[0]
-AT: TreePath = ("spec", "replicatedJobs", 0, *POD)
-
-
-def fields_of_kueue() -> set[str]:
-    """Return the jq paths in a pod template that may change while the JobSet is suspended."""
-    pod = ".".join(map(str, POD))
-    return {f".spec.replicatedJobs[]?.{pod}.{'.'.join(map(str, field))}" for field in WHILE_SUSPENDED}
-
-
-def ignored() -> list[str]:
-    (rule,) = SPEC["ignoreDifferences"]
-    assert {key: rule[key] for key in ("group", "kind")} == {"group": "jobset.x-k8s.io", "kind": "JobSet"}
-    expressions: list[str] = rule["jqPathExpressions"]
-    return expressions
-
-
-def admitted(jobset: dict[str, Any]) -> dict[str, Any]:
-    """Return a JobSet that Kueue has started."""
-    started = put(jobset, ("spec", "suspend"), False)
-    started = put(started, (*AT, "metadata"), {"labels": {"a": "b"}, "annotations": {"a": "b"}})
-    started = put(started, (*AT, "spec", "nodeSelector"), {"pool": "a"})
-    started = put(started, (*AT, "spec", "tolerations"), [{"key": "a"}])
-    whole: dict[str, Any] = put(started, (*AT, "spec", "schedulingGates"), [{"name": "a.io/b"}])
-    return whole
-
-
-def compared(jobset: dict[str, Any]) -> Any:
-    """Return the object that Argo CD compares, without ignored fields and the mappings that they leave empty."""
-    del_all = f"del({', '.join(ignored())}) | del(.. | select(. == {{}}))"
-    done = subprocess.run(
-        ["jq", del_all], input=json.dumps(jobset), capture_output=True, text=True, timeout=10, check=True
-    )
-    return json.loads(done.stdout)
 
 
 def test_the_parameters_are_valid() -> None:
@@ -87,16 +46,16 @@ def test_the_page_has_the_parameters_of_the_plugin() -> None:
     assert rows == {parameter.name: values[parameter.form] for parameter in parameters.PARAMETERS}
 
 
-def test_it_ignores_what_kueue_sets() -> None:
-    assert set(ignored()) == {".spec.suspend"} | fields_of_kueue()
+def test_self_heal_leaves_the_fields_of_kueue() -> None:
+    """Server-side, only fields in git are compared and written, and trainc's output has none of Kueue's fields."""
+    annotations = APPLICATION["metadata"]["annotations"]
+    assert annotations["argocd.argoproj.io/compare-options"] == "ServerSideDiff=true"
+    assert "ServerSideApply=true" in SPEC["syncPolicy"]["syncOptions"]
     assert SPEC["syncPolicy"]["automated"]["selfHeal"] is True
-    assert "RespectIgnoreDifferences=true" in SPEC["syncPolicy"]["syncOptions"]
+    assert "ignoreDifferences" not in SPEC
 
 
-@pytest.mark.skipif(shutil.which("jq") is None, reason="jq is not on the PATH")
-def test_a_jobset_that_kueue_has_started_is_in_sync() -> None:
-    started = admitted(JOBSET)
-    assert refused(JOBSET, started) == []
-    assert started != JOBSET
-    assert compared(started) == compared(JOBSET)
-    assert compared(put(JOBSET, (*AT, "spec", "containers", 0, "image"), "x:2")) != compared(JOBSET)
+def test_the_output_has_no_field_that_kueue_writes() -> None:
+    assert "suspend" not in JOBSET["spec"]
+    pod = get(JOBSET, ("spec", "replicatedJobs", 0, *POD))
+    assert [field for field in WHILE_SUSPENDED if get(pod, field) is not None] == []

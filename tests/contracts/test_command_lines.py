@@ -45,6 +45,8 @@ PLAIN = {
         "a '' b",
         "--only '' 'two words' '*'",
         "--only=--check",
+        "-v a",
+        "--verbose",
     ),
     "validate": (
         "",
@@ -54,6 +56,7 @@ PLAIN = {
         "--explain wrong-type",
         "--explain=wrong-type --strict",
         "-r a -n b --name-suffix-hash",
+        "a -v",
     ),
 }
 OF_CLICK = {

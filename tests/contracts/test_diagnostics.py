@@ -69,8 +69,35 @@ case "$*" in
 esac
 """
 """A kubectl of a cluster with one runtime."""
+LOCAL_QUEUE = (
+    "apiVersion: kueue.x-k8s.io/v1beta2\nkind: LocalQueue\nmetadata: {name: gpu}\nspec: {clusterQueue: team}\n"
+)
+QUEUES = (
+    LOCAL_QUEUE
+    + """\
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata: {name: team}
+spec:
+  namespaceSelector: {}
+  resourceGroups:
+  - coveredResources: [cpu, memory]
+    flavors:
+    - name: any
+      resources: [{name: cpu, nominalQuota: 100}, {name: memory, nominalQuota: 1Ti}]
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ResourceFlavor
+metadata: {name: any}
+"""
+)
 CONSOLES: dict[str, dict[str, str]] = {
     "all-excluded": {"trainc.yaml": 'exclude: ["*.yaml"]\n', "jobs/finetune.yaml": JOB},
+    "admission-unknown": {
+        "job.yaml": JOB.replace("}", ", labels: {kueue.x-k8s.io/queue-name: gpu}}", 1),
+        "queues.yaml": QUEUES,
+    },
     "annotations-too-big": {
         "job.yaml": JOB.replace("}", f", annotations: {{notebook: {'A' * 300_000}}}}}", 1),
         "fixed.yaml": JOB,
@@ -101,7 +128,7 @@ CONSOLES: dict[str, dict[str, str]] = {
         "inside.yaml": "runtimes: {paths: [platform]}\n",
         "platform/ours.yaml": (ROOT / "runtimes" / "torch-distributed-shm.yaml").read_text(),
     },
-    "field-not-found": {"jobs/finetune.yaml": f"{JOB}  trainer: {{numNodes: 4}}\n"},
+    "field-not-found": {"jobs/finetune.yaml": f"{JOB}  suspend: true\n"},
     "duplicate-object": {"before.yaml": JOBSET, "after/finetune.yaml": JOBSET, "after/old.yaml": JOBSET},
     "function-config": {
         "list.yaml": f"{LIST}{CONFIG}  spec: {{runtimes: [../platform/runtimes]}}\n",

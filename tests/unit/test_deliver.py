@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 import trainc
-from trainc.delivery import Delivery
+from trainc.delivery import PLAIN, Delivery
 from trainc.passes.deliver import SYNC_OPTIONS, with_replace
 
 GOLDEN = Path(__file__).parents[2] / "golden"
@@ -30,7 +30,7 @@ def test_sync_options(existing: str, wanted: str) -> None:
     assert with_replace(existing) == wanted
 
 
-def objects(case: str, delivery: Delivery) -> tuple[dict[str, Any], ...]:
+def objects(case: str, delivery: Delivery = PLAIN) -> tuple[dict[str, Any], ...]:
     return trainc.compile([str(GOLDEN / case / "input.yaml")], delivery=delivery).objects
 
 
@@ -52,9 +52,34 @@ def test_a_patch_of_the_annotation_stays(tmp_path: Path) -> None:
     assert jobset["metadata"]["annotations"] == {SYNC_OPTIONS: wanted}
 
 
-@pytest.mark.parametrize("case", ["suspended", "kueue-queue", "single-gpu-script"])
+@pytest.mark.parametrize("case", ["suspended", "exported-list", "single-gpu-script"])
 def test_suspend_overrides_the_trainjob(case: str) -> None:
     assert all(jobset["spec"]["suspend"] is True for jobset in objects(case, Delivery(suspend=True)))
+    assert not any("suspend" in jobset["spec"] for jobset in objects(case))
+
+
+@pytest.mark.parametrize("delivery", [Delivery(), Delivery(suspend=True)], ids=["plain", "--suspend"])
+@pytest.mark.parametrize("case", ["kueue-queue", "kueue-suspended"])
+def test_a_queue_decides_about_suspend(case: str, delivery: Delivery) -> None:
+    (jobset,) = objects(case, delivery)
+    assert "suspend" not in jobset["spec"]
+
+
+def test_the_runtime_does_not_suspend(tmp_path: Path) -> None:
+    """The controller writes the TrainJob's suspend over that of the runtime's template."""
+    pods = {"spec": {"containers": [{"name": "node", "image": "i:1"}]}}
+    jobs = [{"name": "node", "template": {"spec": {"template": pods}}}]
+    runtime = {
+        "apiVersion": "trainer.kubeflow.org/v1alpha1",
+        "kind": "ClusterTrainingRuntime",
+        "metadata": {"name": "r"},
+        "spec": {"template": {"spec": {"suspend": True, "replicatedJobs": jobs}}},
+    }
+    job = yaml.safe_load((GOLDEN / "single-gpu-script" / "input.yaml").read_text())
+    job["spec"] = {"runtimeRef": {"name": "r"}}
+    (tmp_path / "x.yaml").write_text(yaml.safe_dump_all([job, runtime]))
+    (jobset,) = trainc.compile([str(tmp_path)]).objects
+    assert "suspend" not in jobset["spec"]
 
 
 def test_the_provenance_of_a_delivery_option() -> None:

@@ -34,6 +34,7 @@ apiVersion: trainer.kubeflow.org/v1alpha1
 kind: TrainJob
 metadata: {name: t}
 spec:
+  suspend: true
   runtimeRef: {name: torch-distributed-shm}
   trainer:
     numNodes: 2

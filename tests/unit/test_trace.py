@@ -65,7 +65,6 @@ def where(place: Place | Location) -> str:
         ("llm-finetune-4x8", f"{NODE}.resources.requests.cpu", "input.yaml:25", "the TrainJob", "size"),
         ("llm-finetune-4x8", f"{NODE}.resources.limits.nvidia.com/gpu", "input.yaml:28", "the TrainJob", "size"),
         ("llm-finetune-4x8", f"{JOB}.parallelism", "input.yaml:11", "the TrainJob", "trainer"),
-        ("exported-list", "spec.suspend", "input.yaml:25", "the TrainJob", "trainer"),
         ("fetch-then-train", f"{NODE}.env[0].value", "input.yaml:12", "the TrainJob", "initialize"),
         ("fetch-then-train", f"{NODE}.envFrom[0].secretRef.name", "input.yaml:14", "the TrainJob", "initialize"),
         # Patches and runtimes
@@ -160,7 +159,6 @@ def where(place: Place | Location) -> str:
             'a default of runtime "torch-distributed"',
             "override",
         ),
-        ("llm-finetune-4x8", "spec.suspend", "input.yaml:7", "a default of the TrainJob", "trainer"),
         ("fetch-then-train", f"{JOB}.parallelism", "torch-with-initializers.yaml:36", "the controller", "trainer"),
         ("llm-finetune-4x8", "kind", "input.yaml:2", "the controller", "conform"),
     ],

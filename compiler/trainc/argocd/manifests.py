@@ -35,7 +35,10 @@ KUSTOMIZE_NOT_RUN: Final = Declaration(
 )
 
 OPTION_NAMES: Final = OptionNames(
-    "the parameter runtimes: {}", "the parameter name-suffix-hash", "the parameter field-validation: warn"
+    runtimes="the parameter runtimes: {}",
+    name_suffix_hash="the parameter name-suffix-hash",
+    suspend="the parameter suspend",
+    field_validation="the parameter field-validation: warn",
 )
 """The names of an Application's parameters in diagnostics, instead of the option names."""
 NOT_CHANGED: Final = (KUSTOMIZE_BASE.id, KUSTOMIZE_PATCH.id)

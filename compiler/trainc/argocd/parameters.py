@@ -52,7 +52,7 @@ PARAMETERS: Final = (
         "Field validation",
         "Unknown fields: strict (errors, the default), warn or ignore (both drop them)",
     ),
-    Parameter("suspend", "switch", "Suspend", "Create JobSets suspended, so that Kueue or a user starts them"),
+    Parameter("suspend", "switch", "Suspend", "Create JobSets without a Kueue queue suspended; a user resumes them"),
     Parameter(
         "name-suffix-hash",
         "switch",

@@ -85,6 +85,8 @@ def build(  # noqa: PLR0913, PLR0917 (one argument per option)
     )
     options.report_skipped(result.skipped, verbose=settings.verbose)
     result = result.saying(duplicates(result, result.others if passthrough else ()))
+    if settings.verbose:
+        result = options.with_unknown(result)
     report = partial(_report, reports)
     if result.failed:
         report(result)

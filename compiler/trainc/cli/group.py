@@ -14,6 +14,7 @@ COMMANDS: Final = (
     "build",
     "validate",
     "pods",
+    "queues",
     "explain",
     "graph",
     "diff",

@@ -123,7 +123,9 @@ EXCLUDE: Final = Option(
     multiple=True,
     metavar="PATTERN",
 )
-VERBOSE: Final = Option(("-v", "--verbose"), "List the skipped files.", is_flag=True)
+VERBOSE: Final = Option(
+    ("-v", "--verbose"), "List the skipped files, and why the admission by Kueue is unknown.", is_flag=True
+)
 READING: Final = (FOLLOW_LINKS, EXCLUDE, VERBOSE)
 SETTINGS: Final = (
     Option(("--strict",), "Turn every warning into an error.", is_flag=True),
@@ -298,6 +300,13 @@ def colored(stream: TextIO | None) -> bool:
     if os.environ.get("NO_COLOR") or stream is None:
         return False
     return bool(os.environ.get("FORCE_COLOR")) or (stream.isatty() and os.environ.get("TERM") != "dumb")
+
+
+def with_unknown(result: Compilation) -> Compilation:
+    """Return the result with a note on the JobSets whose admission by Kueue the manifests do not decide."""
+    from trainc.kueue import findings
+
+    return result.saying(findings.unknown((job.plan for job in result.jobs), result.others))
 
 
 def write(*texts: str) -> None:

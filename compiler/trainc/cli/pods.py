@@ -88,11 +88,26 @@ def _jobs(result: Compilation) -> list[Job]:
     from trainc.kubernetes.environment import sources
 
     given = [document.value for document in result.others]
+    flavors = _flavors(result)
     return [
         job
         for compiled in result.jobs
-        for job in pods.of(compiled.objects[0], sources([*compiled.objects, *given], compiled.namespace))
+        for job in pods.of(
+            compiled.objects[0],
+            sources([*compiled.objects, *given], compiled.namespace),
+            flavors.get(id(compiled.objects[0])),
+        )
     ]
+
+
+def _flavors(result: Compilation) -> dict[int, dict[str, dict[str, str]]]:
+    """Return the flavors that Kueue assigns in an empty cluster, by the identity of the JobSet."""
+    if not any(document.value.get("kind") == "ClusterQueue" for document in result.others):
+        return {}
+    from trainc.kueue import summary
+
+    found = summary.verdicts((job.plan for job in result.jobs), result.others)
+    return {jobset: verdict.flavors for jobset, verdict in found.items() if verdict.flavors}
 
 
 def _chosen(jobs: list[Job], name: str | None, index: int | None) -> list[Job]:

@@ -75,6 +75,8 @@ def validate(  # noqa: PLR0913, PLR0917 (one argument per option)
 
         result = compile_subset(paths, among, run)
     options.report_skipped(result.skipped, verbose=settings.verbose)
+    if settings.verbose:
+        result = options.with_unknown(result)
     if reports:
         reporting.write(reports, result)
     report = load(form).render(

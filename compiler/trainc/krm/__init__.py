@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 OPTION_NAMES: Final = OptionNames(
     runtimes="runtimes: [{}] in the functionConfig",
     name_suffix_hash="nameSuffixHash in the functionConfig",
+    suspend="suspend in the functionConfig",
     field_validation="fieldValidation: warn in the functionConfig",
 )
 """The functionConfig fields that messages name instead of options."""

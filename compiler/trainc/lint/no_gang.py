@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.checks import Check, check
+from trainc.delivery import QUEUE
 from trainc.diagnostics import Finding, LintFinding
 from trainc.kubernetes.trees import get
 from trainc.plan import pod_spec
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
 
     from trainc.plan import Plan
 
-QUEUE: Final = "kueue.x-k8s.io/queue-name"
 GROUPS: Final = (("labels", "scheduling.x-k8s.io/pod-group"), ("annotations", "scheduling.k8s.io/group-name"))
 """The label and the annotation by which pods name their PodGroup, whether trainc creates it or not."""
 

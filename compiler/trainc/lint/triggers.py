@@ -11,6 +11,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
+from trainc.delivery import QUEUE
 from trainc.diagnostics import LintFinding
 from trainc.kubernetes.trees import Tree, get
 from trainc.plan import NODE
@@ -25,6 +26,7 @@ IGNORE: Final = "trainc.dev/lint-ignore"
 RULES: Final = (
     "deadline-overflow",
     "depends-on-itself",
+    "elastic-jobset",
     "gang-asks-for-nothing",
     "gang-waits-for-itself",
     "host-network-port",
@@ -37,6 +39,8 @@ RULES: Final = (
     "no-shared-memory",
     "one-process",
     "overhead-without-runtime-class",
+    "queue-no-requests",
+    "queue-placement",
     "rendezvous-host",
     "resource-typo",
     "runtime-request-stays",
@@ -44,6 +48,7 @@ RULES: Final = (
     "secret-in-env",
     "shell-words",
     "torchrun-flags",
+    "suspended-with-queue",
     "unknown-rule",
 )
 """The rules, each a file in `lint`."""
@@ -59,6 +64,8 @@ LONGEST_DEADLINE: Final = (2**63 - 1) // 10**9
 CONTAINERS: Final = ("containers", "initContainers")
 HINTS: Final = ("auth", "bearer", "cred", "jwt", "key", "pass", "pat", "pwd", "secret", "token")
 """A variable whose name contains none of these holds no secret."""
+ELASTIC: Final = "kueue.x-k8s.io/elastic-job"
+"""The annotation for Kueue's elastic jobs."""
 OF_NCCL: Final = frozenset(
     {"GLOO_SOCKET_IFNAME", "NCCL_IB_DISABLE", "NCCL_P2P_DISABLE", "NCCL_SOCKET_IFNAME", "TP_SOCKET_IFNAME"}
 )
@@ -122,6 +129,10 @@ def triggers(plan: Plan) -> Iterator[str]:
         yield from ("gang-asks-for-nothing", "gang-waits-for-itself")
     elif runtime.framework != "plain" and sum(plan.counts) > 1:
         yield "no-gang"
+    if QUEUE in plan.labels:
+        yield from of_queued(plan)
+    if plan.annotations and ELASTIC in plan.annotations:
+        yield "elastic-jobset"
     network = spec["network"]
     if not (network.get("enableDNSHostnames", True) and network.get("publishNotReadyAddresses", True)):
         yield "rendezvous-host"
@@ -152,6 +163,18 @@ def triggers(plan: Plan) -> Iterator[str]:
 def has_own_overhead(pod: Tree) -> bool:
     """Return whether a pod sets overhead that no RuntimeClass defines."""
     return bool(pod.get("overhead")) and not pod.get("runtimeClassName")
+
+
+def of_queued(plan: Plan) -> Iterator[str]:
+    """Yield the rules that a JobSet with a Kueue queue may break."""
+    if plan.job.spec.get("suspend") or plan.delivery.suspend:
+        yield "suspended-with-queue"
+    for job in plan.objects[0]["spec"].get("replicatedJobs") or ():
+        pod = job["template"]["spec"]["template"].get("spec") or {}
+        if "nodeSelector" in pod or "tolerations" in pod:
+            yield "queue-placement"
+        if not any(container.get("resources") for container in pod.get("containers") or ()):
+            yield "queue-no-requests"
 
 
 def of_container(container: Tree) -> Iterator[str]:

@@ -1,14 +1,18 @@
 """Deliver: adapt the JobSet to a cluster that may have an older version of it.
 
-Reads    the command line options; the JobSet's annotations so far.
-Changes  spec.suspend; the annotation that makes Argo CD delete and recreate the JobSet. ConfigMaps and PodGroups
-         need no annotation: they can change in place.
-Source   Argo CD's sync options: a comma-separated list of Key=value.
+Reads    the command line options; the JobSet's labels and annotations so far.
+Changes  spec.suspend, which a JobSet with a Kueue queue does not have (difference suspend-unset); the annotation that
+         makes Argo CD delete and recreate the JobSet. ConfigMaps and PodGroups need no annotation: they can change in
+         place.
+Source   Argo CD's sync options: a comma-separated list of Key=value. Kueue v0.19: its webhook suspends a JobSet on
+         creation; a manifest that sets suspend would restart or release the JobSet at each apply.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
+
+from trainc.delivery import QUEUE
 
 if TYPE_CHECKING:
     from trainc.plan import Plan
@@ -18,8 +22,11 @@ REPLACE: Final = ("Force=true", "Replace=true")
 
 
 def deliver(plan: Plan) -> Plan:
-    """Suspend the JobSet, and let Argo CD replace it, if the options request it."""
-    if plan.delivery.suspend:
+    """Suspend the JobSet unless a queue does, and let Argo CD replace it, if the options request it."""
+    if plan.labels.get(QUEUE):
+        if "suspend" in plan.spec:
+            plan = plan._replace(spec={key: field for key, field in plan.spec.items() if key != "suspend"})
+    elif plan.delivery.suspend:
         plan = plan._replace(spec=plan.spec | {"suspend": True})
     if plan.delivery.argocd_replace:
         options = with_replace(plan.annotations.get(SYNC_OPTIONS, ""))

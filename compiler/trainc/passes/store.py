@@ -64,8 +64,17 @@ def with_defaults(spec: Tree) -> Tree:
         spec["failurePolicy"] = spec["failurePolicy"] | {"rules": named}
     if claims := spec.get("volumeClaimPolicies"):
         kept: Tree = {"retentionPolicy": {"whenDeleted": "Delete"}}
-        spec["volumeClaimPolicies"] = [kept | claim for claim in claims]
+        spec["volumeClaimPolicies"] = [claim_defaults(kept | claim) for claim in claims]
     return spec
+
+
+def claim_defaults(policy: Tree) -> Tree:
+    """Return a volume claim policy with an empty status in each claim template.
+
+    A webhook that sends the JobSet back as Go types write it, such as Kueue's, adds the empty status. The list is
+    immutable, so that an apply without the status would be rejected.
+    """
+    return policy | {"templates": [{"status": {}} | template for template in policy.get("templates") or ()]}
 
 
 def job_defaults(job: Tree) -> Tree:

@@ -1,7 +1,8 @@
 """Trainer: apply spec.trainer to the containers, and write the pod counts into the jobs.
 
 Reads    trainer.image, .command, .args, .env; the framework's own command; the pod counts; spec.suspend.
-Changes  the `node` container of every trainer job; replicas, parallelism and completions of the jobs; suspend.
+Changes  the `node` container of every trainer job; replicas, parallelism and completions of the jobs; suspend, which is
+         never false (difference suspend-unset).
 Source   kubeflow/trainer v2.3.0, the JobSet builder. `trainer.env` is applied again after the framework's variables, so
          it takes precedence over variables of the same name. An empty command replaces the runtime's, because it is
          set.
@@ -30,7 +31,9 @@ def trainer(plan: Plan) -> Plan:
             if node := plan.find(job, NODE):
                 plan = plan._replace(spec=edit(plan.spec, node.path, lambda container: container | fields))
                 plan = plan.on(node, env=map(copied, env))
-    spec = plan.spec | {"suspend": plan.job.spec.get("suspend", False)}
+    spec = {key: field for key, field in plan.spec.items() if key != "suspend"}
+    if plan.job.spec.get("suspend"):
+        spec["suspend"] = True
     if plan.jobs:
         spec["replicatedJobs"] = [counted(job, count) for job, count in zip(plan.jobs, plan.counts, strict=True)]
     return plan._replace(spec=spec)

@@ -20,7 +20,7 @@ from trainc.kubernetes.trees import Tree, get
 from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from trainc.kubernetes.environment import Sources
 
@@ -98,6 +98,8 @@ class Job(NamedTuple):
     replicated: Tree
     replica: int
     sources: Sources
+    flavors: Mapping[str, str] = {}
+    """The Kueue flavor of each resource in an empty cluster, if the queue is known."""
 
     @property
     def name(self) -> str:
@@ -216,11 +218,18 @@ class Job(NamedTuple):
         return found
 
 
-def of(jobset: Tree, sources: Sources) -> Iterator[Job]:
-    """Yield the Jobs of a JobSet, in list order."""
+def of(jobset: Tree, sources: Sources, flavors: Mapping[str, Mapping[str, str]] | None = None) -> Iterator[Job]:
+    """Yield the Jobs of a JobSet, in list order.
+
+    Args:
+        jobset: the JobSet in its stored form.
+        sources: the ConfigMaps and Secrets that its pods may refer to.
+        flavors: the flavors of each replicated job that Kueue assigns first, by resource, if they are known.
+    """
     for replicated in jobset["spec"].get("replicatedJobs") or ():
+        of_job = (flavors or {}).get(replicated["name"], {})
         for replica in range(replicas(replicated)):
-            yield Job(jobset, replicated, replica, sources)
+            yield Job(jobset, replicated, replica, sources, of_job)
 
 
 def subdomain(jobset: Tree) -> str:

@@ -48,6 +48,8 @@ def of_pod(pod: Pod) -> Tree:
         "requests": pod.requests,
         "spec": {key: value for key, value in pod.spec.items() if key not in CONTAINERS},
     }
+    if job.flavors:
+        found["flavors"] = dict(job.flavors)
     return found | {"unknown": unknown}
 
 

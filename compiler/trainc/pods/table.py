@@ -79,7 +79,7 @@ def of_jobset(jobs: list[Job], index: int | None, width: int) -> Iterator[str]:
     namespace = metadata.get("namespace")
     where = f" in namespace {namespace}" if namespace else ""
     yield f"{metadata['name']}{where}: {size(*numbers_of(jobs, index))}"
-    rows = iter(folded([HEADER, *(row(pod) for pods, _ in listed for pod in pods)], width))
+    rows = iter(folded(with_flavors([pod for pods, _ in listed for pod in pods]), width))
     yield ""
     yield from next(rows)
     for pods, count in listed:
@@ -91,6 +91,15 @@ def of_jobset(jobs: list[Job], index: int | None, width: int) -> Iterator[str]:
             for container in pod.containers:
                 yield ""
                 yield from of_container(pod, container)
+
+
+def with_flavors(pods: list[Pod]) -> list[tuple[str, ...]]:
+    """Return the header and a row per pod, with a column for Kueue's flavors if any are known."""
+    rows = [HEADER, *map(row, pods)]
+    if not any(pod.job.flavors for pod in pods):
+        return rows
+    flavors = ["FLAVOR", *(",".join(dict.fromkeys(pod.job.flavors.values())) or "-" for pod in pods)]
+    return [(*cells[:-1], flavor, cells[-1]) for cells, flavor in zip(rows, flavors, strict=True)]
 
 
 def row(pod: Pod) -> tuple[str, ...]:

@@ -1,0 +1,53 @@
+"""`trainc queues`: the Kueue queues in the given paths, with their maximum capacity and the TrainJobs that use them."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from trainc.cli import options
+from trainc.cli.codes import OK, WRONG_INPUT
+
+if TYPE_CHECKING:
+    from trainc.settings import Settings
+
+EPILOG = """\b
+Examples:
+  trainc queues                           the queues and TrainJobs below the current folder
+  trainc queues jobs/ platform/kueue/     TrainJobs and queues from two folders
+  trainc queues --format json | jq '.[] | {queue, jobs}'
+"""
+
+
+@click.command(short_help="Show the capacity of Kueue's queues and their TrainJobs.", epilog=EPILOG)
+@options.paths
+@options.runtimes
+@click.option(
+    "--format", "form", type=click.Choice(["table", "json"]), default="table", help="Output format. Default: table."
+)
+@options.namespace
+@options.settings
+def command(
+    paths: tuple[str, ...], runtimes: tuple[str, ...], form: str, namespace: str | None, settings: Settings
+) -> int:
+    """Show the ClusterQueues in PATH (files, folders or -; default: the current folder).
+
+    CAPACITY is the maximum of each flavor, borrowing included, in the order in which Kueue tries them. REQUESTED is the
+    total of the queue's TrainJobs, and JOBS their number.
+    """
+    from trainc.compilation import compile
+
+    result = compile(paths or (".",), runtimes=runtimes, namespace=namespace, settings=settings)
+    if result.diagnostics:
+        from trainc.reports import text
+
+        options.report(
+            text.render(result.diagnostics, summary=options.summary(result), color=options.colored(sys.stderr))
+        )
+    from trainc.kueue import summary
+
+    found = summary.summaries((job.plan for job in result.jobs), result.others)
+    options.write(summary.as_json(found) if form == "json" else summary.rendered(found))
+    return WRONG_INPUT if result.failed else OK

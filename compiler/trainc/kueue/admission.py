@@ -1,0 +1,197 @@
+"""Admission: whether Kueue can ever admit a JobSet, by the objects of the repository.
+
+Reads    a JobSet in its stored form, and a cluster.
+Returns  a verdict: admitted with its flavors in an empty cluster, never admitted with the reason, or undecided with
+         the object that the repository lacks.
+Source   Kueue v0.19 with its default settings: the reconcilers of workloads and ClusterQueues, ValidateAdmissibility,
+         and the scheduler. Verified against recorded answers of the real Kueue.
+
+"Never" is only said if the manifests alone decide it. An object that is missing here can exist in the cluster, so it
+leaves the verdict open, and so do the state of AdmissionChecks, the nodes of a topology, and DeviceClass mappings.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from trainc.delivery import QUEUE
+from trainc.kubernetes.trees import Tree, get
+from trainc.kueue import matching, podsets
+from trainc.kueue.capacity import Capacity
+from trainc.kueue.flavors import Assigner
+from trainc.kueue.reasons import Never, at, of_flavors
+from trainc.plural import plural
+from trainc.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trainc.kueue.flavors import Assigned, Assignment
+    from trainc.kueue.objects import Cluster, ClusterQueue, LocalQueue
+    from trainc.kueue.podsets import PodSet
+
+DEFAULT: Final = "default"
+"""The LocalQueue of JobSets without a queue label in its namespace."""
+MOST_POD_SETS: Final = 18
+PRIORITY: Final = "kueue.x-k8s.io/priority-class"
+LABEL: Final[tuple[str, ...]] = ("metadata", "labels", QUEUE)
+BUILT_IN: Final = frozenset({"system-cluster-critical", "system-node-critical"})
+"""The PriorityClasses of every cluster."""
+NAMESPACE: Final = "kubernetes.io/metadata.name"
+"""The label that the API server sets on each namespace."""
+
+
+class Verdict(NamedTuple):
+    """The result for one JobSet."""
+
+    queue: str = ""
+    """The LocalQueue's name; empty for a JobSet that Kueue does not manage."""
+    cluster_queue: str = ""
+    """The ClusterQueue's name, if the repository has the LocalQueue."""
+    flavors: dict[str, Assigned] | None = None
+    """The flavors of each pod set by resource, if the JobSet is admitted to an empty cluster."""
+    never: Never | None = None
+    undecided: str = ""
+    """The reason why neither is known."""
+
+    @property
+    def admitted(self) -> bool | None:
+        """Whether Kueue admits the JobSet at some time; None if the manifests do not decide it."""
+        return None if self.undecided else self.never is None
+
+
+class Admission:
+    """The admission of JobSets by the queues of one repository."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self.cluster = cluster
+        self.capacity = Capacity(cluster)
+
+    def queue_of(self, jobset: Tree) -> str:
+        """Return the name of a JobSet's LocalQueue: that of its label, else `default` if its namespace has one."""
+        named = get(jobset, LABEL, "")
+        default = (get(jobset, ("metadata", "namespace"), ""), DEFAULT) in self.cluster.local_queues
+        return named or (DEFAULT if default else "")
+
+    def verdict(self, jobset: Tree) -> Verdict:
+        """Return whether a JobSet can be admitted."""
+        name = self.queue_of(jobset)
+        if not name:
+            return Verdict()
+        verdict = Verdict(queue=name)
+        local = self.cluster.local_queues.get((get(jobset, ("metadata", "namespace"), ""), name))
+        if local is None:
+            return verdict._replace(undecided=f"the given paths do not have its LocalQueue {name}")
+        verdict = verdict._replace(cluster_queue=local.cluster_queue)
+        queue = self.cluster.queues.get(local.cluster_queue)
+        sets = podsets.pod_sets(jobset, self.cluster)
+        if never := self._before_flavors(jobset, name, local, queue, sets):
+            return verdict._replace(never=never)
+        if queue is None:
+            return verdict._replace(undecided=f"the given paths do not have its ClusterQueue {local.cluster_queue}")
+        if missing := self._missing(queue):
+            return verdict._replace(undecided=missing)
+        assignment = Assigner(queue, self.cluster, self.capacity).assign(sets)
+        return self._with_flavors(verdict, jobset, queue, sets, assignment)
+
+    def _with_flavors(
+        self, verdict: Verdict, jobset: Tree, queue: ClusterQueue, sets: list[PodSet], assignment: Assignment
+    ) -> Verdict:
+        """Return the verdict after the assignment of flavors."""
+        if not assignment.complete:
+            return verdict._replace(undecided="the flavors have too many combinations")
+        if any(one.pod.get("resourceClaims") for one in sets):
+            return verdict._replace(undecided="Kueue's settings decide about the DeviceClasses of its resource claims")
+        if assignment.flavors is None:
+            of_quota = any(misfit.rule == "quota" for misfit in assignment.misfits)
+            if of_quota and self.capacity.alone(queue.node):
+                reason = f"the given paths have no other ClusterQueue of its cohort {queue.node.parent}"
+                return verdict._replace(undecided=reason)
+            return verdict._replace(never=of_flavors(queue, assignment, self.cluster))
+        if not queue.groups:
+            message = f"ClusterQueue {queue.name} has no resourceGroups, so it admits nothing"
+            return verdict._replace(never=Never("flavors", LABEL, message, "add resourceGroups to the queue"))
+        return verdict._replace(
+            flavors=assignment.flavors, undecided=next(self._open(jobset, queue, sets, assignment), "")
+        )
+
+    def _before_flavors(
+        self, jobset: Tree, name: str, local: LocalQueue, queue: ClusterQueue | None, sets: list[PodSet]
+    ) -> Never | None:
+        """Return the first reason that does not depend on flavors."""
+        if len(sets) > MOST_POD_SETS:
+            message = f"the JobSet has {plural(len(sets), 'replicated job')}; Kueue's maximum is {MOST_POD_SETS}"
+            return Never("pod-sets", ("spec", "replicatedJobs"), message, "use fewer replicated jobs")
+        if local.stopped:
+            place = at(local.document, "spec", "stopPolicy")
+            help = "remove the stopPolicy, or use another queue"
+            return Never("stopped", LABEL, f"LocalQueue {name} is stopped", help, (("the stopPolicy", place),))
+        if queue is None:
+            return None
+        document = queue.node.document
+        if queue.stopped:
+            place = at(document, "spec", "stopPolicy")
+            help = "remove the stopPolicy, or use another queue"
+            return Never("stopped", LABEL, f"ClusterQueue {queue.name} is stopped", help, (("the stopPolicy", place),))
+        if self.capacity.parents(queue.node.parent) is None:
+            place = at(document, "spec")
+            message = f"ClusterQueue {queue.name} is inactive: its cohort {queue.node.parent} is in a cycle of cohorts"
+            return Never("inactive", LABEL, message, "remove a parentName of the cycle", (("the queue", place),))
+        if not self._selects(queue, jobset):
+            namespace = get(jobset, ("metadata", "namespace"), "")
+            message = f"ClusterQueue {queue.name} does not select namespace {namespace}"
+            help = "change its namespaceSelector (null selects nothing, {} every namespace), or the namespace's labels"
+            place = at(document, "spec", "namespaceSelector")
+            return Never("namespace", LABEL, message, help, (("the selector", place),))
+        for excess in podsets.excesses(sets, self.cluster, get(jobset, ("metadata", "namespace"), "")):
+            return Never("resources", excess.path, excess.message, "change the resources, or the LimitRange")
+        return None
+
+    def _selects(self, queue: ClusterQueue, jobset: Tree) -> bool:
+        """Return whether the queue selects the namespace; True if that is unknown."""
+        selector, (labels, known) = queue.selector, self._labels(jobset)
+        if selector is None or known:
+            return matching.selects(selector, labels)
+        return matching.selects(matching.part(selector, {*labels}), labels)
+
+    def _labels(self, jobset: Tree) -> tuple[dict[str, str], bool]:
+        """Return the known labels of the JobSet's namespace, and whether they are all."""
+        namespace = get(jobset, ("metadata", "namespace"), "")
+        tree = self.cluster.others.get("Namespace", {}).get(("", namespace))
+        given = get(tree, ("metadata", "labels"), {})
+        return given | ({NAMESPACE: namespace} if namespace else {}), tree is not None
+
+    def _missing(self, queue: ClusterQueue) -> str:
+        """Return the first object that the queue needs and the repository lacks, as a reason."""
+        for name in queue.flavors:
+            if name not in self.cluster.flavors:
+                return f"the given paths do not have ResourceFlavor {name} of ClusterQueue {queue.name}"
+            topology = self.cluster.flavors[name].topology
+            if topology and not self.cluster.has("Topology", topology):
+                return f"the given paths do not have Topology {topology} of ResourceFlavor {name}"
+        names = self.capacity.parents(queue.node.parent) or []
+        broken = [name for name in names if ("Cohort", name) in self.cluster.unreadable]
+        return f"Cohort {broken[0]} has errors" if broken else ""
+
+    def _open(self, jobset: Tree, queue: ClusterQueue, sets: list[PodSet], assignment: Assignment) -> Iterator[str]:
+        """Yield the reasons why a JobSet that fits may not be admitted."""
+        if assignment.needs_nodes and any(one.pods for one in sets):
+            yield "the cluster's nodes decide about its topology"
+        if queue.checks:
+            yield f"AdmissionCheck {queue.checks[0]} decides"
+        labels, known = self._labels(jobset)
+        if not known and matching.keys(queue.selector) - labels.keys():
+            yield f"the given paths do not have the Namespace with the labels that ClusterQueue {queue.name} selects"
+        kind, name = priority_of(jobset)
+        if name and name not in BUILT_IN and not self.cluster.has(kind, name):
+            yield f"the given paths do not have {kind} {name}"
+
+
+def priority_of(jobset: Tree) -> tuple[str, str]:
+    """Return kind and name of the priority class that Kueue looks up: the label's, else the first pod set's."""
+    if name := get(jobset, ("metadata", "labels", PRIORITY), ""):
+        return "WorkloadPriorityClass", name
+    for job in get(jobset, ("spec", "replicatedJobs"), []):
+        if name := get(job, ("template", "spec", "template", "spec", "priorityClassName"), ""):
+            return "PriorityClass", name
+    return "PriorityClass", ""

@@ -1,0 +1,164 @@
+"""Maximum capacity: how much of a flavor and resource a ClusterQueue can ever have, borrowing from its cohort.
+
+Reads    the ClusterQueues and Cohorts of a repository.
+Returns  for a queue, its maximum capacity and the height in the cohort tree from which a request has to borrow; and the
+         cycles of cohorts.
+Source   Kueue v0.19, pkg/cache/scheduler/resource_node.go (potentialAvailable) and the preemption package
+         (FindHeightOfLowestSubtreeThatFits), in an empty cluster.
+
+The quota of a subtree is the node's own plus that of its children that they lend. A cohort without an object has no
+quota of its own. Sums saturate at `UNLIMITED`, and nothing is subtracted from it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trainc.kueue.objects import UNLIMITED, Cell, Node
+
+if TYPE_CHECKING:
+    from trainc.kueue.objects import Cluster
+
+
+class Capacity:
+    """The cohort trees of a cluster. Sums are computed once."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cohorts = cluster.cohorts
+        self._children: dict[str, list[str]] = {}
+        """The cohorts whose parent is a cohort."""
+        for cohort in cluster.cohorts.values():
+            if cohort.parent:
+                self._children.setdefault(cohort.parent, []).append(cohort.name)
+        self._members: dict[str, list[Node]] = {}
+        """The queues of each cohort."""
+        for queue in cluster.queues.values():
+            if queue.node.parent:
+                self._members.setdefault(queue.node.parent, []).append(queue.node)
+        self._subtrees: dict[str, dict[Cell, int]] = {}
+        self._heights: dict[str, int] = {}
+
+    def parents(self, name: str) -> list[str] | None:
+        """Return a cohort and the cohorts above it, the root last; None if they form a cycle."""
+        found: dict[str, None] = {}
+        while name:
+            if name in found:
+                return None
+            found[name] = None
+            cohort = self._cohorts.get(name)
+            name = cohort.parent if cohort is not None else ""
+        return list(found)
+
+    def alone(self, node: Node) -> bool:
+        """Return whether the repository has no other member of a queue's cohort and no object for the cohort."""
+        names = self.parents(node.parent) or []
+        return bool(names) and not any(
+            name in self._cohorts
+            or self._children.get(name)
+            or len(self._members.get(name, ())) > (name == node.parent)
+            for name in names
+        )
+
+    def maximum(self, node: Node, cell: Cell) -> int:
+        """Return the maximum capacity of a queue; 0 for a cell without quota."""
+        nominal = node.quotas[cell].nominal if cell in node.quotas else 0
+        names = self.parents(node.parent)
+        if not names:
+            return nominal
+        available = self._subtree(names[-1]).get(cell, 0)
+        for name in reversed(names[:-1]):
+            available = self._reachable(self._node(name), cell, self._subtree(name).get(cell, 0), available)
+        return self._reachable(node, cell, nominal, available)
+
+    def height(self, node: Node, cell: Cell, value: int) -> int:
+        """Return the height of the lowest subtree with quota for a value: 0 if the queue need not borrow."""
+        quota = node.quotas.get(cell)
+        nominal = quota.nominal if quota is not None else 0
+        names = self.parents(node.parent)
+        if not names or nominal >= value:
+            return 0
+        rest = value - _local(node, cell, nominal)
+        for name in names:
+            subtree = self._subtree(name).get(cell, 0)
+            if subtree >= rest:
+                return self._height(name)
+            rest -= _local(self._node(name), cell, subtree)
+        return self._height(names[-1])
+
+    @staticmethod
+    def _reachable(node: Node, cell: Cell, subtree: int, of_parent: int) -> int:
+        """Return what a node can have if its parent has `of_parent`."""
+        available = _plus(_local(node, cell, subtree), of_parent)
+        quota = node.quotas.get(cell)
+        if quota is None or quota.borrowing is None:
+            return available
+        return min(_plus(subtree, quota.borrowing), available)
+
+    def _node(self, name: str) -> Node:
+        return self._cohorts.get(name) or Node(name, "", {})
+
+    def _subtree(self, root: str) -> dict[Cell, int]:
+        """Return the quotas of a cohort's subtree. Children come first, without recursion: trees can be deep."""
+        if root not in self._subtrees:
+            for name in reversed(self._below(root)):
+                if name not in self._subtrees:
+                    self._add(name)
+        return self._subtrees[root]
+
+    def _below(self, root: str) -> list[str]:
+        """Return a cohort and all cohorts below it, parents first."""
+        found = [root]
+        for name in found:
+            found += self._children.get(name, ())
+        return found
+
+    def _add(self, name: str) -> None:
+        cohort = self._cohorts.get(name)
+        total = {cell: quota.nominal for cell, quota in cohort.quotas.items()} if cohort is not None else {}
+        children = self._children.get(name, ())
+        parts = [(self._node(child), self._subtrees[child]) for child in children]
+        parts += [
+            (member, {cell: quota.nominal for cell, quota in member.quotas.items()})
+            for member in self._members.get(name, ())
+        ]
+        for node, subtree in parts:
+            for cell, quota in subtree.items():
+                total[cell] = _plus(total.get(cell, 0), _minus(quota, _local(node, cell, quota)))
+        self._subtrees[name] = total
+        tallest = max((self._heights[child] + 1 for child in children), default=0)
+        self._heights[name] = max(tallest, 1 if parts else 0)
+
+    def _height(self, name: str) -> int:
+        self._subtree(name)
+        return self._heights[name]
+
+
+def cycles(cluster: Cluster) -> list[list[Node]]:
+    """Return the cycles of cohorts, each once."""
+    found: list[list[Node]] = []
+    done: set[str] = set()
+    for name in cluster.cohorts:
+        path: dict[str, None] = {}
+        here = name
+        while here in cluster.cohorts and here not in done and here not in path:
+            path[here] = None
+            here = cluster.cohorts[here].parent
+        if here in path:
+            names = list(path)
+            found.append([cluster.cohorts[other] for other in names[names.index(here) :]])
+        done |= path.keys()
+    return found
+
+
+def _local(node: Node, cell: Cell, subtree: int) -> int:
+    """Return the part of a node's quota that it does not lend."""
+    quota = node.quotas.get(cell)
+    return max(0, _minus(subtree, quota.lending)) if quota is not None and quota.lending is not None else 0
+
+
+def _plus(one: int, other: int) -> int:
+    return min(one + other, UNLIMITED)
+
+
+def _minus(one: int, other: int) -> int:
+    return one if one >= UNLIMITED else one - other

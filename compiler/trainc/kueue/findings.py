@@ -1,0 +1,89 @@
+"""The diagnostics of a run about Kueue: invalid objects, and JobSets that no queue can ever admit.
+
+Reads    the plans after the last stage, and the documents of other kinds.
+Returns  diagnostics at the line of the TrainJob or runtime that caused them, with the queue's lines as related places.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from trainc.declarations import Declaration
+from trainc.diagnostics import Diagnostic, Place, Related
+from trainc.kubernetes.violations import field_of
+from trainc.kueue import objects, references
+from trainc.kueue.admission import Admission
+from trainc.plural import plural
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from trainc.diagnostics import Document
+    from trainc.kueue.admission import Verdict
+    from trainc.kueue.reasons import Never
+    from trainc.plan import Plan
+
+NEVER_ADMITTED: Final = Declaration("never-admitted", ("queue",), "JobSet that its Kueue queue never admits")
+ADMISSION_UNKNOWN: Final = Declaration(
+    "admission-unknown", ("queue",), "Admission by Kueue that the manifests do not decide", severity="note", own=True
+)
+SHOWN: Final = 3
+"""The number of reasons that the note lists."""
+
+
+def check(plans: Iterable[Plan], documents: Iterable[Document]) -> Iterator[Diagnostic]:
+    """Yield the diagnostics about the queues and about the TrainJobs."""
+    cluster, found = objects.read(documents)
+    yield from found
+    yield from references.of_queues(cluster)
+    compiled = [plan for plan in plans if plan.objects and not plan.failed]
+    yield from references.of_jobs(compiled, cluster)
+    admission = Admission(cluster)
+    for plan in compiled:
+        verdict = admission.verdict(plan.objects[0])
+        if verdict.never is not None:
+            yield _never(plan, verdict, verdict.never)
+
+
+def _never(plan: Plan, verdict: Verdict, never: Never) -> Diagnostic:
+    place, related = references.point(plan, never.path)
+    return Diagnostic.of(
+        NEVER_ADMITTED,
+        f"with Kueue's defaults, queue {verdict.queue} never admits the JobSet: {never.message}",
+        never.help,
+        object=plan.job.id,
+        field=field_of(never.path),
+        place=place,
+        related=(*related, *(Related(label, _present(there)) for label, there in never.related)),
+    )
+
+
+def _present(place: Place) -> Place:
+    from trainc.tracing import standing
+
+    return standing(place)
+
+
+def unknown(plans: Iterable[Plan], documents: Iterable[Document]) -> Iterator[Diagnostic]:
+    """Yield one note for the TrainJobs with a queue whose admission the manifests do not decide."""
+    cluster, _ = objects.read(documents)
+    admission = Admission(cluster)
+    reasons: dict[str, list[str]] = {}
+    for plan in plans:
+        verdict = admission.verdict(plan.objects[0])
+        if verdict.undecided:
+            reasons.setdefault(verdict.undecided, []).append(plan.job.name)
+    if not reasons:
+        return
+    total = sum(map(len, reasons.values()))
+    listed = [
+        f"{reason} ({', '.join(names[:SHOWN])}{', ...' if len(names) > SHOWN else ''})"
+        for reason, names in list(reasons.items())[:SHOWN]
+    ]
+    more = len(reasons) - len(listed)
+    yield Diagnostic.of(
+        ADMISSION_UNKNOWN,
+        f"trainc cannot tell whether Kueue admits {plural(total, 'TrainJob')}: {'; '.join(listed)}"
+        + (f"; and {plural(more, 'other reason')}" if more else ""),
+        "add the manifests of the LocalQueue, its ClusterQueue, the flavors and the cohort to the paths",
+    )

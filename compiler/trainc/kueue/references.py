@@ -1,0 +1,156 @@
+"""Faults between objects: cycles of cohorts, quotas without a bound, and names that no object has.
+
+Reads    a cluster, and the compiled JobSets.
+Returns  diagnostics. A missing object is only reported if the repository has others of its kind: otherwise its
+         manifests are kept elsewhere.
+Source   Kueue v0.19: a ClusterQueue with a missing flavor, or in a cycle of cohorts, is inactive; a JobSet with a
+         missing priority class gets no Workload.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from trainc.declarations import Declaration
+from trainc.delivery import QUEUE
+from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, Related
+from trainc.kueue.admission import BUILT_IN, LABEL, PRIORITY, priority_of
+from trainc.kueue.capacity import cycles
+from trainc.kueue.objects import UNLIMITED
+from trainc.nearest import nearest, use
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from trainc.diagnostics import Path
+    from trainc.kueue.objects import Cluster, Node
+    from trainc.plan import Plan
+
+COHORT_CYCLE: Final = Declaration("cohort-cycle", ("queue",), "Cycle of cohorts")
+QUOTA_OVERFLOW: Final = Declaration(
+    "quota-overflow", ("queue",), "Quota beyond the maximum of Kueue", severity="warning", own=True
+)
+UNKNOWN_QUEUE_OBJECT: Final = Declaration(
+    "unknown-queue-object", ("queue",), "Reference to a missing Kueue object", severity="warning", own=True
+)
+UNKNOWN_PRIORITY_CLASS: Final = Declaration(
+    "unknown-priority-class", ("queue",), "Reference to a missing priority class", severity="warning", own=True
+)
+
+
+def of_queues(cluster: Cluster) -> Iterator[Diagnostic]:
+    """Yield the faults of the queues themselves."""
+    for nodes in cycles(cluster):
+        yield _cycle(nodes)
+    for node in (*(queue.node for queue in cluster.queues.values()), *cluster.cohorts.values()):
+        for (flavor, resource), quota in node.quotas.items():
+            if UNLIMITED in (quota.nominal, quota.borrowing, quota.lending):
+                yield Diagnostic.of(
+                    QUOTA_OVERFLOW,
+                    f"a quota of {resource} in flavor {flavor} is at or above Kueue's maximum, which means unlimited",
+                    "use a smaller quota; for no limit on borrowing, remove the borrowingLimit",
+                    object=ObjectId.of(quota.place.document.value),
+                    place=quota.place,
+                )
+    if cluster.flavors:
+        for queue in cluster.queues.values():
+            yield from _flavors(cluster, queue.node)
+    if cluster.queues:
+        for (_, name), local in cluster.local_queues.items():
+            target = local.cluster_queue
+            if target not in cluster.queues and ("ClusterQueue", target) not in cluster.unreadable:
+                place = Place(local.document, ("spec", "clusterQueue"))
+                yield _missing(f'LocalQueue "{name}"', "ClusterQueue", target, [*cluster.queues], place)
+
+
+def _flavors(cluster: Cluster, node: Node) -> Iterator[Diagnostic]:
+    document = node.document
+    assert document is not None
+    for i, group in enumerate(document.value["spec"].get("resourceGroups") or ()):
+        for j, flavor in enumerate(group["flavors"]):
+            name = flavor["name"]
+            if name not in cluster.flavors and ("ResourceFlavor", name) not in cluster.unreadable:
+                place = Place(document, ("spec", "resourceGroups", i, "flavors", j, "name"))
+                yield _missing(f'ClusterQueue "{node.name}"', "ResourceFlavor", name, [*cluster.flavors], place)
+
+
+def _missing(owner: str, kind: str, name: str, known: list[str], place: Place) -> Diagnostic:
+    near = nearest(name, known)
+    return Diagnostic.of(
+        UNKNOWN_QUEUE_OBJECT,
+        f'{owner} refers to {kind} "{name}", which the given paths do not have',
+        f"did you mean {near}?" if near else use(sorted(known)[:10]),
+        object=ObjectId.of(place.document.value),
+        place=place,
+    )
+
+
+def _cycle(nodes: list[Node]) -> Diagnostic:
+    first, *others = [(node, node.document) for node in nodes if node.document is not None]
+
+    def at(document: Document) -> Place:
+        return Place(document, ("spec", "parentName" if "parentName" in document.value["spec"] else "parent"))
+
+    names = " -> ".join([*(node.name for node in nodes), nodes[0].name])
+    return Diagnostic.of(
+        COHORT_CYCLE,
+        f"cohorts form a cycle: {names}; the ClusterQueues in them admit nothing",
+        "remove one parentName",
+        object=ObjectId.of(first[1].value),
+        field="spec.parentName",
+        place=at(first[1]),
+        related=tuple(Related(f"cohort {node.name}", at(document)) for node, document in others[:3]),
+    )
+
+
+def of_jobs(plans: Iterable[Plan], cluster: Cluster) -> Iterator[Diagnostic]:
+    """Yield the missing LocalQueues and priority classes of some TrainJobs."""
+    for plan in plans:
+        jobset = plan.objects[0]
+        namespace, name = plan.job.namespace, plan.labels.get(QUEUE, "")
+        known = [local for where, local in cluster.local_queues if where == namespace]
+        unreadable = ("LocalQueue", name) in cluster.unreadable
+        if name and known and name not in known and not unreadable:
+            yield _of_job(plan, LABEL, UNKNOWN_QUEUE_OBJECT, f'LocalQueue "{name}"', " of its namespace", known, name)
+        kind, name = priority_of(jobset)
+        classes = [other for _, other in cluster.others.get(kind, {})]
+        if name and classes and name not in classes and name not in BUILT_IN:
+            in_labels = kind == "WorkloadPriorityClass"
+            path: Path = ("metadata", "labels") if in_labels else ("spec", "replicatedJobs")
+            yield _of_job(plan, path, UNKNOWN_PRIORITY_CLASS, f'{kind} "{name}"', "", classes, name)
+
+
+def _of_job(
+    plan: Plan, path: Path, declared: Declaration, what: str, where: str, known: list[str], name: str
+) -> Diagnostic:
+    place, related = point(plan, _exact(plan, path, name))
+    near = nearest(name, known)
+    return Diagnostic.of(
+        declared,
+        f"the given paths do not have {what}, although they have others{where}",
+        f"did you mean {near}?" if near else use(sorted(known)[:10]),
+        object=plan.job.id,
+        place=place,
+        related=related,
+    )
+
+
+def _exact(plan: Plan, path: Path, name: str) -> Path:
+    """Return the path of the value `name` below a path of the JobSet."""
+    from trainc.kubernetes.trees import get
+    from trainc.tracing.correspondence import leaves
+
+    for leaf in leaves(get(plan.objects[0], path)):
+        whole = (*path, *leaf)
+        if get(plan.objects[0], whole) == name and whole[-1] in ("priorityClassName", QUEUE, PRIORITY):
+            return whole
+    return path
+
+
+def point(plan: Plan, path: Path) -> tuple[Place, tuple[Related, ...]]:
+    """Return the place of the input that caused a field of the JobSet."""
+    from trainc.tracing import Trace
+
+    if path == LABEL and LABEL[-1] not in plan.labels:
+        return plan.job.at("metadata"), ()
+    return Trace(plan).point(0, path)

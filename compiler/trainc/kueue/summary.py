@@ -1,0 +1,129 @@
+"""The queues of a repository: their maximum capacity, and the JobSets that use them.
+
+Reads    the compiled TrainJobs, and the documents of other kinds.
+Returns  a row per ClusterQueue and resource, as a table or as JSON. Requests are those of all JobSets of the queue
+         together; the flavors of a capacity are in the order in which they are tried.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Final
+
+from trainc.columns import table
+from trainc.kueue import objects, podsets
+from trainc.kueue.admission import Admission
+from trainc.kueue.objects import text_of
+from trainc.records import NamedTuple
+from trainc.source.printable import escape
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from trainc.diagnostics import Document
+    from trainc.kueue.admission import Verdict
+    from trainc.kueue.objects import ClusterQueue
+    from trainc.plan import Plan
+
+HEADER: Final = ("QUEUE", "COHORT", "RESOURCE", "CAPACITY", "REQUESTED", "JOBS")
+
+
+class Row(NamedTuple):
+    """One resource of one ClusterQueue."""
+
+    resource: str
+    capacity: dict[str, str]
+    """The maximum of each flavor, in order."""
+    requested: str
+
+
+class Summary(NamedTuple):
+    """One ClusterQueue."""
+
+    queue: str
+    cohort: str
+    local_queues: list[str]
+    """As `namespace/name`."""
+    jobs: list[str]
+    """The TrainJobs in its LocalQueues, as `namespace/name`."""
+    rows: list[Row]
+
+
+def summaries(plans: Iterable[Plan], documents: Iterable[Document]) -> list[Summary]:
+    """Return the ClusterQueues by name."""
+    cluster, _ = objects.read(documents)
+    admission = Admission(cluster)
+    members: dict[str, list[Plan]] = {}
+    for plan in plans:
+        if target := admission.verdict(plan.objects[0]).cluster_queue:
+            members.setdefault(target, []).append(plan)
+    local: dict[str, list[str]] = {}
+    for (namespace, name), one in sorted(cluster.local_queues.items()):
+        local.setdefault(one.cluster_queue, []).append(_full(namespace, name))
+    return [
+        Summary(
+            queue=name,
+            cohort=queue.node.parent,
+            local_queues=local.get(name, []),
+            jobs=[_full(plan.job.namespace, plan.job.name) for plan in members.get(name, ())],
+            rows=_rows(queue, admission, members.get(name, [])),
+        )
+        for name, queue in sorted(cluster.queues.items())
+    ]
+
+
+def _rows(queue: ClusterQueue, admission: Admission, plans: list[Plan]) -> list[Row]:
+    requested: dict[str, int] = {}
+    for plan in plans:
+        for one in podsets.pod_sets(plan.objects[0], admission.cluster):
+            for name, value in (one.requests | {"pods": one.pods}).items():
+                requested[name] = requested.get(name, 0) + value
+    return [
+        Row(
+            resource,
+            {
+                flavor: text_of(resource, admission.capacity.maximum(queue.node, (flavor, resource)))
+                for flavor in group.flavors
+            },
+            text_of(resource, requested.get(resource, 0)),
+        )
+        for group in queue.groups
+        for resource in group.resources
+    ]
+
+
+def _full(namespace: str, name: str) -> str:
+    return f"{namespace}/{name}" if namespace else name
+
+
+def rendered(found: list[Summary]) -> str:
+    """Return the queues as a table."""
+    rows = [HEADER]
+    for one in found:
+        for number, row in enumerate(one.rows or [Row("-", {}, "-")]):
+            capacity = ", ".join(f"{flavor}={most}" for flavor, most in row.capacity.items()) or "-"
+            first = (one.queue, one.cohort or "-") if not number else ("", "")
+            count = str(len(one.jobs)) if not number else ""
+            rows.append((*first, row.resource, capacity, row.requested, count))
+    return "".join(f"{escape(line)}\n" for line in table(rows))
+
+
+def as_json(found: list[Summary]) -> str:
+    """Return the queues as a JSON list."""
+    listed = [
+        {
+            "queue": one.queue,
+            "cohort": one.cohort or None,
+            "localQueues": one.local_queues,
+            "jobs": one.jobs,
+            "resources": [row._asdict() for row in one.rows],
+        }
+        for one in found
+    ]
+    return json.dumps(listed, indent=2, ensure_ascii=False) + "\n"
+
+
+def verdicts(plans: Iterable[Plan], documents: Iterable[Document]) -> dict[int, Verdict]:
+    """Return the verdict on each JobSet, by the identity of the JobSet."""
+    admission = Admission(objects.read(documents)[0])
+    return {id(plan.objects[0]): admission.verdict(plan.objects[0]) for plan in plans}

@@ -1,0 +1,53 @@
+"""A JobSet that is to be suspended and has a Kueue queue, which suspends it in any case.
+
+Source: Kueue v0.19. Its webhook suspends a queued JobSet on creation, and Kueue resumes it on admission. A manifest
+with `suspend: true` suspends a running JobSet again whenever it is applied, and all its pods are deleted.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from trainc.checks import Check, check
+from trainc.delivery import QUEUE
+from trainc.diagnostics import Finding, LintFinding, Related
+from trainc.source.printable import escape
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trainc.plan import Plan
+
+SUSPEND: Final = ("spec", "suspend")
+
+
+def find(plan: Plan) -> Iterator[LintFinding]:
+    """Yield a finding if the TrainJob or an option suspends a JobSet that has a queue."""
+    of_job = bool(plan.job.spec.get("suspend"))
+    if plan.labels.get(QUEUE) and (of_job or plan.delivery.suspend):
+        yield LintFinding("suspended-with-queue", (), ("TrainJob" if of_job else "option",), shared=not of_job)
+
+
+@check(
+    "suspended-with-queue", stage="lint", severity="warning", title="Suspended TrainJob with a Kueue queue", own=True
+)
+def suspended_with_queue(plan: Plan, finding: LintFinding) -> Iterator[Finding]:
+    """Kueue suspends the JobSet on creation; `suspend: true` in the manifest would stop it at each later apply."""
+    queue = plan.job.metadata("labels").get(QUEUE)
+    option = plan.library.option_names.suspend
+    at_label = plan.job.at("metadata", "labels", QUEUE)
+    from_option = finding.what == ("option",)
+    place = plan.job.at(*SUSPEND)
+    if from_option:
+        place = at_label if queue else plan.job.at("spec", "runtimeRef")
+    yield Finding(
+        message=f"suspend: true is left out: the JobSet has the Kueue queue {escape(plan.labels[QUEUE])}, which "
+        "suspends it until admission, and applying suspend: true again would stop a running training",
+        help=f"remove {option if from_option else 'suspend'}; to hold the jobs of a queue, set its stopPolicy",
+        field=".".join(SUSPEND),
+        place=place,
+        related=(Related("the queue", at_label),) if queue and not from_option else (),
+    )
+
+
+CHECKS: Final[tuple[Check[[Plan, LintFinding]]]] = (suspended_with_queue,)

@@ -1,0 +1,58 @@
+"""Admission by Kueue: trainc and the real Kueue agree on every JobSet whose admission the manifests decide.
+
+A line of kueue/quota.jsonl has the manifests of a cluster, a JobSet, and the answer of Kueue v0.19.2: whether it
+admitted the JobSet, and in which flavors. trainc gives no verdict if an object is missing, because it may exist in the
+cluster, or if something decides that is in no manifest. `OPEN` lists these reasons.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from typing import Any
+
+import pytest
+from conformance.recordings import DATA
+
+from trainc.diagnostics import Document
+from trainc.kueue.admission import Admission, Verdict
+from trainc.kueue.objects import read
+
+FILE = DATA / "kueue" / "quota.jsonl"
+CASES = [json.loads(line) for line in FILE.read_text("utf-8").splitlines()] if FILE.exists() else []
+MISSING = "the given paths do not have"
+OPEN = (
+    rf"{MISSING} its LocalQueue",
+    rf"{MISSING} its ClusterQueue",
+    rf"{MISSING} ResourceFlavor",
+    rf"{MISSING} Topology",
+    rf"{MISSING} PriorityClass",
+    rf"{MISSING} WorkloadPriorityClass",
+    r"AdmissionCheck .* decides",
+    r"Kueue's settings decide about the DeviceClasses",
+    r"the cluster's nodes decide about its topology",
+)
+"""The reasons for no verdict in the recorded cases."""
+
+
+def verdict(case: dict[str, Any]) -> Verdict:
+    documents = [Document("case.json", 1, json.dumps(tree), tree) for tree in case["manifests"]]
+    cluster, found = read(documents)
+    assert found == []
+    return Admission(cluster).verdict(case["jobset"])
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
+def test_quota(case: dict[str, Any]) -> None:
+    given, wanted = verdict(case), case["outcome"]
+    if given.admitted is None:
+        assert any(re.match(reason, given.undecided) for reason in OPEN), given.undecided
+        return
+    assert given.admitted == wanted["admitted"], given.never
+    assert not given.admitted or given.flavors == wanted["assignment"]
+
+
+def test_most_cases_have_a_verdict() -> None:
+    counted = Counter(verdict(case).admitted is None for case in CASES)
+    assert counted[False] >= 9 * counted[True]

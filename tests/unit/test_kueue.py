@@ -1,0 +1,361 @@
+"""Kueue: admission by the repository's queues, invalid queues, `trainc queues`, and the flavors in `trainc pods`.
+
+tests/conformance/test_kueue.py has the recorded answers of the real Kueue.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from running import run
+
+import trainc
+from trainc.diagnostics import Diagnostic, Document
+from trainc.kueue.admission import Admission
+from trainc.kueue.objects import UNLIMITED, read
+
+Tree = dict[str, Any]
+GOLDEN = Path(__file__).parents[2] / "golden"
+QUEUE = "kueue.x-k8s.io/queue-name"
+VERSION = "kueue.x-k8s.io/v1beta2"
+
+
+def kueue(kind: str, name: str, *, version: str = VERSION, namespace: str = "", **spec: Any) -> Tree:
+    where = {"namespace": namespace} if namespace else {}
+    return {"apiVersion": version, "kind": kind, "metadata": {"name": name, **where}, "spec": spec}
+
+
+def group(nominal: Any = 8, *, flavor: str = "a", resource: str = "nvidia.com/gpu", **limits: Any) -> list[Tree]:
+    quota = {"name": resource, "nominalQuota": nominal, **limits}
+    return [{"coveredResources": [resource], "flavors": [{"name": flavor, "resources": [quota]}]}]
+
+
+def cluster_queue(name: str = "cq", nominal: Any = 8, *, flavor: str = "a", **fields: Any) -> Tree:
+    limits = {key: fields.pop(key) for key in ("borrowingLimit", "lendingLimit") if key in fields}
+    spec = {"namespaceSelector": {}, "resourceGroups": group(nominal, flavor=flavor, **limits), **fields}
+    return kueue("ClusterQueue", name, **spec)
+
+
+def local_queue(name: str = "q", target: str = "cq", namespace: str = "team", **spec: Any) -> Tree:
+    return kueue("LocalQueue", name, namespace=namespace, clusterQueue=target, **spec)
+
+
+FLAVOR = kueue("ResourceFlavor", "a")
+SET = (FLAVOR, cluster_queue(), local_queue())
+
+
+def trainjob(gpus: int = 4, nodes: int = 2, *, name: str = "j", queue: str | None = "q", priority: str = "") -> Tree:
+    marks = ({QUEUE: queue} if queue else {}) | ({"kueue.x-k8s.io/priority-class": priority} if priority else {})
+    trainer = {"numNodes": nodes, "resourcesPerNode": {"limits": {"nvidia.com/gpu": gpus}}}
+    return {
+        "apiVersion": "trainer.kubeflow.org/v1alpha1",
+        "kind": "TrainJob",
+        "metadata": {"name": name, "namespace": "team", "labels": marks},
+        "spec": {"runtimeRef": {"name": "r"}, "trainer": trainer},
+    }
+
+
+def runtime(**pod: Any) -> Tree:
+    container = {"name": "node", "image": "i:1", "volumeMounts": [{"name": "shm", "mountPath": "/dev/shm"}]}
+    spec = {"containers": [container], "volumes": [{"name": "shm", "emptyDir": {"medium": "Memory"}}], **pod}
+    step = {"labels": {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}}
+    job = {"name": "node", "template": {"metadata": step, "spec": {"template": {"spec": spec}}}}
+    return {
+        "apiVersion": "trainer.kubeflow.org/v1alpha1",
+        "kind": "ClusterTrainingRuntime",
+        "metadata": {"name": "r"},
+        "spec": {"mlPolicy": {"torch": {}}, "template": {"spec": {"replicatedJobs": [job]}}},
+    }
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def written(folder: Path, *documents: Tree) -> Path:
+    path = folder / "x.yaml"
+    path.write_text("".join(f"---\n{json.dumps(document)}\n" for document in documents))
+    return path
+
+
+def found(folder: Path, *documents: Tree) -> list[Diagnostic]:
+    return list(trainc.compile([str(written(folder, runtime(), *documents))]).diagnostics)
+
+
+def ids(folder: Path, *documents: Tree) -> list[str]:
+    return [diagnostic.id for diagnostic in found(folder, *documents)]
+
+
+# Admission
+
+
+def test_enough_quota(folder: Path) -> None:
+    assert ids(folder, trainjob(), *SET) == []
+
+
+def test_the_sum_and_the_places(folder: Path) -> None:
+    (error,) = found(folder, trainjob(gpus=8), *SET)
+    assert (error.id, error.severity, error.stage) == ("never-admitted", "error", "queue")
+    assert error.message == (
+        "with Kueue's defaults, queue q never admits the JobSet: "
+        'job "node" requests 16 nvidia.com/gpu (2 pods of 8); the queue\'s flavor a gives at most 8'
+    )
+    at = error.locate()
+    assert at is not None
+    assert at.line == 4
+    assert [related.message for related in error.related] == ["the quota of flavor a"]
+
+
+def test_build_writes_nothing(folder: Path) -> None:
+    done = run("build", str(written(folder, runtime(), trainjob(gpus=8), *SET)))
+    assert (done.code, done.out) == (1, "")
+    assert "error[never-admitted]" in done.err
+
+
+@pytest.mark.parametrize(
+    ("documents", "message"),
+    [
+        pytest.param((FLAVOR, cluster_queue(), local_queue(stopPolicy="Hold")), "LocalQueue q is stopped", id="held"),
+        pytest.param(
+            (FLAVOR, cluster_queue(stopPolicy="HoldAndDrain"), local_queue()),
+            "ClusterQueue cq is stopped",
+            id="drained",
+        ),
+        pytest.param(
+            (FLAVOR, cluster_queue(namespaceSelector=None), local_queue()), "does not select namespace team", id="null"
+        ),
+        pytest.param(
+            (FLAVOR, cluster_queue(resourceGroups=group(resource="cpu")), local_queue()),
+            "ClusterQueue cq does not cover nvidia.com/gpu",
+            id="uncovered",
+        ),
+        pytest.param(
+            (
+                kueue("ResourceFlavor", "a", nodeTaints=[{"key": "gpu", "value": "y", "effect": "NoSchedule"}]),
+                cluster_queue(),
+                local_queue(),
+            ),
+            "flavor a has the taint gpu=y:NoSchedule",
+            id="taint",
+        ),
+        pytest.param(
+            (FLAVOR, cluster_queue(cohortName="x"), local_queue(), kueue("Cohort", "x", parentName="x")),
+            "its cohort x is in a cycle of cohorts",
+            id="cycle",
+        ),
+    ],
+)
+def test_never_admitted(folder: Path, documents: tuple[Tree, ...], message: str) -> None:
+    errors = [diagnostic for diagnostic in found(folder, trainjob(), *documents) if diagnostic.id == "never-admitted"]
+    assert [message in error.message for error in errors] == [True]
+
+
+@pytest.mark.parametrize(
+    ("documents", "reason"),
+    [
+        pytest.param((FLAVOR, cluster_queue()), "its LocalQueue q", id="LocalQueue"),
+        pytest.param((FLAVOR, local_queue()), "its ClusterQueue cq", id="ClusterQueue"),
+        pytest.param((cluster_queue(), local_queue()), "ResourceFlavor a of ClusterQueue cq", id="flavor"),
+        pytest.param((FLAVOR, cluster_queue(nominal=1, cohortName="x"), local_queue()), "of its cohort x", id="cohort"),
+        pytest.param(
+            (FLAVOR, cluster_queue(namespaceSelector={"matchLabels": {"tier": "gold"}}), local_queue()),
+            "the Namespace with the labels",
+            id="Namespace",
+        ),
+        pytest.param(
+            (FLAVOR, cluster_queue(nominal=1), local_queue(namespace="other")), "its LocalQueue q", id="namespace"
+        ),
+    ],
+)
+def test_an_incomplete_set_gives_only_a_note(folder: Path, documents: tuple[Tree, ...], reason: str) -> None:
+    path = str(written(folder, runtime(), trainjob(gpus=4), *documents))
+    assert run("validate", path).code == 0
+    assert "never-admitted" not in run("validate", path).out
+    assert "admission-unknown" not in run("validate", path).out
+    note = run("validate", path, "-v").out
+    assert note.count("note[admission-unknown]") == 1
+    assert reason in note
+    assert "note[admission-unknown]" in run("build", path, "--verbose").err
+
+
+def test_a_job_without_a_queue_is_not_checked(folder: Path) -> None:
+    path = written(folder, runtime(), trainjob(gpus=80, queue=None), *SET)
+    assert "error" not in run("validate", str(path), "-v").out
+
+
+def test_the_default_local_queue(folder: Path) -> None:
+    assert ids(folder, trainjob(gpus=80, queue=None), FLAVOR, cluster_queue(), local_queue("default")) == [
+        "never-admitted"
+    ]
+
+
+def test_v1beta1(folder: Path) -> None:
+    old = "kueue.x-k8s.io/v1beta1"
+    lender = kueue("ClusterQueue", "b", version=old, cohort="x", resourceGroups=group(8))
+    borrower = kueue("ClusterQueue", "cq", version=old, cohort="x", namespaceSelector={}, resourceGroups=group(0))
+    queues = (FLAVOR, lender, borrower, local_queue())
+    assert ids(folder, trainjob(gpus=4), *queues) == []
+    assert ids(folder, trainjob(gpus=5), *queues) == ["never-admitted"]
+
+
+def test_requests_of_zero_nodes_fit_everywhere() -> None:
+    job = {"name": "w", "replicas": 0, "template": {"spec": {"template": {"spec": {"containers": []}}}}}
+    labels = {"labels": {QUEUE: "q"}, "namespace": "team", "name": "j"}
+    documents = [Document("x", 1, json.dumps(tree), tree) for tree in SET]
+    verdict = Admission(read(documents)[0]).verdict({"metadata": labels, "spec": {"replicatedJobs": [job]}})
+    assert (verdict.admitted, verdict.flavors) == (True, {"w": {}})
+
+
+# Invalid queues
+
+
+@pytest.mark.parametrize(
+    ("documents", "wanted"),
+    [
+        pytest.param((*SET, cluster_queue()), ["duplicate-queue"], id="two ClusterQueues"),
+        pytest.param((*SET, local_queue()), ["duplicate-queue"], id="two LocalQueues"),
+        pytest.param((*SET, local_queue(namespace="other")), [], id="LocalQueues of two namespaces"),
+        pytest.param((*SET, kueue("Cohort", "x", parentName="x")), ["cohort-cycle"], id="a cohort in itself"),
+        pytest.param(
+            (*SET, *(kueue("Cohort", one, parentName=other) for one, other in ("xy", "yz", "zx"))),
+            ["cohort-cycle"],
+            id="three cohorts",
+        ),
+        pytest.param((FLAVOR, cluster_queue(nominal=-1), local_queue()), ["queue-quota"], id="negative"),
+        pytest.param((FLAVOR, cluster_queue(borrowingLimit=1), local_queue()), ["queue-quota"], id="no cohort"),
+        pytest.param(
+            (FLAVOR, cluster_queue(lendingLimit=9, cohortName="x"), local_queue()), ["queue-quota"], id="lends too much"
+        ),
+        pytest.param((FLAVOR, cluster_queue(nominal="8x"), local_queue()), ["quantity"], id="no quantity"),
+        pytest.param((FLAVOR, cluster_queue(nominal="1e3.5"), local_queue()), ["quantity"], id="no quantity for Go"),
+        pytest.param((FLAVOR, cluster_queue(nominal=[8]), local_queue()), ["wrong-type"], id="wrong type"),
+        pytest.param((FLAVOR, cluster_queue(stopPolicy="Stop"), local_queue()), ["enum"], id="stopPolicy"),
+        pytest.param(
+            (FLAVOR, cluster_queue(resourceGroups=group(8) + group(8)), local_queue()),
+            ["queue-quota", "queue-quota"],
+            id="a resource and a flavor twice",
+        ),
+        pytest.param(
+            (FLAVOR, cluster_queue(resourceGroups=[group(8)[0] | {"coveredResources": ["cpu"]}]), local_queue()),
+            ["queue-quota"],
+            id="other resources than covered",
+        ),
+        pytest.param((FLAVOR, cluster_queue(nominal="20E"), local_queue()), ["quota-overflow"], id="overflow"),
+        pytest.param((FLAVOR, cluster_queue(flavor="b"), local_queue()), ["unknown-queue-object"], id="unknown flavor"),
+        pytest.param((*SET, local_queue("p", "cx")), ["unknown-queue-object"], id="unknown ClusterQueue"),
+        pytest.param(
+            (*SET, kueue("ResourceFlavor", "t", tolerations=[{"value": "x"}])), ["flavor-toleration"], id="toleration"
+        ),
+    ],
+)
+def test_an_invalid_queue(folder: Path, documents: tuple[Tree, ...], wanted: list[str]) -> None:
+    assert ids(folder, trainjob(), *documents) == wanted
+
+
+def test_a_misspelt_local_queue(folder: Path) -> None:
+    (warning,) = found(folder, trainjob(queue="p"), *SET)
+    assert (warning.id, warning.severity) == ("unknown-queue-object", "warning")
+
+
+def test_a_template_of_a_queue_is_not_read(folder: Path) -> None:
+    text = json.dumps(cluster_queue(nominal="{{ .Values.gpus }}"))
+    path = written(folder, runtime(), trainjob(gpus=80), FLAVOR, local_queue())
+    path.write_text(f"{path.read_text()}---\n{text}\n")
+    assert run("validate", str(path)).code == 0
+
+
+def test_other_groups_are_not_read(folder: Path) -> None:
+    other = kueue("ClusterQueue", "cq", version="queues.acme.io/v1", resourceGroups="all")
+    assert ids(folder, trainjob(), other) == []
+
+
+def test_unlimited_quota_stays_unlimited(folder: Path) -> None:
+    queues = (FLAVOR, cluster_queue("b", "20E", cohortName="x"), cluster_queue(cohortName="x"), local_queue())
+    documents = [Document("x", 1, json.dumps(tree), tree) for tree in queues]
+    admission = Admission(read(documents)[0])
+    node = admission.cluster.queues["cq"].node
+    assert admission.capacity.maximum(node, ("a", "nvidia.com/gpu")) == UNLIMITED
+
+
+def test_ten_thousand_queues_and_cohorts(folder: Path) -> None:
+    count = 10_000
+    queues = [cluster_queue(f"b{i}", 1, cohortName=f"c{i}") for i in range(count)]
+    cohorts = [kueue("Cohort", f"c{i}", parentName=f"c{i + 1}") for i in range(count)]
+    trees = [FLAVOR, local_queue(target="b0"), *queues, *cohorts]
+    documents = [Document("x", 1, "", tree) for tree in trees]
+    start = time.process_time()
+    cluster, diagnostics = read(documents)
+    admission = Admission(cluster)
+    assert diagnostics == []
+    assert admission.capacity.maximum(cluster.queues["b0"].node, ("a", "nvidia.com/gpu")) == count
+    assert time.process_time() - start < 60
+
+
+# Priority classes
+
+
+@pytest.mark.parametrize(
+    ("classes", "name", "wanted"),
+    [
+        (("high",), "hihg", ["unknown-priority-class"]),
+        (("high",), "high", []),
+        ((), "high", []),
+    ],
+)
+def test_workload_priority_class(folder: Path, classes: tuple[str, ...], name: str, wanted: list[str]) -> None:
+    given = [{**kueue("WorkloadPriorityClass", one), "value": 1} for one in classes]
+    assert ids(folder, trainjob(priority=name), *given) == wanted
+
+
+@pytest.mark.parametrize(("name", "wanted"), [("hihg", ["unknown-priority-class"]), ("system-node-critical", [])])
+def test_priority_class(folder: Path, name: str, wanted: list[str]) -> None:
+    known = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "high"}, "value": 1}
+    path = written(folder, runtime(priorityClassName=name), trainjob(), known)
+    assert [diagnostic.id for diagnostic in trainc.compile([str(path)]).diagnostics] == wanted
+
+
+# Commands
+
+
+def test_queues() -> None:
+    done = run("queues", str(GOLDEN / "kueue-admitted"))
+    assert (done.code, done.err) == (0, "")
+    assert done.out.splitlines() == [
+        "QUEUE  COHORT    RESOURCE        CAPACITY            REQUESTED  JOBS",
+        "ads    research  cpu             h100=400, a100=400  16         1",
+        "                 memory          h100=4Ti, a100=4Ti  64Gi",
+        "                 nvidia.com/gpu  h100=32, a100=16    32",
+    ]
+
+
+def test_queues_as_json() -> None:
+    (queue,) = json.loads(run("queues", str(GOLDEN / "kueue-admitted"), "--format", "json").out)
+    assert (queue["queue"], queue["localQueues"], queue["jobs"]) == ("ads", ["ads/gpu"], ["ads/pretrain"])
+
+
+def test_queues_with_a_job_that_is_never_admitted() -> None:
+    done = run("queues", str(GOLDEN / "wrong-kueue-quota"))
+    assert done.code == 1
+    assert "never-admitted" in done.err
+    assert done.out.splitlines()[-1].split() == ["nvidia.com/gpu", "h100=32,", "a100=16", "64"]
+
+
+def test_a_queue_name_with_control_characters_is_escaped(folder: Path) -> None:
+    path = written(folder, cluster_queue("a\x1b[31m"), runtime(), trainjob())
+    done = run("queues", str(path))
+    assert "\x1b" not in done.out + done.err
+
+
+def test_pods_show_the_flavor() -> None:
+    table = run("pods", str(GOLDEN / "kueue-admitted")).out.splitlines()
+    assert table[2].split() == ["POD", "INDEX", "ADDRESS", "FLAVOR", "RESOURCES"]
+    assert table[3].split()[3] == "h100"
+    pods = json.loads(run("pods", str(GOLDEN / "kueue-admitted"), "--format", "json").out)
+    assert pods[0]["flavors"] == dict.fromkeys(("cpu", "memory", "nvidia.com/gpu"), "h100")
+    assert "flavors" not in json.loads(run("pods", str(GOLDEN / "kueue-queue"), "--format", "json").out)[0]
