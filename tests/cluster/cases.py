@@ -1,0 +1,74 @@
+"""What the tests apply: the compiled objects of the gallery and of generated jobs, moved into a test's namespaces."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from copy import deepcopy
+from pathlib import Path
+from random import Random
+from typing import Any, Final, NamedTuple
+
+from cluster.server import Cluster
+from differential import sound
+from running import NO_LINT
+
+import trainc
+from trainc.compilation import Compiled
+
+Tree = dict[str, Any]
+
+GOLDEN: Final = Path(__file__).parents[2] / "golden"
+GENERATED: Final = 300
+
+
+class Case(NamedTuple):
+    """A compiled TrainJob."""
+
+    name: str
+    compiled: Compiled
+
+    def objects(self, namespace: str) -> list[Tree]:
+        """Return the objects in a namespace."""
+        objects = [deepcopy(dict(tree)) for tree in self.compiled.objects]
+        for tree in objects:
+            tree["metadata"]["namespace"] = namespace
+        return objects
+
+    def jobset(self, namespace: str = "default") -> Tree:
+        """Return the JobSet in a namespace."""
+        return next(tree for tree in self.objects(namespace) if tree["kind"] == "JobSet")
+
+
+def golden() -> Iterator[Case]:
+    """Yield every TrainJob of the gallery that compiles."""
+    for file in sorted(GOLDEN.glob("*/input.yaml")):
+        for number, compiled in enumerate(trainc.compile([str(file)]).jobs):
+            yield Case(f"{file.parent.name}-{number}", compiled)
+
+
+def generated(folder: Path, count: int, *, seed: int = 0) -> Iterator[Case]:
+    """Yield generated TrainJobs that compile."""
+    random, number = Random(seed), 0
+    file = folder / "generated.json"
+    while number < count:
+        documents = sound.job(random)
+        documents[-1]["metadata"]["name"] += f"-{number}"
+        file.write_text("\n".join(map(json.dumps, documents)))
+        for compiled in trainc.compile([str(file)], settings=NO_LINT).jobs:
+            yield Case(f"generated-{number}", compiled)
+            number += 1
+
+
+def placed(cluster: Cluster, cases: Iterable[Case]) -> list[Tree]:
+    """Return the objects of all cases, in as few new namespaces as their names allow."""
+    namespaces: list[tuple[str, set[str]]] = []
+    objects: list[Tree] = []
+    for case in cases:
+        name = case.compiled.name
+        free = next((one for one in namespaces if name not in one[1]), None)
+        if free is None:
+            namespaces.append(free := (cluster.namespace("stored"), set()))
+        free[1].add(name)
+        objects += case.objects(free[0])
+    return objects

@@ -1,0 +1,57 @@
+"""One cluster for the whole run, and the table of what was checked on it."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+from cluster.server import PROGRAM, Cluster, missing, started
+
+if TYPE_CHECKING:
+    from _pytest.terminal import TerminalReporter
+
+COUNTS = pytest.StashKey[Counter[str]]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[COUNTS] = Counter()
+
+
+def pytest_terminal_summary(terminalreporter: TerminalReporter, config: pytest.Config) -> None:
+    if counts := config.stash[COUNTS]:
+        terminalreporter.section("checked on a real API server")
+        for what, count in sorted(counts.items()):
+            terminalreporter.write_line(f"{count:6} {what}")
+
+
+@pytest.fixture
+def counted(request: pytest.FixtureRequest) -> Callable[[str, int], None]:
+    """Add to the table at the end of the run."""
+
+    def add(what: str, count: int = 1) -> None:
+        request.config.stash[COUNTS][what] += count
+
+    return add
+
+
+@pytest.fixture(scope="session")
+def served() -> Iterator[Cluster]:
+    """The cluster that KUBECONFIG names, or one that TRAINC_CLUSTER starts."""
+    if reason := missing():
+        pytest.skip(reason)
+    if kubeconfig := os.environ.get("KUBECONFIG"):
+        yield Cluster(kubeconfig)
+        return
+    with started(os.environ[PROGRAM]) as kubeconfig:
+        yield Cluster(kubeconfig)
+
+
+@pytest.fixture
+def cluster(served: Cluster) -> Iterator[Cluster]:
+    """The cluster; the test's namespaces are deleted after it, unless the whole cluster is."""
+    yield served
+    if os.environ.get("KUBECONFIG"):
+        served.release()
