@@ -144,6 +144,14 @@ class Cluster:
         items: list[Tree] = answer.body["items"]
         return items
 
+    def schema(self, crd: str) -> Tree:
+        """Return the schema of a CRD's stored version."""
+        answer = self.ask("GET", f"apis/apiextensions.k8s.io/v1/customresourcedefinitions/{crd}")
+        assert answer.code == 200, answer.message
+        version = next(version for version in answer.body["spec"]["versions"] if version["storage"])
+        schema: Tree = version["schema"]["openAPIV3Schema"]
+        return schema
+
     def try_create(self, tree: Tree) -> Answer:
         """Return the server's answer to the creation of an object, which is not stored."""
         return self.ask("POST", f"{path_of(tree).rpartition('/')[0]}?dryRun=All&fieldValidation=Strict", tree)
