@@ -72,3 +72,23 @@ def placed(cluster: Cluster, cases: Iterable[Case]) -> list[Tree]:
         free[1].add(name)
         objects += case.objects(free[0])
     return objects
+
+
+def prerequisites(objects: Iterable[Tree]) -> list[Tree]:
+    """Return the objects without which the API server creates no pods for some JobSets."""
+    found: dict[tuple[str, str, str], Tree] = {}
+    for jobset in objects:
+        namespace = jobset["metadata"]["namespace"]
+        for replicated in jobset["spec"].get("replicatedJobs", ()) if jobset["kind"] == "JobSet" else ():
+            pod = replicated["template"]["spec"]["template"].get("spec", {})
+            if name := pod.get("serviceAccountName"):
+                tree = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": name, "namespace": namespace}}
+                found["ServiceAccount", namespace, name] = tree
+            name = pod.get("priorityClassName", "system-")
+            if isinstance(name, str) and not name.startswith("system-"):
+                tree = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": name}}
+                found["PriorityClass", "", name] = tree | {"value": 1}
+            if name := pod.get("runtimeClassName"):
+                tree = {"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "metadata": {"name": name}}
+                found["RuntimeClass", "", name] = tree | {"handler": "runc"}
+    return list(found.values())

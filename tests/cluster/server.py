@@ -152,6 +152,10 @@ class Cluster:
         schema: Tree = version["schema"]["openAPIV3Schema"]
         return schema
 
+    def create(self, tree: Tree) -> Answer:
+        """Return the server's answer to the creation of an object."""
+        return self.ask("POST", path_of(tree).rpartition("/")[0], tree)
+
     def try_create(self, tree: Tree) -> Answer:
         """Return the server's answer to the creation of an object, which is not stored."""
         return self.ask("POST", f"{path_of(tree).rpartition('/')[0]}?dryRun=All&fieldValidation=Strict", tree)
