@@ -15,6 +15,7 @@ from running import NO_LINT
 
 import trainc
 from trainc.compilation import Compiled
+from trainc.kubernetes.names import is_dns1123_subdomain
 
 Tree = dict[str, Any]
 
@@ -75,7 +76,7 @@ def placed(cluster: Cluster, cases: Iterable[Case]) -> list[Tree]:
 
 
 def prerequisites(objects: Iterable[Tree]) -> list[Tree]:
-    """Return the objects without which the API server creates no pods for some JobSets."""
+    """Return the objects without which the API server creates no pods for some JobSets; none with an invalid name."""
     found: dict[tuple[str, str, str], Tree] = {}
     for jobset in objects:
         namespace = jobset["metadata"]["namespace"]
@@ -91,4 +92,4 @@ def prerequisites(objects: Iterable[Tree]) -> list[Tree]:
             if name := pod.get("runtimeClassName"):
                 tree = {"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "metadata": {"name": name}}
                 found["RuntimeClass", "", name] = tree | {"handler": "runc"}
-    return list(found.values())
+    return [tree for tree in found.values() if not is_dns1123_subdomain(tree["metadata"]["name"])]
