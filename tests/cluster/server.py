@@ -23,6 +23,8 @@ from urllib.parse import urlsplit
 
 import yaml
 
+from trainc.kubernetes.trees import put
+
 Tree = dict[str, Any]
 T = TypeVar("T")
 
@@ -36,6 +38,8 @@ COLLECTIONS: Final = {
     "Job": "apis/batch/v1",
     "JobSet": "apis/jobset.x-k8s.io/v1alpha2",
     "Pod": "api/v1",
+    "PodGroup": "apis/scheduling.x-k8s.io/v1alpha1",
+    "PodGroup of Volcano": "apis/scheduling.volcano.sh/v1beta1",
     "Secret": "api/v1",
     "TrainJob": "apis/trainer.kubeflow.org/v1alpha1",
     "TrainingRuntime": "apis/trainer.kubeflow.org/v1alpha1",
@@ -141,8 +145,8 @@ class Cluster:
         """Return the objects of a kind."""
         answer = self.ask("GET", collection(kind, namespace))
         assert answer.code == 200, answer.message
-        items: list[Tree] = answer.body["items"]
-        return items
+        kind = answer.body["kind"].removesuffix("List")
+        return [{"apiVersion": answer.body["apiVersion"], "kind": kind} | item for item in answer.body["items"]]
 
     def schema(self, crd: str) -> Tree:
         """Return the schema of a CRD's stored version."""
@@ -160,6 +164,13 @@ class Cluster:
         """Return the server's answer to the creation of an object, which is not stored."""
         return self.ask("POST", f"{path_of(tree).rpartition('/')[0]}?dryRun=All&fieldValidation=Strict", tree)
 
+    def stored(self, tree: Tree) -> Tree:
+        """Return a new object as the server would store it."""
+        answer = self.try_create(put(tree, ("metadata", "namespace"), "default"))
+        assert answer.code == 201, answer.message
+        found: Tree = put(answer.body, ("metadata", "namespace"), tree["metadata"]["namespace"])
+        return found
+
     def try_update(self, tree: Tree) -> Answer:
         """Return the server's answer to the replacement of an object, which is not stored."""
         return self.ask("PUT", f"{path_of(tree)}?dryRun=All", tree)
@@ -167,7 +178,7 @@ class Cluster:
 
 def collection(kind: str, namespace: str = "") -> str:
     """Return the path of a kind's objects."""
-    plural = kind.lower() + "s"
+    plural = kind.partition(" ")[0].lower() + "s"
     return f"{COLLECTIONS[kind]}/namespaces/{namespace}/{plural}" if namespace else f"{COLLECTIONS[kind]}/{plural}"
 
 
