@@ -28,7 +28,7 @@ from trainc.settings import DEFAULT, Settings
 Tree = dict[str, Any]
 
 NODES: Final = ("spec", "trainer", "numNodes")
-EMPTY: Final = {"metadata", "resources", "status", "value"}
+EMPTY: Final = {"containerName", "metadata", "resources", "status", "value"}
 """The fields that the controller writes without content."""
 PRTE: Final = "PRTE_MCA_"
 LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
@@ -93,8 +93,8 @@ def old_dialects(pair: Pair) -> Pair:
     """Give the controller the TrainJob as `trainc upgrade` writes it, with the runtime's number of processes."""
     documents = yaml.safe_dump_all([pair.runtime, pair.job])
     done = run("upgrade", "-", stdin=documents.encode())
-    if done.code:  # a fault of another kind
-        return pair
+    if done.code:  # the TrainJob has errors
+        return pair._replace(job=pair.plan.job.value) if pair.plan.job.moves else pair
     runtime, job = yaml.safe_load_all(done.out)
     processes = get(pair.runtime, ("spec", "mlPolicy", "torch", "numProcPerNode"))
     if processes is not None:
@@ -300,6 +300,22 @@ def _named(item: Any) -> str:
     return str(item.get("name", "")) if isinstance(item, dict) else ""
 
 
+def plugin_order(pair: Pair) -> Pair:
+    """Sort the variables of XGBoost jobs."""
+    if "xgboost" not in pair.runtime["spec"].get("mlPolicy", {}):
+        return pair
+
+    def change(value: Any, key: str = "") -> Any:
+        if isinstance(value, dict):
+            return {name: change(field, name) for name, field in value.items()}
+        if not isinstance(value, list):
+            return value
+        items = [change(item) for item in value]
+        return sorted(items, key=_named) if key == "env" else items
+
+    return pair._replace(ours=change(pair.ours), theirs=change(pair.theirs))
+
+
 def metadata_carried(pair: Pair) -> Pair:
     """Give the controller's objects the TrainJob's labels and annotations; those from patches take precedence."""
     theirs = pair.theirs
@@ -378,6 +394,7 @@ OUTPUT: Final[dict[str, Callable[[Pair], Pair]]] = {
     "no-snapshot": no_snapshot,
     "flux-words": flux_words,
     "prte": prte,
+    "plugin-order": plugin_order,
     "rendezvous-host": rendezvous_host,
     "deadline-lowered": deadline_lowered,
     "metadata-carried": metadata_carried,
