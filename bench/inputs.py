@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SEED = 20261121
-BUILT_IN = "torch-distributed"
+BUILT_IN = "torch-distributed-shm"
 """A built-in runtime."""
 POLICIES = ("torch", "jax", "xgboost", "plain")
 """The frameworks of the generated runtimes, in turn."""
@@ -156,6 +156,116 @@ spec:
                   persistentVolumeClaim:
                     claimName: training-cache
 """
+DEPLOYMENT = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: {name}
+  namespace: {team}
+  labels: &labels
+    app.kubernetes.io/name: {name}
+    app.kubernetes.io/part-of: shop
+spec:
+  replicas: {count}
+  selector:
+    matchLabels: *labels
+  template:
+    metadata:
+      labels: *labels
+    spec:
+      containers:
+      - name: {name}
+        image: registry.acme.example.com/shop/{name}:1.{count}
+        ports:
+        - name: http
+          containerPort: 8080
+        env:
+        - name: DATABASE
+          value: postgres://{name}.{team}.svc:5432/{name}
+        readinessProbe:
+          httpGet:
+            path: /healthz
+            port: http
+        resources:
+          requests:
+            cpu: 100m
+            memory: 256Mi
+---
+apiVersion: v1
+kind: Service
+metadata:
+  name: {name}
+  namespace: {team}
+spec:
+  selector: *labels
+  ports:
+  - name: http
+    port: 80
+    targetPort: http
+"""
+TEMPLATE = """\
+{{{{- if .Values.{team}.enabled }}}}
+apiVersion: {{{{ include "shop.apiVersion" . }}}}
+kind: Deployment
+metadata:
+  name: {{{{ .Release.Name }}}}-{name}
+  labels:
+    {{{{- include "shop.labels" . | nindent 4 }}}}
+spec:
+  {{{{- if not .Values.autoscaling.enabled }}}}
+  replicas: {{{{ .Values.replicas | default {count} }}}}
+  {{{{- end }}}}
+  template:
+    spec:
+      containers:
+        - name: {name}
+          image: "{{{{ .Values.image.repository }}}}:{{{{ .Values.image.tag | default .Chart.AppVersion }}}}"
+          args:
+            {{{{- range $key, $value := .Values.{team}.flags }}}}
+            - {{{{ printf "--%s=%v" $key $value | quote }}}}
+            {{{{- end }}}}
+          {{{{- with .Values.resources }}}}
+          resources:
+            {{{{- toYaml . | nindent 12 }}}}
+          {{{{- end }}}}
+{{{{- end }}}}
+"""
+SCRIPT = """\
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: {name}
+  namespace: {team}
+data:
+  backup.sh: |
+    #!/bin/sh
+    set -eu
+    for table in $(psql --tuples-only --command "\\dt" {name} | cut -d'|' -f2); do
+      test "$table" != "migrations" || continue
+      pg_dump --host {name}.{team}.svc --table "$table" {name} \\
+        | gzip > "/backup/$(date +%Y-%m-%d)-$table.sql.gz"
+    done
+    find /backup -mtime +{count} -name '*.gz' -delete
+"""
+VALUES = """\
+# Values of {name}.
+replicas: {count}
+image: {{repository: registry.acme.example.com/shop/{name}, tag: "1.{count}", pullPolicy: IfNotPresent}}
+ingress:
+  enabled: true
+  hosts:
+  - host: {name}.{team}.example.com
+    paths: [{{path: /, pathType: Prefix}}]
+autoscaling: {{enabled: false, minReplicas: 1, maxReplicas: {count}}}
+resources: {{}}
+"""
+FOREIGN = (
+    ("manifests", DEPLOYMENT),
+    ("chart/templates", TEMPLATE),
+    ("scripts", SCRIPT),
+    ("values", VALUES),
+)
+"""The folders and texts of files without TrainJobs. YAML cannot read the templates."""
 VARIABLES = (
     ("RUN_ID", "{name}"),
     ("LOG_LEVEL", "info"),
@@ -267,3 +377,14 @@ def file_of_jobs(file: Path, made: Iterable[Job]) -> Path:
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text("---\n".join(map(text_of, made)))
     return file
+
+
+def folder_of_foreign(folder: Path, count: int) -> Path:
+    """Write files without TrainJobs, of each kind in turn, in the folders of as many teams as the jobs have."""
+    for number in range(count):
+        where, text = FOREIGN[number % len(FOREIGN)]
+        name, team = f"shop-{number:05}", f"team_{number % 20 + 1:02}"
+        below = folder / team / where
+        below.mkdir(parents=True, exist_ok=True)
+        (below / f"{name}.yaml").write_text(text.format(name=name, team=team, count=number % 7 + 1))
+    return folder

@@ -51,10 +51,11 @@ MARK: Final = Job(
 """A job with a unique value for each field, to find the values in its JobSet."""
 
 
-def printed(command: Sequence[str]) -> str:
-    """Return a command's output; raise SystemExit with its errors if it fails or writes to standard error."""
+def printed(command: Sequence[str], *, reported: str = "") -> str:
+    """Return a command's output; raise SystemExit if it fails or writes more than `reported` and a note to stderr."""
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode or done.stderr:
+    rest = done.stderr.removeprefix(reported)
+    if done.returncode or not done.stderr.startswith(reported) or (rest and not rest.lstrip().startswith("note[")):
         raise SystemExit(f"{' '.join(command)}: exit {done.returncode}\n{done.stderr}")
     return done.stdout
 

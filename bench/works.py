@@ -166,6 +166,18 @@ def growth(folder: Path, count: int) -> Work:
     return Work(f"{jobs(count)} compared with a tenth of them", TENTH, contestants)
 
 
+def foreign(folder: Path, count: int) -> Work:
+    """Jobs in a repository with twenty times as many files of other tools; the peers have only the jobs."""
+    given = made(folder, count, 1)
+    inputs.folder_of_foreign(given.folder, 20 * count)
+    reported = f"{20 * count} files without TrainJobs or runtimes were skipped\n"
+    if peers.printed(given.command, reported=reported) != given.printed:
+        raise SystemExit("the jobs compile to other objects among foreign files")
+    ours = [given.floor(), given.ours]
+    title = f"{jobs(count)} among {20 * count:,} foreign YAML files"
+    return Work(title, KUBECTL, [*ours, *kustomizations(folder, given)])
+
+
 def review(folder: Path, count: int) -> Work:
     """A review of one edit to one of five runtimes, compared with building both sides from checkouts."""
     names = inputs.runtime_names(5)
@@ -208,6 +220,7 @@ WORKS: Final[dict[str, Entry]] = {
     "runtimes": Entry(runtimes, 1000, heavy=True),
     "validated": Entry(validated, 1000, heavy=True),
     "growth": Entry(growth, 10000, heavy=True),
+    "foreign": Entry(foreign, 1000, heavy=True),
     "review": Entry(review, 200),
 }
 
@@ -232,5 +245,12 @@ GOALS: Final[Sequence[Goal]] = (
     Goal("1,000, built and validated", "`helm template`, `kubeconform`", 1.0, ("validated", OURS), ("validated", HELM)),
     Goal("10,000 TrainJobs", "its own 1,000", 10.5, ("growth", OURS), ("growth", TENTH)),
     Goal("memory at 10,000", "`kubectl kustomize` at 1,000", 1.5, ("growth", OURS), ("thousand", KUBECTL), memory=True),
+    Goal(
+        "1,000 among 20,000 foreign YAML files",
+        "`kubectl kustomize` on the 1,000",
+        0.35,
+        ("foreign", OURS),
+        ("foreign", KUBECTL),
+    ),
     Goal("a review of 200 after one edit", "`trainc build` of both sides", 1.5, ("review", REVIEW), ("review", BOTH)),
 )

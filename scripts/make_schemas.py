@@ -34,6 +34,7 @@ RELEASES: Final = {
     "trainer-2.1": ("trainer-2.1.0", TRAINER),
     "trainer-2.0": ("trainer-2.0.1", TRAINER),
     "jobset-0.12": ("jobset-0.12.0", ("JobSet",)),
+    "scheduler-plugins-0.35": ("scheduler-plugins-0.35.4", ("PodGroup",)),
 }
 DERIVED: Final = {
     # dialect: its source

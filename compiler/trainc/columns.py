@@ -1,15 +1,21 @@
 """Rows of text in aligned columns, for a terminal.
 
 Reads    rows of cells, each row with the same number of cells.
-Returns  the cells padded to the widths of their columns, or whole lines.
+Returns  the cells padded to the widths of their columns, or whole lines, which are folded in a narrow terminal.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+
+
+UNLIMITED: Final = 2**31
+"""The width of a file or a pipe."""
+GAP: Final = "  "
+"""The space between columns, and the indentation of folded ones."""
 
 
 def table(rows: Iterable[Sequence[str]]) -> list[str]:
@@ -19,6 +25,40 @@ def table(rows: Iterable[Sequence[str]]) -> list[str]:
     ['NAME               NODES', 'torch-distributed  1']
     """
     return [line(cells) for cells in padded(rows)]
+
+
+def folded(rows: Iterable[Sequence[str]], width: int) -> list[list[str]]:
+    """Return the lines of each row, none wider than a terminal if a name is not.
+
+    Columns that do not fit beside the first ones are on further lines, indented by two spaces; of these, a cell that is
+    too long is broken after its commas.
+
+    >>> folded([("POD", "RESOURCES"), ("ocean-node-0-0", "cpu=8,memory=16Gi")], 17)
+    [['POD', '  RESOURCES'], ['ocean-node-0-0', '  cpu=8,', '  memory=16Gi']]
+    """
+    listed = [list(row) for row in rows]
+    widths = [max(map(len, column)) for column in zip(*listed, strict=True)]
+    groups: list[list[int]] = []
+    free = 0
+    for column, wide in enumerate(widths):
+        if groups and wide + len(GAP) <= free:
+            groups[-1].append(column)
+            free -= wide + len(GAP)
+        else:
+            free = width - wide - len(GAP) * bool(groups)
+            groups.append([column])
+    return [[text for group in groups for text in _group(row, group, widths, width)] for row in listed]
+
+
+def _group(row: Sequence[str], group: list[int], widths: list[int], width: int) -> Iterator[str]:
+    """Yield the lines of the cells of one row in some columns."""
+    indent = GAP if group[0] else ""
+    text = indent + line(row[column].ljust(widths[column]) for column in group)
+    while len(text) > width and (end := text.rfind(",", len(indent), width) + 1):
+        yield text[:end]
+        text = indent + text[end:].lstrip()
+    if text.strip():
+        yield text
 
 
 def padded(rows: Iterable[Sequence[str]]) -> Iterator[list[str]]:
@@ -31,4 +71,13 @@ def padded(rows: Iterable[Sequence[str]]) -> Iterator[list[str]]:
 
 def line(cells: Iterable[str]) -> str:
     """Return padded cells as one line, without trailing spaces."""
-    return "  ".join(cells).rstrip()
+    return GAP.join(cells).rstrip()
+
+
+def terminal() -> int:
+    """Return the width of the terminal; a file or a pipe has no limit, unless COLUMNS sets one."""
+    import os
+    import sys
+    from shutil import get_terminal_size
+
+    return get_terminal_size().columns if sys.stdout.isatty() or "COLUMNS" in os.environ else UNLIMITED

@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 from functools import partial
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 from trainc import inputs
 from trainc.declarations import Declaration
 from trainc.delivery import PLAIN, Delivery
-from trainc.diagnostics import Checked, Diagnostic, Document, ObjectId, Place, Related, failed, strictly
+from trainc.diagnostics import Checked, Diagnostic, Document, Location, ObjectId, Place, Related, failed, strictly
 from trainc.emit.order import objects_of_a_job
 from trainc.library import BuiltIn, Level, Library
 from trainc.objects import TrainJob
+from trainc.passes.resolve import PER_RUNTIME
 from trainc.plan import Plan
-from trainc.reading import Reading
+from trainc.reading import COMPILED, Reading
 from trainc.records import NamedTuple
 from trainc.settings import DEFAULT, Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
+    from trainc.frontends import Role
     from trainc.kubernetes.trees import Tree
-    from trainc.reading import Reader
+    from trainc.kustomizations import Kustomizations
+    from trainc.library import Apart
+    from trainc.reading import Others, Reader
+    from trainc.settings import RuntimePath
     from trainc.tracing import Trace
 
 
@@ -40,7 +46,7 @@ class Options(NamedTuple):
     """The options of a run."""
 
     runtimes: Sequence[str] = ()
-    """Additional paths to search for runtimes, after the given paths and before the built-in runtimes."""
+    """Paths to search for runtimes, after the given paths and before the built-in ones, instead of the settings'."""
     only: str | None = None
     """Compile only the TrainJobs with this name."""
     namespace: str | None = None
@@ -53,6 +59,10 @@ class Options(NamedTuple):
     """How the objects are applied to a cluster that may hold older ones."""
     root: str | None = None
     """The folder that no link may lead out of; by default each path's git root, or its folder outside of git."""
+    others: Others = "read"
+    """How to treat files in folders that contain no TrainJob and no runtime."""
+    check_only: bool = False
+    """Whether nothing is written, so that the TrainJobs of several kustomizations may have the same name."""
 
 
 class Compiled(NamedTuple):
@@ -83,6 +93,10 @@ class Compilation(NamedTuple):
     """The number of runtimes in the given paths."""
     files: int = 0
     """The number of files read."""
+    kustomizations: Kustomizations | None = None
+    """The kustomizations among the files; None if there are none."""
+    skipped: tuple[str, ...] = ()
+    """The files in folders that were skipped, because they contain no TrainJob and no runtime."""
     diagnostics: tuple[Diagnostic, ...] = ()
     checked: tuple[Checked, ...] = ()
     """The TrainJobs in the order of (namespace, name), then the runtimes of the given paths in file order."""
@@ -90,6 +104,8 @@ class Compilation(NamedTuple):
     """The option or setting that turns warnings into errors, for messages; empty without one."""
     raised: int = 0
     """The number of errors that were warnings."""
+    built_in: Diagnostic | None = None
+    """The note about the built-in runtimes that the TrainJobs use; it is not one of the diagnostics."""
 
     @property
     def objects(self) -> tuple[Tree, ...]:
@@ -109,6 +125,10 @@ class Compilation(NamedTuple):
         """Whether any diagnostic is an error."""
         return failed(self.diagnostics)
 
+    def reported(self, form: str) -> tuple[Diagnostic, ...]:
+        """Return the diagnostics of a report: all formats for programs include the note about built-in runtimes."""
+        return self.diagnostics if self.built_in is None or form == "text" else (*self.diagnostics, self.built_in)
+
     def saying(self, more: Iterable[Diagnostic]) -> Compilation:
         """Return a copy with more diagnostics; with `strict`, their warnings become errors."""
         more = tuple(more)
@@ -118,7 +138,7 @@ class Compilation(NamedTuple):
         return self._replace(diagnostics=self.diagnostics + strictly(more), raised=raised)
 
 
-def compile(
+def compile(  # noqa: PLR0913 (one argument per option)
     paths: Sequence[str] = (".",),
     *,
     runtimes: Sequence[str] = (),
@@ -128,17 +148,18 @@ def compile(
     settings: Settings = DEFAULT,
     delivery: Delivery = PLAIN,
     root: str | None = None,
+    others: Others = "read",
 ) -> Compilation:
     """Compile every TrainJob found in `paths`.
 
     Args:
         paths: files, folders (read recursively), or `-` for standard input.
-        runtimes, only, namespace, skip, settings, delivery, root: the fields of `Options`.
+        runtimes, only, namespace, skip, settings, delivery, root, others: the fields of `Options`.
 
     Returns:
         The objects, and the diagnostics of all stages. Errors in the input are diagnostics, never exceptions.
     """
-    return compile_paths(paths, Options(runtimes, only, namespace, skip, settings, delivery, root))
+    return compile_paths(paths, Options(runtimes, only, namespace, skip, settings, delivery, root, others))
 
 
 def compile_paths(paths: Iterable[str], options: Options) -> Compilation:
@@ -146,27 +167,31 @@ def compile_paths(paths: Iterable[str], options: Options) -> Compilation:
     return compile_documents(read(paths, options), options)
 
 
-def read(paths: Iterable[str], options: Options, files_of: Reader = inputs.read) -> Reading:
+def read(
+    paths: Iterable[str], options: Options, files_of: Reader = inputs.read, *, compiled: Sequence[Role] = COMPILED
+) -> Reading:
     """Read the documents of some paths and sort them by role."""
-    reading = Reading(files_of, namespace=options.namespace)
+    reading = Reading(files_of, namespace=options.namespace, others=options.others, compiled=compiled)
     reading.gather(
         paths,
         skip=options.skip,
         settings=options.settings.file,
         root=options.root,
         follow_links=options.settings.follow_links,
+        exclude=options.settings.exclude,
     )
     return reading
 
 
 def compile_documents(reading: Reading, options: Options) -> Compilation:
     """Compile the TrainJobs among documents that are already read; read the paths of `runtimes` in the same way."""
-    searched, of_runtimes = library(options, given=reading.documents["runtime"], files_of=reading.files_of)
+    apart = _apart(reading.kustomizations, options)
+    searched, of_runtimes = library(options, given=reading.documents["runtime"], files_of=reading.files_of, apart=apart)
     found = [*options.settings.diagnostics, *reading.diagnostics, *of_runtimes]
     for entry in searched.levels[0].entries.values():
         found += entry.conform()[1]
 
-    plans = _plans(reading.documents["job"], searched, options, found)
+    plans = _plans(reading.documents["job"], searched, options, found, apart)
     jobs = tuple(
         Compiled(
             namespace=plan.job.namespace,
@@ -179,18 +204,32 @@ def compile_documents(reading: Reading, options: Options) -> Compilation:
     )
     used = (entry for level in searched.levels[1:] for entry in level.entries.values() if entry.requested)
     found += [diagnostic for entry in used for diagnostic in entry.conform()[1]]
+    of_built_in: dict[str, set[str]] = {}
     if linted := [plan for plan in plans if plan.lint_findings]:
         from trainc.placing.lint import warnings
 
-        found += warnings(linted)
+        found += warnings(linted, of_built_in)
+    found = _without_consequences_of_templates(found, reading)
     return Compilation(
         jobs=jobs,
         others=tuple(reading.documents["other"]),
         runtimes=len(reading.documents["runtime"]),
         files=reading.files,
+        kustomizations=reading.kustomizations,
+        skipped=tuple(dict.fromkeys((*(file.path for file in reading.skipped), *searched.skipped))),
         checked=tuple(_checked(plans, reading.documents["runtime"])),
         strict=options.settings.strict,
+        built_in=_built_in(searched, jobs, of_built_in),
     ).saying(_collapsed(found))
+
+
+def _built_in(library: Library, jobs: Iterable[Compiled], lint: Mapping[str, Set[str]]) -> Diagnostic | None:
+    """Return the note about the built-in runtimes that some TrainJobs use."""
+    if not library.levels[-1].entries:
+        return None
+    from trainc.built_in import note
+
+    return note((job.plan for job in jobs), lint)
 
 
 def duplicates(result: Compilation, others: Iterable[Document]) -> Iterator[Diagnostic]:
@@ -235,8 +274,22 @@ def _duplicate_object(tree: Tree, place: Place, first: Place) -> Diagnostic:
     )
 
 
+def _without_consequences_of_templates(found: list[Diagnostic], reading: Reading) -> list[Diagnostic]:
+    """Return the diagnostics of a run with one in place of those that a template's placeholders cause."""
+    documents = [*reading.documents["job"], *reading.documents["runtime"]]
+    if not failed(found) and not any("{{" in document.text for document in documents):
+        return found
+    from trainc.frontends import templates
+
+    return templates.replaced(found, documents)
+
+
 def _collapsed(found: list[Diagnostic]) -> list[Diagnostic]:
     """Return the diagnostics of a run with repeated ones collapsed."""
+    if sum(diagnostic.id in PER_RUNTIME for diagnostic in found) > 1:
+        from trainc.repeated import once_per_message
+
+        found = once_per_message(found, PER_RUNTIME)
     if len(found) < MANY:
         return found
     from trainc.repeated import collapsed
@@ -252,7 +305,11 @@ def _checked(plans: Iterable[Plan], runtimes: Iterable[Document]) -> Iterator[Ch
 
 
 def library(
-    options: Options, *, given: Sequence[Document] | None = None, files_of: Reader = inputs.read
+    options: Options,
+    *,
+    given: Sequence[Document] | None = None,
+    files_of: Reader = inputs.read,
+    apart: Apart | None = None,
 ) -> tuple[Library, list[Diagnostic]]:
     """Return the runtimes by level in search order: the given ones, those of each path, the built-in ones."""
     from trainc.passes.conform import conform_runtime
@@ -263,20 +320,45 @@ def library(
     )
     levels: list[Level] = []
     found: list[Diagnostic] = []
+    skipped: list[str] = []
     if given is not None:
-        level, duplicate_runtimes = Level.of("the given paths", given, conform)
+        level, duplicate_runtimes = Level.of("the given paths", given, conform, apart)
         found += duplicate_runtimes
         levels.append(level)
-    for path in options.runtimes:
-        plain = DEFAULT._replace(follow_links=options.settings.follow_links)
-        more = read([path], options._replace(settings=plain), files_of)
-        level, duplicate_runtimes = Level.of(names.runtimes.format(path), more.documents["runtime"], conform)
+    plain = options._replace(
+        settings=DEFAULT._replace(follow_links=options.settings.follow_links, exclude=options.settings.exclude)
+    )
+    searched = [
+        (names.runtimes.format(path), read([path], plain, files_of, compiled=("runtime",))) for path in options.runtimes
+    ]
+    if not searched:
+        searched = [_of_settings(path, plain, files_of) for path in options.settings.runtimes]
+    for name, more in searched:
+        runtimes = more.documents["runtime"]
+        level, duplicate_runtimes = Level.of(name, runtimes, conform, _apart(more.kustomizations, options))
         found += [*more.diagnostics, *duplicate_runtimes]
         levels.append(level)
-    return Library((*levels, BuiltIn(conform)), names), found
+        skipped += (file.path for file in more.skipped)
+    levels.append(BuiltIn(conform))
+    return Library(tuple(levels), names, tuple(skipped), options.settings.built_in_forbidden), found
 
 
-def _plans(jobs: list[Document], library: Library, options: Options, found: list[Diagnostic]) -> list[Plan]:
+def _of_settings(setting: RuntimePath, options: Options, files_of: Reader) -> tuple[str, Reading]:
+    """Return the level's name and the documents of a path in trainc.yaml; if it cannot be read, its line there."""
+    root = options.root or setting.root
+    reading = read([setting.path], options._replace(root=root), files_of, compiled=("runtime",))
+    reading.diagnostics = [
+        diagnostic._replace(message=f"{setting.path} {diagnostic.message}", place=setting.place)
+        if diagnostic.place == Location(file=setting.path)
+        else diagnostic
+        for diagnostic in reading.diagnostics
+    ]
+    return f"runtimes.paths {setting.written}", reading
+
+
+def _plans(
+    jobs: list[Document], library: Library, options: Options, found: list[Diagnostic], apart: Apart
+) -> list[Plan]:
     """Run every TrainJob through the pipeline, in output order; append its diagnostics to `found`."""
     if options.delivery.name_suffix_hash:
         from trainc.suffix import run
@@ -295,7 +377,7 @@ def _plans(jobs: list[Document], library: Library, options: Options, found: list
                 quiet=settings.quiet,
             )
         )
-        for job in _chosen(jobs, options.only, found)
+        for job in _chosen(jobs, options, found, apart)
     ]
     for plan in plans:
         found += plan.diagnostics
@@ -303,23 +385,49 @@ def _plans(jobs: list[Document], library: Library, options: Options, found: list
             from trainc.placing.refused import diagnose
 
             found += diagnose(plan)
+        elif plan.failed:
+            from trainc.placing.beside import beside
+
+            found += beside(plan)
     return plans
 
 
-def _chosen(documents: Iterable[Document], only: str | None, found: list[Diagnostic]) -> list[TrainJob]:
-    """Return the TrainJobs to compile, in output order; of two with the same name, the first."""
+def _chosen(documents: Iterable[Document], options: Options, found: list[Diagnostic], apart: Apart) -> list[TrainJob]:
+    """Return the TrainJobs to compile, in output order; of two with the same name, the first.
+
+    With `check_only`, the TrainJobs of different kustomizations may have the same name.
+    """
+    only = options.only
     first: dict[tuple[str, str], TrainJob] = {}
+    more: list[tuple[tuple[str, str], TrainJob]] = []
     for document in documents:
         job = TrainJob(document=document, value=document.value)
         key = job.namespace, job.name or f"\0{len(first)}"
         if key in first:
-            found.append(_duplicate(job, first[key]))
+            in_overlay = apart(document, first[key].document)
+            found.append(in_overlay or _duplicate(job, first[key]))
+            if in_overlay and options.check_only:
+                more.append((key, job))
         else:
             first[key] = job
-    chosen = [job for _, job in sorted(first.items()) if only is None or job.name == only]
+    ordered = sorted([*first.items(), *more], key=itemgetter(0))
+    chosen = [job for _, job in ordered if only is None or job.name == only]
     if only is not None and not chosen:
         found.append(_not_found(only, [job.name for job in first.values()]))
     return chosen
+
+
+def _apart(kustomizations: Kustomizations | None, options: Options) -> Apart:
+    """Return the function that returns the diagnostic for a name that two kustomizations use, or None."""
+
+    def apart(document: Document, first: Document) -> Diagnostic | None:
+        if kustomizations is None:
+            return None
+        from trainc.kustomizations import several
+
+        return several(document, first, kustomizations, allowed=options.check_only)
+
+    return apart
 
 
 def _duplicate(job: TrainJob, first: TrainJob) -> Diagnostic:

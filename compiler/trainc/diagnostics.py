@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from trainc.kubernetes.trees import get
 from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -85,18 +86,26 @@ class Location(NamedTuple):
 
 
 class Place(NamedTuple):
-    """A field of a document; with `key`, the field's name instead of its value."""
+    """A field of a document; with `key`, the field's name instead of its value; with `part`, a part of a string."""
 
     document: Document
     path: Path = ()
     key: bool = False
+    part: tuple[int, int] | None = None
+    """The first and the end index of the characters of a string value; None for the whole value."""
 
     def locate(self) -> Location:
         """Return the field's position, from a second parse of the document; for a missing field, its parent's."""
         from trainc.kubernetes.documents.positions import span
 
         document = self.document
-        found = span(document.text, (*document.within, *self.path), key=self.key)
+        path = (*document.within, *self.path)
+        if self.part is not None:
+            from trainc.kubernetes.documents.strings import part_span
+
+            found = part_span(document.text, path, str(get(document.value, self.path)), self.part)
+        else:
+            found = span(document.text, path, key=self.key)
         if document.inside is not None and not document.inside.exact:
             return document.inside.locate(found)
         return _in_file(document, found, document)
@@ -197,6 +206,10 @@ class LintFinding(NamedTuple):
     """Whether the runtime is the cause, independent of the TrainJob."""
     related: tuple[tuple[str, Path], ...] = ()
     """Other fields of the JobSetSpec that explain it, each with a label."""
+    key: bool = False
+    """Whether the fault is the field's name."""
+    part: tuple[int, int] | None = None
+    """The begin and end of the fault in the string at `path`, if it is only a part of it."""
 
 
 class Refused(NamedTuple):

@@ -17,18 +17,21 @@ from typing import TYPE_CHECKING, Final
 from trainc.confine import LIST, READ, LinkOutError, Root, open_to_read, resolved, root_of, within
 from trainc.declarations import Declaration
 from trainc.diagnostics import Diagnostic, Location
-from trainc.listings import LISTING, MARK_BYTES, outputs_of
+from trainc.listings import LISTING, MARKS, outputs_of
 from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from trainc.confine import Opened
+    from trainc.exclude import Excluded, Patterns
 
 UNREADABLE: Final = Declaration("unreadable", ("read",), "Unreadable path", own=True)
 LINK_OUT: Final = Declaration("link-out", ("read",), "Link to a target outside the root", own=True)
 
 SUFFIXES: Final = (".yaml", ".yml", ".json")
+KUSTOMIZATION: Final = "Kustomization"
+"""The name of a kustomization file without a suffix."""
 LARGEST_FILE: Final = 256 * 1024 * 1024
 """Bytes. A larger file is an error and is not read."""
 DEEPEST: Final = 100
@@ -44,11 +47,20 @@ LONGEST: Final = 4095
 _LONGEST_NAME: Final = 255
 
 
+def is_manifest(name: str) -> bool:
+    """Return whether a file in a folder is read, by its name."""
+    return name.endswith(SUFFIXES) or name == KUSTOMIZATION
+
+
 class File(NamedTuple):
     """A file's bytes and the path that messages show."""
 
     path: str
     data: bytes
+    found: bool = False
+    """Whether it was found in a folder; the user named any other file."""
+    revision: str = ""
+    """The prefix of the path if the file is one of a commit: `main:`."""
 
 
 def read(
@@ -58,6 +70,7 @@ def read(
     settings: str = "",
     root: str | None = None,
     follow_links: bool = False,
+    exclude: Sequence[Patterns] = (),
 ) -> Iterator[File | Diagnostic]:
     """Yield each file of the paths once, and a diagnostic for each path that cannot be read.
 
@@ -67,17 +80,21 @@ def read(
         settings: a settings file, with all links resolved; like any trainc.yaml, it is not read.
         root: the folder that links must not leave; the default is each path's root (`confine.root_of`).
         follow_links: whether links may lead out of the root.
+        exclude: patterns of entries to leave out of folders; a given path is always read.
     """
     paths = list(paths)
     written = [resolved(path) for path in skip]
     # A path that the user gives is read even if it is an output.
     left_out = tuple(out for out in written if not any(within(resolved(path), out) for path in paths))
-    walk = _Walk(paths, root=root, skip=left_out, settings=settings, follow_links=follow_links)
+    walk = _Walk(paths, root=root, skip=left_out, settings=settings, follow_links=follow_links, exclude=exclude)
     for path in paths:
         if path == STDIN:
+            walk.files += 1
             yield from _standard_input()
         else:
             yield from walk.given(path)
+    if walk.excluded is not None and not walk.files and (excluded := walk.excluded.everything()) is not None:
+        yield excluded
 
 
 def settings(path: str, *, root: str | None = None, follow_links: bool = False) -> File | Diagnostic:
@@ -118,6 +135,7 @@ class _Walk:
         skip: tuple[str, ...] = (),
         settings: str | None,
         follow_links: bool = False,
+        exclude: Sequence[Patterns] = (),
     ) -> None:
         self.paths = tuple(paths)
         self.root = None if root is None else Root.at(root)
@@ -128,6 +146,13 @@ class _Walk:
         """Resolved paths of all files and folders that are read or skipped."""
         self.outputs: frozenset[str] = frozenset()
         """Resolved paths of the outputs in all listings."""
+        self.files = 0
+        """The number of files read."""
+        self.excluded: Excluded | None = None
+        if exclude:
+            from trainc.exclude import Excluded
+
+            self.excluded = Excluded(exclude)
 
     def given(self, path: str) -> Iterator[File | Diagnostic]:
         """Yield the files of a path that the user gave."""
@@ -168,7 +193,8 @@ class _Walk:
             if depth == 0:
                 yield fault(path, "contains trainc settings, not manifests", "give the files of the jobs")
         elif opened.descriptor is not None and stat.S_ISREG(opened.status.st_mode):
-            yield _file(path, opened.descriptor, opened.status.st_size)
+            self.files += 1
+            yield _file(path, opened.descriptor, opened.status.st_size, found=depth > 0)
         else:
             yield fault(path, "is not a regular file", "give a file, a folder, or - for standard input")
 
@@ -195,18 +221,19 @@ class _Walk:
             below = called + name
             if name == LISTING:
                 self._listed(at, real)
-            elif is_file and not name.endswith(SUFFIXES):
+            elif (is_file and not is_manifest(name)) or self._is_excluded(below, is_file=is_file):
                 continue
             elif room < _LONGEST_NAME and len(os.fsencode(name)) > room:
                 yield fault(below, f"has a path of more than {LONGEST} bytes", "shorten the path of its folder")
             # A regular file is in the root because its folder is; `_path` reports any problem with it.
             elif is_file and self._is_wanted(name, folder + name) and (data := _plain(name, at)) is not None:
-                if folder + name not in self.outputs or not data.startswith(MARK_BYTES):
+                if folder + name not in self.outputs or not data.startswith(MARKS):
                     self.seen.add(folder + name)
-                    yield File(below, data)
+                    self.files += 1
+                    yield File(below, data, found=True)
             elif is_folder:
                 yield from self._below(name, below, folder + name, at, root, depth)
-            elif name.endswith(SUFFIXES):
+            elif is_manifest(name):
                 yield from self._path(below, root, depth=depth)
             else:
                 yield from self._odd(name, below, at, root, depth)
@@ -250,6 +277,10 @@ class _Walk:
         """Whether a regular file in a folder is a manifest that has not been read."""
         return name != SETTINGS and real != self.settings and real not in self.seen
 
+    def _is_excluded(self, path: str, *, is_file: bool) -> bool:
+        """Whether an entry of a folder is excluded; a link may lead to a file or a folder, and counts as both."""
+        return self.excluded is not None and self.excluded.matches(path, is_folder=not is_file)
+
     def _link_out(self, path: str, root: Root) -> Diagnostic:
         if self.root is not None:
             help = "copy the file into the repository"
@@ -287,10 +318,10 @@ def _plain(name: str, at: int) -> bytes | None:
 
 def _is_output(descriptor: int | None) -> bool:
     """Whether an open file starts with trainc's marker."""
-    return descriptor is not None and os.pread(descriptor, len(MARK_BYTES), 0) == MARK_BYTES
+    return descriptor is not None and os.pread(descriptor, max(map(len, MARKS)), 0).startswith(MARKS)
 
 
-def _file(path: str, descriptor: int, size: int) -> File | Diagnostic:
+def _file(path: str, descriptor: int, size: int, *, found: bool) -> File | Diagnostic:
     if size > LARGEST_FILE:
         return fault(path, f"is {size >> 20} MiB, more than the limit of 256 MiB", "split it")
     try:
@@ -299,7 +330,8 @@ def _file(path: str, descriptor: int, size: int) -> File | Diagnostic:
             data = opened.read() if size else opened.read(LARGEST_FILE + 1)
     except OSError as error:
         return fault(path, f"cannot be read: {error.strerror}", "check its permissions")
-    return _bounded(path, data)
+    read = _bounded(path, data)
+    return read._replace(found=True) if found and isinstance(read, File) else read
 
 
 def _is_device(path: str) -> bool:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     Conformed = tuple[Runtime | None, tuple[Diagnostic, ...]]
     Conform = Callable[[Document, str], Conformed]
+    Apart = Callable[[Document, Document], Diagnostic | None]
 
 DUPLICATE_RUNTIME: Final = Declaration("duplicate-runtime", ("read",), "Duplicate runtime name", own=True)
 
@@ -73,13 +74,19 @@ class Level:
         return self.entries
 
     @classmethod
-    def of(cls, name: str, documents: Iterable[Document], conform: Conform) -> tuple[Level, list[Diagnostic]]:
-        """Return a level of these runtimes, and an error for each duplicate name; the first runtime is kept."""
+    def of(
+        cls, name: str, documents: Iterable[Document], conform: Conform, apart: Apart | None = None
+    ) -> tuple[Level, list[Diagnostic]]:
+        """Return a level of these runtimes, and a diagnostic for each duplicate name; the first runtime is kept.
+
+        `apart` returns the diagnostic for a name that two kustomizations use, or None.
+        """
         level, found = cls(name, conform), []
         for document in documents:
             key = key_of(document)
             if key in level.entries:
-                found.append(_duplicate(document, level.entries[key].document))
+                first = level.entries[key].document
+                found.append((apart and apart(document, first)) or _duplicate(document, first))
             else:
                 level.entries[key] = Entry(document, name, conform)
         return level, found
@@ -129,6 +136,10 @@ class Library(NamedTuple):
 
     levels: tuple[Level, ...]
     option_names: OptionNames = FLAGS
+    skipped: tuple[str, ...] = ()
+    """The files in the searched paths that were skipped."""
+    forbidden: Place | None = None
+    """The setting that forbids built-in runtimes; None if they are allowed."""
 
     def find(self, kind: str, namespace: str, name: str) -> Entry | None:
         """Return the first runtime of that kind and name.
@@ -141,6 +152,16 @@ class Library(NamedTuple):
                 if entry := level.find((kind, candidate, name)):
                     return entry
         return None
+
+    def is_built_in(self, document: Document) -> bool:
+        """Return whether a runtime is one of the built-in ones, not one of the same name from a file."""
+        entry = self.levels[-1].entries.get(key_of(document))
+        return entry is not None and entry.level == BUILT_IN and entry.document is document
+
+    @property
+    def usable(self) -> tuple[Level, ...]:
+        """The levels whose runtimes a TrainJob may use."""
+        return self.levels if self.forbidden is None else self.levels[:-1]
 
     def known(self) -> Iterator[Key]:
         """Yield the keys of all runtimes."""

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 MARK: Final = "# Compiled by trainc from the TrainJob of this name. Do not edit: it is written anew.\n"
 """The first line of every output."""
-MARK_BYTES: Final = MARK.encode()
+PASSED_MARK: Final = "# Copied by trainc, with the source of each document. Do not edit: it is written again.\n"
+"""The first line of the output with the documents of other kinds."""
+MARKS: Final = (MARK.encode(), PASSED_MARK.encode())
+"""The first lines of all outputs."""
 LISTING: Final = ".trainc-outputs"
 """It has no suffix, because kubectl and Argo CD read every .json file in a folder as a manifest, even a hidden one."""
 BEGINS: Final = b'{\n  "outputs": '

@@ -25,7 +25,20 @@ from trainc.confine import open_to_write
 from trainc.declarations import Declaration
 from trainc.diagnostics import Diagnostic, Location
 from trainc.folders import PART, Folders, content, current, open_below, remove, replace, replace_at
-from trainc.listings import BEGINS, LISTING, MARK, STDIN, Listing, is_below, is_covered, parse, relative, render
+from trainc.listings import (
+    BEGINS,
+    LISTING,
+    MARK,
+    MARKS,
+    PASSED_MARK,
+    STDIN,
+    Listing,
+    is_below,
+    is_covered,
+    parse,
+    relative,
+    render,
+)
 from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -125,6 +138,10 @@ class Changes:
     missing: tuple[str, ...] = ()
     """Sources that the paths do not cover, relative to the folder; an empty string is an unknown source."""
     diagnostics: tuple[Diagnostic, ...] = ()
+    listing: str = LISTING
+    """The name of the listing in `write`."""
+    starts: tuple[bytes, ...] = (*MARKS, BEGINS)
+    """The starts of all files that trainc writes there."""
 
 
 def plan(
@@ -194,20 +211,25 @@ def _differing(output: Output, files: Mapping[str, str]) -> tuple[dict[str, byte
     refused: list[Diagnostic] = []
     folder, at = output
     if at is None:
-        return {path: (MARK + text).encode() for path, text in files.items()}, []
+        return {path: _marked(path, text) for path, text in files.items()}, []
     with closing(Folders(at)) as folders:
         for path, text in files.items():
-            wanted = (MARK + text).encode()
+            wanted = _marked(path, text)
             there = folders.current(path)
             if there == wanted:
                 continue
             if isinstance(there, str):
                 refused.append(_refuse(folder, path, there))
-            elif there is not None and not there.startswith(MARK.encode()):
+            elif there is not None and not there.startswith(MARKS):
                 refused.append(_refuse(folder, path, "it was not written by trainc"))
             else:
                 write[path] = wanted
     return write, refused
+
+
+def _marked(path: str, text: str) -> bytes:
+    """Return an output with its first line."""
+    return ((PASSED_MARK if path == PASSED else MARK) + text).encode()
 
 
 def _removable(output: Output, listed: Sequence[str]) -> tuple[list[str], list[Diagnostic]]:
@@ -219,7 +241,7 @@ def _removable(output: Output, listed: Sequence[str]) -> tuple[list[str], list[D
         there = current(at, path)
         if isinstance(there, str):
             kept.append(_left_alone(folder, path, there))
-        elif there is not None and not there.startswith(MARK.encode()):
+        elif there is not None and not there.startswith(MARKS):
             kept.append(_left_alone(folder, path, "it does not start with trainc's marker"))
         elif there is not None:
             removable.append(path)
@@ -233,27 +255,27 @@ def apply(output: Output, changes: Changes) -> tuple[Diagnostic, ...]:
     path = ""
     try:
         for below in sorted(changes.folders):
-            _sweep(at, below)
-        listing = changes.write.get(LISTING)
+            _sweep(at, below, changes.starts)
+        listing = changes.write.get(changes.listing)
         if changes.listed is not None:
-            path = LISTING
+            path = changes.listing
             replace(at, path, changes.listed)
         with closing(Folders(at, make=True)) as folders:
             for path, data in changes.write.items():
-                if path != LISTING:
+                if path != changes.listing:
                     parent, _, name = path.rpartition("/")
                     replace_at(folders.at(parent), name, data)
         for path in changes.remove:
             remove(at, path)
         if listing is not None and listing != changes.listed:
-            path = LISTING
+            path = changes.listing
             replace(at, path, listing)
     except OSError as error:
         return (unwritable(folder, path, error),)
     return ()
 
 
-def _sweep(folder: int, below: str) -> None:
+def _sweep(folder: int, below: str, starts: Sequence[bytes]) -> None:
     """Remove the temporary files of killed builds from a folder."""
     try:
         at = open_below(folder, below)
@@ -261,17 +283,15 @@ def _sweep(folder: int, below: str) -> None:
         return  # it does not exist yet, or is not a folder, which the write reports
     try:
         for name in os.listdir(at):
-            if name.startswith(".") and name.endswith(PART) and _is_part(content(at, name)):
+            if name.startswith(".") and name.endswith(PART) and _is_part(content(at, name), starts):
                 os.unlink(name, dir_fd=at)
     finally:
         os.close(at)
 
 
-def _is_part(content: bytes | str | None) -> bool:
+def _is_part(content: bytes | str | None, starts: Sequence[bytes]) -> bool:
     """Whether a file is the start of an output or of a listing."""
-    return isinstance(content, bytes) and any(
-        content.startswith(start) or start.startswith(content) for start in (MARK.encode(), BEGINS)
-    )
+    return isinstance(content, bytes) and any(content.startswith(one) or one.startswith(content) for one in starts)
 
 
 def diff(output: Output, changes: Changes) -> Iterator[str]:
@@ -279,7 +299,7 @@ def diff(output: Output, changes: Changes) -> Iterator[str]:
     import difflib
 
     folder, at = output
-    wanted: dict[str, bytes] = {path: data for path, data in changes.write.items() if path != LISTING}
+    wanted: dict[str, bytes] = {path: data for path, data in changes.write.items() if path != changes.listing}
     for path in sorted([*wanted, *changes.remove]):
         there = current(at, path)
         old = there.decode(errors="replace") if isinstance(there, bytes) else ""

@@ -243,7 +243,7 @@ class Plan(NamedTuple):
         return self.with_count(self.trainer, self.job.trainer["numNodes"])
 
     def refuse(self, stage: Phase, id: ObjectId, violations: Iterable[Violation]) -> Plan:
-        """Add violations in one of the objects, with paths in the JobSet."""
+        """Add violations in an object, with paths in it, or in the JobSet from which the cluster creates it."""
         found = tuple(violations)
         return self._replace(refused=(*self.refused, Refused(stage, id, found))) if found else self
 
@@ -314,7 +314,7 @@ def gpus(resources: Tree) -> int:
 
     def count(quantities: Tree) -> int:
         named = (Quantity.from_json(quantities[name]) for name in sorted(quantities) if "gpu" in name.lower())
-        return next((quantity.value() for quantity in named if quantity.sign), 0)
+        return next((quantity.int64() for quantity in named if quantity.sign), 0)
 
     return count(resources.get("requests") or {}) or max(0, count(resources.get("limits") or {}))
 

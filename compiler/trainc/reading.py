@@ -6,21 +6,35 @@ Returns  TrainJobs, runtimes and documents of other kinds, with a diagnostic for
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+import os
+from typing import TYPE_CHECKING, Final, Literal
 
 from trainc import inputs
 from trainc.declarations import Declaration
-from trainc.diagnostics import Diagnostic, Document, ObjectId
-from trainc.frontends import Role, sort
+from trainc.diagnostics import Diagnostic, Document, ObjectId, Place
+from trainc.frontends import OLD_GROUP, Role, sort
 from trainc.kubernetes.trees import forget, get, put
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from trainc.exclude import Patterns
+    from trainc.kustomizations import Kustomizations
+
     Reader = Callable[..., Iterable[inputs.File | Diagnostic]]
     """A function that yields the files of some paths: `inputs.read` from the disk, or one that reads a git commit."""
 
+Others = Literal["skip", "read", "require"]
+"""How to treat a file in a folder that contains no TrainJob and no runtime (`trainc.foreign`): skip it without parsing
+it; parse it, and skip it if it cannot be read; or require that it can be read."""
+
+_GROUP: Final = OLD_GROUP.encode()
+"""Most of our files mention it, so that `trainc.foreign` need not be imported."""
+
 YAML: Final = Declaration("yaml", ("read",), "Invalid YAML for Kubernetes")
+COMPILED: Final[tuple[Role, ...]] = ("job", "runtime")
+KUSTOMIZATION_NAMES: Final = ("ustomization.yaml", "ustomization.yml", "Kustomization")
+"""Suffixes that all file names of kustomize have: a cheap test for each file."""
 
 
 class Reading:
@@ -29,14 +43,33 @@ class Reading:
     Creating one starts a run: it clears the caches of earlier runs in this process.
     """
 
-    def __init__(self, files_of: Reader = inputs.read, *, namespace: str | None = None) -> None:
-        """Start a run; `namespace` becomes the namespace of TrainJobs and TrainingRuntimes that set none."""
+    def __init__(
+        self,
+        files_of: Reader = inputs.read,
+        *,
+        namespace: str | None = None,
+        others: Others = "read",
+        compiled: Sequence[Role] = COMPILED,
+    ) -> None:
+        """Start a run.
+
+        `namespace` becomes the namespace of TrainJobs and TrainingRuntimes that set none. `compiled` are the roles of
+        the documents that the run uses, which have notes about kustomizations.
+        """
         forget()
         self.files_of = files_of
         self.namespace = namespace
+        self.others = others
+        self.compiled = compiled
         self.documents: dict[Role, list[Document]] = {"job": [], "runtime": [], "other": []}
         self.diagnostics: list[Diagnostic] = []
         self.files = 0
+        """The number of files read, including the skipped ones."""
+        self.skipped: list[inputs.File] = []
+        """The files without TrainJobs and runtimes that were skipped; their bytes are kept only with `keep`."""
+        self.keep = False
+        self.kustomizations: Kustomizations | None = None
+        """The kustomizations among the files; None if there are none."""
 
     def gather(
         self,
@@ -46,22 +79,78 @@ class Reading:
         settings: str = "",
         root: str | None = None,
         follow_links: bool = False,
+        exclude: Sequence[Patterns] = (),
     ) -> None:
         """Read and sort the documents of some paths; the arguments are those of `inputs.read`."""
-        for file in self.files_of(paths, skip=skip, settings=settings, root=root, follow_links=follow_links):
+        found = self.files_of(
+            paths, skip=skip, settings=settings, root=root, follow_links=follow_links, exclude=exclude
+        )
+        for file in found:
             if isinstance(file, Diagnostic):
                 self.diagnostics.append(file)
             else:
                 self.add(file)
+        self.settle()
 
     def add(self, file: inputs.File) -> None:
         """Read and sort the documents of one more file."""
         self.files += 1
-        for document in documents_of(file):
+        documents: Iterable[Document | Diagnostic] | None = documents_of(file)
+        if file.found and _GROUP not in file.data and self.others != "require":
+            documents = self._unless_skipped(file)
+        if documents is None:
+            self.skipped.append(file if self.keep else file._replace(data=b""))
+        elif file.path.endswith(KUSTOMIZATION_NAMES):
+            self.read(document for document in documents if not self._take_kustomization(document, file))
+        else:
+            self.read(documents)
+
+    def read(self, documents: Iterable[Document | Diagnostic]) -> None:
+        """Sort the documents of a file."""
+        for document in documents:
             if isinstance(document, Diagnostic):
                 self.diagnostics.append(document)
             else:
                 self.take(document)
+
+    def settle(self) -> None:
+        """Apply the kustomizations of the files that were added: leave out patches, and add the notes."""
+        if self.kustomizations is None:
+            return
+        is_part = self.kustomizations.is_part
+        documents, diagnostics = self.documents, self.diagnostics
+        patches = [document for role in self.compiled for document in documents[role] if is_part(document.file)]
+        for role, found in documents.items():
+            documents[role] = [document for document in found if not is_part(document.file)]
+        self.diagnostics = [each for each in diagnostics if not (_is_content(each) and is_part(_file(each)))]
+        used = [document for role in self.compiled for document in documents[role]]
+        self.diagnostics += self.kustomizations.notes(used, patches)
+
+    def _take_kustomization(self, document: Document | Diagnostic, file: inputs.File) -> bool:
+        """Add a document of a file that may be a kustomization; return False for any other document."""
+        if isinstance(document, Diagnostic):
+            return False
+        from trainc.kustomizations import Kustomizations, is_kustomization
+
+        if not is_kustomization(file.path):
+            return False
+        known = self.kustomizations or Kustomizations()
+        taken = known.take(document, file.revision)
+        if taken:
+            self.kustomizations = known
+        return taken or os.path.basename(file.path) == inputs.KUSTOMIZATION
+
+    def _unless_skipped(self, file: inputs.File) -> Iterable[Document | Diagnostic] | None:
+        """Return the documents of a file of a folder, or None if it is skipped."""
+        from trainc.foreign import is_foreign
+
+        documents = documents_of(file)
+        if not is_foreign(file.data):
+            return documents
+        if self.others == "skip" and not file.path.endswith(KUSTOMIZATION_NAMES):
+            return None
+        readable = list(documents)
+        return readable if all(map(_is_readable, readable)) else None
 
     def take(self, document: Document) -> None:
         """Add one document, sorted by role."""
@@ -99,18 +188,43 @@ class Reading:
         return document._replace(value=put(document.value, ("metadata", "namespace"), self.namespace))
 
 
+def _file(diagnostic: Diagnostic) -> str:
+    """Return the file of a diagnostic's place; empty without one."""
+    place = diagnostic.place
+    return "" if place is None else place.document.file if isinstance(place, Place) else place.file
+
+
+def _is_content(diagnostic: Diagnostic) -> bool:
+    """Return whether a diagnostic is about a file's content, not about its path."""
+    return diagnostic.place is not None and diagnostic.id not in {inputs.UNREADABLE.id, inputs.LINK_OUT.id}
+
+
+def _is_readable(document: Document | Diagnostic) -> bool:
+    """Whether a document, and each item of a List, is an object."""
+    return not isinstance(document, Diagnostic) and not any(isinstance(found, Diagnostic) for found in sort(document))
+
+
 def documents_of(file: inputs.File) -> Iterator[Document | Diagnostic]:
     """Yield a diagnostic for each syntax error of a file, then its documents."""
     from trainc.kubernetes.documents import read_stream
 
     documents, errors = read_stream(file.data)
     if errors:
+        from trainc.frontends import templates
         from trainc.source.broken import BrokenFile
 
         broken = BrokenFile(file)
-    for error in errors:
-        place = broken.at(error.line, error.column)
-        yield Diagnostic.of(YAML, error.message, error.help, place=place, related=broken.since(error))
+        found = [
+            Diagnostic.of(
+                YAML,
+                error.message,
+                error.help,
+                place=broken.at(error.line, error.column),
+                related=broken.since(error),
+            )
+            for error in errors
+        ]
+        yield from templates.of_file(file.path, file.data, found)
     for read in documents:
         chunk = read.chunk
         yield Document(file=file.path, line=chunk.line, column=chunk.column, text=chunk.text, value=read.value)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc import inputs
 from trainc.confine import repository_above, resolved, within
+from trainc.declarations import Declaration
 from trainc.inputs import SETTINGS, STDIN, fault
 from trainc.library import FLAGS, OptionNames
 from trainc.objects import NO_PROJECT, Project
@@ -21,11 +22,24 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from trainc.declarations import Severity
-    from trainc.diagnostics import Diagnostic, Document
+    from trainc.diagnostics import Diagnostic, Document, Place
+    from trainc.exclude import Patterns
     from trainc.kubernetes.violations import FieldValidation, Violation
 
+SETTINGS_PATH: Final = Declaration("settings-path", ("read",), "Path in the settings outside the root", own=True)
 SCHEMA: Final = ("Settings", "trainc")
 """The kind, and its folder in `schemas`."""
+
+
+class RuntimePath(NamedTuple):
+    """An item of `runtimes.paths`."""
+
+    written: str
+    """The path in the file, relative to the file's folder."""
+    path: str
+    root: str
+    """The folder that it must not leave: the git root; outside of git, the file's folder."""
+    place: Place
 
 
 class Settings(NamedTuple):
@@ -41,6 +55,10 @@ class Settings(NamedTuple):
     """The names of a run's options in diagnostics."""
     all_rules: bool = False
     """Whether to apply also the rule that many correct jobs violate (`lint.triggers.VALIDATE_ONLY`)."""
+    runtimes: tuple[RuntimePath, ...] = ()
+    """More paths to search for runtimes; the option `--runtimes` replaces them."""
+    built_in_forbidden: Place | None = None
+    """The setting that forbids built-in runtimes; None if they are allowed."""
     project: Project = NO_PROJECT
     """The settings that affect the compiled objects."""
     file: str = ""
@@ -49,8 +67,12 @@ class Settings(NamedTuple):
     """The document of that file, valid or not."""
     diagnostics: tuple[Diagnostic, ...] = ()
     """The faults of the file."""
+    exclude: tuple[Patterns, ...] = ()
+    """The patterns of files and folders that are not read."""
     follow_links: bool = False
     """Whether links may lead out of the root; only the command line sets it."""
+    verbose: bool = False
+    """Whether to list the skipped files; only the command line sets it."""
 
     @property
     def quiet(self) -> frozenset[str]:
@@ -110,11 +132,22 @@ def read(path: str, *, root: str | None = None, follow_links: bool = False) -> S
     file = inputs.settings(path, root=root, follow_links=follow_links)
     if isinstance(file, Diagnostic):
         return Settings(diagnostics=(file,))
-    return of_file(file)._replace(file=resolved(path))
+    folder = os.path.dirname(os.path.abspath(path))
+    found = of_file(file, folder, root=root)._replace(file=resolved(path))
+    if os.path.isabs(path):
+        return found
+    # Messages show the paths as they show the file's.
+    return found._replace(runtimes=tuple(one._replace(path=os.path.relpath(one.path)) for one in found.runtimes))
 
 
-def of_file(file: inputs.File) -> Settings:
-    """Return the settings of a file that is already read."""
+def of_file(file: inputs.File, folder: str, *, root: str | None = None) -> Settings:
+    """Return the settings of a file that is already read.
+
+    Args:
+        file: the file; its path may be a name that only messages use.
+        folder: the absolute folder that `exclude` and `runtimes.paths` are relative to.
+        root: the folder that `runtimes.paths` must not leave, by default the git root, or else `folder`.
+    """
     from trainc.diagnostics import Diagnostic
     from trainc.reading import documents_of
 
@@ -126,10 +159,10 @@ def of_file(file: inputs.File) -> Settings:
         faults.append(fault(file.path, message, "keep one document"))
     if faults or not documents:
         return Settings(diagnostics=tuple(faults))
-    return _of_document(documents[0])
+    return _of_document(documents[0], folder, root or repository_above(folder) or folder)
 
 
-def _of_document(document: Document) -> Settings:
+def _of_document(document: Document, folder: str, root: str) -> Settings:
     """Validate a document against the schema and return its settings."""
     from trainc.diagnostics import failed
     from trainc.kubernetes.structural import load
@@ -145,14 +178,49 @@ def _of_document(document: Document) -> Settings:
 
         project = Project(document=document, value={"accelerators": accelerators})
         found += tuple(_faults(document, violations(accelerators), "error"))
+    exclude: tuple[Patterns, ...] = ()
+    if lines := admitted.value.get("exclude"):
+        from trainc.exclude import Patterns, faults
+
+        exclude = (Patterns(folder, tuple(lines), document),)
+        if wrong := tuple(faults(exclude[0])):
+            return Settings(document=document, diagnostics=(*found, *wrong))
+    runtimes, forbidden = admitted.value.get("runtimes") or {}, None
+    paths = _runtime_paths(document, runtimes.get("paths") or (), folder, root)
+    if runtimes.get("builtin") == "forbid":
+        from trainc.diagnostics import Place
+
+        forbidden = Place(document, ("runtimes", "builtin"))
     return Settings(
         disable=frozenset(lint.get("disable") or ()),
         strict=f"lint.strict in {document.file}" if lint.get("strict") else "",
         field_validation=admitted.value.get("fieldValidation", DEFAULT.field_validation),
+        runtimes=tuple(path for path in paths if isinstance(path, RuntimePath)),
+        built_in_forbidden=forbidden,
         project=project,
+        exclude=exclude,
         document=document,
-        diagnostics=found,
+        diagnostics=(*found, *(path for path in paths if not isinstance(path, RuntimePath))),
     )
+
+
+def _runtime_paths(
+    document: Document, written: Sequence[str], folder: str, root: str
+) -> list[RuntimePath | Diagnostic]:
+    """Return the paths of `runtimes.paths`, with an error for each one that is absolute or leads out of the root."""
+    from trainc.diagnostics import Diagnostic, Place
+
+    found: list[RuntimePath | Diagnostic] = []
+    for index, path in enumerate(written):
+        place = Place(document, ("runtimes", "paths", index))
+        target = os.path.normpath(os.path.join(resolved(folder or "."), path))
+        if not os.path.isabs(path) and within(target, resolved(root)):
+            found.append(RuntimePath(path, os.path.normpath(os.path.join(folder, path)), root, place))
+            continue
+        message = f'runtimes.paths must be relative paths inside the root, not "{path}"'
+        help = "move the runtimes into the repository, or use --runtimes"
+        found.append(Diagnostic.of(SETTINGS_PATH, message, help, field=f"runtimes.paths[{index}]", place=place))
+    return found
 
 
 def _faults(document: Document, violations: Iterable[Violation], severity: Severity) -> Iterator[Diagnostic]:

@@ -11,30 +11,24 @@ from __future__ import annotations
 import os
 from copy import copy
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from trainc import inputs
 from trainc.compilation import Compilation, Options, compile_documents
 from trainc.confine import resolved, within
 from trainc.diagnostics import Diagnostic, ObjectId, Place
-from trainc.frontends import NOT_AN_OBJECT, sort
-from trainc.reading import Reading, documents_of
+from trainc.foreign import is_foreign
+from trainc.kustomizations import is_kustomization
+from trainc.reading import Reading
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from trainc.diagnostics import Document
-    from trainc.frontends import Role
     from trainc.settings import Settings
 
     Given = Callable[[str], bool]
     """Whether a file belongs to the subset."""
-
-MARKS: Final = (b"kubeflow.org", b"TrainJob", b"TrainingRuntime")
-"""A file without any of these contains no TrainJob or runtime; a repository has much other YAML, such as templates."""
-HIDING: Final = (b"\\", b"!", b"&", b"*", b"\0")
-"""A file with one of these may write a mark in other bytes: an escape, a tag, an anchor, UTF-16 or UTF-32."""
-BOMS: Final = (b"\xff\xfe", b"\xfe\xff")
 
 
 def compile_subset(
@@ -53,52 +47,52 @@ def compile_subset(
     given = _given(paths)
     manifests = [path for path in paths if not _holds_settings(path, settings)]
     read = Reading(namespace=options.namespace)
-    asked_for = 0
-    for file in _files((folder, *manifests), options):
+    asked_for, skipped = 0, list[str]()
+    for file in _files((folder, *_not_excluded(manifests, settings)), options):
         if isinstance(file, Diagnostic):
             read.diagnostics.append(file)
-        elif is_ours(file):
+        elif is_kustomization(file.path) or not is_foreign(file.data):
             read.add(file)
             asked_for += given(file.path)
+        elif given(file.path):
+            skipped.append(file.path)
+    read.settle()
     everything = len(manifests) < len(paths) or any(given(d.file) for d in read.documents["runtime"])
     # Who makes errors of warnings counts them, and that is done last.
     lenient = options._replace(settings=settings._replace(strict=""))
     result = compile_documents(read if everything else _narrowed(read, given), lenient)
     kept = [d for d in result.diagnostics if d.stage != "read" or d in settings.diagnostics or _concerns(d, given)]
-    result = result._replace(diagnostics=(), strict=settings.strict).saying(kept)
+    result = result._replace(diagnostics=(), strict=settings.strict, skipped=tuple(skipped)).saying(kept)
     if everything:
         return result
     return result._replace(
         jobs=tuple(job for job in result.jobs if given(job.plan.job.document.file)),
+        others=tuple(document for document in result.others if given(document.file)),
         runtimes=0,
         files=asked_for,
         checked=tuple(checked for checked in result.checked if given(checked.file)),
     )
 
 
-def is_ours(file: inputs.File) -> bool:
-    """Return whether a file may contain a TrainJob or a runtime.
-
-    The file is parsed only if its bytes could hide a mark. A file that cannot be parsed counts only if its bytes
-    contain a mark.
-    """
-    data = file.data
-    if any(mark in data for mark in MARKS):
-        return True
-    if not (data.startswith(BOMS) or any(hiding in data for hiding in HIDING)):
-        return False
-    documents = (document for document in documents_of(file) if not isinstance(document, Diagnostic))
-    return any(_is_role(found) for document in documents for found in sort(document))
-
-
-def _is_role(found: tuple[Role, Document] | Diagnostic) -> bool:
-    """Return whether a sorted document is a TrainJob or a runtime, valid or not."""
-    return found.id != NOT_AN_OBJECT.id if isinstance(found, Diagnostic) else found[0] != "other"
-
-
 def _files(paths: Sequence[str], options: Options) -> Iterator[inputs.File | Diagnostic]:
     settings = options.settings
-    return inputs.read(paths, skip=options.skip, settings=settings.file, follow_links=settings.follow_links)
+    return inputs.read(
+        paths,
+        skip=options.skip,
+        settings=settings.file,
+        follow_links=settings.follow_links,
+        exclude=settings.exclude,
+    )
+
+
+def _not_excluded(paths: list[str], settings: Settings) -> list[str]:
+    """Return the paths without the excluded ones: the subset is a part of the folder, which leaves them out."""
+    if not settings.exclude:
+        return paths
+    from trainc.exclude import Excluded
+
+    excluded = Excluded(settings.exclude)
+    return [path for path in paths if not excluded.matches(path, is_folder=os.path.isdir(path))]
 
 
 def _given(paths: Iterable[str]) -> Given:

@@ -185,7 +185,21 @@ def test_a_document_that_cannot_pass(text: str, said: str, repository: Path) -> 
 def test_what_kustomize_would_do_is_not_done(repository: Path) -> None:
     done = generate(repository, {"job.yaml": JOB, "kustomization.yaml": "resources: [job.yaml]\nnamePrefix: a-\n"})
     assert objects(done) == [("JobSet", "finetune", None)]
-    assert done.err == "kustomization.yaml is left out: the plugin does not run kustomize\n"
+    assert 'note[kustomize-base]: TrainJob "finetune" is compiled without the changes of kustomization.yaml' in done.err
+    assert done.err.endswith("\nkustomization.yaml is left out: the plugin does not run kustomize\n")
+
+
+@pytest.mark.parametrize("field", ["patches", "patchesStrategicMerge", "patchesJson6902"])
+def test_patches_that_kustomize_would_apply(field: str, repository: Path) -> None:
+    files = {
+        "job.yaml": JOB,
+        "kustomization.yaml": f"resources: [job.yaml]\n{field}: [{{path: a.yaml}}]\n",
+        "a.yaml": "- a\n",
+    }
+    done = generate(repository, files)
+    assert (done.code, done.out) == (1, "")
+    assert "kustomization.yaml:2:1: error[kustomize-not-run]: the plugin does not run kustomize" in done.err
+    assert "a.yaml:" not in done.err
 
 
 DISCOVERED: dict[str, tuple[dict[str, str], str]] = {

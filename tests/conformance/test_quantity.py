@@ -1,4 +1,7 @@
-"""Kubernetes' answers for single quantities: their text, sign, and value if it fits into 64 bits."""
+"""Kubernetes' answers for single quantities: their text, sign, and value if it fits into 64 bits.
+
+Thousandths that do not fit are compared, too, if the API server does not round the quantity first.
+"""
 
 import json
 from typing import Any
@@ -27,6 +30,8 @@ def test_quantity(case: dict[str, Any]) -> None:
     binding = {field for field in answer if field in recorded}
     binding -= {field for field in ("value", "milliValue") if not recorded.get(f"{field}Fits")}
     assert same({field: answer[field] for field in binding}, {field: recorded[field] for field in binding})
+    if "milliValue" in recorded and quantity.sign >= 0 and quantity == quantity.round_up(-3):
+        assert quantity.int64(-3) == recorded["milliValue"]
 
 
 def read(given: dict[str, Any]) -> Quantity:

@@ -69,7 +69,10 @@ def without_scripts(obj: Any) -> Any:
 
 
 def meaning(node: Any, path: tuple[str, ...] = ()) -> Any:
-    """Return a manifest's meaning: without nulls and empty metadata, and with the defaults of references."""
+    """Return a manifest's meaning: without nulls, empty metadata, the defaults of references and Volcano's queue.
+
+    PodGroups are recorded as the controller applies them, before the API server adds the default queue.
+    """
     last = path[-1] if path else ""
     if isinstance(node, list):
         items = [meaning(item, path) for item in node]
@@ -79,6 +82,7 @@ def meaning(node: Any, path: tuple[str, ...] = ()) -> Any:
     implied = {
         "fieldRef": {"apiVersion": "v1"},
         "resourceFieldRef": {"containerName": "", "divisor": "0"},
+        "spec": {} if path[:-1] else {"queue": "default"},
     }.get(last, {})
     said = {
         k: meaning(v, (*path, k)) for k, v in node.items() if v is not None and (k not in implied or implied[k] != v)

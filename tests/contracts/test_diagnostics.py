@@ -35,6 +35,9 @@ metadata: {name: finetune}
 spec:
   runtimeRef: {name: torch-distributed}
 """
+BUILT_IN_RUNTIME = "built-in-runtime"
+NOTE = re.compile(rf"(?:(?<=\n)\n)?^note\[{BUILT_IN_RUNTIME}\].*\n  help: .*\n", re.MULTILINE)
+"""The note about built-in runtimes, which the consoles of other pages omit."""
 MPI_JOB = JOB.replace("torch", "openmpi")
 LIST = "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems: []\n"
 JOBSET = """\
@@ -47,7 +50,27 @@ spec: {replicatedJobs: [{name: node, template: {spec: {template: {spec: {contain
 """
 CLAIM = "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {{name: {name}}}\n"
 CONFIG = "functionConfig:\n  apiVersion: trainc.dev/v1alpha1\n  kind: TrainJobCompiler\n  metadata: {name: compile}\n"
+KUSTOMIZE = {
+    "base/kustomization.yaml": "resources: [job.yaml]\n",
+    "base/job.yaml": JOB,
+    "overlays/prod/kustomization.yaml": "resources: [../../base]\npatches:\n- path: queue.yaml\n",
+    "overlays/prod/queue.yaml": f"{JOB.partition('spec')[0]}spec: {{suspend: true}}\n",
+}
+RENDERED = f"{JOB}  suspend: true\n"
+RUNTIME = (
+    '{"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "ClusterTrainingRuntime", '
+    '"metadata": {"name": "team-torch"}, "spec": {"mlPolicy": {"torch": {}}}}'
+)
+KUBECTL = f"""\
+#!/bin/sh
+case "$*" in
+*--context=pord) echo 'error: context "pord" does not exist' >&2; exit 1 ;;
+*) echo '{{"apiVersion": "v1", "kind": "List", "items": [{RUNTIME}]}}' ;;
+esac
+"""
+"""A kubectl of a cluster with one runtime."""
 CONSOLES: dict[str, dict[str, str]] = {
+    "all-excluded": {"trainc.yaml": 'exclude: ["*.yaml"]\n', "jobs/finetune.yaml": JOB},
     "annotations-too-big": {
         "job.yaml": JOB.replace("}", f", annotations: {{notebook: {'A' * 300_000}}}}}", 1),
         "fixed.yaml": JOB,
@@ -67,6 +90,17 @@ CONSOLES: dict[str, dict[str, str]] = {
         + "".join(f"    - {{name: PART_{part}, value: {'A' * 110_000}}}\n" for part in range(16)),
         "fixed.yaml": JOB,
     },
+    "exclude-pattern": {"trainc.yaml": 'exclude: [charts/, "[a-"]\n', "finetune.yaml": JOB},
+    "built-in-runtime": {
+        "jobs/finetune.yaml": f"{JOB}  trainer: {{resourcesPerNode: {{requests: {{cpu: 4}}}}}}\n",
+        "pinned/torch-distributed.yaml": (ROOT / "runtimes" / "torch-distributed.yaml").read_text(),
+    },
+    "settings-path": {
+        "jobs/finetune.yaml": JOB.replace("torch-distributed", "torch-distributed-shm"),
+        "outside.yaml": "runtimes: {paths: [../platform]}\n",
+        "inside.yaml": "runtimes: {paths: [platform]}\n",
+        "platform/ours.yaml": (ROOT / "runtimes" / "torch-distributed-shm.yaml").read_text(),
+    },
     "field-not-found": {"jobs/finetune.yaml": f"{JOB}  trainer: {{numNodes: 4}}\n"},
     "duplicate-object": {"before.yaml": JOBSET, "after/finetune.yaml": JOBSET, "after/old.yaml": JOBSET},
     "function-config": {
@@ -74,6 +108,18 @@ CONSOLES: dict[str, dict[str, str]] = {
         "fixed.yaml": f"{LIST}{CONFIG}  spec: {{runtimes: [runtimes]}}\n",
         "runtimes/ours.yaml": "",
     },
+    "kustomize-base": KUSTOMIZE | {"../rendered/prod.yaml": RENDERED},
+    "kustomize-not-run": KUSTOMIZE | {"../rendered/prod.yaml": RENDERED},
+    "kustomize-overlays": {
+        f"overlays/{overlay}/{file}": text
+        for overlay in ("dev", "prod")
+        for file, text in {
+            "kustomization.yaml": f"namespace: {overlay}\nresources: [job.yaml]\n",
+            "job.yaml": JOB,
+        }.items()
+    },
+    "kustomize-patch": KUSTOMIZE | {"../rendered/prod.yaml": RENDERED},
+    "kubectl-failed": {"bin/kubectl": KUBECTL},
     "link-out": {"jobs/finetune.yaml": JOB, "../elsewhere/defaults.yaml": JOB.replace("finetune", "evaluate")},
     "mixed-side": {"before/finetune.yaml": JOB, "work/jobs/finetune.yaml": JOB, "work/rendered/finetune.yaml": JOBSET},
     "nothing-to-compare": {
@@ -81,6 +127,7 @@ CONSOLES: dict[str, dict[str, str]] = {
         for side in ("before", "after")
         for file, text in {"docs/example.yaml": "a: 1\n", "jobs/finetune.yaml": JOB}.items()
     },
+    "no-runtimes": {"chart.yaml": CLAIM.format(name="data"), "chart-with-runtimes.yaml": f"{RUNTIME}\n"},
     "no-trainjob": {"values.yaml": "nodes: 4\n", "jobs/finetune.yaml": JOB},
     "not-upgradable": {
         "job.yaml": JOB.rstrip() + "\n  labels: {team: search}\n  trainer: {numNodes: 2, numProcPerNode: gpu}\n"
@@ -98,6 +145,12 @@ CONSOLES: dict[str, dict[str, str]] = {
         "jobs/claim.yaml": CLAIM.format(name="data"),
         "claims/claim.yaml": CLAIM.format(name="more"),
     },
+    "pinned-runtime-edited": {
+        "bin/kubectl": KUBECTL,
+        "runtimes/team-torch.yaml": "# Edited by hand.\n",
+        "runtimes/.trainc-runtimes": json.dumps({"runtimes": {"team-torch.yaml": "sha256:0"}}),
+    },
+    "pinned-runtime-taken": {"bin/kubectl": KUBECTL, "runtimes/team-torch.yaml": "# Written by hand.\n"},
     "resource-list": {"job.yaml": JOB, "list.yaml": LIST},
     "unreadable": {"jobs/finetune.yaml": JOB},
 }
@@ -162,12 +215,14 @@ def test_a_console(id: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
         path = tmp_path / "team" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
+        path.chmod(0o755 if text.startswith("#!") else 0o644)
     monkeypatch.chdir(tmp_path / "team")
+    monkeypatch.setenv("PATH", f"{tmp_path / 'team' / 'bin'}:{os.environ['PATH']}")
     both = examples(id)
     for name, codes in (("Wrong", {int(ENTRIES[id].severity == "error")}), ("Right", {0})):
         shown = both[name][1]
         printed, code = typed(shown, home=os.path.realpath(tmp_path))
-        assert printed == shown
+        assert (printed if id == BUILT_IN_RUNTIME else NOTE.sub("", printed)) == shown
         assert {code} == codes
         assert (f"[{id}]" in printed) is (name == "Wrong")
 

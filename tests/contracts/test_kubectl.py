@@ -7,10 +7,12 @@ its uses. Requires `kubectl` on the PATH; otherwise its tests are skipped.
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,10 @@ from running import run
 
 ROOT = Path(__file__).parents[2]
 ARGOCD = ROOT / "integrations" / "argocd"
-SCRIPTS = re.findall(r"^```sh\n(.*?)^```$", (ROOT / "docs" / "gitops.md").read_text(), re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+PAGE = (ROOT / "docs" / "gitops.md").read_text()
+BEFORE, PIN, AFTER = re.split(r"^(## Pin the cluster's runtimes\n.*?)(?=^## )", PAGE, flags=re.MULTILINE | re.DOTALL)
+SCRIPTS = BLOCK.findall(BEFORE + AFTER)
 COMMANDS = [shlex.split(line) for script in SCRIPTS for line in script.replace("\\\n", " ").splitlines()]
 IMAGE = "registry.example.com/trainc-argocd:0.1.0"
 FLAGS = {
@@ -72,6 +77,42 @@ def patched(name: str, tmp_path: Path) -> dict[str, Any]:
     made: dict[str, Any] = yaml.safe_load(kubectl("patch", *command[6:], "--local", "-f", str(file), "-o", "yaml"))
     assert made["metadata"]["name"] == name
     return made
+
+
+def test_the_runtimes_of_a_cluster_are_pinned(tmp_path: Path) -> None:
+    """kubectl and helm are programs that print recorded answers."""
+    answers = {
+        "kubectl": ROOT / "tests" / "unit" / "kubectl" / "list.json",
+        "helm": ROOT / "golden" / "configmap-runtimes" / "input.yaml",
+    }
+    for name, file in answers.items():
+        (tmp_path / "bin").mkdir(exist_ok=True)
+        (tmp_path / "bin" / name).write_text(f"#!/bin/sh\ncat {shlex.quote(str(file))}\n")
+        (tmp_path / "bin" / name).chmod(0o755)
+    path = f"{tmp_path / 'bin'}:{os.path.dirname(sys.executable)}:{os.environ['PATH']}"
+
+    def shell(script: str) -> subprocess.CompletedProcess[str]:
+        environment = {**os.environ, "PATH": path}
+        return subprocess.run(
+            ["sh", "-ec", script],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+
+    assert shell("git init --quiet").returncode == 0
+    pull, imports, check = BLOCK.findall(PIN)
+    assert shell(pull).stderr == "runtimes/cluster: 3 written, 0 removed, 0 unchanged\n"
+    staged = "runtimes/cluster/.trainc-runtimes\nruntimes/cluster/research/team-torch.yaml\n"
+    assert shell("git diff --cached --name-only").stdout.startswith(staged)
+    assert shell(check).returncode == 0
+    first, second = shell(imports).stderr.splitlines()
+    assert first == "runtimes/cluster: 0 written, 0 removed, 3 unchanged"
+    assert second == "runtimes/cluster: 1 written, 3 removed, 0 unchanged"
+    assert shell(check).returncode == 3
 
 
 def test_every_command_is_covered() -> None:

@@ -23,12 +23,14 @@ from trainc.schedulers import SCHEDULERS
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "compiler" / "trainc"
 FURNITURE = {
-    *("__init__", "options", "reporting", "arguments", "codes", "group"),
+    *("__init__", "options", "reporting", "arguments", "codes", "completing", "group"),
     *(
         "repository",
         "dialects",
         "configmaps",
+        "kinds",
         "moves",
+        "templates",
     ),
 }
 """Modules in the packages of commands, reports, dialects and passes that are not such items."""

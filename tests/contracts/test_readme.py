@@ -27,5 +27,5 @@ def test_the_output() -> None:
 
 
 def test_the_messages(job: Path) -> None:
-    job.write_text(job.read_text().replace("gpu: 8", "gpu: 8, cpu: 2"))
+    job.write_text(job.read_text().replace("limits: ", "requests: {nvidia.com/gpu: 4}, limits: "))
     assert run("validate", "job.yaml").out == BROKEN.partition("$ trainc validate job.yaml\n")[2]

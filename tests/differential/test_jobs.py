@@ -30,6 +30,8 @@ from trainc.emit.order import objects_of_a_job
 
 PRIORITY_CLASS = "spec.templatespec.priorityclassname"
 """The cluster's objects are not known offline: difference others-exist."""
+BEYOND = {"Pod", "PersistentVolumeClaim", "PodGroup"}
+"""The kinds that the oracle does not validate."""
 PORT = re.compile(r"ports\[\d+\]$")
 """Two ports with the same name: the cluster treats them as one port (difference unnamed-ports)."""
 QUEUE_NAME = "scheduling.volcano.sh/queue-name"
@@ -416,8 +418,8 @@ def unnamed(node: Any) -> bool:
 
 def accepted(question: Question, got: trainc.Compilation, errors: list[trainc.Diagnostic]) -> str:
     """Check that the objects are the same, or that there are none for a Job whose pods could not be created."""
-    if errors and all(d.object.kind == "Pod" for d in errors):
-        return "accepted, but for pod-errors"
+    if errors and all(d.object.kind in BEYOND for d in errors):
+        return "accepted, but for pod-errors and PodGroups"
     if got.jobs and got.jobs[0].plan.job.document.value["spec"].get("trainer") is None:
         return "accepted, but for trainer-optional"
     want = question.answer

@@ -39,7 +39,11 @@ def with_runtimes(file: Path) -> list[Any]:
     return documents + [yaml.safe_load(runtime.read_text()) for runtime in stock]
 
 
-INPUTS = [with_runtimes(file) for file in sorted((ROOT / "golden").glob("*/input.yaml"))]
+UNREADABLE = {"wrong-no-break-space"}
+"""The cases that are not YAML."""
+INPUTS = [
+    with_runtimes(file) for file in sorted((ROOT / "golden").glob("*/input.yaml")) if file.parent.name not in UNREADABLE
+]
 ODD = [
     "",
     " ",

@@ -163,6 +163,7 @@ def test_the_runtimes_as_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
             "image": "registry.acme.example.com/speech/train:2025.11",
             "requests": {"nvidia.com/gpu": "2"},
             "builtIn": False,
+            "origin": None,
             "file": "jobs.yaml",
             "line": 1,
         },
@@ -176,6 +177,7 @@ def test_the_runtimes_as_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
             "image": "python:3.13-slim",
             "requests": {"cpu": "1", "memory": "4Gi"},
             "builtIn": True,
+            "origin": {"owner": "trainc", "release": f"v{trainc.__version__}"},
             "file": "<built-in>/plain.yaml",
             "line": 1,
         },
@@ -295,3 +297,26 @@ def test_settings_that_are_a_folder(tmp_path: Path) -> None:
 
 def test_a_file_of_settings_and_none_are_two_options() -> None:
     assert run("diff", "old", "new", "--config", "trainc.yaml", "--no-config").code == 2
+
+
+@pytest.mark.parametrize("word", ["yaml", "json"])
+@pytest.mark.parametrize("words", [("-o", "{}"), ("-o{}",), ("--output={}",)])
+def test_the_format_of_kubectl_is_no_folder(
+    word: str, words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / word).mkdir()
+    done = run("build", *(part.format(word) for part in words))
+    assert (done.code, done.out) == (2, "")
+    assert f"-o is the output folder: use --format {word}, or -o ./{word} for a folder of that name." in done.err
+    assert [*tmp_path.iterdir()] == [tmp_path / word]
+
+
+@pytest.mark.parametrize(
+    ("word", "command"),
+    [("lint", "validate"), ("check", "validate"), ("render", "build"), ("template", "build"), ("apply", "build")],
+)
+def test_the_commands_of_other_tools_suggest_ours(word: str, command: str) -> None:
+    done = run(word, "jobs/")
+    assert (done.code, done.out) == (2, "")
+    assert f'Unknown command "{word}". Did you mean "{command}"?' in done.err

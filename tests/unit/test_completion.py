@@ -10,11 +10,18 @@ from pathlib import Path
 import pytest
 from running import run
 
-from trainc.cli.completion import SHELLS
+from trainc.cli import completing
+from trainc.cli.completion import SHELLS, kubectl
 from trainc.cli.group import COMMANDS
+from trainc.cli.runtimes import SUBCOMMANDS
 from trainc.reports import FORMATS
 
 ROOT = Path(__file__).parents[2]
+JOB = """apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainJob
+metadata: {{name: job-{}}}
+spec: {{runtimeRef: {{name: plain}}}}
+"""
 CHECKED_BY = {"bash": ["bash", "-n"], "zsh": ["zsh", "-n"], "fish": ["fish", "--no-execute"]}
 
 
@@ -66,9 +73,23 @@ def completed(words: str, monkeypatch: pytest.MonkeyPatch) -> set[str]:
         ("trainc validate jobs/", {"file,jobs/"}),
         ("trainc pods --format ", {"plain,table", "plain,json"}),
         ("trainc pods jo", {"file,jo"}),
-        ("trainc runtimes ", {f"plain,{name}" for name in BUILT_IN}),
-        ("trainc runtimes torch-d", {f"plain,torch-distributed{which}" for which in ("", "-coscheduling", "-volcano")}),
+        ("trainc runtimes ", {f"plain,{name}" for name in {*BUILT_IN, *SUBCOMMANDS}}),
+        ("trainc runtimes pu", {"plain,pull"}),
+        ("trainc runtimes show plain-", {"plain,plain-distributed"}),
+        ("trainc runtimes show plain jo", {"file,jo"}),
+        ("trainc runtimes export plain-", {"plain,plain-distributed"}),
+        ("trainc runtimes pull --c", {"plain,--context", "plain,--check"}),
+        ("trainc runtimes pull -o ru", {"dir,ru"}),
+        ("trainc runtimes import an", {"file,an"}),
+        ("trainc runtimes list jo", {"file,jo"}),
+        (
+            "trainc runtimes torch-d",
+            {f"plain,torch-distributed{which}" for which in ("", "-coscheduling", "-shm", "-volcano", "-with-cache")},
+        ),
         ("trainc runtimes ./", {"file,./"}),
+        ("trainc build golden/sweep --only ", {"plain,baseline", "plain,lr-1e-3", "plain,lr-1e-4"}),
+        ("trainc pods golden/sweep --only lr-1e-4", {"plain,lr-1e-4"}),
+        ("trainc graph golden/none --only lr-1e-4", {"plain,lr-1e-4"}),
         ("trainc runtimes --export ", {"dir,"}),
         ("trainc validate --format ", {f"plain,{form}" for form in FORMATS}),
         ("trainc validate --report ", {f"plain,{form}=" for form in FORMATS}),
@@ -84,7 +105,67 @@ def completed(words: str, monkeypatch: pytest.MonkeyPatch) -> set[str]:
     ],
 )
 def test_what_is_offered(words: str, offered: set[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
     assert completed(words, monkeypatch) == offered
+
+
+@pytest.mark.parametrize(
+    ("words", "lines"),
+    [
+        (["va"], ["validate", ":4"]),
+        (["build", "jobs/"], [":0"]),
+        (["build", "-o", "ren"], [":16"]),
+        (["build", "golden/sweep", "--only", "lr"], ["lr-1e-3", "lr-1e-4", ":4"]),
+        ([], [*COMMANDS, ":4"]),
+    ],
+)
+def test_kubectl_gets_the_words_and_cobras_directive(
+    words: list[str], lines: list[str], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr(sys, "argv", ["kubectl_complete-trainc", *words])
+    kubectl()
+    assert capfd.readouterr() == ("".join(f"{line}\n" for line in lines), "")
+
+
+def test_names_are_read_from_a_bounded_number_of_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for number in range(completing.FILES + 5):
+        (tmp_path / f"{number:04}.yaml").write_text(JOB.format(number))
+    assert len(completed("trainc build --only ", monkeypatch)) == completing.FILES
+    (tmp_path / "0000.yaml").write_text(JOB.format("big") + "#" * completing.SIZE)
+    assert completed("trainc build --only ", monkeypatch) == {""}
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        ("trainc diff ", {"file,", "plain,HEAD", "plain,main", "plain,v1"}),
+        ("trainc diff ma", {"file,ma", "plain,main"}),
+        ("trainc diff v1..ma", {"file,v1..ma", "plain,v1..main"}),
+        ("trainc diff v1...HEA", {"file,v1...HEA", "plain,v1...HEAD"}),
+        ("trainc diff main -- ma", {"file,ma"}),
+    ],
+)
+def test_revisions(words: str, offered: set[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    as_user = ("-c", "user.name=u", "-c", "user.email=u@example.com")
+    for arguments in (("init", "-qb", "main"), (*as_user, "commit", "-qm", "x", "--allow-empty"), ("tag", "v1")):
+        subprocess.run(["git", *arguments], check=True, timeout=60)
+    assert completed(words, monkeypatch) == offered
+
+
+def test_outside_of_a_repository_there_are_no_revisions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert completed("trainc diff HEA", monkeypatch) == {"file,HEA"}
+
+
+def test_pinned_runtimes_are_offered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "runtimes").mkdir()
+    for name in ("team-torch.yaml", "trainingruntime_team-x.yaml", "team.txt", ".trainc-runtimes"):
+        (tmp_path / "runtimes" / name).touch()
+    assert completed("trainc runtimes show team", monkeypatch) == {"plain,team-torch"}
 
 
 def test_no_compiler_is_imported_for_a_completion() -> None:

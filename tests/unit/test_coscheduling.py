@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from manifests import compiled, job_of, made, trainer_job
 
+from trainc.diagnostics import Place
+
 NODE = trainer_job(resources={"requests": {"cpu": 1}})
 TWO = {"numNodes": 2}
 
@@ -34,3 +36,13 @@ def test_every_pod_names_its_group(tmp_path: Path) -> None:
 def test_no_policy_no_group(tmp_path: Path) -> None:
     compilation = compiled(tmp_path, NODE, mlPolicy=TWO, podGroupPolicy={})
     assert [object["kind"] for object in compilation.objects] == ["JobSet"]
+
+
+def test_its_crd_refuses_a_gang_without_pods(tmp_path: Path) -> None:
+    found = compiled(tmp_path, NODE, {"numNodes": 0}, mlPolicy=TWO, podGroupPolicy={"coscheduling": {}})
+    (refused,) = found.diagnostics
+    assert (refused.id, refused.stage, refused.field) == ("out-of-range", "build", "spec.minMember")
+    assert refused.message == "the PodGroup's minMember must be at least 1, not 0"
+    assert isinstance(refused.place, Place)
+    assert refused.place.path == ("spec", "trainer", "numNodes")
+    assert not found.objects

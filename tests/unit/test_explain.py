@@ -34,7 +34,7 @@ apiVersion: trainer.kubeflow.org/v1alpha1
 kind: TrainJob
 metadata: {name: t}
 spec:
-  runtimeRef: {name: torch-distributed}
+  runtimeRef: {name: torch-distributed-shm}
   trainer:
     numNodes: 2
     args: [--api-key, hunter2, "--lr=1"]
@@ -55,7 +55,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize(
     ("case", "arguments"),
     [
-        pytest.param("node-pool-patches", [], id="patches over a stock runtime"),
+        pytest.param("node-pool-patches", [], id="patches over a built-in runtime"),
         pytest.param("mpi-solver", [], id="a framework with a ConfigMap"),
         pytest.param("accelerators", ["**.containers[node]"], id="trainc.yaml and a runtime of its own"),
         pytest.param("gang-volcano", ["PodGroup:"], id="another object"),
@@ -280,7 +280,7 @@ def test_a_step_has_its_source_document(monkeypatch: pytest.MonkeyPatch) -> None
     assert entry["trainJob"] == {"namespace": "vision", "name": "resnet"}
     assert [(step["stage"], step["by"], step["file"], step["line"]) for step in entry["steps"]] == [
         ("conform", "the TrainJob", "input.yaml", 2),
-        ("override", 'runtime "torch-distributed"', "<built-in>/torch-distributed.yaml", 18),
+        ("override", 'runtime "torch-distributed-shm"', "<built-in>/torch-distributed-shm.yaml", 18),
         ("override", 'patch "platform.acme.example.com/pools"', "input.yaml", 16),
         ("override", 'patch "security.acme.example.com/identity"', "input.yaml", 43),
         ("size", "the controller", None, None),

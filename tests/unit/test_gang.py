@@ -63,7 +63,9 @@ def group(file: str) -> dict[str, Any]:
     [
         pytest.param([replicated("node")], {}, 2, {"cpu": "2"}, id="the runtime's nodes"),
         pytest.param([replicated("node")], {"numNodes": 3}, 3, {"cpu": "3"}, id="the TrainJob's"),
-        pytest.param([replicated("node")], {"numNodes": 0}, 0, {"cpu": "0"}, id="no nodes"),
+        pytest.param(
+            [replicated("node"), replicated("ps")], {"numNodes": 0}, 1, {"cpu": "1"}, id="no nodes, but another job"
+        ),
         pytest.param([replicated("node"), replicated("ps", replicas=4)], {}, 3, {"cpu": "3"}, id="replicas count once"),
         pytest.param(
             [replicated("node")], {"resourcesPerNode": {"requests": {"cpu": "1500m"}}}, 2, {"cpu": "3"}, id="resources"

@@ -27,7 +27,7 @@ spec:
 """
 
 
-def written(folder: Path, *env: str, runtime: str = "torch-distributed", nodes: int = 1, args: str = "") -> str:
+def written(folder: Path, *env: str, runtime: str = "torch-distributed-shm", nodes: int = 1, args: str = "") -> str:
     lines = "\n".join(f"    - {{name: V{index}, value: {value}}}" for index, value in enumerate(env or ("v",)))
     file = folder / "job.yaml"
     file.write_text(JOB.format(runtime=runtime, nodes=nodes, args=args, env=lines), encoding="utf-8")

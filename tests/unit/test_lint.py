@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -10,96 +9,49 @@ from typing import Any
 
 import pytest
 import yaml
+from linting import (
+    GPUS,
+    MPI,
+    NO_NAMES,
+    ONE_GPU,
+    POD,
+    TEMPLATE,
+    WITH_HOST_NET,
+    container,
+    env,
+    fires,
+    host,
+    patch,
+    replicated,
+    runtime,
+    silent,
+    trainjob,
+    warnings,
+    written,
+)
 from running import run
 
 import trainc
-from trainc.diagnostics import Diagnostic, Place
+from trainc.diagnostics import Place
 from trainc.lint.triggers import IDS, IGNORE
+from trainc.origins import UPSTREAM, origin
 from trainc.settings import Settings
 
 ROOT = Path(__file__).parents[2]
-HEAD = {"apiVersion": "trainer.kubeflow.org/v1alpha1"}
-ANCESTOR = {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}
-GPUS = {"limits": {"nvidia.com/gpu": 2}}
-SHM = {"name": "shm", "mountPath": "/dev/shm"}
 
 
-def container(**fields: Any) -> dict[str, Any]:
-    """Return a container without findings."""
-    return {"name": "node", "image": "i:1", "resources": {"requests": {"cpu": 1}}, **fields}
+def waiting(name: str, *others: str) -> dict[str, Any]:
+    """Return a replicated job that waits for other jobs."""
+    return {**replicated(name=name), "dependsOn": [{"name": other, "status": "Complete"} for other in others]}
 
 
-def replicated(*containers: Any, pod: Any = None, name: str = "node", of_pods: Any = None) -> dict[str, Any]:
-    """Return a replicated job; the one named `node` is the trainer."""
-    template = {"spec": {"containers": list(containers) or [container()], **(pod or {})}, "metadata": of_pods or {}}
-    metadata = {"labels": ANCESTOR} if name == "node" else {}
-    return {"name": name, "template": {"metadata": metadata, "spec": {"template": template}}}
+def due(seconds: int) -> dict[str, Any]:
+    """Return a replicated job with a deadline."""
+    job = replicated()
+    job["template"]["spec"]["activeDeadlineSeconds"] = seconds
+    return job
 
 
-def runtime(*jobs: Any, policy: Any = None, of_jobset: Any = None, **metadata: Any) -> dict[str, Any]:
-    """Return a runtime of these jobs, by default for torch."""
-    spec = {"replicatedJobs": list(jobs) or [replicated()], **(of_jobset or {})}
-    return {
-        **HEAD,
-        "kind": "ClusterTrainingRuntime",
-        "metadata": {"name": "r", **metadata},
-        "spec": {"mlPolicy": {"torch": {}} if policy is None else policy, "template": {"spec": spec}},
-    }
-
-
-def trainjob(name: Any = "j", *, runtime: Any = "r", **fields: Any) -> dict[str, Any]:
-    """Return a TrainJob; `annotations` are its own, `patches` its runtimePatches, other arguments its trainer's."""
-    metadata = {"name": name, "annotations": fields.pop("annotations", {})}
-    spec = {"runtimeRef": {"name": runtime}, "runtimePatches": fields.pop("patches", []), "trainer": fields}
-    return {**HEAD, "kind": "TrainJob", "metadata": metadata, "spec": spec}
-
-
-TEMPLATE = ("trainingRuntimeSpec", "template")
-POD = ("template", "spec", "template", "spec")
-
-
-def patch(pod: Any) -> dict[str, Any]:
-    """Return a runtimePatch for the pods of job `node`."""
-    job = {"name": "node", "template": {"spec": {"template": {"spec": pod}}}}
-    return {"manager": "acme.io/m", "trainingRuntimeSpec": {"template": {"spec": {"replicatedJobs": [job]}}}}
-
-
-def written(folder: Path, *documents: Any) -> str:
-    path = folder / "x.json"
-    path.write_text("\n".join(map(json.dumps, documents)))
-    return str(path)
-
-
-def warnings(folder: Path, *documents: Any, settings: Settings | None = None) -> list[Diagnostic]:
-    """Return the warnings for these documents."""
-    done = trainc.compile([written(folder, *documents)], settings=settings or Settings())
-    assert [d.message for d in done.diagnostics if d.severity == "error"] == []
-    return [d for d in done.diagnostics if d.severity == "warning"]
-
-
-def env(**values: str) -> list[dict[str, str]]:
-    return [{"name": name, "value": value} for name, value in values.items()]
-
-
-def fires(rule: str, *documents: Any, id: str) -> Any:
-    return pytest.param(documents, [rule], id=f"{rule}: {id}")
-
-
-def silent(rule: str, *documents: Any, id: str) -> Any:
-    return pytest.param(documents, [], id=f"not {rule}: {id}")
-
-
-def host(*, few: Any = None, count: Any = 2, **pod: Any) -> tuple[Any, Any]:
-    """Return pods with 8 GPUs, or with `few`, with their own network or DNS."""
-    eight = container(resources=few or {"limits": {"nvidia.com/gpu": 8}}, volumeMounts=[SHM])
-    volumes = [{"name": "shm", "emptyDir": {"medium": "Memory"}}]
-    return runtime(replicated(eight, pod={"volumes": volumes, **pod})), trainjob(numNodes=count)
-
-
-WITH_HOST_NET = {"hostNetwork": True, "dnsPolicy": "ClusterFirstWithHostNet"}
-ONE_GPU = {"limits": {"nvidia.com/gpu": 1}}
-NO_NAMES = {"network": {"enableDNSHostnames": False}}
-MPI = {"mpi": {"runLauncherAsNode": True, "sshAuthMountPath": "/root/.ssh", "mpiImplementation": "OpenMPI"}}
 RULES = [
     # Images
     fires("image-version", runtime(), trainjob(image="train"), id="no tag"),
@@ -122,6 +74,33 @@ RULES = [
         trainjob(),
         id="put on the node",
     ),
+    # Jobs that never run
+    fires("depends-on-itself", runtime(replicated(), waiting("eval", "eval")), trainjob(), id="one job"),
+    fires("depends-on-itself", runtime(replicated(), waiting("eval", "node", "eval")), trainjob(), id="beside another"),
+    silent("depends-on-itself", runtime(replicated(), waiting("eval", "node")), trainjob(), id="an earlier one"),
+    fires(
+        "overhead-without-runtime-class",
+        runtime(replicated(pod={"overhead": {"cpu": "250m"}})),
+        trainjob(),
+        id="no RuntimeClass",
+    ),
+    silent(
+        "overhead-without-runtime-class",
+        runtime(replicated(pod={"overhead": {"cpu": "250m"}, "runtimeClassName": "kata"})),
+        trainjob(),
+        id="a RuntimeClass",
+    ),
+    silent("overhead-without-runtime-class", runtime(replicated(pod={"overhead": {}})), trainjob(), id="no overhead"),
+    silent(
+        "overhead-without-runtime-class",
+        runtime(replicated(pod={"overhead": {"cpu": "250m"}})),
+        trainjob(numNodes=0),
+        id="no pods",
+    ),
+    fires("deadline-overflow", runtime(due(9_223_372_037)), trainjob(), id="fails at once"),
+    fires("deadline-overflow", runtime(due(20_000_000_000)), trainjob(), id="another deadline"),
+    silent("deadline-overflow", runtime(due(9_223_372_036)), trainjob(), id="292 years"),
+    silent("deadline-overflow", runtime(due(2**63 - 1)), trainjob(numNodes=0), id="no pods"),
     # Resources
     fires("no-resources", runtime(replicated(container(resources={}))), trainjob(), id="nothing"),
     fires("no-resources", runtime(replicated(container(resources={})), policy={}), trainjob(), id="plain"),
@@ -494,7 +473,14 @@ def test_the_first_job_of_init_gets_no_advice(tmp_path: Path, monkeypatch: pytes
 def test_a_built_in_runtime_has_no_findings(tmp_path: Path, name: str) -> None:
     (document,) = yaml.safe_load_all((ROOT / "runtimes" / f"{name}.yaml").read_text())
     eight = {"numNodes": 2, "resourcesPerNode": {"limits": {"nvidia.com/gpu": 8}}}
-    assert warnings(tmp_path, document, trainjob(runtime=name, **eight)) == []
+    findings = [found.id for found in warnings(tmp_path, document, trainjob(runtime=name, **eight))]
+    assert findings == ([] if name not in UPSTREAM else findings)
+    (tmp_path / "w.yaml").write_text(yaml.safe_dump(trainjob(runtime=name, **eight)))
+    built_in = trainc.compile([str(tmp_path / "w.yaml")])
+    assert [d.id for d in built_in.diagnostics if d.severity != "note"] == []
+    assert built_in.built_in is not None
+    listed = f"; lint findings: {', '.join(sorted({*findings}))}" if findings else ""
+    assert built_in.built_in.message == f"built-in runtime: {name} ({origin(name)}{listed})"
 
 
 def test_a_good_job_loads_no_rule() -> None:

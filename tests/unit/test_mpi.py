@@ -55,7 +55,7 @@ def compiled(
 
 def hosts(compilation: trainc.Compilation) -> str:
     """Return the hostfile on one line."""
-    assert [d.id for d in compilation.diagnostics] == ["secret-expected"]
+    assert [d.id for d in compilation.diagnostics if d.severity != "warning"] == ["secret-expected"]
     _, config_map = compilation.objects
     assert config_map["metadata"] == {"name": "j-mpi-hostfile"}
     return ", ".join(config_map["data"]["hostfile"].splitlines())

@@ -13,7 +13,7 @@ from running import run
 
 from trainc import outputs
 from trainc.folders import PART
-from trainc.listings import LISTING, MARK
+from trainc.listings import LISTING, MARK, PASSED_MARK
 
 JOB = """\
 apiVersion: trainer.kubeflow.org/v1alpha1
@@ -243,7 +243,37 @@ def test_an_output_folder_below_the_input_is_not_read() -> None:
 def test_documents_of_other_kinds_go_to_one_file() -> None:
     write("jobs/claim.yaml", "# data\nkind: PersistentVolumeClaim\napiVersion: v1\n")
     assert build("--passthrough") == 0
-    assert Path("out/_passthrough.yaml").read_text() == MARK + Path("jobs/claim.yaml").read_text()
+    text = Path("jobs/claim.yaml").read_text()
+    assert Path("out/_passthrough.yaml").read_text() == f"{PASSED_MARK}# Source: ../jobs/claim.yaml\n{text}"
+    assert run("build", "jobs", "-o", "out", "--passthrough", "--check").code == 0
+    assert build() == 0
+    assert not Path("out/_passthrough.yaml").exists()
+
+
+def test_only_kubernetes_objects_go_to_a_folder_each_below_its_source() -> None:
+    annotation = "{annotations: {config.kubernetes.io/local-config: 'true'}}"
+    local = f"apiVersion: fn.example.com/v1\nkind: Prefix\nmetadata: {annotation}\n"
+    write("jobs/values.yaml", "replicas: 3\n---\nkind: Values\n---\n" + local)
+    write("jobs/kustomization.yaml", "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n")
+    done = run("build", "jobs", "-o", "out", "--passthrough")
+    assert (done.code, Path("out/_passthrough.yaml").exists()) == (0, False)
+    assert "omitted 4 documents that are not Kubernetes objects\n" in done.err
+    write("jobs/one.yaml", "apiVersion: v1\nkind: Secret\n---\napiVersion: v1\nkind: ConfigMap\n")
+    write("jobs/two.yaml", "apiVersion: v1\nkind: List\nitems: [{apiVersion: v1, kind: Service}]\n")
+    assert build("--passthrough") == 0
+    assert Path("out/_passthrough.yaml").read_text() == (
+        f"{PASSED_MARK}# Source: ../jobs/one.yaml\napiVersion: v1\nkind: Secret\n"
+        "---\n# Source: ../jobs/one.yaml\napiVersion: v1\nkind: ConfigMap\n"
+        "---\n# Source: ../jobs/two.yaml\napiVersion: v1\nkind: Service\n"
+    )
+
+
+def test_an_output_with_the_marker_of_an_earlier_version_is_replaced() -> None:
+    write("jobs/claim.yaml", "kind: PersistentVolumeClaim\napiVersion: v1\n")
+    assert build("--passthrough") == 0
+    write("out/_passthrough.yaml", MARK + "kind: Service\n")
+    assert build("--passthrough") == 0
+    assert Path("out/_passthrough.yaml").read_text().startswith(PASSED_MARK)
 
 
 def test_a_file_where_the_folder_should_be_is_a_diagnostic() -> None:

@@ -113,11 +113,11 @@ job.yaml:4:55: error[wrong-type]: numNodes must be an integer, not the string "4
 """,
     ),
     "what does not print": (
-        f'spec: {{{RUNTIME}, trainer: {{image: a\u202eb\xa0, numNodes: "4"}}}}\n',
+        f'spec: {{{RUNTIME}, trainer: {{args: [a\u202eb\xa0], numNodes: "4"}}}}\n',
         """\
-job.yaml:4:68: error[wrong-type]: numNodes must be an integer, not the string "4"
-  4 | spec: {runtimeRef: {name: plain}, trainer: {image: a\\u202eb\\xa0, numNodes: "4"}}
-    |                                                                            ^^^
+job.yaml:4:69: error[wrong-type]: numNodes must be an integer, not the string "4"
+  4 | spec: {runtimeRef: {name: plain}, trainer: {args: [a\\u202eb\\xa0], numNodes: "4"}}
+    |                                                                             ^^^
   help: remove the quotes: 4
 """,
     ),

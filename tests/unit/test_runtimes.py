@@ -15,9 +15,11 @@ from running import run
 from syrupy.assertion import SnapshotAssertion
 
 import trainc
+from trainc.origins import FORMER, UPSTREAM, origin
 
 BUILT_IN = sorted((Path(__file__).parents[2] / "runtimes").iterdir())
 MPI = [path for path in BUILT_IN if "mpi:" in path.read_text()]
+OURS = [path for path in BUILT_IN if path.stem not in UPSTREAM]
 SMALLEST = """
 apiVersion: trainer.kubeflow.org/v1alpha1
 kind: TrainJob
@@ -45,6 +47,20 @@ def test_the_cluster_would_take_it_and_a_trainjob_compiles(path: Path, tmp_path:
     compilation = trainc.compile([str(tmp_path)])
     assert [d.id for d in compilation.diagnostics if d.severity != "note"] == []
     assert compilation.objects[0]["kind"] == "JobSet"
+    assert compilation.built_in is not None
+    assert compilation.built_in.message.startswith(f"built-in runtime: {path.stem} ({origin(path.stem)}")
+
+
+def test_the_runtimes_of_trainer_are_those_with_recorded_cases() -> None:
+    recorded = (Path(__file__).parents[1] / "conformance" / "data" / "trainer-2.3" / "stock").glob("*.yaml")
+    assert {yaml.safe_load(case.read_text())["spec"]["runtimeRef"]["name"] for case in recorded} == UPSTREAM
+    assert {path.stem for path in BUILT_IN} >= UPSTREAM
+
+
+@pytest.mark.parametrize("name", FORMER)
+def test_a_former_runtime_has_a_successor(name: str) -> None:
+    assert FORMER[name].successor in {path.stem for path in BUILT_IN}
+    assert name not in {path.stem for path in BUILT_IN}
 
 
 @pytest.mark.parametrize("path", BUILT_IN, ids=by_name)
@@ -52,7 +68,7 @@ def test_it_begins_with_its_story(path: Path) -> None:
     assert path.read_text().startswith("# ")
 
 
-@pytest.mark.parametrize("path", BUILT_IN, ids=by_name)
+@pytest.mark.parametrize("path", OURS, ids=by_name)
 def test_images_are_pinned_and_the_trainer_has_requests(path: Path) -> None:
     containers = [
         c for pod in pods(path).values() for key in ("containers", "initContainers") for c in pod.get(key, [])
@@ -69,7 +85,7 @@ def test_of_mpi_the_launcher_decides_and_the_nodes_run_an_sshd(path: Path) -> No
     assert pods(path)["node"]["containers"][0]["command"][0] == "/usr/sbin/sshd"
 
 
-@pytest.mark.parametrize("path", MPI, ids=by_name)
+@pytest.mark.parametrize("path", [path for path in MPI if path in OURS], ids=by_name)
 def test_of_mpi_the_launcher_waits_for_the_sshd_of_every_other_node(path: Path, tmp_path: Path) -> None:
     hostfile = tmp_path / "hostfile"
     slots = " slots=2" if "mpiImplementation" not in path.read_text() else ":2"

@@ -80,7 +80,9 @@ def places(*args: str) -> list[str]:
         pytest.param([".hidden/job.yaml"], ["0"], id="hidden, but asked for"),
         pytest.param(["playbook.yaml"], ["0"], id="none of ours"),
         pytest.param(["chart/values.yaml"], ["chart/values.yaml unreadable", "1"], id="not there"),
-        pytest.param(["chart/templates/job.yaml"], ["chart/templates/job.yaml yaml", "1"], id="no manifest"),
+        pytest.param(
+            ["chart/templates/job.yaml"], ["chart/templates/job.yaml template-not-rendered", "1"], id="a template"
+        ),
         pytest.param(["./jobs/../jobs/wrong.yaml"], ["jobs/wrong.yaml wrong-type", "1"], id="another spelling"),
         pytest.param(["platform/team.yaml"], [*ALL, "1"], id="a runtime"),
         pytest.param(["platform"], [*ALL, "1"], id="a folder with a runtime"),

@@ -32,6 +32,7 @@ CASES = sorted(path.parent.name for path in GOLDEN.glob("*/expected.yaml"))
 JOB = "spec.replicatedJobs[0].template.spec"
 POD = f"{JOB}.template.spec"
 NODE = f"{POD}.containers[0]"
+SHM = 'runtime "torch-distributed-shm"'
 TORCH = "the torch framework"
 DEFAULT = "a default of JobSet"
 
@@ -89,8 +90,8 @@ def where(place: Place | Location) -> str:
             'patch "security.acme.example.com/identity"',
             "override",
         ),
-        ("node-pool-patches", f"{NODE}.name", "torch-distributed.yaml:32", 'runtime "torch-distributed"', "override"),
-        ("node-pool-patches", f"{NODE}.image", "torch-distributed.yaml:33", 'runtime "torch-distributed"', "override"),
+        ("node-pool-patches", f"{NODE}.name", "torch-distributed-shm.yaml:32", SHM, "override"),
+        ("node-pool-patches", f"{NODE}.image", "torch-distributed-shm.yaml:33", SHM, "override"),
         (
             "fetch-then-train",
             "spec.replicatedJobs[2].template.spec.parallelism",
@@ -138,8 +139,8 @@ def where(place: Place | Location) -> str:
             "framework",
         ),
         ("llm-finetune-4x8", f"{NODE}.env[5].value", "input.yaml:5", f"{TORCH}, from metadata.name", "framework"),
-        ("llm-finetune-4x8", f"{NODE}.env[6].value", "torch-distributed.yaml:17", TORCH, "framework"),
-        ("llm-finetune-4x8", f"{NODE}.ports[0].containerPort", "torch-distributed.yaml:17", TORCH, "framework"),
+        ("llm-finetune-4x8", f"{NODE}.env[6].value", "torch-distributed.yaml:19", TORCH, "framework"),
+        ("llm-finetune-4x8", f"{NODE}.ports[0].containerPort", "torch-distributed.yaml:19", TORCH, "framework"),
         ("sidecar-metrics", f"{POD}.initContainers[0].env[0].name", "input.yaml:13", TORCH, "framework"),
         (
             "jax-two-nodes",
@@ -149,13 +150,13 @@ def where(place: Place | Location) -> str:
             "framework",
         ),
         # Fields that no input sets
-        ("llm-finetune-4x8", "spec.network.enableDNSHostnames", "torch-distributed.yaml:19", DEFAULT, "store"),
-        ("llm-finetune-4x8", f"{JOB}.completionMode", "torch-distributed.yaml:26", DEFAULT, "store"),
-        ("llm-finetune-4x8", f"{NODE}.ports[0].protocol", "torch-distributed.yaml:17", DEFAULT, "store"),
+        ("llm-finetune-4x8", "spec.network.enableDNSHostnames", "torch-distributed.yaml:21", DEFAULT, "store"),
+        ("llm-finetune-4x8", f"{JOB}.completionMode", "torch-distributed.yaml:28", DEFAULT, "store"),
+        ("llm-finetune-4x8", f"{NODE}.ports[0].protocol", "torch-distributed.yaml:19", DEFAULT, "store"),
         (
             "llm-finetune-4x8",
             "spec.replicatedJobs[0].replicas",
-            "torch-distributed.yaml:21",
+            "torch-distributed.yaml:23",
             'a default of runtime "torch-distributed"',
             "override",
         ),
@@ -180,7 +181,7 @@ def test_origin_of_a_field(case: str, path: str, line: str, by: str, stage: str)
             (*POD.split("."), "volumes", 0, "emptyDir", "sizeLimit"),
             [
                 ("input.yaml:42", 'patch "platform.acme.example.com/pools"', "64Gi"),
-                ("torch-distributed.yaml:46", 'runtime "torch-distributed"', "8Gi"),
+                ("torch-distributed-shm.yaml:46", 'runtime "torch-distributed-shm"', "8Gi"),
             ],
             id="a patch over the runtime",
         ),
@@ -192,7 +193,7 @@ def test_origin_of_a_field(case: str, path: str, line: str, by: str, stage: str)
                 (
                     "torch-distributed.yaml:33",
                     'runtime "torch-distributed"',
-                    "pytorch/pytorch:2.9.1-cuda12.8-cudnn9-runtime",
+                    "pytorch/pytorch:2.13.0-cuda13.0-cudnn9-runtime",
                 ),
             ],
             id="the TrainJob over the runtime",
@@ -393,7 +394,7 @@ def test_items_are_followed_by_the_merge_keys_of_a_jobset() -> None:
     [
         pytest.param("llm-finetune-4x8", "image", ["input.yaml:12"], id="the TrainJob's line"),
         pytest.param(
-            "node-pool-patches", "image", ["input.yaml:8", "torch-distributed.yaml:33"], id="the runtime's, beside"
+            "node-pool-patches", "image", ["input.yaml:8", "torch-distributed-shm.yaml:33"], id="the runtime's, beside"
         ),
         pytest.param("node-pool-patches", "securityContext", ["input.yaml:59"], id="a mapping of a patch"),
         pytest.param("sidecar-metrics", "lifecycle", ["input.yaml:70", "input.yaml:50"], id="a missing field"),

@@ -31,7 +31,7 @@ SUSPEND = "suspend the JobSet in the same change"
             (*NODE, "image"),
             "x:2",
             "spec.replicatedJobs",
-            '{path} is immutable: it cannot change from "pytorch/pytorch:2.9.1-cuda12.8-cudnn9-runtime" to "x:2"',
+            '{path} is immutable: it cannot change from "pytorch/pytorch:2.13.0-cuda13.0-cudnn9-runtime" to "x:2"',
             RECREATE,
             id="an image",
         ),

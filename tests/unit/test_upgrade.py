@@ -325,3 +325,46 @@ def test_utf_16_stays_utf_16(tmp_path: Path) -> None:
 @pytest.mark.parametrize("args", [("--write", "--check"), ("--write", "--diff"), ("-", "--write"), ("-", "x.yaml")])
 def test_usage(args: tuple[str, ...]) -> None:
     assert run("upgrade", *args).code == 2
+
+
+ANCHORED = """spec:
+  runtimeRef: {name: torch-with-initializers}
+  initializer: {dataset: {storageUri: "hf://a/b"}}
+  podTemplateOverrides:
+  - targetJobs: [{name: dataset-initializer}, {name: node}]
+    spec:
+      nodeSelector: &pool
+        pool: &a x # &a is a comment
+        zone: *a
+  - targetJobs: [{name: model-initializer}]
+    spec:
+      nodeSelector: *pool
+"""
+
+
+def test_an_override_for_two_jobs_keeps_its_anchors_once(recwarn: pytest.WarningsRecorder) -> None:
+    text = HEAD + ANCHORED
+    done = run("upgrade", "-", stdin=text.encode())
+    assert (done.code, [*recwarn]) == (0, [])
+    first, second, third = ("".join(part.split()) for part in done.out.split("- name: ")[1:])
+    assert "nodeSelector:&poolpool:&ax#&aisacommentzone:*a" in first
+    assert "nodeSelector:pool:x#&aisacommentzone:*a" in second
+    assert "nodeSelector:*pool" in third
+    assert run("build", "-", stdin=done.out.encode()).out == run("build", "-", stdin=text.encode()).out
+
+
+def test_an_anchor_that_the_user_defines_twice_causes_no_warning(recwarn: pytest.WarningsRecorder) -> None:
+    spec = "spec:\n  runtimeRef: &r {name: plain}\n  trainer: {env: [&r {name: A}, *r]}\n  labels: {c: d}\n"
+    done = run("upgrade", "-", "--check", stdin=(HEAD + spec).encode())
+    assert (done.code, [*recwarn]) == (1, [])
+    done = run("upgrade", "-", "--check", stdin=(HEAD + spec.replace(", *r", "")).encode())
+    assert (done.code, [*recwarn]) == (3, [])
+
+
+def test_a_warning_that_the_old_document_has_too_is_no_reason() -> None:
+    trainer = "  trainer: {numNodes: 2, numProcPerNode: gpu, image: 'team/train:latest'}\n"
+    text = (HEAD + "spec:\n  runtimeRef: {name: torch-distributed}\n  labels: {a: b}\n" + trainer).encode()
+    assert "warning[image-version]" in run("validate", "-", stdin=text).out
+    done = run("upgrade", "-", stdin=text)
+    assert (done.code, "latest:" in done.err) == (1, False)
+    assert "cannot be upgraded: Trainer v2.3 has no equivalent for one of its fields\n" in done.err

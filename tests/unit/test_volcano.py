@@ -28,9 +28,11 @@ def in_a_gang(folder: Path, policy: dict[str, Any], annotations: dict[str, str])
 @pytest.mark.parametrize(
     ("policy", "annotations", "more"),
     [
-        pytest.param({}, {}, {}, id="the default queue"),
+        pytest.param({}, {}, {"queue": "default"}, id="the default queue"),
         pytest.param({}, {QUEUE: "research"}, {"queue": "research"}, id="a queue"),
-        pytest.param({"networkTopology": NEAR}, {}, {"networkTopology": NEAR}, id="nodes near one another"),
+        pytest.param(
+            {"networkTopology": NEAR}, {}, {"queue": "default", "networkTopology": NEAR}, id="nodes near one another"
+        ),
     ],
 )
 def test_the_pod_group(
@@ -48,3 +50,41 @@ def test_every_pod_names_its_group(tmp_path: Path) -> None:
 
 def test_a_queue_without_a_name_is_refused(tmp_path: Path) -> None:
     assert [d.id for d in in_a_gang(tmp_path, {}, {QUEUE: ""}).diagnostics] == ["volcano-queue"]
+
+
+@pytest.mark.parametrize(
+    ("policy", "annotations", "field", "message"),
+    [
+        pytest.param(
+            {"networkTopology": {"highestTierAllowed": -1}},
+            {},
+            "spec.networkTopology.highestTierAllowed",
+            "the PodGroup's highestTierAllowed must be at least 0, not -1",
+            id="a negative tier",
+        ),
+        pytest.param(
+            {},
+            {QUEUE: "My_Queue"},
+            "spec.queue",
+            'the PodGroup\'s queue is "My_Queue", which contains uppercase letters and "_"',
+            id="a queue that is no name",
+        ),
+        pytest.param(
+            {},
+            {QUEUE: "a" * 254},
+            "spec.queue",
+            "the PodGroup's queue has 254 characters, but must have at most 253",
+            id="a long queue",
+        ),
+    ],
+)
+def test_its_crd_refuses_the_pod_group(
+    tmp_path: Path, policy: dict[str, Any], annotations: dict[str, str], field: str, message: str
+) -> None:
+    (found,) = in_a_gang(tmp_path, policy, annotations).diagnostics
+    assert (found.stage, found.object.kind, found.field, found.message) == ("build", "PodGroup", field, message)
+
+
+@pytest.mark.parametrize("tier", [0, 7])
+def test_its_crd_accepts_the_pod_group(tmp_path: Path, tier: int) -> None:
+    assert not in_a_gang(tmp_path, {"networkTopology": {"highestTierAllowed": tier}}, {QUEUE: "a" * 253}).failed

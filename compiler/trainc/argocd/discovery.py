@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any, Final
 from trainc.argocd.files import below
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+
+    from trainc.exclude import Patterns
 
 WORD: Final = "TrainJob"
 UTF_8: Final = WORD.encode()
@@ -30,40 +32,41 @@ OF_OTHER_TOOLS: Final = ("Chart.yaml", "kustomization.yaml", "kustomization.yml"
 """Files that mark a folder of Helm or kustomize. Argo CD queries its plugins before it looks for these itself."""
 
 
-def find(root: str, *, named: bool) -> str | None:
+def find(root: str, *, named: bool, exclude: Sequence[Patterns] = ()) -> str | None:
     """Return the first file with a TrainJob.
 
     Args:
         root: the folder outside of which nothing is read, with all links resolved.
         named: whether the Application names a plugin. If not, folders that Argo CD renders itself are skipped.
+        exclude: the patterns of files that `generate` does not read.
     """
     if not named and any(map(os.path.lexists, OF_OTHER_TOOLS)):
         return None
     as_yaml = 0
-    for path, data in _mentions(root):
+    for path, data in _mentions(root, exclude):
         as_yaml += len(data)
         if as_yaml > READ_AS_YAML or _declares_a_job(path, data):
             return path
     return None
 
 
-def names(root: str) -> list[str]:
+def names(root: str, exclude: Sequence[Patterns] = ()) -> list[str]:
     """Return the sorted names of the TrainJobs in the files that are parsed as YAML."""
     from trainc.kubernetes.documents import read_stream
 
     found: set[str] = set()
     left = READ_AS_YAML
-    for path, data in _mentions(root):
+    for path, data in _mentions(root, exclude):
         if len(data) <= left:
             left -= len(data)
             found.update(name for read in read_stream(data)[0] for name in _jobs(path, read.value))
     return sorted(found - {""})
 
 
-def _mentions(root: str) -> Iterator[tuple[str, bytes]]:
+def _mentions(root: str, exclude: Sequence[Patterns]) -> Iterator[tuple[str, bytes]]:
     """Yield the files that contain the word, with their bytes, within the limits of the search."""
     left = MOST_BYTES
-    for path in islice(below(os.curdir, root), MOST_FILES):
+    for path in islice(below(os.curdir, root, exclude=exclude), MOST_FILES):
         size, data = _mentioning(path, left)
         if data is not None:
             yield path, data

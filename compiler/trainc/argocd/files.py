@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.confine import within
 from trainc.declarations import Declaration
-from trainc.inputs import DEEPEST, SUFFIXES
+from trainc.inputs import DEEPEST, is_manifest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from trainc.diagnostics import Diagnostic
+    from trainc.exclude import Excluded, Patterns
 
 APPLICATION_TOO_LARGE: Final = Declaration("application-too-large", ("read",), "Argo CD Application too large")
 
@@ -29,18 +30,22 @@ MOST_BYTES: Final = 10 << 20
 MOST_FILES: Final = 10_000
 
 
-def below(path: str, root: str) -> Iterator[str]:
+def below(path: str, root: str, *, exclude: Sequence[Patterns] = ()) -> Iterator[str]:
     """Yield the files below a folder in a fixed order; none if the resolved folder is outside the root."""
-    real = os.path.realpath(path)
+    real, excluded = os.path.realpath(path), None
+    if exclude:
+        from trainc.exclude import Excluded
+
+        excluded = Excluded(exclude)
     if within(real, root):
-        yield from _files(path, real, root, {real}, 1)
+        yield from _files(path, real, root, {real}, 1, excluded)
 
 
-def too_many(paths: Iterable[str], root: str) -> Diagnostic | None:
+def too_many(paths: Iterable[str], root: str, *, exclude: Sequence[Patterns] = ()) -> Diagnostic | None:
     """Return the diagnostic of an application that exceeds a limit; a file below two of the paths counts twice."""
     files, size, most, largest = 0, 0, 0, ""
     for path in paths:
-        for file in _given(path, root):
+        for file in _given(path, root, exclude):
             files += 1
             if files > MOST_FILES:
                 return _fault(f"has more than {MOST_FILES:,} files")
@@ -57,12 +62,12 @@ def too_many(paths: Iterable[str], root: str) -> Diagnostic | None:
     return _fault(message, largest if most > size // 2 else None)
 
 
-def _given(path: str, root: str) -> Iterator[str]:
+def _given(path: str, root: str, exclude: Sequence[Patterns]) -> Iterator[str]:
     if os.path.isfile(path):
         if within(os.path.realpath(path), root):
             yield path
     else:
-        yield from below(path, root)
+        yield from below(path, root, exclude=exclude)
 
 
 def _fault(message: str, file: str | None = None) -> Diagnostic:
@@ -72,12 +77,12 @@ def _fault(message: str, file: str | None = None) -> Diagnostic:
     return Diagnostic.of(
         APPLICATION_TOO_LARGE,
         f"the Application {message}",
-        "split it into several Applications, or move files that are not manifests elsewhere or to a hidden folder",
+        "split it into several Applications, or exclude files that are not manifests in trainc.yaml",
         place=None if file is None else Location(file=file),
     )
 
 
-def _files(folder: str, real: str, root: str, seen: set[str], depth: int) -> Iterator[str]:
+def _files(folder: str, real: str, root: str, seen: set[str], depth: int, excluded: Excluded | None) -> Iterator[str]:
     """Yield the files below a folder; `real` is its resolved path."""
     try:
         with os.scandir(folder) as scanned:
@@ -93,11 +98,13 @@ def _files(folder: str, real: str, root: str, seen: set[str], depth: int) -> Ite
         if below in seen or (link and not within(below, root)):
             continue
         type = _type_of(entry)
+        if excluded is not None and excluded.matches(prefix + entry.name, is_folder=link or type == "folder"):
+            continue
         if type == "folder":
             if depth < DEEPEST:
                 seen.add(below)
-                yield from _files(prefix + entry.name, below, root, seen, depth + 1)
-        elif type == "file" and entry.name.endswith(SUFFIXES):
+                yield from _files(prefix + entry.name, below, root, seen, depth + 1, excluded)
+        elif type == "file" and is_manifest(entry.name):
             seen.add(below)
             yield prefix + entry.name
 

@@ -16,10 +16,12 @@ from trainc.argocd.environment import CHECKED, is_older
 from trainc.argocd.files import too_many
 from trainc.argocd.parameters import wanted
 from trainc.compilation import NO_TRAINJOB, Compilation, compile, duplicates
+from trainc.declarations import Declaration
 from trainc.delivery import Delivery
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place
 from trainc.emit import yaml
 from trainc.frontends import NOT_AN_OBJECT
+from trainc.kustomizations import KUSTOMIZE_BASE, KUSTOMIZE_PATCH, PATCHES
 from trainc.library import OptionNames
 from trainc.records import NamedTuple
 
@@ -28,12 +30,16 @@ if TYPE_CHECKING:
 
     from trainc.argocd.environment import Environment
 
-OF_KUSTOMIZE: Final = ("kustomization.yaml", "kustomization.yml")
-"""Files of kustomize: they are not objects, and the plugin does not evaluate them."""
+KUSTOMIZE_NOT_RUN: Final = Declaration(
+    "kustomize-not-run", ("read",), "Patches of kustomize in an Argo CD Application", own=True
+)
+
 OPTION_NAMES: Final = OptionNames(
     "the parameter runtimes: {}", "the parameter name-suffix-hash", "the parameter field-validation: warn"
 )
 """The names of an Application's parameters in diagnostics, instead of the option names."""
+NOT_CHANGED: Final = (KUSTOMIZE_BASE.id, KUSTOMIZE_PATCH.id)
+"""Notes that the error for patches replaces: their help is for a command line."""
 
 
 class Answer(NamedTuple):
@@ -56,9 +62,10 @@ def generate(environment: Environment) -> Answer:
     requested, faults = wanted(environment)
     if faults:
         return Answer(Compilation(diagnostics=faults), notes=notes)
-    if (too_large := too_many((os.curdir, *requested.runtimes), environment.root)) is not None:
-        return Answer(Compilation(diagnostics=(too_large,)), notes=notes)
     found = settings.of((os.curdir,), root=environment.root)
+    paths = (os.curdir, *requested.runtimes)
+    if (too_large := too_many(paths, environment.root, exclude=found.exclude)) is not None:
+        return Answer(Compilation(diagnostics=(too_large,)), notes=notes)
     result = compile(
         (os.curdir,),
         runtimes=requested.runtimes,
@@ -71,13 +78,17 @@ def generate(environment: Environment) -> Answer:
         ),
         delivery=Delivery(requested.name_suffix_hash, requested.argocd_replace, requested.suspend),
         root=environment.root,
+        others="require",
     )
-    others = tuple(other for other in result.others if os.path.basename(other.file) not in OF_KUSTOMIZE)
+    others = result.others
+    if patches := list(_patches(result)):
+        kept = tuple(each for each in result.diagnostics if each.id not in NOT_CHANGED)
+        result = result._replace(diagnostics=kept).saying(patches)
     result = result.saying(diagnostic for document in others for diagnostic in _no_object(document))
     result = result.saying(duplicates(result, others))
     if not (result.jobs or result.failed):
         result = result.saying([_nothing(result)])
-    if len(others) < len(result.others):
+    if result.kustomizations is not None:
         notes = (*notes, "kustomization.yaml is left out: the plugin does not run kustomize")
     return Answer(result, others, notes)
 
@@ -86,6 +97,20 @@ def _notes(environment: Environment) -> Iterator[str]:
     if is_older(environment.kubernetes):
         rules = ".".join(map(str, CHECKED))
         yield f"the cluster runs Kubernetes {environment.kubernetes}, but trainc checks the rules of {rules}"
+
+
+def _patches(result: Compilation) -> Iterator[Diagnostic]:
+    """Report the kustomizations with patches: Argo CD would apply the objects without them."""
+    for each in result.kustomizations.found if result.kustomizations is not None else ():
+        if field := each.change(PATCHES):
+            yield Diagnostic.of(
+                KUSTOMIZE_NOT_RUN,
+                f"the plugin does not run kustomize: the objects would be applied without the {field} of "
+                f"{each.document.file}",
+                "run `trainc krm` as a transformer of the kustomization instead of the plugin, or use the output of "
+                "`kustomize build`",
+                place=Place(each.document, (field,), key=True),
+            )
 
 
 def _no_object(document: Document) -> Iterator[Diagnostic]:

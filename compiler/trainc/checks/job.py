@@ -1,7 +1,7 @@
-"""The API server's validation of the Jobs that JobSet creates, and of their first pods.
+"""The API server's validation of the Jobs and volume claims that JobSet creates, and of the Jobs' first pods.
 
 Reads    a JobSet as it is stored.
-Returns  violations, each of a Job or a Pod, whose paths lead into the JobSet.
+Returns  violations, each of a Job, a Pod or a PersistentVolumeClaim, whose paths lead into the JobSet.
 Source   JobSet v0.12.0: how it creates the Jobs of a replicated job. `kubernetes.validation` has the API server's
          rules. If a Pod is rejected but its Job is not, the cluster reports no error to the user: the Job stays
          without pods (difference pod-errors).
@@ -45,11 +45,13 @@ COORDINATOR: Final = "jobset.sigs.k8s.io/coordinator"
 EXCLUSIVE: Final = "alpha.jobset.sigs.k8s.io/exclusive-topology"
 BY_NODE_SELECTOR: Final = "alpha.jobset.sigs.k8s.io/node-selector"
 NAMESPACED_JOB: Final = "alpha.jobset.sigs.k8s.io/namespaced-job"
-"""With both annotations above, a Job runs on the nodes whose value of this label is the Job's name."""
+"""With both annotations above, a Job runs on the nodes whose value of this label is its namespace and name."""
+SELECTED: Final = ("spec", "template", "spec", "nodeSelector", NAMESPACED_JOB)
+VOLUMES: Final = ("spec", "template", "spec", "volumes")
 
 
 class JobFault(NamedTuple):
-    """One violation in a Job or one of its Pods."""
+    """One violation in a Job, one of its Pods or a PersistentVolumeClaim."""
 
     object: ObjectId
     violation: Violation
@@ -67,19 +69,24 @@ class JobFault(NamedTuple):
 
 
 def faults(jobset: Tree) -> Iterator[JobFault]:
-    """Yield the violations of the first Job of each replicated job; its other Jobs are the same."""
-    for index, replicated in enumerate(jobset["spec"].get("replicatedJobs") or ()):
-        if replicated.get("replicas") == 0:
+    """Yield the violations of the Jobs and their first pods, then those of the volume claims."""
+    spec = jobset["spec"]
+    replicated_jobs = spec.get("replicatedJobs") or ()
+    odd_labels = any(
+        job.get("replicas", 1) < 0 or "-" in (job["name"][:1], job["name"][-1:]) for job in replicated_jobs
+    )
+    for index, replicated in enumerate(replicated_jobs):
+        if replicated.get("replicas", 1) < 1:
             continue
-        job = made(jobset, replicated)
-        found = validation.of_job(job, claims=claims(jobset, job["spec"]["template"]["spec"]))
-        if not found and replicated.get("replicas", 1) > 1 and _named_in_labels(job):
-            # The label is valid for the first Job, and so invalid for all others.
-            job = made(jobset, replicated, 1)
-            found = validation.of_job(job, claims=claims(jobset, job["spec"]["template"]["spec"]))
         base: Path = ("spec", "replicatedJobs", index, "template")
+        job, found = _checked(jobset, replicated)
         for violation in found:
-            yield JobFault(ObjectId.of(job), violation, base)
+            yield _placed(jobset, JobFault(ObjectId.of(job), violation, base))
+        if odd_labels:
+            from trainc.checks import joblabels
+
+            for violation in joblabels.violations(jobset, index):
+                yield JobFault(first(jobset, replicated), violation, ())
         if found or _runs_nothing(job):
             continue
         pod = job["spec"]["template"]
@@ -87,6 +94,59 @@ def faults(jobset: Tree) -> Iterator[JobFault]:
             yield JobFault(
                 ObjectId.of(job)._replace(apiVersion="v1", kind="Pod"), violation, (*base, "spec", "template")
             )
+    if spec.get("volumeClaimPolicies"):
+        from trainc.checks import volumeclaims
+
+        for claim, violation, path in volumeclaims.violations(jobset):
+            yield JobFault(claim, violation, path)
+
+
+def _checked(jobset: Tree, replicated: Tree) -> tuple[Tree, list[Violation]]:
+    """Return the first Job of a replicated job that has violations, and these; else the first Job."""
+    first_job = made(jobset, replicated)
+    found = _violations(jobset, first_job)
+    if not found and replicated.get("replicas", 1) > 1:
+        for replica in _other_names(first_job, replicated["replicas"]):
+            job = made(jobset, replicated, replica)
+            if found := _violations(jobset, job):
+                return job, found
+    return first_job, found
+
+
+def _violations(jobset: Tree, job: Tree) -> list[Violation]:
+    return validation.of_job(job, claims=claims(jobset, job["spec"]["template"]["spec"]))
+
+
+def _other_names(job: Tree, replicas: int) -> Iterator[int]:
+    """Yield replicas whose Jobs may have violations that the first one lacks: the Jobs differ only in their names."""
+    if _named_in_labels(job):
+        yield 1  # the label is valid for the first Job, and so invalid for all others
+    if NAMESPACED_JOB in get(job, ("spec", "template", "spec", "nodeSelector"), {}):
+        digits = 1
+        while (replica := 10**digits) < replicas:
+            yield replica  # the first one with a longer name
+            digits += 1
+
+
+def _placed(jobset: Tree, fault: JobFault) -> JobFault:
+    """Return a fault of a field that JobSet adds to a Job at the JobSet field that it comes from."""
+    violation = fault.violation
+    if violation.path == SELECTED:
+        level: Path = ("metadata", "annotations")
+        if EXCLUSIVE not in get(jobset, level, {}) or BY_NODE_SELECTOR not in get(jobset, level, {}):
+            level = (*fault.base, *level)
+        help = "shorten the name of the TrainJob, its namespace or the replicated job"
+        return JobFault(fault.object, violation._replace(path=(*level, BY_NODE_SELECTOR), help=help), ())
+    if violation.path[:4] != VOLUMES or len(violation.path) < 5:
+        return fault
+    pod = get(jobset, (*fault.base, *VOLUMES[:-1]), {})
+    added = int(violation.path[4]) - len(pod.get("volumes") or ())
+    if added < 0:
+        return fault
+    _, there = list(_claimed(jobset, pod))[added]
+    _, _, reason = violation.message.partition(": ")
+    message = f"the pods' volume is named after its claim template, and is not a valid DNS label: {reason}"
+    return JobFault(fault.object, violation._replace(path=there, message=message), ())
 
 
 def first(jobset: Tree, replicated: Tree) -> ObjectId:
@@ -105,12 +165,26 @@ def made(jobset: Tree, replicated: Tree, replica: int = 0) -> Tree:
     pod = dict(pod_template.get("spec") or {})
     if get(jobset, ("spec", "network", "enableDNSHostnames"), True):
         pod.pop("subdomain", None)  # JobSet sets its own
-    annotations = (get(jobset, ("metadata", "annotations"), {})) | (get(template, ("metadata", "annotations"), {}))
-    if EXCLUSIVE in annotations and BY_NODE_SELECTOR in annotations:
-        pod["nodeSelector"] = (pod.get("nodeSelector") or {}) | {NAMESPACED_JOB: f"{namespace or ''}_{name}"}
+    if placed_by_selector(jobset, template):
+        # An unknown namespace is left out: the shorter value is valid if the whole one is.
+        pod["nodeSelector"] = (pod.get("nodeSelector") or {}) | {
+            NAMESPACED_JOB: f"{namespace}_{name}" if namespace else name
+        }
     pod_metadata = _kept(jobset, pod_template.get("metadata") or {})
     spec = template["spec"] | {"template": ({"metadata": pod_metadata} if pod_metadata else {}) | {"spec": pod}}
     return {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": spec}
+
+
+def placed_by_selector(jobset: Tree, template: Tree) -> bool:
+    """Return whether JobSet places a Job exclusively by a node selector.
+
+    A Job has the annotations of its template. The JobSet's annotation about the selector is copied to it only with the
+    JobSet's own exclusive topology.
+    """
+    of_jobset, of_job = (get(owner, ("metadata", "annotations"), {}) for owner in (jobset, template))
+    if EXCLUSIVE in of_jobset:
+        return BY_NODE_SELECTOR in of_jobset or BY_NODE_SELECTOR in of_job
+    return EXCLUSIVE in of_job and BY_NODE_SELECTOR in of_job
 
 
 def _kept(jobset: Tree, metadata: Tree) -> Tree:
@@ -124,17 +198,23 @@ def _kept(jobset: Tree, metadata: Tree) -> Tree:
 
 
 def claims(jobset: Tree, pod: Tree) -> list[Tree]:
-    """Return the volumes that JobSet adds to a pod for claim templates that a container mounts."""
-    templates = [
-        get(template, ("metadata", "name"), "")
-        for policy in jobset["spec"].get("volumeClaimPolicies") or ()
-        for template in policy.get("templates") or ()
-    ]
+    """Return the volumes that JobSet appends to a pod's own: one per claim template that a container mounts."""
     return [
         {"name": name, "persistentVolumeClaim": {"claimName": f"{name}-{jobset['metadata']['name']}"}}
-        for name in templates
-        if name in _mounted(pod)
+        for name, _ in _claimed(jobset, pod)
     ]
+
+
+def _claimed(jobset: Tree, pod: Tree) -> Iterator[tuple[str, Path]]:
+    """Yield the name of each claim template that a container mounts, and the path of the name in the JobSet."""
+    policies = jobset["spec"].get("volumeClaimPolicies")
+    if not policies:
+        return
+    mounted = _mounted(pod)
+    for p, policy in enumerate(policies):
+        for t, template in enumerate(policy.get("templates") or ()):
+            if (name := get(template, ("metadata", "name"), "")) in mounted:
+                yield name, ("spec", "volumeClaimPolicies", p, "templates", t, "metadata", "name")
 
 
 def _mounted(pod: Tree) -> set[str]:

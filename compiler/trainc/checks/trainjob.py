@@ -123,7 +123,7 @@ def _such_as(plan: Plan, step: str) -> str:
 )
 def lost_fields(plan: Plan) -> Iterator[Finding]:
     """The controller writes spec.trainer only into jobs with the ancestor label `trainer`."""
-    if plan.trainer is not None:
+    if plan.trainer is not None or not plan.jobs:
         return
     lost = [key for key in plan.job.trainer if key in OF_CONTAINER or plan.runtime.framework not in BY_NAME]
     if lost:

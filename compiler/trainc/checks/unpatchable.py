@@ -42,9 +42,9 @@ def hint(job: Tree, path: Path, release: str) -> str:
 
 
 @cache
-def known(path: tuple[str, ...], release: str) -> frozenset[str]:
-    """Return the fields of a runtime's spec at a path. The path passes through list items."""
-    with open(data_path("schemas", release, "TrainingRuntime.json"), encoding="utf-8") as file:
+def known(path: tuple[str, ...], release: str, *, kind: str = "TrainingRuntime") -> frozenset[str]:
+    """Return the fields of the kind's spec at a path. The path passes through list items."""
+    with open(data_path("schemas", release, f"{kind}.json"), encoding="utf-8") as file:
         root = json.load(file)
     schema = root
     for step in ("spec", *path):

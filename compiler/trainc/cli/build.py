@@ -30,6 +30,11 @@ Examples:
 """
 
 
+MANIFEST_FORMATS = ("yaml", "json")
+"""The formats of manifests. kubectl selects them with -o, which is the output folder here."""
+KUSTOMIZE = "kustomize.config.k8s.io/"
+LOCAL = "config.kubernetes.io/local-config"
+"""The annotation of a document that only tools read, such as the configuration of a KRM function."""
 MOST_KEPT = 20
 """The maximum number of kept outputs that are named."""
 
@@ -52,6 +57,10 @@ def build(  # noqa: PLR0913, PLR0917 (one argument per option)
     """Compile the TrainJobs in PATH (files, folders or -; default: the current folder)."""
     if check and output == "-":
         raise options.misuse("--check requires -o DIR.")
+    if output in MANIFEST_FORMATS:
+        raise options.misuse(
+            f"-o is the output folder: use --format {output}, or -o ./{output} for a folder of that name."
+        )
     if form == "json" and output != "-":
         raise options.misuse("--format json cannot be combined with -o DIR: files in a folder are YAML.")
     folder = None if output == "-" else output
@@ -72,7 +81,9 @@ def build(  # noqa: PLR0913, PLR0917 (one argument per option)
         skip=written,
         settings=settings,
         delivery=delivery,
+        others="require" if passthrough else "skip",
     )
+    options.report_skipped(result.skipped, verbose=settings.verbose)
     result = result.saying(duplicates(result, result.others if passthrough else ()))
     report = partial(_report, reports)
     if result.failed:
@@ -101,12 +112,16 @@ command = Command(
             metavar="DIR|-",
             complete=options.folder_names,
         ),
-        Option(("--format",), "Output format; json is a list.", name="form", choices=("yaml", "json"), default="yaml"),
-        Option(("--only",), "Compile only TrainJobs with this name.", metavar="NAME"),
+        Option(("--format",), "Output format; json is a list.", name="form", choices=MANIFEST_FORMATS, default="yaml"),
+        Option(("--only",), "Compile only TrainJobs with this name.", metavar="NAME", complete=options.job_names),
         options.NAMESPACE,
         *options.SETTINGS,
         *options.DELIVERY,
-        Option(("--passthrough",), "Also write documents of other kinds, unchanged, after the objects.", is_flag=True),
+        Option(
+            ("--passthrough",),
+            "Also write documents of other kinds, unchanged, after the objects; with -o only Kubernetes objects.",
+            is_flag=True,
+        ),
         Option(("--check",), "With -o, write nothing and exit 3 with a diff if DIR is out of date.", is_flag=True),
         options.REPORT,
     ),
@@ -121,11 +136,14 @@ def nothing(result: Compilation) -> Diagnostic:
     from trainc.diagnostics import Diagnostic
     from trainc.plural import plural
 
-    return Diagnostic.of(
-        NO_TRAINJOB,
-        f"no TrainJob in the given paths ({plural(result.files, 'file')} read)",
-        "pass the folder that contains them, or check only runtimes with `trainc validate`",
-    )
+    help = "pass the folder that contains them, or check only runtimes with `trainc validate`"
+    if result.kustomizations is not None:
+        from trainc.kustomizations import command
+
+        help = f"pass the folder that contains them, or compile a kustomization: {command(result.kustomizations)}"
+    others = options.not_compiled(result)
+    message = f"no TrainJob in the given paths ({plural(result.files, 'file')} read)"
+    return Diagnostic.of(NO_TRAINJOB, message + (f"; {others}" if others else ""), help)
 
 
 def _report(reports: tuple[tuple[str, str], ...], result: Compilation, note: str = "") -> None:
@@ -138,14 +156,17 @@ def _report(reports: tuple[tuple[str, str], ...], result: Compilation, note: str
 
         lines = [line for line in (options.summary(result), note) if line]
         options.report(text.render(result.diagnostics, summary="\n".join(lines), color=options.colored(sys.stderr)))
+    options.report_built_in(result, blank=bool(result.diagnostics or note))
 
 
 def _left_out(result: Compilation, passthrough: bool) -> str:
+    others = options.not_compiled(result)
     if passthrough or not result.others:
-        return ""
+        return others
     from trainc.plural import plural
 
-    return f"omitted {plural(len(result.others), 'document')} of other kinds (--passthrough includes them)"
+    omitted = f"omitted {plural(len(result.others), 'document')} of other kinds (--passthrough includes them)"
+    return _lines(omitted, others)
 
 
 def _manifest(result: Compilation, form: str, *, passthrough: bool) -> list[str]:
@@ -172,6 +193,36 @@ def as_read(document: Document) -> str:
     return text if text.endswith("\n") else text + "\n"
 
 
+def is_object(document: Document) -> bool:
+    """Return whether a document can be applied to a cluster: it is not a values file or a kustomization."""
+    tree = document.value
+    version, kind = tree.get("apiVersion"), tree.get("kind")
+    if not (isinstance(version, str) and isinstance(kind, str) and version and kind):
+        return False
+    from trainc.kubernetes.trees import get
+
+    local = get(tree, ("metadata", "annotations", LOCAL))
+    return not version.startswith(KUSTOMIZE) and local not in ("true", True)
+
+
+def with_source(document: Document, folder: str) -> str:
+    """Return a document's own text below a comment with its file, relative to the output folder."""
+    from trainc.listings import STDIN, relative
+    from trainc.source.printable import escape
+
+    source = relative(folder, document.file)
+    return f"# Source: {'<stdin>' if source == STDIN else escape(source)}\n{as_read(document)}"
+
+
+def _not_objects(result: Compilation, others: list[Document]) -> str:
+    count = len(result.others) - len(others)
+    if not count:
+        return ""
+    from trainc.plural import plural
+
+    return f"omitted {plural(count, 'document')} that {'is' if count == 1 else 'are'} not Kubernetes objects"
+
+
 def _to_folder(
     result: Compilation,
     paths: tuple[str, ...],
@@ -192,9 +243,10 @@ def _to_folder(
         for namespace, name, text in result.manifests()
     }
     sources = dict(zip(files, ([job.plan.job.document.file] for job in result.jobs), strict=True))
-    if passthrough and result.others:
-        files[outputs.PASSED] = "---\n".join(as_read(document) for document in result.others)
-        sources[outputs.PASSED] = [document.file for document in result.others]
+    others = [document for document in result.others if passthrough and is_object(document)]
+    if others:
+        files[outputs.PASSED] = "---\n".join(with_source(document, folder) for document in others)
+        sources[outputs.PASSED] = [document.file for document in others]
     with ExitStack() as stack:
         try:
             output = stack.enter_context(outputs.opened(folder, make=not check, notify=options.report))
@@ -215,9 +267,10 @@ def _to_folder(
         if refused := outputs.apply(output, changes):
             report(result.saying(refused))
             return WRONG_INPUT
+    omitted = _not_objects(result, others) if passthrough else _left_out(result, passthrough)
     written = [path for path in changes.write if path != LISTING]
     done = f"{folder}: {len(written)} written, {len(changes.remove)} removed, {len(files) - len(written)} unchanged"
-    report(result, _lines(_kept(folder, changes), done, _left_out(result, passthrough)))
+    report(result, _lines(_kept(folder, changes), done, omitted))
     return OK
 
 

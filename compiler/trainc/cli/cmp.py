@@ -41,9 +41,12 @@ def generate() -> int:
 @command.command(short_help="Find a TrainJob below the current folder.")
 def discover() -> int:
     """Print the path of a file that has a TrainJob, or nothing if there is none; both are a success."""
+    from trainc import settings
     from trainc.argocd import discovery, environment
 
-    found = discovery.find(environment.root(os.environ), named=environment.PARAMETERS in os.environ)
+    root = environment.root(os.environ)
+    exclude = settings.of((os.curdir,), root=root).exclude
+    found = discovery.find(root, named=environment.PARAMETERS in os.environ, exclude=exclude)
     if found is not None:
         from trainc.source.printable import escape
 
@@ -56,9 +59,11 @@ def announce() -> int:
     """Print the plugin's parameters as JSON, for Argo CD's forms."""
     import json
 
+    from trainc import settings
     from trainc.argocd import discovery, environment, parameters
 
-    jobs = discovery.names(environment.root(os.environ))
+    root = environment.root(os.environ)
+    jobs = discovery.names(root, settings.of((os.curdir,), root=root).exclude)
     options.write(json.dumps(parameters.announcement(jobs), indent=1) + "\n")
     return OK
 

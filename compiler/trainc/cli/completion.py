@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
 from trainc.cli import options
@@ -17,6 +19,24 @@ Examples:
       and in ~/.zshrc: fpath+=~/.zfunc; autoload -Uz compinit && compinit
   trainc completion fish > ~/.config/fish/completions/trainc.fish
 """
+
+
+DIRECTIVES = {"plain": 4, "file": 0, "dir": 16}
+"""Cobra's directives, which kubectl passes to the shell: no files, files, folders."""
+
+
+def kubectl() -> None:
+    """Run `kubectl_complete-trainc`, which kubectl calls for `kubectl trainc <TAB>` with the words after the plugin.
+
+    The last word is the incomplete one. The last line of the output is a directive.
+    """
+    from click.shell_completion import ShellComplete
+
+    *words, incomplete = sys.argv[1:] or [""]
+    found = ShellComplete(cli, {}, "kubectl trainc", "").get_completions(words, incomplete)
+    lines = [item.value for item in found if item.type == "plain"]
+    directive = min((DIRECTIVES[item.type] for item in found if item.type != "plain"), default=DIRECTIVES["plain"])
+    options.write("".join(f"{line}\n" for line in [*lines, f":{directive}"]))
 
 
 @click.command(short_help="Print the shell completion script.", epilog=EPILOG)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -11,6 +11,8 @@ from trainc.cli import options
 from trainc.cli.codes import DIFFERENT, OK, WRONG_INPUT
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from trainc.delivery import Delivery
     from trainc.kubernetes.violations import FieldValidation
 
@@ -23,6 +25,24 @@ Examples:
   trainc diff main..HEAD --format html > review.html
   trainc diff old.yaml new.yaml --exit-code
 """
+
+REVISIONS: Final = 200
+"""The maximum number of revisions that are offered."""
+
+
+def side_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete a file or folder or, before `--`, a git revision or the second one of a range."""
+    from click.shell_completion import CompletionItem
+
+    files = [CompletionItem(incomplete, type="file")]
+    if "--" in (ctx.params.get("sides") or ()):
+        return files
+    from trainc.review.revisions import names
+
+    dots = "..." if "..." in incomplete else ".."
+    first, range, start = incomplete.rpartition(dots)
+    found = (name for name in names(REVISIONS) if name.startswith(start))
+    return [*files, *(CompletionItem(f"{first}{range}{name}") for name in found)]
 
 
 class Separated(click.Command):
@@ -43,13 +63,18 @@ class Separated(click.Command):
 @click.command(
     cls=Separated, short_help="Show the effect of a change on the objects and in the cluster.", epilog=EPILOG
 )
-@click.argument("sides", nargs=-1, metavar="[OLD NEW | REV..REV [--] [PATH]... | REV [--] [PATH]...]")
+@click.argument(
+    "sides",
+    nargs=-1,
+    metavar="[OLD NEW | REV..REV [--] [PATH]... | REV [--] [PATH]...]",
+    shell_complete=side_names,
+)
 @options.runtimes
 @click.option(
     "--format", "form", type=click.Choice(options.REVIEWS), default="text", help="Output format; default: text."
 )
 @click.option("--exit-code", is_flag=True, help="Exit 3 if an object or a setting changes.")
-@click.option("--only", metavar="NAME", help="Compile only TrainJobs with this name.")
+@click.option("--only", metavar="NAME", shell_complete=options.job_names, help="Compile only TrainJobs with this name.")
 @options.namespace
 @click.option("--config", metavar="FILE", shell_complete=options.file_names, help="Settings file for both sides.")
 @click.option("--no-config", is_flag=True, help="Ignore every trainc.yaml.")
@@ -62,7 +87,9 @@ class Separated(click.Command):
 )
 @options.delivery
 @click.option("--passthrough", is_flag=True, help="Also compare documents of other kinds.")
-@options.follow_links
+@options.FOLLOW_LINKS.decorate
+@options.EXCLUDE.decorate
+@options.VERBOSE.decorate
 def command(  # noqa: PLR0913, PLR0917 (one argument per option)
     sides: tuple[str, ...],
     runtimes: tuple[str, ...],
@@ -77,6 +104,8 @@ def command(  # noqa: PLR0913, PLR0917 (one argument per option)
     delivery: Delivery,
     passthrough: bool,
     follow_links: bool,
+    exclude: tuple[str, ...],
+    verbose: bool,
 ) -> int:
     """Compare two files, folders or git revisions. TrainJobs are compiled first; manifests are compared unchanged.
 
@@ -104,10 +133,12 @@ def command(  # noqa: PLR0913, PLR0917 (one argument per option)
             reported,
             field_validation,
             follow_links=follow_links,
+            exclude=options.patterns(exclude),
         )
         review = compare(old, new, given)
     except (RevisionError, ValueError) as error:
         raise click.UsageError(f"{error}.") from None
+    options.report_skipped(review.skipped, verbose=verbose)
     if review.diagnostics:
         from trainc.reports import text
 

@@ -61,7 +61,7 @@ def arguments(function: options.Decorated) -> options.Decorated:
 @options.runtimes
 @click.option("--format", "form", type=click.Choice(["text", "json"]), help="Output format; default: text.")
 @click.option("--patches", is_flag=True, help="Print the changes of each stage instead, as JSON Patch (RFC 6902).")
-@click.option("--only", metavar="NAME", help="Explain only TrainJobs with this name.")
+@click.option("--only", metavar="NAME", shell_complete=options.job_names, help="Explain only TrainJobs with this name.")
 @options.namespace
 @options.settings
 @options.delivery
@@ -87,7 +87,16 @@ def command(  # noqa: PLR0913, PLR0917 (one argument per option)
         raise click.UsageError(f"--patches cannot be combined with {other}: it prints whole stages as JSON.")
     from trainc.compilation import compile
 
-    result = compile(paths, runtimes=runtimes, only=only, namespace=namespace, settings=settings, delivery=delivery)
+    result = compile(
+        paths,
+        runtimes=runtimes,
+        only=only,
+        namespace=namespace,
+        settings=settings,
+        delivery=delivery,
+        others="skip",
+    )
+    options.report_skipped(result.skipped, verbose=settings.verbose)
     if not result.failed and not result.jobs:
         from trainc.cli.build import nothing
 

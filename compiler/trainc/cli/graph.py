@@ -34,7 +34,7 @@ Examples:
     default="text",
     help="Output format; mermaid is Markdown with diagrams. Default: text, a tree for the terminal.",
 )
-@click.option("--only", metavar="NAME", help="Show only TrainJobs with this name.")
+@click.option("--only", metavar="NAME", shell_complete=options.job_names, help="Show only TrainJobs with this name.")
 @options.namespace
 @options.settings
 @options.suffix
@@ -56,6 +56,7 @@ def command(
     result = compile(
         paths or (".",), runtimes=runtimes, only=only, namespace=namespace, settings=settings, delivery=delivery
     )
+    options.report_skipped(result.skipped, verbose=settings.verbose)
     if not result.failed and not result.jobs:
         from trainc.cli.build import nothing
 
@@ -68,8 +69,9 @@ def command(
         )
     if result.failed:
         return WRONG_INPUT
-    from trainc import graph
+    from trainc import columns, graph
 
-    shown = import_module(f"trainc.graph.{form}").render([graph.of(job, result.others) for job in result.jobs])
-    options.write(shown)
+    graphs = [graph.of(job, result.others) for job in result.jobs]
+    width = {"width": columns.terminal()} if form == "text" else {}
+    options.write(import_module(f"trainc.graph.{form}").render(graphs, **width))
     return OK

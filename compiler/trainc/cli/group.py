@@ -27,6 +27,18 @@ COMMANDS: Final = (
     "completion",
 )
 """The commands in help order; each is a module of this package."""
+HABITS: Final = {
+    "apply": "build",
+    "check": "validate",
+    "compile": "build",
+    "generate": "build",
+    "lint": "validate",
+    "render": "build",
+    "template": "build",
+    "verify": "validate",
+    "vet": "validate",
+}
+"""The names that other tools, such as helm and ruff, have for some commands; they are suggested, not accepted."""
 
 
 class LazyGroup(click.Group):
@@ -51,7 +63,7 @@ class LazyGroup(click.Group):
         if args and args[0] not in COMMANDS and not ctx.resilient_parsing:
             from trainc.nearest import nearest
 
-            near = nearest(args[0], COMMANDS)
+            near = HABITS.get(args[0]) or nearest(args[0], COMMANDS)
             hint = f' Did you mean "{near}"?' if near else f" The commands are {', '.join(COMMANDS)}."
             ctx.fail(f'Unknown command "{args[0]}".{hint}')
         return super().resolve_command(ctx, args)

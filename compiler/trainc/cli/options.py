@@ -10,12 +10,13 @@ from trainc.cli.arguments import Argument, Option
 from trainc.cli.codes import OutputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     import click
     from click.shell_completion import CompletionItem
 
     from trainc.compilation import Compilation
+    from trainc.exclude import Patterns
     from trainc.kubernetes.violations import FieldValidation
     from trainc.settings import Settings
 
@@ -40,6 +41,13 @@ def folder_names(ctx: click.Context, param: click.Parameter, incomplete: str) ->
     from click.shell_completion import CompletionItem
 
     return [CompletionItem(incomplete, type="dir")]
+
+
+def job_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete the name of a TrainJob."""
+    from trainc.cli import completing
+
+    return completing.job_names(ctx, param, incomplete)
 
 
 def data_names(folder: str, suffix: str, incomplete: str) -> list[str]:
@@ -109,6 +117,14 @@ FIELD_VALIDATION: Final = Option(
     "Unknown fields: errors (strict, the default), dropped with a warning, or dropped.",
     choices=("strict", "warn", "ignore"),
 )
+EXCLUDE: Final = Option(
+    ("--exclude",),
+    "Leave out files and folders that match this .gitignore pattern; repeatable.",
+    multiple=True,
+    metavar="PATTERN",
+)
+VERBOSE: Final = Option(("-v", "--verbose"), "List the skipped files.", is_flag=True)
+READING: Final = (FOLLOW_LINKS, EXCLUDE, VERBOSE)
 SETTINGS: Final = (
     Option(("--strict",), "Turn every warning into an error.", is_flag=True),
     FIELD_VALIDATION,
@@ -119,7 +135,7 @@ SETTINGS: Final = (
         complete=file_names,
     ),
     Option(("--no-config",), "Ignore every trainc.yaml.", is_flag=True),
-    FOLLOW_LINKS,
+    *READING,
 )
 SUFFIX: Final = (
     Option(
@@ -137,7 +153,6 @@ DELIVERY: Final = (
 paths: Final = PATHS.decorate
 runtimes: Final = RUNTIMES.decorate
 namespace: Final = NAMESPACE.decorate
-follow_links: Final = FOLLOW_LINKS.decorate
 
 
 def settings(function: Decorated) -> Decorated:
@@ -172,6 +187,8 @@ def with_settings(function: Decorated) -> Decorated:
         config: str | None,
         no_config: bool,
         follow_links: bool,
+        exclude: tuple[str, ...],
+        verbose: bool,
         **others: Any,
     ) -> Any:
         from trainc.settings import of
@@ -181,6 +198,8 @@ def with_settings(function: Decorated) -> Decorated:
         # Files that are checked as a subset of a folder use that folder's settings.
         among = others.get("among")
         found = of(paths if among is None else (among,), file=config, search=not no_config, follow_links=follow_links)
+        if exclude or verbose:
+            found = found._replace(exclude=(*found.exclude, *patterns(exclude)), verbose=verbose)
         if strict:
             found = found._replace(strict="--strict")
         if field_validation is not None:
@@ -190,22 +209,61 @@ def with_settings(function: Decorated) -> Decorated:
     return _instead(with_settings, function)
 
 
-def field_validation(function: Decorated) -> Decorated:
-    """FIELD_VALIDATION as the argument `settings`, for a command that needs no other setting of trainc.yaml."""
+def reading(function: Decorated) -> Decorated:
+    """Add FIELD_VALIDATION and READING as the argument `settings`, for a command without other settings."""
 
-    def with_field_validation(
-        *, paths: tuple[str, ...], field_validation: FieldValidation | None, **others: Any
+    def with_reading(
+        *,
+        paths: tuple[str, ...],
+        field_validation: FieldValidation | None,
+        follow_links: bool,
+        exclude: tuple[str, ...],
+        verbose: bool,
+        **others: Any,
     ) -> Any:
-        return function(paths=paths, settings=validating(field_validation, paths), **others)
+        found = reading_settings(paths, field_validation, exclude, follow_links=follow_links, verbose=verbose)
+        return function(paths=paths, settings=found, **others)
 
-    return FIELD_VALIDATION.decorate(_instead(with_field_validation, function))
+    return _with_rows((FIELD_VALIDATION, *READING), _instead(with_reading, function))
 
 
-def validating(given: FieldValidation | None, paths: tuple[str, ...]) -> Settings:
-    """Return the default settings with the given field validation, or the one in the trainc.yaml of some paths."""
+def reading_settings(
+    paths: tuple[str, ...],
+    field_validation: FieldValidation | None,
+    exclude: tuple[str, ...],
+    *,
+    follow_links: bool,
+    verbose: bool,
+) -> Settings:
+    """Return the default settings with these values and, from the trainc.yaml of some paths, those that READING has.
+
+    A trainc.yaml with errors is an error: its patterns are unknown.
+    """
     from trainc.settings import DEFAULT, of
 
-    return DEFAULT._replace(field_validation=given or of(paths).field_validation)
+    found = of(paths, follow_links=follow_links)
+    return DEFAULT._replace(
+        field_validation=field_validation or found.field_validation,
+        exclude=(*found.exclude, *patterns(exclude)),
+        diagnostics=tuple(diagnostic for diagnostic in found.diagnostics if diagnostic.severity == "error"),
+        follow_links=follow_links,
+        verbose=verbose,
+        runtimes=found.runtimes,
+        built_in_forbidden=found.built_in_forbidden,
+    )
+
+
+def patterns(lines: tuple[str, ...]) -> tuple[Patterns, ...]:
+    """Return the patterns of `--exclude`, relative to the current folder. Raise UsageError if one is invalid."""
+    if not lines:
+        return ()
+    from trainc.exclude import Patterns
+    from trainc.gitignore import reason
+
+    for line in lines:
+        if why := reason(line):
+            raise misuse(f'--exclude: the pattern "{line}" {why}.')
+    return (Patterns(os.getcwd(), lines),)
 
 
 def with_delivery(function: Decorated) -> Decorated:
@@ -269,11 +327,35 @@ def report(text: str) -> None:
         sys.stderr.flush()
 
 
+def report_skipped(files: Sequence[str], *, verbose: bool) -> None:
+    """Write the number of skipped files to standard error; with `verbose`, also their paths."""
+    if files:
+        from trainc.plural import plural
+        from trainc.source.printable import escape
+
+        listed = "".join(f"{escape(file)}: skipped\n" for file in files) if verbose else ""
+        verb = "was" if len(files) == 1 else "were"
+        report(f"{listed}{plural(len(files), 'file')} without TrainJobs or runtimes {verb} skipped\n")
+
+
+def report_built_in(compilation: Compilation, *, blank: bool = False) -> None:
+    """Write the note about built-in runtimes to standard error, without its place: it is about the run.
+
+    `blank` separates it from other lines on standard error.
+    """
+    if compilation.built_in is not None:
+        from trainc.reports import text
+
+        report("\n" * blank + text.brief(compilation.built_in, color=colored(sys.stderr)))
+
+
 def summary(compilation: Compilation) -> str:
     """Return the number of errors, warnings and notes as text."""
     from trainc.plural import plural
+    from trainc.repeated import once
 
-    counted = [(sum(d.severity == s for d in compilation.diagnostics), s) for s in ("error", "warning", "note")]
+    shown = once(compilation.diagnostics)
+    counted = [(sum(d.severity == s for d in shown), s) for s in ("error", "warning", "note")]
     parts = [plural(count, word) for count, word in counted if count]
     if compilation.raised:
         raised = plural(compilation.raised, "warning")
@@ -286,7 +368,17 @@ def verdict(compilation: Compilation) -> str:
     """Return the summary with the number of files; without diagnostics, the number of checked objects."""
     from trainc.plural import plural
 
+    others = not_compiled(compilation)
     if counted := summary(compilation):
-        return f"{counted} in {plural(compilation.files, 'file')}"
+        return "\n".join(filter(None, (f"{counted} in {plural(compilation.files, 'file')}", others)))
     jobs, runtimes = plural(len(compilation.jobs), "TrainJob"), plural(compilation.runtimes, "runtime")
-    return f"no problems found: {jobs}, {runtimes}"
+    return "; ".join(filter(None, (f"no problems found: {jobs}, {runtimes}", others)))
+
+
+def not_compiled(compilation: Compilation) -> str:
+    """Return a sentence with the numbers of PyTorchJobs and other training jobs that are not compiled, if any."""
+    if not compilation.others:
+        return ""
+    from trainc.frontends import kinds
+
+    return kinds.not_compiled(compilation.others)

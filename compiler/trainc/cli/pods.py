@@ -33,9 +33,11 @@ Examples:
     "form",
     type=click.Choice(["table", "json"]),
     default="table",
-    help="Output format; json has every field. Default: table, truncated to the terminal's width.",
+    help="Output format; json has every field. Default: table, folded to the terminal's width.",
 )
-@click.option("--only", metavar="NAME", help="Show only pods of TrainJobs with this name.")
+@click.option(
+    "--only", metavar="NAME", shell_complete=options.job_names, help="Show only pods of TrainJobs with this name."
+)
 @click.option("--job", metavar="JOB", help="Show only pods of this replicated job or Job.")
 @click.option("--index", type=click.IntRange(min=0), metavar="I", help="Show only pods with this completion index.")
 @options.namespace
@@ -58,6 +60,7 @@ def command(  # noqa: PLR0913, PLR0917 (one argument per option)
     result = compile(
         paths or (".",), runtimes=runtimes, only=only, namespace=namespace, settings=settings, delivery=delivery
     )
+    options.report_skipped(result.skipped, verbose=settings.verbose)
     if not result.failed and not result.jobs:
         from trainc.cli.build import nothing
 

@@ -55,7 +55,7 @@ def write(wanted: Sequence[tuple[str, str]], result: Compilation) -> None:
     """Write every report. Raise UsageError for a file that cannot be written."""
     for form, file in wanted:
         text = reports.load(form).render(
-            result.diagnostics, summary=options.verdict(result), color=False, checked=result.checked
+            result.reported(form), summary=options.verdict(result), color=False, checked=result.checked
         )
         if file == STDOUT:
             options.write(text)

@@ -30,15 +30,13 @@ Examples:
 @options.paths
 @options.runtimes
 @options.namespace
-@options.follow_links
-@options.field_validation
+@options.reading
 def command(
     job: str,
     paths: tuple[str, ...],
     runtimes: tuple[str, ...],
     namespace: str | None,
     settings: Settings,
-    follow_links: bool,
 ) -> int:
     """Print every Secret that the pods of TrainJob JOB wait for, with new random keys.
 
@@ -46,8 +44,10 @@ def command(
     """
     from trainc.compilation import compile
 
-    settings = settings._replace(follow_links=follow_links)
-    result = compile(paths or (".",), runtimes=runtimes, only=job, namespace=namespace, settings=settings)
+    result = compile(
+        paths or (".",), runtimes=runtimes, only=job, namespace=namespace, settings=settings, others="skip"
+    )
+    options.report_skipped(result.skipped, verbose=settings.verbose)
     # The note secret-expected recommends this very command.
     result = result._replace(diagnostics=tuple(d for d in result.diagnostics if d.id != "secret-expected"))
     _report(result)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -32,8 +33,7 @@ Examples:
 @click.option("--write", is_flag=True, help="Rewrite the files in place.")
 @click.option("--diff", is_flag=True, help="Show the changes and write nothing.")
 @click.option("--check", is_flag=True, help="Like --diff, and exit 3 if there are changes.")
-@options.follow_links
-@options.field_validation
+@options.reading
 def command(
     paths: tuple[str, ...],
     runtimes: tuple[str, ...],
@@ -41,7 +41,6 @@ def command(
     diff: bool,
     check: bool,
     settings: Settings,
-    follow_links: bool,
 ) -> int:
     """Rewrite the TrainJobs and runtimes in PATH in the v2.3 dialect, and print the result.
 
@@ -56,8 +55,10 @@ def command(
     from trainc.upgrade import upgrade
 
     stdin = sys.stdin.buffer.read() if "-" in paths else b""
-    settings = settings._replace(follow_links=follow_links)
-    upgraded, diagnostics = upgrade(paths or (".",), runtimes=runtimes, stdin=stdin, settings=settings)
+    report_skipped = partial(options.report_skipped, verbose=settings.verbose)
+    upgraded, diagnostics = upgrade(
+        paths or (".",), runtimes=runtimes, stdin=stdin, settings=settings, report_skipped=report_skipped
+    )
     if write:
         for file in upgraded:
             _replace(file)
@@ -66,7 +67,7 @@ def command(
     if check or diff:
         options.write("".join(line for file in upgraded for line in _diff(file)))
     elif not write and not failed(diagnostics):
-        _print(upgraded, paths, stdin, follow_links=follow_links)
+        _print(upgraded, paths, stdin, follow_links=settings.follow_links)
     if not changes and not diagnostics:
         options.report("nothing to upgrade\n")
     if failed(diagnostics):

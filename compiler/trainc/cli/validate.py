@@ -59,22 +59,33 @@ def validate(  # noqa: PLR0913, PLR0917 (one argument per option)
     from trainc.reports import load
 
     written, settings = tuple(file for _, file in reports), settings._replace(all_rules=True)
-    run = Options(runtimes=runtimes, namespace=namespace, skip=written, settings=settings, delivery=delivery)
+    run = Options(
+        runtimes=runtimes,
+        namespace=namespace,
+        skip=written,
+        settings=settings,
+        delivery=delivery,
+        others="skip",
+        check_only=True,
+    )
     if among is None:
         result = compile_paths(paths or (".",), run)
     else:
         from trainc.subset import compile_subset
 
         result = compile_subset(paths, among, run)
+    options.report_skipped(result.skipped, verbose=settings.verbose)
     if reports:
         reporting.write(reports, result)
     report = load(form).render(
-        result.diagnostics,
+        result.reported(form),
         summary=options.verdict(result),
         color=form == "text" and options.colored(sys.stdout),
         checked=result.checked,
     )
     options.write(report)
+    if form == "text":
+        options.report_built_in(result)
     return WRONG_INPUT if result.failed else OK
 
 

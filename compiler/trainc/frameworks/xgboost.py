@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from trainc.kubernetes.quantity import int32
 from trainc.plan import COMPLETION_INDEX, NODE, Plan, from_field, gpus, value
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ CHECKS: Final[tuple[Check[[Plan]], ...]] = ()
 def apply(plan: Plan) -> Plan:
     """Add the tracker's variables and port to the trainer's `node` container."""
     plan = plan.with_nodes_of_job()
-    workers = plan.nodes * max(1, gpus(plan.node_resources()))
+    workers = int32(plan.nodes * max(1, gpus(plan.node_resources())))
     tracker = (
         value("DMLC_TRACKER_URI", plan.endpoint()),
         value("DMLC_TRACKER_PORT", PORT),

@@ -20,6 +20,9 @@ NOT_AN_OBJECT: Final = Declaration("not-an-object", ("read",), "Document that is
 NO_API_VERSION: Final = Declaration("no-api-version", ("read",), "TrainJob or runtime without apiVersion")
 UNKNOWN_VERSION: Final = Declaration("unknown-version", ("read",), "Unknown version of the TrainJob API")
 UNKNOWN_KIND: Final = Declaration("unknown-kind", ("read",), "Unknown kind in the TrainJob API")
+UNSUPPORTED_KIND: Final = Declaration(
+    "unsupported-kind", ("read",), "Kind that trainc does not support yet", "warning", own=True
+)
 
 GROUP: Final = "trainer.kubeflow.org"
 VERSION: Final = f"{GROUP}/v1alpha1"
@@ -30,6 +33,8 @@ DRAFT_VERSION: Final = f"{GROUP}/v2alpha1"
 """The apiVersion in much of Trainer's documentation. No release serves it."""
 CLUSTER: Final = "ClusterTrainingRuntime"
 NAMESPACED: Final = "TrainingRuntime"
+OPTIMIZATION: Final = "OptimizationJob"
+"""A kind of Trainer's main branch, which creates TrainJobs in the cluster. No release has it."""
 ROLES: Final[dict[str, Role]] = {"TrainJob": "job", NAMESPACED: "runtime", CLUSTER: "runtime"}
 
 
@@ -50,12 +55,19 @@ def sort(document: Document) -> Iterator[tuple[Role, Document] | Diagnostic]:
         yield ROLES[kind], document
     elif (not version or not isinstance(version, str)) and isinstance(kind, str) and kind in ROLES:
         yield _unversioned(document, kind, version)
+    elif isinstance(version, str) and isinstance(kind, str) and kind in ROLES:
+        yield _of_another_group(document, kind, version)
     else:
         yield "other", document
 
 
 def _ours(document: Document, kind: object, version: str) -> Iterator[tuple[Role, Document] | Diagnostic]:
-    if version not in (VERSION, DRAFT_VERSION):
+    if kind == OPTIMIZATION:
+        yield "other", document
+        message = f"{OPTIMIZATION} is not supported yet: trainc does not compile its TrainJobs"
+        help = "compile its trainJobTemplate as a TrainJob, or remove the file from the paths"
+        yield _diagnostic(document, UNSUPPORTED_KIND, message, help, ("kind",))
+    elif version not in (VERSION, DRAFT_VERSION):
         message = f'unknown version "{version}" of the TrainJob API'
         yield _diagnostic(document, UNKNOWN_VERSION, message, f"use {VERSION}, as in Trainer v2", ("apiVersion",))
     elif not isinstance(kind, str) or kind not in ROLES:
@@ -67,6 +79,16 @@ def _ours(document: Document, kind: object, version: str) -> Iterator[tuple[Role
         yield _diagnostic(document, UNKNOWN_KIND, message, help, ("kind",))
     else:
         yield ROLES[kind], document
+
+
+def _of_another_group(document: Document, kind: str, version: str) -> tuple[Role, Document] | Diagnostic:
+    """Return a document with one of our kinds and another apiVersion: a misspelt one, or another project's object."""
+    from trainc.frontends.kinds import is_meant
+
+    if not is_meant(version):
+        return "other", document
+    message = f'unknown apiVersion "{version}" of the {kind}'
+    return _diagnostic(document, UNKNOWN_VERSION, message, f"use {VERSION}", ("apiVersion",))
 
 
 def _unversioned(document: Document, kind: str, version: object) -> Diagnostic:

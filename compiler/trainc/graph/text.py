@@ -1,7 +1,8 @@
 """Graphs as trees, for a terminal.
 
 Reads    graphs.
-Returns  lines: a tree for each TrainJob. Unprintable characters are escaped.
+Returns  lines: a tree for each TrainJob, at most as wide as the terminal if words allow it. Unprintable characters are
+         escaped.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from trainc import columns
+from trainc.footprint import NOTHING as NO_PODS
+from trainc.kubernetes.amounts import amounts as shown
 from trainc.plural import plural
 from trainc.source.printable import escape
 
@@ -16,10 +19,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from trainc.diagnostics import ObjectId
+    from trainc.footprint import Footprint
     from trainc.graph import Gang, Graph, GraphStep, Needed
     from trainc.kubernetes.pods import Amounts
 
 NOTHING: Final = "no requests"
+NARROWEST: Final = 20
+"""The minimum width of a line's text; a narrower terminal breaks the line itself."""
+STEM: Final = 3
+"""The width of the tree lines before a branch."""
 
 
 class Branch(NamedTuple):
@@ -29,12 +37,16 @@ class Branch(NamedTuple):
     below: tuple[Branch, ...] = ()
 
 
-def render(graphs: Iterable[Graph]) -> str:
-    """Return the trees, separated by empty lines."""
-    return "\n".join("".join(f"{line}\n" for line in tree(graph)) for graph in graphs)
+def render(graphs: Sequence[Graph], width: int = columns.UNLIMITED) -> str:
+    """Return the trees, separated by empty lines; of several, first the total."""
+    parts = ["".join(f"{line}\n" for line in tree(graph, width)) for graph in graphs]
+    if len(graphs) > 1:
+        total = sum((graph.total for graph in graphs), NO_PODS)
+        parts.insert(0, f"total: {len(graphs)} TrainJobs, {size(total)}\n")
+    return "\n".join(parts)
 
 
-def tree(graph: Graph) -> Iterator[str]:
+def tree(graph: Graph, width: int = columns.UNLIMITED) -> Iterator[str]:
     """Yield the tree of one TrainJob."""
     yield escape(f"TrainJob {title(graph)} ({file(graph.file)})")
     rows = [("runtime", runtime(graph), ()), ("JobSet", jobset(graph), steps(graph.steps))]
@@ -43,15 +55,31 @@ def tree(graph: Graph) -> Iterator[str]:
     rows += [("rendezvous", graph.endpoint, ())] if graph.endpoint else []
     rows += [("needs", "", needs(graph.needed))] if graph.needed else []
     labels = table((label, text) for label, text, _ in rows)
-    yield from drawn([Branch(line, below) for line, (_, _, below) in zip(labels, rows, strict=True)])
+    yield from drawn([Branch(line, below) for line, (_, _, below) in zip(labels, rows, strict=True)], width)
 
 
-def drawn(branches: Sequence[Branch]) -> Iterator[str]:
-    """Yield the branches, prefixed with tree lines."""
+def drawn(branches: Sequence[Branch], width: int) -> Iterator[str]:
+    """Yield the branches, prefixed with tree lines; a line that is too wide continues on the next one, indented."""
     for branch in branches:
         last = branch is branches[-1]
-        yield f"{'└─' if last else '├─'} {escape(branch.text)}"
-        yield from (f"{'  ' if last else '│ '} {line}" for line in drawn(branch.below))
+        stem = "  " if last else "│ "
+        first, *more = broken(escape(branch.text), width - STEM)
+        yield f"{'└─' if last else '├─'} {first}"
+        below = "│ " if branch.below else "  "
+        yield from (f"{stem} {below}{line}" for line in more)
+        yield from (f"{stem} {line}" for line in drawn(branch.below, width - STEM))
+
+
+def broken(text: str, width: int) -> Iterator[str]:
+    """Yield a line in parts that fit into a width if they can; it breaks after a space or a comma."""
+    while len(text) > max(width, NARROWEST):
+        end = max(text.rfind(mark, 1, max(width, NARROWEST)) for mark in " ,") + 1
+        if not end or not text[:end].strip():
+            break
+        yield text[:end].rstrip()
+        text = text[end:].lstrip()
+        width = width - len(columns.GAP) if width else width
+    yield text
 
 
 def title(graph: Graph) -> str:
@@ -73,8 +101,13 @@ def qualified(id: ObjectId) -> str:
 def jobset(graph: Graph) -> str:
     """Return a JobSet's name, pods, nodes and total requests."""
     total = graph.total
+    return f"{graph.jobset}: {size(total)}, {amounts(total.resources)} total"
+
+
+def size(total: Footprint) -> str:
+    """Return the number of pods, nodes and, if there are any, GPUs."""
     nodes = f" ({plural(total.nodes, 'node')})" if total.nodes else ""
-    return f"{graph.jobset}: {pods(total.pods)}{nodes}, {amounts(total.resources)} total"
+    return pods(total.pods) + nodes + (f", {plural(total.gpus, 'GPU')}" if total.gpus else "")
 
 
 def gang(gang: Gang, total: int) -> str:
@@ -118,8 +151,8 @@ def origin(needed: Needed) -> str:
 
 
 def amounts(resources: Amounts) -> str:
-    """Return quantities as text: `cpu=4,memory=16Gi`."""
-    return ",".join(f"{name}={resources[name]}" for name in sorted(resources)) or NOTHING
+    """Return quantities as text: `nvidia.com/gpu=8,cpu=4,memory=16Gi`."""
+    return ",".join(shown(resources)) or NOTHING
 
 
 def pods(count: int) -> str:

@@ -58,8 +58,9 @@ def run(file: File | Diagnostic, *, root: str) -> Answer:
     request = request_of(given.config)
     if isinstance(request, list):
         return _answer(given, Compilation(diagnostics=tuple(request)), given.items)
-    read = _read(given, request, root)
-    compilation = _compiled(read, request, root)
+    settings = _settings(request, root)
+    read = _read(given, request, settings, root)
+    compilation = _compiled(read, request, settings, root)
     compilation = compilation.saying(duplicates(compilation, items.beside(given, read, compilation)))
     if not compilation.failed and (no_trainjob := _no_trainjob(given, request, compilation)):
         compilation = compilation.saying([no_trainjob])
@@ -67,23 +68,24 @@ def run(file: File | Diagnostic, *, root: str) -> Answer:
     return _answer(given, compilation, answer)
 
 
-def _read(given: ResourceList, request: Request, root: str) -> Reading:
+def _read(given: ResourceList, request: Request, settings: Settings, root: str) -> Reading:
     """Return the items, without the internal annotations of kustomize and kpt, and the documents of the paths."""
-    read = Reading(namespace=request.namespace)
+    read = Reading(namespace=request.namespace, others="require")
     for item in given.documents:
         read.take(item._replace(value=without(item.value)))
-    read.gather(request.paths, root=root)
+    read.gather(request.paths, root=root, exclude=settings.exclude)
     return read
 
 
-def _compiled(read: Reading, request: Request, root: str) -> Compilation:
+def _compiled(read: Reading, request: Request, settings: Settings, root: str) -> Compilation:
     options = Options(
         runtimes=request.runtimes,
         only=request.only,
         namespace=request.namespace,
-        settings=_settings(request, root),
+        settings=settings,
         delivery=request.delivery,
         root=root,
+        others="require",
     )
     return compile_documents(read, options)
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from trainc.kubernetes.trees import get
 from trainc.records import NamedTuple
+from trainc.source.origins import INDEXES, PATHS, index, kustomize
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree
@@ -32,13 +33,9 @@ KEYS: Final = frozenset(
         "config.kubernetes.io/path",
     }
 )
-PATHS: Final = ("internal.config.kubernetes.io/path", "config.kubernetes.io/path")
-INDEXES: Final = ("internal.config.kubernetes.io/index", "config.kubernetes.io/index")
-"""The current name and the legacy name, which kustomize and kpt keep in sync."""
 PACKAGE: Final = "internal.config.kubernetes.io/package-path"
 """The package that kpt resolves a path against, in nested packages."""
 LOCAL: Final = "config.kubernetes.io/local-config"
-ORIGIN: Final = "config.kubernetes.io/origin"
 
 
 class PackageLocation(NamedTuple):
@@ -78,25 +75,14 @@ def location(item: object) -> PackageLocation:
     """Return the location of an item."""
     annotations = of(item)
     path = next((annotations[key] for key in PATHS if isinstance(annotations.get(key), str)), "")
-    index = next((number for key in INDEXES if (number := _number(annotations.get(key))) is not None), 0)
     package = annotations.get(PACKAGE)
     keys = tuple(key for key in (*PATHS, *INDEXES) if key in annotations)
-    return PackageLocation(path, index, package if isinstance(package, str) else None, keys)
+    return PackageLocation(path, index(annotations) or 0, package if isinstance(package, str) else None, keys)
 
 
 def file_of(item: object) -> str:
     """Return an item's file. kustomize sets it only with buildMetadata: [originAnnotations]."""
-    path = location(item).path
-    origin = of(item).get(ORIGIN)
-    if path or not isinstance(origin, str):
-        return path
-    from trainc.kubernetes.documents import YamlError, parse
-
-    try:
-        path = get(parse(origin), ("path",), "")
-    except YamlError:
-        return ""
-    return path if isinstance(path, str) else ""
+    return location(item).path or kustomize(of(item)).get("path", "")
 
 
 def is_local(item: object) -> bool:
@@ -112,9 +98,3 @@ def without(item: object) -> object:
         return item
     metadata = {key: value for key, value in item["metadata"].items() if key != "annotations"}
     return item | {"metadata": metadata | ({"annotations": kept} if kept else {})}
-
-
-def _number(value: object) -> int | None:
-    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 10:
-        return int(value)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None

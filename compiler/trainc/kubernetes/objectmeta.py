@@ -35,6 +35,18 @@ if TYPE_CHECKING:
 MOST_ANNOTATION_BYTES: Final = 256 * 1024
 """Maximum total size of the keys and values of an object's annotations."""
 
+MOST_MANAGER_BYTES: Final = 128
+MOST_SUBRESOURCE_BYTES: Final = 256
+"""The limits of two texts in an entry of managedFields."""
+
+_MANAGED: Final = {
+    "apiVersion": "string",
+    "fieldsType": "string",
+    "manager": "string",
+    "operation": "string",
+    "subresource": "string",
+    "time": "time",
+}
 _OWNER: Final = {
     "apiVersion": "string",
     "blockOwnerDeletion": "boolean",
@@ -207,11 +219,33 @@ def _set_by_the_cluster(metadata: Tree) -> Iterator[Violation]:
             entry = {}  # noqa: PLW2901 (Go reads a null as an empty entry)
         if not isinstance(entry, dict):
             yield _wrong_type(path, entry, "object")
-        elif entry.get("operation") not in ("Apply", "Update"):
-            message = "operation must be Apply or Update"
-            yield Violation.at(
-                (*path, "operation"), INVALID_MANAGED_FIELDS, message, "remove managedFields: the cluster sets them"
-            )
+        else:
+            yield from _managed(path, entry)
+
+
+def _managed(path: Path, entry: Tree) -> Iterator[Violation]:
+    """Check an entry of managedFields."""
+    faults = [
+        fault
+        for key, expected in _MANAGED.items()
+        if entry.get(key) is not None and (fault := _type_fault((*path, key), entry[key], expected))
+    ]
+    yield from faults
+    if faults:
+        return
+    if entry.get("operation") not in ("Apply", "Update"):
+        yield _unmanaged(path, "operation", "operation must be Apply or Update")
+    if entry.get("fieldsType") not in (None, "", "FieldsV1"):
+        yield _unmanaged(path, "fieldsType", f"fieldsType must be FieldsV1, not {_shown(entry['fieldsType'])}")
+    for key, most in (("manager", MOST_MANAGER_BYTES), ("subresource", MOST_SUBRESOURCE_BYTES)):
+        if (size := _bytes(entry.get(key) or "")) > most:
+            yield _unmanaged(path, key, f"{key} takes {size} bytes, more than the maximum of {most}")
+    if not (entry.get("manager") or "").isprintable():
+        yield _unmanaged(path, "manager", f"manager {_shown(entry['manager'])} has an unprintable character")
+
+
+def _unmanaged(path: Path, key: str, message: str) -> Violation:
+    return Violation.at((*path, key), INVALID_MANAGED_FIELDS, message, "remove managedFields: the cluster sets them")
 
 
 def _type_fault(path: Path, value: Any, expected: str) -> Violation | None:

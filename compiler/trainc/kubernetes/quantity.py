@@ -25,6 +25,10 @@ _UNITS: Final[dict[str, tuple[int, Format]]] = {
 }
 _NANO: Final = -9  # smaller units are rounded up
 _MOST: Final = 2**63 - 1  # the maximum of binary quantities
+_WORD: Final = 18
+"""The decimal digits that Go holds in a machine word."""
+_STEPS: Final = (0, 1, 2, 3, 6, 9)
+"""The powers of ten by which Go multiplies a machine word in one step, without a test for an overflow."""
 _LIMIT: Final = 1000  # larger exponents and more digits would take Go's parser forever, and no resource needs them
 
 _SPACES: Final = " \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
@@ -117,6 +121,19 @@ class Quantity:
         """Return the number of thousandths, rounded away from zero."""
         return self._in_units_of(-3)
 
+    def int64(self, power: int = 0) -> int:
+        """Return the number of units of ten to the power of `power` (-3: milli) as Go calculates it, in 64 bits.
+
+        A positive number that does not fit is taken modulo 2**64, signed. If Go holds the quantity in a machine word
+        and multiplies it in several steps, the result is 0. A fraction of such a number is not considered.
+        """
+        exact = self._in_units_of(power)
+        if exact <= _MOST:
+            return exact
+        if self.mantissa < 10**_WORD and self.exponent - power not in _STEPS:
+            return 0
+        return _signed(exact, 64)
+
     def add(self, other: Quantity) -> Quantity:
         """Return the sum, in the format of the first summand that is not zero."""
         mine, theirs, exponent = self._aligned(other)
@@ -152,6 +169,21 @@ class Quantity:
         """Return both mantissas at a common exponent, and that exponent."""
         exponent = min(self.exponent, other.exponent)
         return self._in_units_of(exponent), other._in_units_of(exponent), exponent
+
+
+def int32(number: int) -> int:
+    """Return a number as Go converts it to 32 bits.
+
+    >>> int32(2**31 - 1), int32(2**31)
+    (2147483647, -2147483648)
+    """
+    return _signed(number, 32)
+
+
+def _signed(number: int, bits: int) -> int:
+    """Return a number modulo a power of two, as a signed integer of that size."""
+    half: int = 2 ** (bits - 1)
+    return (number + half) % (2 * half) - half
 
 
 def canonical(value: str | int | float | None) -> str:
@@ -211,7 +243,7 @@ def _is_short(digits: int, fraction: int, power: int, format: Format) -> bool:
     """
     if format == "BinarySI":
         return not fraction and digits + power * 3 // 10 <= 14
-    return digits <= 18 and power - fraction >= _NANO
+    return digits <= _WORD and power - fraction >= _NANO
 
 
 def _is_kept(digits: str, exponent: int, format: Format) -> bool:

@@ -34,13 +34,15 @@ INVALID_NAMESPACE: Final = Declaration(
     "invalid-namespace", ("schema", "jobset-schema"), "Invalid or disallowed namespace"
 )
 INVALID_OWNER: Final = Declaration("invalid-owner", ("schema", "jobset-schema"), "Invalid owner reference")
-OUT_OF_RANGE: Final = Declaration("out-of-range", ("schema", "read", "jobset-schema", "job"), "Number out of range")
-PATTERN: Final = Declaration("pattern", ("schema", "jobset-schema", "job"), "String does not match pattern")
+OUT_OF_RANGE: Final = Declaration(
+    "out-of-range", ("schema", "read", "build", "jobset-schema", "job"), "Number out of range"
+)
+PATTERN: Final = Declaration("pattern", ("schema", "build", "jobset-schema", "job"), "String does not match pattern")
 QUANTITY: Final = Declaration("quantity", ("schema", "read", "jobset-schema"), "Invalid quantity")
 REQUIRED: Final = Declaration("required", ("schema", "jobset-schema", "job"), "Missing required field")
 TOO_FEW_ITEMS: Final = Declaration("too-few-items", ("schema", "jobset-schema"), "Too few list items")
 TOO_FEW_PROPERTIES: Final = Declaration("too-few-properties", ("schema", "jobset-schema"), "Empty mapping")
-TOO_LONG: Final = Declaration("too-long", ("schema", "jobset-schema", "job"), "String too long")
+TOO_LONG: Final = Declaration("too-long", ("schema", "build", "jobset-schema", "job"), "String too long")
 TOO_MANY_ITEMS: Final = Declaration("too-many-items", ("schema", "jobset-schema", "job"), "Too many list items")
 TOO_SHORT: Final = Declaration("too-short", ("schema", "jobset-schema"), "String too short")
 UNKNOWN_FIELD: Final = Declaration("unknown-field", ("schema",), "Unknown field")
@@ -70,6 +72,8 @@ class Violation(NamedTuple):
     """Whether the violation is in the field's name, not its value."""
     related: tuple[tuple[str, Path], ...] = ()
     """Other values that this one conflicts with: a label and a path for each."""
+    part: tuple[int, int] | None = None
+    """The first and the end index of the characters at fault in a string value; None for the whole value."""
 
     @classmethod
     def at(

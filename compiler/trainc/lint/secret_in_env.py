@@ -1,4 +1,4 @@
-"""Secrets in the manifest: values of environment variables whose names suggest a secret."""
+"""Secrets in the manifest: values of environment variables whose names, or forms, suggest a secret."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from trainc.checks import Check, check
 from trainc.diagnostics import Finding, LintFinding
 from trainc.kubernetes.violations import field_of
 from trainc.lint import containers
-from trainc.lint.triggers import about
+from trainc.lint.secret_in_command import secrets
+from trainc.lint.triggers import about, suspicious
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,10 +21,12 @@ SHORTEST: Final = 6
 
 
 def find(plan: Plan) -> Iterator[LintFinding]:
-    """Yield the variables of all containers that hold a literal secret."""
+    """Yield the variables of all containers that hold a literal secret, by their names or their values."""
     for path, container in containers(plan):
         for index, variable in enumerate(container.get("env") or ()):
-            if about(variable["name"]) == "secret-in-env" and is_literal(variable.get("value", "")):
+            name, text = variable["name"], variable.get("value", "")
+            by_name = about(name) == "secret-in-env" and is_literal(text)
+            if by_name or (suspicious(text) and next(secrets(text), None)):
                 yield LintFinding("secret-in-env", (*path, "env", index), (variable["name"],))
 
 

@@ -23,17 +23,27 @@ if TYPE_CHECKING:
 IGNORE: Final = "trainc.dev/lint-ignore"
 """The annotation that disables rules: their ids, separated by commas."""
 RULES: Final = (
+    "deadline-overflow",
+    "depends-on-itself",
     "gang-asks-for-nothing",
     "gang-waits-for-itself",
     "host-network-port",
     "image-version",
+    "memory-unit",
+    "mpi-image",
     "nccl-settings",
     "no-gang",
     "no-resources",
     "no-shared-memory",
+    "one-process",
+    "overhead-without-runtime-class",
     "rendezvous-host",
+    "resource-typo",
     "runtime-request-stays",
+    "secret-in-command",
     "secret-in-env",
+    "shell-words",
+    "torchrun-flags",
     "unknown-rule",
 )
 """The rules, each a file in `lint`."""
@@ -44,6 +54,8 @@ VALIDATE_ONLY: Final = "no-gang"
 IDS: Final = frozenset({*RULES, *ELSEWHERE})
 """The rules that can be disabled."""
 
+LONGEST_DEADLINE: Final = (2**63 - 1) // 10**9
+"""Seconds. The Job controller counts a deadline in nanoseconds, in 64 bits."""
 CONTAINERS: Final = ("containers", "initContainers")
 HINTS: Final = ("auth", "bearer", "cred", "jwt", "key", "pass", "pat", "pwd", "secret", "token")
 """A variable whose name contains none of these holds no secret."""
@@ -55,6 +67,31 @@ FROM_THE_CLUSTER: Final = "ClusterFirst"
 """The default of a pod's dnsPolicy, which resolves cluster names."""
 OVERCOMMITTED: Final = ("cpu", "memory", "ephemeral-storage")
 """The resources of which a pod can use more than it requests."""
+
+DEVICES: Final = frozenset(
+    {
+        *("cpu", "memory", "ephemeral-storage", "nvidia.com/gpu", "nvidia.com/gpu.shared", "nvidia.com/pgpu"),
+        *("nvidia.com/gpumem", "nvidia.com/gpucores", "nvidia.com/vgpu", "amd.com/gpu", "gpu.intel.com/i915"),
+        *("gpu.intel.com/xe", "habana.ai/gaudi", "google.com/tpu", "aws.amazon.com/neuron", "metax-tech.com/gpu"),
+        *("aws.amazon.com/neuroncore", "aws.amazon.com/neurondevice", "vpc.amazonaws.com/efa", "cambricon.com/mlu"),
+        *("huawei.com/Ascend310", "huawei.com/Ascend310P", "huawei.com/Ascend910", "rdma/hca", "rdma/ib"),
+        *("volcano.sh/vgpu-number", "volcano.sh/vgpu-memory", "volcano.sh/gpu-number", "volcano.sh/gpu-memory"),
+        *("tencent.com/vcuda-core", "tencent.com/vcuda-memory", "aliyun.com/gpu-mem", "iluvatar.ai/gpu"),
+        *("mthreads.com/gpu", "mthreads.com/vgpu", "hygon.com/dcu", "enflame.com/gcu", "devices.kubevirt.io/kvm"),
+    }
+)
+"""The resources of Kubernetes that containers request, and those that device plugins document."""
+OPERATORS: Final = frozenset({"&", "&&", "|", "||", ">", ">>", "<", "<<", "2>", "2>&1", "&>", ">&2", "2>/dev/null"})
+"""Words that only a shell interprets."""
+FLAGS: Final = ("--nnodes", "--nproc", "--node", "--master", "--rdzv", "--standalone")
+"""The beginnings of torchrun's flags that can contradict the plan."""
+SIGNS: Final = (
+    *("hf_", "ghp_", "gho_", "ghs_", "ghu_", "ghr_", "_pat_", "glpat-", "npm_", "nvapi-", "xox", "AIza", "sk-"),
+    *(".eyJ", "PRIVATE KEY-----"),
+)
+"""Parts of tokens and private keys."""
+SHORTEST: Final = 12
+"""Characters. A shorter text holds no token, and no address with a password."""
 
 
 def turned_off(plan: Plan) -> tuple[frozenset[str], tuple[LintFinding, ...]]:
@@ -92,8 +129,17 @@ def triggers(plan: Plan) -> Iterator[str]:
     limits, requests = per_node.get("limits") or {}, per_node.get("requests") or {}
     if any(name in limits and name not in requests for name in OVERCOMMITTED):
         yield "runtime-request-stays"
+    if runtime.framework == "mpi" and "image" in plan.job.trainer:
+        yield "mpi-image"
     for job in spec.get("replicatedJobs") or ():
-        pod = job["template"]["spec"]["template"].get("spec") or {}
+        job_spec = job["template"]["spec"]
+        if job_spec.get("activeDeadlineSeconds", 0) > LONGEST_DEADLINE:
+            yield "deadline-overflow"
+        if "dependsOn" in job:
+            yield "depends-on-itself"
+        pod = job_spec["template"].get("spec") or {}
+        if has_own_overhead(pod):
+            yield "overhead-without-runtime-class"
         if "hostNetwork" in pod or pod.get("dnsPolicy", FROM_THE_CLUSTER) != FROM_THE_CLUSTER:
             yield from ("host-network-port", "rendezvous-host")
         for key in CONTAINERS:
@@ -103,13 +149,52 @@ def triggers(plan: Plan) -> Iterator[str]:
                     yield from of_node(container, runtime.framework)
 
 
+def has_own_overhead(pod: Tree) -> bool:
+    """Return whether a pod sets overhead that no RuntimeClass defines."""
+    return bool(pod.get("overhead")) and not pod.get("runtimeClassName")
+
+
 def of_container(container: Tree) -> Iterator[str]:
     """Yield the rules that any container may break."""
     if not versioned(container.get("image", "")):
         yield "image-version"
     for variable in container.get("env") or ():
-        if variable.get("value") and (rule := about(variable["name"])):
-            yield rule
+        if text := variable.get("value"):
+            if rule := about(variable["name"]):
+                yield rule
+            if suspicious(text):
+                yield "secret-in-env"
+    if "resources" in container:
+        yield from of_resources(container["resources"])
+    for key in ("command", "args"):
+        for word in container.get(key) or ():
+            if suspicious(word) or named_secret(word):
+                yield "secret-in-command"
+
+
+def of_resources(resources: Tree) -> Iterator[str]:
+    """Yield the rules that the resources of any container may break."""
+    for key in ("limits", "requests"):
+        for name, amount in (resources.get(key) or {}).items():
+            if name not in DEVICES:
+                yield "resource-typo"
+            elif name == "memory":
+                text = str(amount)
+                if text.endswith(("m", "u", "n", "k", "Ki")) or (text.isdecimal() and len(text) < 8):
+                    yield "memory-unit"
+
+
+def suspicious(text: str) -> bool:
+    """Return whether a text may hold a token, a private key, or an address with a password."""
+    return len(text) >= SHORTEST and (("://" in text and "@" in text) or any(sign in text for sign in SIGNS))
+
+
+def named_secret(word: str) -> bool:
+    """Return whether a word of a command may name a secret: a flag, or an assignment in a script."""
+    if word[:1] != "-" and "=" not in word and " -" not in word:
+        return False
+    lower = word.lower()
+    return any(hint in lower for hint in HINTS)
 
 
 def of_node(container: Tree, framework: str) -> Iterator[str]:
@@ -118,6 +203,19 @@ def of_node(container: Tree, framework: str) -> Iterator[str]:
         yield "no-resources"
     elif framework == "torch" and not any(shared_memory(mount) for mount in container.get("volumeMounts") or ()):
         yield "no-shared-memory"
+    if command := container.get("command"):
+        yield from of_command(command, container.get("args") or (), framework)
+
+
+def of_command(command: list[str], args: list[str] | tuple[()], framework: str) -> Iterator[str]:
+    """Yield the rules that the command of a training container may break."""
+    for word in (*command, *args):
+        if "$" in word or word in OPERATORS:
+            yield "shell-words"
+        if framework == "torch" and "--" in word and any(flag in word for flag in FLAGS):
+            yield "torchrun-flags"
+    if framework == "torch" and command[0].rpartition("/")[2].startswith("python"):
+        yield "one-process"
 
 
 def shared_memory(mount: Tree) -> bool:

@@ -30,6 +30,10 @@ def admit(plan: Plan) -> Plan:
         checks = (*checks, *dialect.CHECKS)
     subject = plan.job.id
     found = [diagnostic for check in checks for diagnostic in check(subject, plan)]
+    if plan.runtime.dialect == "v2.3" and _starts_nothing(plan):
+        from trainc.checks import counts
+
+        found += counts.of_trainjob(plan)
     if plan.failed or failed(found):
         # Notes are about the output, and an error prevents the output.
         found = [diagnostic for diagnostic in found if diagnostic.severity != "note"]
@@ -44,3 +48,9 @@ def _of_runtime(plan: Plan) -> tuple[PlanCheck, ...]:
         return training_operator.CHECKS
     framework = frameworks.load(plan.runtime.framework)
     return (*trainjob.CHECKS, *frameworks.CHECKS, *(framework.CHECKS if framework else ()))
+
+
+def _starts_nothing(plan: Plan) -> bool:
+    """Return whether a count may be below 1, or there is no job."""
+    counts = (plan.job.trainer.get("numNodes", 1), plan.job.trainer.get("numProcPerNode", 1))
+    return not plan.jobs or any(isinstance(count, int) and count < 1 for count in counts)

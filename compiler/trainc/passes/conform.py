@@ -28,7 +28,7 @@ from trainc.kubernetes.violations import field_of
 from trainc.objects import Runtime
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from trainc.declarations import Severity
     from trainc.diagnostics import Path
@@ -181,6 +181,11 @@ def conform_runtime(
     runtime = Runtime.of(document, value, typed(template), level)
     for check in runtime_checks.CHECKS:
         found += check(runtime.id, runtime)
+    per_node = runtime.settings.get("numProcPerNode", 1)
+    if (runtime.policy or {}).get("numNodes", 1) < 1 or (isinstance(per_node, int) and per_node < 1):
+        from trainc.checks import counts
+
+        found += counts.of_runtime(runtime)
     return None if failed(found) else runtime, tuple(found)
 
 
@@ -194,16 +199,19 @@ def admit(
 
 
 def unknown_fields(
-    document: Document, unknown: Iterable[Violation], validation: FieldValidation, option: str
+    document: Document, unknown: Sequence[Violation], validation: FieldValidation, option: str
 ) -> Iterator[Diagnostic]:
     """Yield a diagnostic for each unknown field: an error, a warning that it is dropped, or nothing.
 
     option   the name of the option that drops unknown fields with a warning
     """
     if validation == "strict":
-        for found in diagnose(document, unknown):
+        for violation, found in zip(unknown, diagnose(document, unknown), strict=True):
+            from trainc.kubernetes.documents.spaces import leading
+
             newer = f"se {option} if a Trainer release after {RELEASE_NAME} has the field"
-            yield found._replace(help=f"{found.help} U{newer}" if found.help[-1] == "?" else f"{found.help}; u{newer}")
+            help = f"{found.help} U{newer}" if found.help[-1] == "?" else f"{found.help}; u{newer}"
+            yield found if leading(str(violation.path[-1])) else found._replace(help=help)  # no release has a space
     elif validation == "warn":
         yield from diagnose(document, (violation.dropped() for violation in unknown), severity="warning")
 
@@ -221,7 +229,7 @@ def diagnose(
             stage=violation.stage,
             message=violation.message,
             help=newer_form(violation.path, violation.rule, get(document.value, violation.path))
-            or (_unpatchable(document.value, violation.path) if violation.rule == "unknown-field" else "")
+            or (_in_a_patch(document.value, violation.path) if violation.rule == "unknown-field" else "")
             or violation.help,
             object=ObjectId.of(document.value),
             field=violation.field,
@@ -229,10 +237,12 @@ def diagnose(
         )
 
 
-def _unpatchable(job: Tree, path: Path) -> str:
-    """Return a hint where to set a field that a patch cannot set, if the path is in a patch."""
-    if path[1:2] != ("runtimePatches",):
+def _in_a_patch(job: Tree, path: Path) -> str:
+    """Return a hint for an unknown field that a patch can set, or that a patch sets and only a runtime can."""
+    if path[:1] != ("spec",) or job.get("kind") != "TrainJob":
         return ""
-    from trainc.checks.unpatchable import hint
-
+    if path[1:2] == ("runtimePatches",):
+        from trainc.checks.unpatchable import hint
+    else:
+        from trainc.checks.patchable import hint
     return hint(job, path, RELEASE)

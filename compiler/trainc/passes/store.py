@@ -1,9 +1,9 @@
 """Store: create the JobSet in the form in which the cluster stores it.
 
 Reads    the JobSetSpec, the JobSet's labels and annotations, the other objects.
-Returns  the plan with its objects, with the defaults of the CRD and of JobSet's webhook, converted to Go types, so that
-         another apply of the manifest changes nothing; or diagnostics of JobSet's schema.
-Source   JobSet v0.12.0: its CRD, and the defaults of its webhook.
+Returns  the plan with its objects, with the defaults of the CRDs and of JobSet's webhook, converted to Go types, so
+         that another apply of the manifest changes nothing; or diagnostics of JobSet's schema.
+Source   JobSet v0.12.0: its CRD, and the defaults of its webhook. The CRDs of the PodGroups (`schedulers`).
 """
 
 from __future__ import annotations
@@ -32,6 +32,10 @@ def store(plan: Plan) -> Plan:
     violations += broken_rules("JobSet", admitted.value, tuple(violations))
     if violations:
         return plan.refuse("jobset-schema", ObjectId.of(whole), violations)
+    if plan.runtime.gang:
+        from trainc import schedulers
+
+        plan = plan._replace(others=tuple(other.value for other in schedulers.admitted(plan)))
     spec = stored(with_defaults(admitted.value["spec"]))
     return plan._replace(objects=(whole | {"spec": spec}, *plan.others))
 

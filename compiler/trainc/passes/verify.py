@@ -7,9 +7,10 @@ Returns  the plan with diagnostics. There is no output for a TrainJob with error
 from __future__ import annotations
 
 import re
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
-from trainc.checks import job, jobset
+from trainc.checks import images, job, jobset
 from trainc.diagnostics import ObjectId
 
 if TYPE_CHECKING:
@@ -26,16 +27,25 @@ OF_A_JOB: Final = 4 * 1024
 
 
 def verify(plan: Plan) -> Plan:
-    """Apply the checks of JobSet's webhook and of Jobs and pods; check sizes only if something may be large."""
+    """Apply the schemas of PodGroups, and the checks of JobSet's webhook, of Jobs and of pods.
+
+    Sizes are checked only if something may be large.
+    """
     made = plan.objects[0]
+    if plan.runtime.gang:
+        from trainc import schedulers
+
+        for group, violations in schedulers.refused(plan):
+            plan = plan.refuse("build", ObjectId.of(group), violations)
     refused = list(jobset.violations(made))
     if refused:
         plan = plan.refuse("jobset", ObjectId.of(made), refused)
     reported = {violation.path for violation in refused}
-    for fault in job.faults(made):
+    for fault in chain(job.faults(made), images.faults(made)):
         violation = fault.in_jobset()
         if violation.path not in reported:
             plan = plan.refuse("job", fault.object, [violation])
+            reported.add(violation.path)
     if any(tree["kind"] == "ConfigMap" for tree in plan.others):
         from trainc.checks import limits
 

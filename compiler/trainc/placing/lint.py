@@ -1,7 +1,8 @@
 """The lint findings of all TrainJobs as warnings: one per cause, at the line that caused it.
 
 Reads    plans after the last stage of the pipeline.
-Returns  diagnostics, each at the first TrainJob that has it, with the number of the others.
+Returns  diagnostics, each at the first TrainJob that has it, with the number of the others. A finding whose only place
+         is a built-in runtime is no diagnostic, because the user cannot edit that line.
 """
 
 from __future__ import annotations
@@ -9,18 +10,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trainc.diagnostics import Path, Place, Related
+from trainc.kubernetes.trees import get
 from trainc.lint import load, stored
 from trainc.plural import also
+from trainc.tracing.correspondence import at
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator
 
-    from trainc.diagnostics import Diagnostic, LintFinding
+    from trainc.diagnostics import Diagnostic, LintFinding, Location
     from trainc.plan import Plan
 
 
-def warnings(plans: Iterable[Plan]) -> Iterator[Diagnostic]:
-    """Yield the lint findings of the plans as warnings, one per cause and per place."""
+def warnings(plans: Iterable[Plan], built_in: dict[str, set[str]]) -> Iterator[Diagnostic]:
+    """Yield the lint findings of the plans as warnings, one per cause and per place.
+
+    Add the rules of the findings in built-in runtimes to `built_in`, by the runtime's name.
+    """
     causes: dict[Hashable, list[tuple[Plan, LintFinding]]] = {}
     for plan in plans:
         of_plan = {cause(plan, finding): (plan, finding) for finding in reversed(plan.lint_findings)}
@@ -33,17 +39,39 @@ def warnings(plans: Iterable[Plan]) -> Iterator[Diagnostic]:
             place, related = warning.place, warning.related
             if place is None:
                 place, related = placed(plan, finding.path)
+                place = narrowed(place, plan, finding)
+                related = tuple(other._replace(place=narrowed(other.place, plan, finding)) for other in related)
             assert isinstance(place, Place)
             for label, path in finding.related:
                 other, more = placed(plan, path)
                 related = (*related, *(more or (Related(message=label, place=other),)))
-            key = (warning.id, warning.message, id(place.document), place.path)
+            if plan.library.is_built_in(plan.runtime.document) and _in_runtime(plan, place, related):
+                built_in.setdefault(plan.runtime.id.name, set()).add(warning.id)
+                continue
+            key = (warning.id, warning.message, id(place.document), place.path, place.part)
             if key not in reported:
                 subject = plan.runtime.id if place.document is plan.runtime.document else warning.object
                 yield warning._replace(
                     message=warning.message + also(len(others)), object=subject, place=place, related=related
                 )
             reported.add(key)
+
+
+def narrowed(place: Place | Location, plan: Plan, finding: LintFinding) -> Place | Location:
+    """Return the part of a place, or its key, that the finding is about, if the place has the finding's value."""
+    if not isinstance(place, Place) or (finding.part is None and not finding.key):
+        return place
+    if finding.key:
+        return place._replace(key=place.path[-1:] == finding.path[-1:])
+    same = get(place.document.value, place.path) == at(stored(plan), finding.path)
+    return place._replace(part=finding.part) if same else place
+
+
+def _in_runtime(plan: Plan, place: Place, related: Iterable[Related]) -> bool:
+    """Return whether the runtime has all places of a finding, except for the runtimeRef that leads to it."""
+    places = (place, *(relation.place for relation in related))
+    others = [at for at in places if at != plan.job.at("spec", "runtimeRef")]
+    return bool(others) and all(isinstance(at, Place) and at.document is plan.runtime.document for at in others)
 
 
 def cause(plan: Plan, finding: LintFinding) -> Hashable:
@@ -58,7 +86,7 @@ def of_runtime(plan: Plan, path: Path) -> Path | None:
 
     A field that both lack counts as the same value. Return None if the values differ.
     """
-    from trainc.tracing.correspondence import GONE, at, corresponding_path
+    from trainc.tracing.correspondence import GONE, corresponding_path
 
     made, template = stored(plan), plan.runtime.spec
     there = corresponding_path(made, path, template)
@@ -74,7 +102,6 @@ def of_runtime(plan: Plan, path: Path) -> Path | None:
 def placed(plan: Plan, path: Path) -> tuple[Place, tuple[Related, ...]]:
     """Return the source of a field of the JobSetSpec, as `Trace.point` does, which is used only in unclear cases."""
     from trainc.tracing import Trace, standing
-    from trainc.tracing.correspondence import at
 
     there = of_runtime(plan, path)
     if there is not None:
@@ -83,6 +110,8 @@ def placed(plan: Plan, path: Path) -> tuple[Place, tuple[Related, ...]]:
     trainer, value = plan.job.trainer, at(stored(plan), path)
     if path[-1:] == ("image",) and trainer.get("image") == value:
         return plan.job.at("spec", "trainer", "image"), ()
+    if path[-2:-1] in (("command",), ("args",)) and trainer.get(str(path[-2])) == at(stored(plan), path[:-1]):
+        return plan.job.at("spec", "trainer", *path[-2:]), ()
     if path[-2:-1] == ("env",) and value in (env := trainer.get("env") or []):
         return plan.job.at("spec", "trainer", "env", env.index(value)), ()
     return Trace(plan).point(0, ("spec", *path))

@@ -1,22 +1,26 @@
-"""Diagnostics for violations in a compiled JobSet, at the lines that caused them.
+"""Diagnostics for violations in compiled objects, at the lines that caused them.
 
-Reads    a plan, the violations in its JobSet, and the admission phase that reports each.
+Reads    a plan, the violations in its JobSet and PodGroups, and the admission phase that reports each.
 Returns  diagnostics. This module is imported only if there are violations.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from functools import partial
+from typing import TYPE_CHECKING, Final, TypeVar
 
-from trainc.diagnostics import Diagnostic, Related
+from trainc.diagnostics import Diagnostic, ObjectId, Place, Related
+from trainc.emit.order import objects_of_a_job
+from trainc.kubernetes.structural.hints import subject
 from trainc.kubernetes.trees import get
+from trainc.kubernetes.violations import OUT_OF_RANGE, REQUIRED, field_of
 from trainc.records import NamedTuple
 from trainc.tracing import Trace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from trainc.diagnostics import Path, Place, Refused
+    from trainc.diagnostics import Location, Path, Refused
     from trainc.kubernetes.trees import Tree
     from trainc.kubernetes.violations import Violation
     from trainc.plan import Plan
@@ -31,6 +35,9 @@ TEMPLATE: Final = ("trainingRuntimeSpec", "template", "spec")
 POD: Final = ("template", "spec", "template", "spec")
 """The path of the pod spec in a replicated job."""
 WORDS: Final = {"containers": "container", "initContainers": "init container"}
+
+
+PlaceOrLocation = TypeVar("PlaceOrLocation", "Place", "Place | Location")
 
 
 class Missing(NamedTuple):
@@ -52,7 +59,12 @@ def diagnose(plan: Plan) -> Iterator[Diagnostic]:
 
 def _diagnosed(trace: Trace, refused: Refused, violation: Violation) -> Diagnostic:
     plan = trace.plan
-    place, related = _places(trace, violation)
+    place, related = _places(trace, violation, _position(trace, refused.object))
+    violation = _in_terms_of(place, violation)
+    if violation.part is not None:
+        value = get(plan.objects[0], violation.path)
+        pointed = partial(_pointed, value=value, part=violation.part)
+        place, related = pointed(place), tuple(found._replace(place=pointed(found.place)) for found in related)
     return Diagnostic(
         id=violation.rule,
         severity="error",
@@ -66,9 +78,29 @@ def _diagnosed(trace: Trace, refused: Refused, violation: Violation) -> Diagnost
     )
 
 
-def _places(trace: Trace, violation: Violation) -> tuple[Place, tuple[Related, ...]]:
+def _position(trace: Trace, wanted: ObjectId) -> int:
+    """Return the position of a compiled object; 0, the JobSet's, for an object that the cluster creates from it."""
+    made = [ObjectId.of(tree) for tree in objects_of_a_job(trace.steps[-1].after)]
+    return made.index(wanted) if wanted in made else 0
+
+
+def _in_terms_of(place: Place, violation: Violation) -> Violation:
+    """Return the violation, reworded if the field at its place has another name or an empty value."""
+    value = get(place.document.value, place.path)
+    if violation.rule == REQUIRED.id and value in ("", {}):
+        return violation._replace(
+            message=f"{field_of(place.path)} is empty, so {violation.message}",
+            help=f"{violation.help}, or remove {place.path[-1]}",
+        )
+    theirs, own = subject(violation.path), subject(place.path)
+    if violation.rule == OUT_OF_RANGE.id and type(value) is int and violation.message.startswith(f"{theirs} must be "):
+        return violation._replace(message=own + violation.message.removeprefix(theirs))
+    return violation
+
+
+def _places(trace: Trace, violation: Violation, position: int) -> tuple[Place, tuple[Related, ...]]:
     """Return the place and the related places of a violation. The TrainJob's own fields come before its runtime's."""
-    place, related = _point(trace, violation.path)
+    place, related = _point(trace, position, violation.path)
     seen = [place, *(found.place for found in related)]
     for label, path in violation.related:
         other = trace.plan.job.at(*path) if path == NAME else trace.origin(0, path).place
@@ -80,6 +112,13 @@ def _places(trace: Trace, violation: Violation) -> tuple[Place, tuple[Related, .
         else:
             related = (*related, Related(message=label, place=other))
     return place, related
+
+
+def _pointed(place: PlaceOrLocation, value: object, part: tuple[int, int]) -> PlaceOrLocation:
+    """Return the place of the characters at fault if it has the violation's value, else the place itself."""
+    if isinstance(place, Place) and get(place.document.value, place.path) == value:
+        return place._replace(part=part)
+    return place
 
 
 def _suffix_hint(plan: Plan) -> str:
@@ -98,8 +137,8 @@ def _request_hint(plan: Plan, violation: Violation, place: Place) -> str:
     return f"set the request, too: `requests: {{{name}: {limit}}}` beside limits; or raise the limit"
 
 
-def _point(trace: Trace, path: Path) -> tuple[Place, tuple[Related, ...]]:
-    return (trace.plan.job.at(*path), ()) if path == NAME else trace.point(0, path)
+def _point(trace: Trace, position: int, path: Path) -> tuple[Place, tuple[Related, ...]]:
+    return (trace.plan.job.at(*path), ()) if path == NAME else trace.point(position, path)
 
 
 def explained(plan: Plan, violation: Violation) -> Violation:

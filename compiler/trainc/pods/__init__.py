@@ -12,6 +12,7 @@ from hashlib import sha1
 from typing import TYPE_CHECKING, Final
 
 from trainc.checks import job as jobs
+from trainc.checks.joblabels import numbers, replicas
 from trainc.kubernetes.downward import Known, Unknown, Value
 from trainc.kubernetes.environment import environment, expand
 from trainc.kubernetes.pods import defaulted, requests
@@ -171,17 +172,16 @@ class Job(NamedTuple):
     def _of_jobset(self) -> dict[str, Value]:
         """Return the labels of JobSet on the pods, which are also annotations."""
         jobset, replicated = self.jobset, self.replicated
-        everybody, group = jobset["spec"]["replicatedJobs"], replicated.get("groupName", "")
-        peers = [other for other in everybody if other.get("groupName", "") == group]
+        counted = {key: str(number) for key, number in numbers(jobset, replicated, self.replica).items()}
         key: Value = Unknown("it contains the namespace, and the manifest sets none")
         if self.namespace:
             key = sha1(f"{self.namespace}/{self.name}".encode(), usedforsecurity=False).hexdigest()
         found: dict[str, Value] = {
-            "global-replicas": str(sum(map(replicas, everybody))),
-            "group-name": group,
-            "group-replicas": str(sum(map(replicas, peers))),
-            "job-global-index": str(before(replicated, everybody) + self.replica),
-            "job-group-index": str(before(replicated, peers) + self.replica),
+            "global-replicas": counted["global-replicas"],
+            "group-name": replicated.get("groupName", ""),
+            "group-replicas": counted["group-replicas"],
+            "job-global-index": counted["job-global-index"],
+            "job-group-index": counted["job-group-index"],
             "job-index": str(self.replica),
             "job-key": key,
             "jobset-name": jobset["metadata"]["name"],
@@ -221,17 +221,6 @@ def of(jobset: Tree, sources: Sources) -> Iterator[Job]:
     for replicated in jobset["spec"].get("replicatedJobs") or ():
         for replica in range(replicas(replicated)):
             yield Job(jobset, replicated, replica, sources)
-
-
-def replicas(replicated: Tree) -> int:
-    """Return the number of Jobs of a replicated job."""
-    found: int = replicated.get("replicas", 1)
-    return found
-
-
-def before(replicated: Tree, group: list[Tree]) -> int:
-    """Return the number of Jobs of the replicated jobs that precede one in a group."""
-    return sum(replicas(other) for other in group[: group.index(replicated)])
 
 
 def subdomain(jobset: Tree) -> str:

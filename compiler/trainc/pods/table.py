@@ -1,8 +1,9 @@
 """Pods as a table, for a terminal: a row for each pod, then the containers of each replicated job's first pod.
 
 Reads    Jobs, an optional completion index, and the width of the terminal.
-Returns  lines that are at most that wide. Of a replicated job, the first pods are listed and the others counted. Likely
-         secrets are masked. A value that is only known at run time is a question mark with the reason.
+Returns  lines that are at most that wide, with the number of pods and GPUs first. Columns that do not fit are folded.
+         Of a replicated job, the first pods are listed and the others counted. Likely secrets are masked. A value that
+         is only known at run time is a question mark with the reason.
 """
 
 from __future__ import annotations
@@ -12,8 +13,11 @@ from shlex import quote
 from typing import TYPE_CHECKING, Final
 from unicodedata import east_asian_width
 
-from trainc.columns import table
+from trainc import plan
+from trainc.columns import folded
+from trainc.kubernetes.amounts import amounts
 from trainc.kubernetes.downward import Unknown
+from trainc.kubernetes.quantity import Quantity
 from trainc.plural import plural
 from trainc.source.names import is_secret
 from trainc.source.patterns import in_line, joined
@@ -38,13 +42,33 @@ LABEL: Final = 13
 
 def render(jobs: Iterable[Job], index: int | None, width: int) -> str:
     """Return the Jobs' pods, grouped by JobSet."""
-    blocks = (of_jobset(list(alike), index) for _, alike in groupby(jobs, key=lambda job: id(job.jobset)))
+    jobsets = [list(alike) for _, alike in groupby(jobs, key=lambda job: id(job.jobset))]
+    blocks = [list(of_jobset(own, index, width)) for own in jobsets]
+    if len(jobsets) > 1:
+        numbers = [numbers_of(own, index) for own in jobsets]
+        blocks.insert(0, [f"total: {len(jobsets)} JobSets, {size(*map(sum, zip(*numbers, strict=True)))}"])
     lines = chain.from_iterable((*block, "") for block in blocks)
     return "".join(f"{cut(line, width)}\n" for line in list(lines)[:-1])
 
 
-def of_jobset(jobs: list[Job], index: int | None) -> Iterator[str]:
-    """Yield one JobSet: the number of pods, the table, and the containers."""
+def numbers_of(jobs: list[Job], index: int | None) -> tuple[int, int]:
+    """Return the number of pods and of their GPUs."""
+    pods = gpus = 0
+    for _, alike in groupby(jobs, key=lambda job: id(job.replicated)):
+        group = list(alike)
+        count = sum(job.size if index is None else index < job.size for job in group)
+        pods += count
+        gpus += count * sum(plan.gpus({"requests": pod.requests}) for pod in islice(group[0].pods(index), 1))
+    return pods, gpus
+
+
+def size(pods: int, gpus: int) -> str:
+    """Return the number of pods and, if there are any, of GPUs."""
+    return plural(pods, "pod") + (f", {plural(gpus, 'GPU')}" if gpus else "")
+
+
+def of_jobset(jobs: list[Job], index: int | None, width: int) -> Iterator[str]:
+    """Yield one JobSet: the number of pods and GPUs, the table, and the containers."""
     listed: list[tuple[list[Pod], int]] = []
     for _, alike in groupby(jobs, key=lambda job: id(job.replicated)):
         group = list(alike)
@@ -52,14 +76,14 @@ def of_jobset(jobs: list[Job], index: int | None) -> Iterator[str]:
         found = islice(chain.from_iterable(job.pods(index) for job in group), count if count == MOST + 1 else MOST)
         listed.append((list(found), count))
     metadata = jobs[0].jobset["metadata"]
-    total, namespace = sum(count for _, count in listed), metadata.get("namespace")
+    namespace = metadata.get("namespace")
     where = f" in namespace {namespace}" if namespace else ""
-    yield f"{metadata['name']}{where}: {plural(total, 'pod')}"
-    lines = table([HEADER, *(row(pod) for pods, _ in listed for pod in pods)])
+    yield f"{metadata['name']}{where}: {size(*numbers_of(jobs, index))}"
+    rows = iter(folded([HEADER, *(row(pod) for pods, _ in listed for pod in pods)], width))
     yield ""
-    yield lines.pop(0)
+    yield from next(rows)
     for pods, count in listed:
-        yield from (lines.pop(0) for _ in pods)
+        yield from chain.from_iterable(islice(rows, len(pods)))
         if count > len(pods):
             yield f"... and {count - len(pods)} more"
     for pods, _ in listed:
@@ -72,7 +96,12 @@ def of_jobset(jobs: list[Job], index: int | None) -> Iterator[str]:
 def row(pod: Pod) -> tuple[str, ...]:
     """Return a pod's cells."""
     index = "-" if pod.completion is None else str(pod.completion)
-    return pod.name, index, pod.address or "-", quantities(pod.requests)
+    return pod.name, index, pod.address or "-", ",".join(amounts(parsed(pod.requests)))
+
+
+def parsed(requests: Tree) -> dict[str, Quantity]:
+    """Return requests as quantities."""
+    return {name: Quantity.from_json(text) for name, text in requests.items()}
 
 
 def of_container(pod: Pod, container: Container) -> Iterator[str]:

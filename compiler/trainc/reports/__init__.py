@@ -10,16 +10,22 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 from trainc.declarations import PHASES
 from trainc.diagnostics import Location, Place
+from trainc.repeated import once
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from trainc.diagnostics import Checked, Diagnostic, Related
 
 FORMATS: Final = ("text", "json", "junit", "sarif", "github", "gitlab")
 
 COMPILED_PHASES: Final = ("jobset-schema", "jobset", "job")
-"""The admission phases of compiled objects. Their diagnostics are about a compiled object and point to its TrainJob."""
+"""The phases of JobSets and their Jobs. Their diagnostics are about these objects and point to the TrainJob."""
+
+
+def of_compiled_object(diagnostic: Diagnostic) -> bool:
+    """Return whether a diagnostic is about a compiled object; the Trainer controller itself creates PodGroups."""
+    return diagnostic.stage in COMPILED_PHASES or (diagnostic.stage, diagnostic.object.kind) == ("build", "PodGroup")
 
 
 class Report(Protocol):
@@ -44,14 +50,33 @@ def load(format: str) -> Report:
     return cast("Report", import_module(f"{__name__}.{format}"))
 
 
-def in_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """Return diagnostics sorted by file, line and column, with their places located and secret values masked."""
-    located = [d._replace(place=d.locate(), related=tuple(_located(r) for r in d.related)) for d in diagnostics]
-    if not located:
+def in_order(diagnostics: Iterable[Diagnostic], *, by_field: bool = False) -> list[Diagnostic]:
+    """Return diagnostics sorted by file, line and column, with their places located and secret values masked.
+
+    by_field   whether to keep diagnostics that differ only in the field
+    """
+    found = list(diagnostics if by_field else once(diagnostics))
+    if not found:
         return []
+    from trainc.source import origins
+
+    located = [
+        d._replace(place=d.locate(), related=tuple(_located(r) for r in _with_origins(d, origins.related)))
+        for d in found
+    ]
     from trainc.source.messages import without_secrets
 
     return sorted(map(without_secrets, located), key=sort_key)
+
+
+def _with_origins(
+    diagnostic: Diagnostic, origin: Callable[[Place | Location | None], tuple[Related, ...]]
+) -> Iterator[Related]:
+    """Yield the related places, and the origin of each document whose annotations name it."""
+    yield from origin(diagnostic.place)
+    for related in diagnostic.related:
+        yield related
+        yield from origin(related.place)
 
 
 def _located(related: Related) -> Related:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from trainc.diagnostics import Diagnostic, Location
 from trainc.reports import in_order
 from trainc.reports.repository import Repository
+from trainc.source import origins
 from trainc.source.printable import escape
 
 if TYPE_CHECKING:
@@ -39,9 +40,11 @@ def render(diagnostics: Sequence[Diagnostic], *, summary: str, color: bool, chec
 
 def _entry(diagnostic: Diagnostic, fingerprint: str, repository: Repository) -> dict[str, Any]:
     at = diagnostic.place
-    help = f" (help: {diagnostic.help})" if diagnostic.help else ""
+    # The report has no related places, but the origin replaces a path in the repository.
+    more = [related.message for related in origins.related(at if isinstance(at, Location) else None)]
+    details = "; ".join([*more, *([f"help: {diagnostic.help}"] if diagnostic.help else [])])
     return {
-        "description": escape(diagnostic.message + help),
+        "description": escape(diagnostic.message + (f" ({details})" if details else "")),
         "check_name": diagnostic.id,
         "fingerprint": fingerprint,
         "severity": SEVERITIES[diagnostic.severity],

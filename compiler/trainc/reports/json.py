@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 
 def render(diagnostics: Sequence[Diagnostic], *, summary: str, color: bool, checked: Sequence[Checked] = ()) -> str:
-    """Return the list, without the summary."""
-    return json.dumps([_entry(diagnostic) for diagnostic in in_order(diagnostics)], indent=2) + "\n"
+    """Return the list, without the summary; a value that is invalid in several fields is an entry for each field."""
+    return json.dumps([_entry(diagnostic) for diagnostic in in_order(diagnostics, by_field=True)], indent=2) + "\n"
 
 
 def _entry(diagnostic: Diagnostic) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 
 from trainc.diagnostics import Checked, Diagnostic, Location, ObjectId
 from trainc.records import NamedTuple
-from trainc.reports import COMPILED_PHASES, in_order
+from trainc.reports import in_order, of_compiled_object
 from trainc.reports.text import EXCERPTS, block, escape
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def render(diagnostics: Sequence[Diagnostic], *, summary: str, color: bool, chec
 
 def _case(item: Checked | Diagnostic) -> Case:
     subject = item.object
-    if isinstance(item, Diagnostic) and item.stage in COMPILED_PHASES:
+    if isinstance(item, Diagnostic) and of_compiled_object(item):
         subject = _trainjob(subject, item)
     file = item.file if isinstance(item, Checked) else item.place.file if isinstance(item.place, Location) else ""
     if not subject.kind:

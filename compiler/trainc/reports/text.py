@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.diagnostics import Diagnostic, Location
 from trainc.plural import also
-from trainc.reports import COMPILED_PHASES, in_order
+from trainc.reports import in_order, of_compiled_object
 from trainc.source.printable import escape
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def _by_cause(diagnostics: list[Diagnostic]) -> list[Diagnostic]:
 
 def _cause(diagnostic: Diagnostic) -> Hashable:
     """Return the key that errors with the same cause in a runtime share; None for any other diagnostic."""
-    if diagnostic.severity != "error" or diagnostic.stage not in COMPILED_PHASES:
+    if diagnostic.severity != "error" or not of_compiled_object(diagnostic):
         return None
     at = [found.place for found in diagnostic.related if found.message == RUNTIME]
     return (diagnostic.id, diagnostic.message, str(at[0])) if at else None
@@ -71,6 +71,12 @@ def _cause(diagnostic: Diagnostic) -> Hashable:
 def block(diagnostic: Diagnostic, *, shown: bool) -> str:
     """Return one of the ordered diagnostics without color; with its source lines if `shown`."""
     return "\n".join(_lines(diagnostic, _plain, shown=shown))
+
+
+def brief(diagnostic: Diagnostic, *, color: bool) -> str:
+    """Return a diagnostic about a whole run without its place, which takes no second parse of a document."""
+    about_run = diagnostic._replace(place=None, related=())
+    return "\n".join(_lines(about_run, painter(color), shown=False)) + "\n"
 
 
 def position(place: object) -> str:

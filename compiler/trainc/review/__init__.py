@@ -43,10 +43,11 @@ def compare(old: SideSpec, new: SideSpec, options: DiffOptions) -> Review:
     before = sides.read(old, options._replace(field_validation="ignore"))
     after = sides.read(new, options)
     diagnostics = (*_of_old_side(before), *_of_new_side(before, after))
+    skipped = tuple(sorted({side.file(name) for side in (before, after) for name in side.skipped}))
     if before.content == after.content == "nothing" and not diagnostics:
         diagnostics = (sides.nothing(before, after),)
     if any(diagnostic.severity == "error" for diagnostic in diagnostics):
-        return Review(old.name, new.name, diagnostics=diagnostics)
+        return Review(old.name, new.name, diagnostics=diagnostics, skipped=skipped)
     edited = _edited_settings(before, after)
     before, after = sides.comparable(before, after, passthrough=options.passthrough)
     reviewer = _Reviewer(before, after, name_suffix_hash=options.delivery.name_suffix_hash)
@@ -61,6 +62,7 @@ def compare(old: SideSpec, new: SideSpec, options: DiffOptions) -> Review:
         before=footprint.by_queue(item.tree for item in before.items),
         after=footprint.by_queue(item.tree for item in after.items),
         diagnostics=diagnostics,
+        skipped=skipped,
     )
 
 

@@ -184,7 +184,7 @@ def _of_commit(argument: str) -> Settings:
     inside = commit.inside(path or "")
     file = None if inside is None else commit.file(inside)
     if file is not None:
-        return settings.of_file(file)
+        return settings.of_file(file, commit.folder_of(file))
     if inside is None or commit.has(inside) or os.path.basename(inside) != SETTINGS:
         raise ValueError(f"invalid --review-config: file {argument} does not exist")
     return settings.DEFAULT

@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from trainc import inputs
 from trainc.confine import within
-from trainc.inputs import DEEPEST, LARGEST_FILE, LINK_OUT, SETTINGS, SUFFIXES, File, fault
-from trainc.listings import LISTING, MARK_BYTES, outputs_of
+from trainc.inputs import DEEPEST, LARGEST_FILE, LINK_OUT, SETTINGS, File, fault, is_manifest
+from trainc.listings import LISTING, MARKS, outputs_of
 from trainc.review.revisions import FOLDER, LINK, MODULE, Commit, Entry, LinkOutError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from trainc.diagnostics import Diagnostic
+    from trainc.exclude import Excluded, Patterns
 
 
 class Found(NamedTuple):
@@ -39,6 +40,7 @@ def read(
     settings: str = "",
     root: str | None = None,
     follow_links: bool = False,
+    exclude: Sequence[Patterns] = (),
 ) -> Iterator[File | Diagnostic]:
     """Yield every file below the paths at a commit, as `inputs.read` does for the working tree.
 
@@ -48,7 +50,7 @@ def read(
     paths = list(paths)
     given = [inside for path in paths if (inside := commit.inside(path)) is not None]
     skipped = [inside for path in (*skip, settings) if path and (inside := commit.inside(path))]
-    walk = Walk(commit, skip=skipped, given=given)
+    walk = Walk(commit, skip=skipped, given=given, exclude=exclude)
     wanted: list[Found | Diagnostic] = []
     elsewhere = []
     for path in paths:
@@ -62,27 +64,37 @@ def read(
     for each in wanted:
         if not isinstance(each, Found):
             yield each
-        elif each.listed and contents.get(each.entry.object, b"").startswith(MARK_BYTES):
+        elif each.listed and contents.get(each.entry.object, b"").startswith(MARKS):
             continue
         elif each.entry.object in contents:
-            yield File(commit.named(each.path), contents[each.entry.object])
+            data, prefix = contents[each.entry.object], commit.named("")
+            yield File(commit.named(each.path), data, found=each.path not in given, revision=prefix)
         else:
             size = f"{each.entry.size >> 20} MiB"
             yield fault(commit.named(each.path), f"is {size}, more than the limit of 256 MiB", "split it")
+    if walk.excluded is not None and not wanted and (excluded := walk.excluded.everything()) is not None:
+        yield excluded
     if elsewhere:
-        yield from inputs.read(elsewhere, skip=skip, settings=settings, root=root, follow_links=follow_links)
+        yield from inputs.read(
+            elsewhere, skip=skip, settings=settings, root=root, follow_links=follow_links, exclude=exclude
+        )
 
 
 class Walk:
     """One walk over all given paths; it yields no file twice."""
 
-    def __init__(self, commit: Commit, *, skip: list[str], given: list[str]) -> None:
+    def __init__(self, commit: Commit, *, skip: list[str], given: list[str], exclude: Sequence[Patterns] = ()) -> None:
         """Leave out the paths `skip` of the commit; `given` are all paths of the walk."""
         self.commit = commit
         self.given = given
         self.outputs: frozenset[str] = frozenset()
         self.skip = skip
         self.seen: set[str] = set()
+        self.excluded: Excluded | None = None
+        if exclude:
+            from trainc.exclude import Excluded
+
+            self.excluded = Excluded(exclude)
 
     def path(self, path: str, *, depth: int = 0) -> list[Found | Diagnostic]:
         """Return the files below a path; nothing if the path does not exist in the commit."""
@@ -126,9 +138,16 @@ class Walk:
             self._note_outputs(real)
         for name in names:
             below = f"{path}/{name}" if path else name
-            if not name.startswith(".") and (name.endswith(SUFFIXES) or self._is_folder(below)):
+            if name.startswith(".") or not (is_manifest(name) or self._is_folder(below)):
+                continue
+            if not self._is_excluded(below, f"{real}/{name}" if real else name):
                 found += self.path(below, depth=depth)
         return found
+
+    def _is_excluded(self, path: str, real: str) -> bool:
+        if self.excluded is None:
+            return False
+        return self.excluded.matches(os.path.join(self.commit.top, real), is_folder=self._is_folder(path))
 
     def _note_outputs(self, folder: str) -> None:
         """Add the outputs in a folder's listing to `outputs`, except given ones."""

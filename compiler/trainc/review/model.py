@@ -130,6 +130,8 @@ class Review(NamedTuple):
     after: dict[str, Footprint] = {}  # noqa: RUF012
     diagnostics: tuple[Diagnostic, ...] = ()
     """The diagnostics of both sides. With an error, there is no review."""
+    skipped: tuple[str, ...] = ()
+    """The files in folders that were skipped on either side."""
 
     @property
     def failed(self) -> bool:

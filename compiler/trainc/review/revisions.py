@@ -76,6 +76,10 @@ class Commit:
             at = at.rpartition("/")[0] if at else None
         return None
 
+    def folder_of(self, file: File) -> str:
+        """Return the absolute path that the folder of a file of the commit has in the working tree."""
+        return os.path.dirname(os.path.join(self.top, file.path.removeprefix(self.named(""))))
+
     def file(self, path: str) -> File | None:
         """Return the file at a path of the commit; None if there is no file, or if it is too large."""
         found = self._file(path)
@@ -255,6 +259,16 @@ def common(first: str, second: str, *, folder: str = ".") -> str:
     if not bases:
         raise RevisionError(f"{first} and {second} have no merge base")
     return bases[0]
+
+
+def names(most: int, *, folder: str = ".") -> list[str]:
+    """Return HEAD and the names of some branches and tags, the latest first; none outside of a repository."""
+    arguments = ("--sort=-creatordate", f"--count={most}", "--format=%(refname:short)")
+    try:
+        found = _git(folder, "for-each-ref", *arguments, "refs/heads", "refs/tags", "refs/remotes").decode()
+    except (RevisionError, UnicodeDecodeError):
+        return []
+    return ["HEAD", *found.split()]
 
 
 def known(revision: str, *, folder: str = ".") -> bool:

@@ -17,13 +17,14 @@ from trainc.delivery import PLAIN, Delivery
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, Related
 from trainc.inputs import STDIN
 from trainc.outputs import PASSED
-from trainc.reading import Reading
+from trainc.reading import Reading, documents_of
 from trainc.review import commit_files
 from trainc.settings import DEFAULT, Settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from trainc.exclude import Patterns
     from trainc.kubernetes.trees import Tree
     from trainc.kubernetes.violations import FieldValidation
     from trainc.review import revisions
@@ -35,6 +36,7 @@ NOTHING_TO_COMPARE: Final = Declaration(
     "nothing-to-compare", ("read",), "No TrainJob or JobSet in either side of a review", own=True
 )
 
+JOBSET: Final = b"JobSet"
 COMPILED_KINDS: Final = frozenset({"JobSet", "ConfigMap", "PodGroup"})
 """The kinds that trainc writes."""
 
@@ -69,6 +71,8 @@ class DiffOptions(NamedTuple):
     """How unknown fields are reported; None for the settings' value."""
     follow_links: bool = False
     """Whether links may lead out of the root of a path on disk."""
+    exclude: tuple[Patterns, ...] = ()
+    """Patterns of the command line, in addition to each side's own."""
 
 
 class Item(NamedTuple):
@@ -93,6 +97,8 @@ class Side(NamedTuple):
     diagnostics: tuple[Diagnostic, ...]
     settings: Settings = DEFAULT
     """The side's own settings."""
+    skipped: tuple[str, ...] = ()
+    """The files in folders that were skipped, because the side does not depend on them."""
 
     def file(self, name: str) -> str:
         """Return a file name of this side without its revision."""
@@ -108,22 +114,47 @@ class Side(NamedTuple):
 
 def read(spec: SideSpec, options: DiffOptions) -> Side:
     """Read one side; compile it if it contains TrainJobs."""
-    own = _settings(spec, options)._replace(follow_links=options.follow_links)
+    own = _settings(spec, options)
+    own = own._replace(follow_links=options.follow_links, exclude=(*own.exclude, *options.exclude))
     files_of = inputs.read if spec.commit is None else partial(commit_files.read, spec.commit)
-    found = Reading(files_of, namespace=options.namespace)
+    found = Reading(files_of, namespace=options.namespace, others="require" if options.passthrough else "skip")
+    found.keep = True
     found.gather(
         spec.paths,
         settings=own.file if spec.commit is None else options.config or "",
         follow_links=options.follow_links,
+        exclude=own.exclude,
     )
-    jobsets = [document for document in found.documents["other"] if document.value.get("kind") == "JobSet"]
     jobs = found.documents["job"]
+    _read_skipped(found)
+    jobsets = _jobsets(found)
     if jobs and jobsets:
         return Side(spec, "nothing", (), (_mixed(jobs[0], jobsets[0]),))
     if jobs:
         return _compiled(spec, found, own, options)
     items, duplicates = _rendered(found.documents["other"])
-    return Side(spec, "rendered" if jobsets else "nothing", items, (*found.diagnostics, *duplicates), own)
+    skipped = tuple(file.path for file in found.skipped)
+    return Side(spec, "rendered" if jobsets else "nothing", items, (*found.diagnostics, *duplicates), own, skipped)
+
+
+def _jobsets(found: Reading) -> list[Document]:
+    return [document for document in found.documents["other"] if document.value.get("kind") == "JobSet"]
+
+
+def _read_skipped(found: Reading) -> None:
+    """Read the skipped files that a side needs.
+
+    A side with TrainJobs is compiled, and only has to be without JobSets. A rendered side consists of all its objects:
+    each of its files must be readable.
+    """
+    compiled, before = bool(found.documents["job"]), len(found.diagnostics)
+    skipped, found.skipped = found.skipped, []
+    for file in skipped:
+        if not compiled or JOBSET in file.data:
+            found.read(documents_of(file))
+    if compiled or not _jobsets(found):
+        del found.diagnostics[before:]
+        found.skipped = skipped
 
 
 def _settings(spec: SideSpec, options: DiffOptions) -> Settings:
@@ -135,7 +166,9 @@ def _settings(spec: SideSpec, options: DiffOptions) -> Settings:
     file = spec.commit.settings(spec.paths[0])
     if isinstance(file, Diagnostic):
         return Settings(diagnostics=(file,))
-    return DEFAULT if file is None else settings.of_file(file)
+    if file is None:
+        return DEFAULT
+    return settings.of_file(file, spec.commit.folder_of(file), root=spec.commit.top)
 
 
 def _compiled(spec: SideSpec, found: Reading, own: Settings, options: DiffOptions) -> Side:
@@ -143,12 +176,13 @@ def _compiled(spec: SideSpec, found: Reading, own: Settings, options: DiffOption
         runtimes=options.runtimes,
         only=options.only,
         namespace=options.namespace,
+        others="require" if options.passthrough else "skip",
         settings=_as_reported(own, options),
         delivery=options.delivery._replace(name_suffix_hash=False),
     )
     result = compile_documents(found, run)
     items = tuple(_items(result, passthrough=options.passthrough))
-    return Side(spec, "compiled", items, result.diagnostics, own)
+    return Side(spec, "compiled", items, result.diagnostics, own, result.skipped)
 
 
 def _as_reported(own: Settings, options: DiffOptions) -> Settings:

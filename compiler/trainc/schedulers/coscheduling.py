@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from trainc.plan import Plan
 
 VERSION: Final = "scheduling.x-k8s.io/v1alpha1"
+RELEASE: Final = "scheduler-plugins-0.35"
 MARK: Final = Mark("labels", "scheduling.x-k8s.io/pod-group")
 CHECKS: Final[tuple[Check[[Plan]], ...]] = ()
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from trainc.plan import Plan
 
 VERSION: Final = "scheduling.volcano.sh/v1beta1"
+RELEASE: Final = "volcano"
 MARK: Final = Mark("annotations", "scheduling.k8s.io/group-name")
 QUEUE: Final = "scheduling.volcano.sh/queue-name"
 

@@ -31,6 +31,14 @@ _USER: Final = re.compile(r"""://([^\s"'/:@]+)@""")
 _PASSWORD: Final = re.compile(r"""://[^\s"'/:@]*:(?![0-9]+/)([^\s"'@]+)@""")
 _NO_SCHEME: Final = re.compile(r"""(?<![\w./-])[\w.+-]+:([^\s"'/:@]+)@(?!sha[0-9])\w""")
 _BEARER: Final = re.compile(r"\b(?:[Bb]earer|[Bb]asic)[ \t]+([\w.~+/=-]{8,})")
+_TOKEN: Final = re.compile(
+    r"(?<![\w-])(?:hf_[A-Za-z0-9]{30,64}|gh[opsru]_[A-Za-z0-9]{36,255}|github_pat_\w{22,255}|glpat-[\w-]{20,64}"
+    r"|npm_[A-Za-z0-9]{36}|nvapi-[\w-]{40,80}|xox[abeoprs]-[0-9][\w-]{20,255}|AIza[\w-]{35}|sk-[A-Za-z0-9]{32,64}"
+    r"|sk-(?:ant|proj|svcacct)-[\w-]{20,255}|eyJ[\w-]{10,4096}\.eyJ[\w-]{10,4096}\.[\w-]{10,4096})(?![\w-])"
+)
+"""Tokens whose service is known by their form, and JSON Web Tokens."""
+_PRIVATE_KEY: Final = re.compile(r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----([^-]{1,16384})")
+_ADDRESS: Final = re.compile(r"""://[^\s"']{1,512}""")
 _HARMLESS: Final = re.compile(
     r"""(?i:true|false|yes|no|on|off|null|none|~)|\$\([^()]*\)|\$\{[^{}]*\}|\$\w+|\{\{.*\}\}|[|>][-+0-9]*|\*\S+|"""
 )
@@ -69,13 +77,41 @@ def value_at(line: str, index: int, *, in_json: bool = False) -> Iterator[Stretc
 
 
 def in_message(text: str) -> Iterator[Stretch]:
-    """Yield the secrets in a text that is not YAML, such as a sentence: those in commands and URIs."""
-    for sign, named in (("-", _FLAG), ("=", _VARIABLE)):
-        for match in named.finditer(text) if sign in text else ():
-            if is_secret(match[1]):
-                yield from hidden(text, *match.span(2))
+    """Yield the secrets in a text that is not YAML, such as a sentence: those in commands and URIs, and tokens."""
+    for _, stretch in named(text):
+        yield from hidden(text, *stretch)
+    yield from tokens(text)
+    yield from private_keys(text)
     for sign, pattern in (("@", _USER), ("@", _PASSWORD), ("@", _NO_SCHEME), (" ", _BEARER)):
         for match in pattern.finditer(text) if sign in text else ():
+            yield from hidden(text, *match.span(1))
+
+
+def named(text: str) -> Iterator[tuple[str, Stretch]]:
+    """Yield the values of flags and variables with secret names, with the names; harmless values included."""
+    for sign, pattern in (("-", _FLAG), ("=", _VARIABLE)):
+        for match in pattern.finditer(text) if sign in text else ():
+            if is_secret(match[1]):
+                yield match[1], match.span(2)
+
+
+def tokens(text: str) -> Iterator[Stretch]:
+    """Yield the tokens that have the form of a service's."""
+    for match in _TOKEN.finditer(text):
+        yield match.span()
+
+
+def private_keys(text: str) -> Iterator[Stretch]:
+    """Yield the private keys in PEM format, without their first lines."""
+    for match in _PRIVATE_KEY.finditer(text) if "PRIVATE KEY-----" in text else ():
+        yield match.span(1)
+
+
+def passwords(text: str) -> Iterator[Stretch]:
+    """Yield the passwords in URIs, except references and masks."""
+    for address in _ADDRESS.finditer(text) if "@" in text else ():
+        match = _PASSWORD.match(text, address.start(), address.end())
+        if match is not None:
             yield from hidden(text, *match.span(1))
 
 

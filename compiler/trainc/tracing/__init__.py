@@ -70,13 +70,16 @@ class Trace:
         return next(self.origins(index, path))
 
     def origins(self, index: int, path: Path) -> Iterator[Origin]:
-        """Yield every write of a field, the last one first."""
-        objects = self.steps[-1].after
+        """Yield every write of a field, the last one first; of a dropped empty value, the writes before it."""
+        last = len(self.steps) - 1
+        objects = self.steps[last].after
         wanted = objects_of_a_job(objects)[index]
         whole = (next(position for position, tree in enumerate(objects) if tree is wanted), *path)
-        while at(objects, whole) is GONE:
+        if dropped := self._dropped(whole):
+            last, whole = last - 1, dropped
+        while at(self.steps[last].after, whole) is GONE:
             whole = whole[:-1]
-        for number, there in self._writes(len(self.steps) - 1, whole):
+        for number, there in self._writes(last, whole):
             yield self._origin(number, there)
 
     def point(self, index: int, path: Path) -> tuple[Place, tuple[Related, ...]]:
@@ -90,6 +93,18 @@ class Trace:
         if origin.place.document is self.plan.runtime.document:
             return self.plan.job.at("spec", "runtimeRef"), (Related(message="the runtime", place=origin.place),)
         return origin.place, ()
+
+    def _dropped(self, path: Path) -> Path | None:
+        """Return the path, before the stage `store`, of an empty value that it dropped, as Go does on encoding.
+
+        Such a value is one of the TrainJob's own fields: the merge drops those of the runtime and the patches.
+        """
+        step, kept = self.steps[-1], path
+        while at(step.after, kept) is GONE:
+            kept = kept[:-1]
+        before = corresponding_path(step.after, kept, step.before) if step.stage == "store" and kept != path else None
+        whole = () if before is None else (*before, *path[len(kept) :])
+        return whole if whole and at(step.before, whole) is not GONE else None
 
     def _writes(self, last: int, path: Path) -> Iterator[tuple[int, Path]]:
         """Yield the steps up to `last` that changed the value at a path, backwards, each with the path after it."""
@@ -108,7 +123,8 @@ class Trace:
         value = at(step.after, path)
         source = self._source(step, path)
         if source is None:
-            return Origin(self._around(number, path), maker(self.plan, step.stage), step.stage, value)
+            kind = str(at(step.after, (path[0], "kind")))
+            return Origin(self._around(number, path), maker(self.plan, step.stage, kind), step.stage, value)
         place = standing(source.place)
         by = source.by
         if not source.exact:
@@ -188,15 +204,15 @@ class Trace:
         return self.plan.job.at()
 
 
-def maker(plan: Plan, stage: str) -> str:
-    """Return the source of a stage's values that no input field sets."""
+def maker(plan: Plan, stage: str, kind: str = "JobSet") -> str:
+    """Return the source of a stage's values that no input field sets; `kind` is the object's."""
     if stage == "framework":
         return f"the {plan.runtime.framework} framework"
     if stage == "accelerate":
         return f"the accelerators of {plan.project.document.file}"
     if stage == "deliver":
         return OPTION
-    return "a default of JobSet" if stage == "store" else "the controller"
+    return f"a default of {kind}" if stage == "store" else "the controller"
 
 
 def alike(path: Path, other: Path) -> bool:

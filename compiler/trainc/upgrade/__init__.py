@@ -34,7 +34,7 @@ from trainc.settings import DEFAULT
 from trainc.training_operator import TRAINER
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from trainc.kubernetes.trees import Path
     from trainc.settings import Settings
@@ -90,15 +90,28 @@ class _Job(NamedTuple):
 
 
 def upgrade(
-    paths: Sequence[str], *, runtimes: Sequence[str] = (), stdin: bytes = b"", settings: Settings = DEFAULT
+    paths: Sequence[str],
+    *,
+    runtimes: Sequence[str] = (),
+    stdin: bytes = b"",
+    settings: Settings = DEFAULT,
+    report_skipped: Callable[[Sequence[str]], object] = len,
 ) -> tuple[list[Upgraded], list[Diagnostic]]:
     """Return the files that an upgrade of the paths would change, and diagnostics.
 
-    `stdin` is the content of the path `-`. Of `settings`, only the field validation and `follow_links` are used.
+    Args:
+        paths, runtimes: as for `compilation.compile`.
+        stdin: the content of the path `-`.
+        settings: the field validation, `exclude` and `follow_links`; with errors, nothing is read.
+        report_skipped: called with the files in folders that were skipped.
     """
-    read, texts = Reading(), {}
+    if settings.diagnostics:
+        return [], list(settings.diagnostics)
+    read, texts = Reading(others="skip"), {}
     files = (
-        [inputs.File("-", stdin)] if inputs.STDIN in paths else inputs.read(paths, follow_links=settings.follow_links)
+        [inputs.File("-", stdin)]
+        if inputs.STDIN in paths
+        else inputs.read(paths, follow_links=settings.follow_links, exclude=settings.exclude)
     )
     for file in files:
         if isinstance(file, Diagnostic):
@@ -106,8 +119,10 @@ def upgrade(
         else:
             read.add(file)
             texts[file.path] = file
-    options = Options(runtimes=runtimes, settings=settings)
+    read.settle()
+    options = Options(runtimes=runtimes, settings=settings, others="skip")
     before = compile_documents(read, options)
+    report_skipped(before.skipped)
     compiled = {(job.namespace, job.name): job.objects for job in before.jobs}
     todo: list[_Job] = []
     conformed: list[Document] = []
@@ -295,11 +310,18 @@ def _unproved(read: Reading, new: Texts, before: Compilation, options: Options) 
             old = tuple(map(_renamed, old))
         if key not in objects or render(objects[key]) != render(old):
             document = next(d for d in read.documents["job"] if _key(d) == key)
-            own = [d for d in after.diagnostics if (d.object.namespace, d.object.name) == key and d.severity != "note"]
-            why = "; ".join(diagnostic.message for diagnostic in own)
-            yield _refusal(document, why or NO_EQUIVALENT)
+            yield _refusal(document, _reason(before.diagnostics, after.diagnostics, key) or NO_EQUIVALENT)
             if _where(runtime.document) in new:
                 yield _refusal(runtime.document, f'TrainJob "{job.name}" would compile to other objects')
+
+
+def _reason(before: Iterable[Diagnostic], after: Iterable[Diagnostic], key: tuple[str, str]) -> str:
+    """Return the errors of the upgraded TrainJob, or the warnings that the upgrade adds to it."""
+    known = {(found.id, found.message) for found in before}
+    own = [found for found in after if (found.object.namespace, found.object.name) == key]
+    errors = [found.message for found in own if found.severity == "error"]
+    new = [found.message for found in own if found.severity == "warning" and (found.id, found.message) not in known]
+    return "; ".join(errors or new)
 
 
 def _renamed(obj: Tree) -> Tree:

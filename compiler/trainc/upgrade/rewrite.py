@@ -20,7 +20,7 @@ from trainc.frontends.moves import AS_IS
 from trainc.kubernetes.trees import get, put
 from trainc.records import NamedTuple
 from trainc.upgrade.edits import STEP, NotRewritableError, edited, field_lines, is_structural, opened, tail_of
-from trainc.upgrade.text import Comment, Text, TextField, indentation, shifted
+from trainc.upgrade.text import Comment, Text, TextField, indentation, shifted, without_anchors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,6 +37,8 @@ class Part(NamedTuple):
     source: Path
     lead: list[Comment]
     """Comments of removed lines, to write above it."""
+    again: bool
+    """Whether an earlier part keeps the same field, so that this one must not repeat its anchors."""
 
 
 def rewrite(text: str, at: Path, job: Tree, moves: Sequence[Move], gone: Sequence[str]) -> str:
@@ -84,12 +86,15 @@ def _restructured(
     new: dict[str, Any] = {}
     places: dict[str, int] = {}
     parts: list[Part] = []
+    kept: set[int] = set()
     for move in moves:
         new_key, old_key = str(move.target[1]), str(move.source[1])
         source = _source(read, at, job, move)
         if expand and source is not None and read.has_alias(source):
             source = None
-        part = Part(source, _value(job, move), move.source, [])
+        start = None if source is None else int(source.value.start_mark.index)
+        part = Part(source, _value(job, move), move.source, [], start in kept)
+        kept.update(() if start is None else (start,))
         parts.append(part)
         _place(new, move.target[1:], part)
         places[new_key] = min(places.get(new_key, len(read.lines)), regions[old_key].start)
@@ -189,7 +194,8 @@ def _with_dash(lines: list[str], depth: int) -> list[str]:
 def _part_lines(read: Text, part: Part, key: str, depth: int) -> list[str]:
     if part.field is None:
         return shifted(render([{key: part.value}]).rstrip("\n").split("\n"), depth)
-    return field_lines(read, part.field, key, depth)
+    lines = field_lines(read, part.field, key, depth)
+    return without_anchors(lines) if part.again else lines
 
 
 def _offset(read: Text) -> int:

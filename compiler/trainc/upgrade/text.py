@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from ruamel.yaml import YAML
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+from ruamel.yaml.tokens import AnchorToken
 
 from trainc.records import NamedTuple
 
@@ -48,7 +49,9 @@ class Text:
     def __init__(self, text: str) -> None:
         self.text = text
         self.lines = text.split("\n")
-        self.root = YAML(typ="safe", pure=True).compose(text)
+        yaml = YAML(typ="safe", pure=True)
+        yaml.composer.warn_double_anchors = False  # YAML allows a second anchor of the same name
+        self.root = yaml.compose(text)
 
     def field(self, path: Path) -> TextField | None:
         """Return the field at a path, if the text has it."""
@@ -148,6 +151,16 @@ def _nodes(node: Node) -> Iterator[Node]:
                 waiting += [part for pair in node.value for part in pair]
             elif isinstance(node, SequenceNode):
                 waiting += node.value
+
+
+def without_anchors(lines: list[str]) -> list[str]:
+    """Return the lines of a block mapping without its anchors. Raises ruamel.yaml.error.YAMLError."""
+    text = "\n".join(lines)
+    anchors = [token for token in YAML(typ="safe", pure=True).scan(text) if isinstance(token, AnchorToken)]
+    for token in reversed(anchors):
+        before, after = text[: token.start_mark.index], text[token.end_mark.index :]
+        text = before + after.lstrip(" ") if after.strip(" ")[:1] not in ("", "\n") else before.rstrip(" ") + after
+    return text.split("\n")
 
 
 def indentation(line: str) -> int:

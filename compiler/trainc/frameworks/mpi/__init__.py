@@ -19,6 +19,7 @@ from trainc.checks import Check, check
 from trainc.diagnostics import Finding
 from trainc.frameworks import Secret
 from trainc.frameworks.mpi.implementations import IMPLEMENTATIONS, Implementation
+from trainc.kubernetes.quantity import int32
 from trainc.kubernetes.trees import Tree, edit, get
 from trainc.plan import NODE, Plan, copied, gpus, pod_spec
 
@@ -81,7 +82,7 @@ def slots(plan: Plan) -> int:
     if of_job is not None:
         return int(of_job)
     of_runtime = int(plan.runtime.settings["numProcPerNode"])
-    return max(1, gpus(plan.node_resources())) if of_runtime == 1 else of_runtime
+    return int32(max(1, gpus(plan.node_resources()))) if of_runtime == 1 else of_runtime
 
 
 def with_keys(plan: Plan, job: int) -> Plan:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.checks import check
 from trainc.diagnostics import Finding
-from trainc.kubernetes.quantity import Quantity
+from trainc.kubernetes.quantity import Quantity, int32
 from trainc.kubernetes.trees import Tree, get
 from trainc.plan import COMPLETION_INDEX, NODE, Plan, Slot, from_field, gpus, value
 
@@ -57,14 +57,14 @@ def processes(plan: Plan) -> str:
     if word not in ("auto", "cpu"):
         return word
     resources = plan.node_resources()
-    return "auto" if word == "auto" and gpus(resources) else str(max(1, cpus(resources)))
+    return "auto" if word == "auto" and gpus(resources) else str(int32(max(1, cpus(resources))))
 
 
 def cpus(resources: Tree) -> int:
     """Return the CPUs in the requests, rounded up to an integer; if they are zero, those in the limits."""
     for quantities in (resources.get("requests") or {}, resources.get("limits") or {}):
         if "cpu" in quantities and (count := Quantity.from_json(quantities["cpu"])).sign:
-            return count.value()
+            return count.int64()
     return 0
 
 

@@ -78,6 +78,13 @@ def leading_objects(chunk: Chunk, *, deepest: int, most: int) -> Objects:
     return Objects(objects, errors, Chunk(chunk.text[begin:], *here), follows_object)
 
 
+def sole_object(text: str, *, deepest: int) -> Any:
+    """Return the JSON object that is all of a text, of any length; None for other texts. Raises YamlError."""
+    brace = _BRACE.match(text)
+    found = _object(text, brace.end() - 1, deepest) if brace else None
+    return found[0] if found and not text[found[1] :].strip(" \t\r\n") else None
+
+
 def _horizon(text: str, begin: int) -> int:
     """Return the index at which an object must have ended to stay within the maximum number of values."""
     if len(text) - begin <= MOST_EVENTS or sum(text.count(char, begin) for char in _OPENS_VALUE) <= MOST_EVENTS:

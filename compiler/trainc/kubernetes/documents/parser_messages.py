@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from trainc.kubernetes.documents import spaces
 from trainc.kubernetes.documents.events import MarkedYAMLError
 from trainc.kubernetes.documents.yamlerror import YamlError, place
 from trainc.records import NamedTuple
@@ -132,6 +133,8 @@ def _marked(text: str, error: MarkedYAMLError) -> YamlError:
     opened = error.context_mark.index if error.context_mark is not None else at
     if problem == "did not find expected <document start>" and text.startswith("%"):
         at = 0
+    if (space := spaces.before(text, at)) is not None:
+        return YamlError.at(text, space, spaces.message(text[space]), help=spaces.HELP)
     entry = _in_context(problem, text, at, opened) or _MESSAGES.get(problem)
     if entry is None:
         entry = _Message(f"{error.context}: {problem}" if error.context else problem)

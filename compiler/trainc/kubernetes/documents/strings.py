@@ -104,6 +104,23 @@ def outer_span(text: str, path: Path, string: str, chunk: Chunk, inner: Span) ->
     return Span(*place_of(text, begins[begin]), *place_of(text, ends[last]))
 
 
+def part_span(text: str, path: Path, string: str, part: tuple[int, int]) -> Span:
+    """Return the span in the text of some characters of a string; of all of it where they are unknown.
+
+    A part that begins at the string's end is the place after its last character.
+
+    >>> part_span("image: 'a b'", ("image",), "a b", (1, 2))
+    Span(line=1, column=10, end_line=1, end_column=11)
+    """
+    places = _places(text, path, string)
+    if not places or not string:
+        return span(text, path)
+    (begins, ends), (begin, end) = places, part
+    if begin >= len(string):
+        return Span(*place_of(text, ends[-1]), *place_of(text, ends[-1] + 1))
+    return Span(*place_of(text, begins[begin]), *place_of(text, ends[min(max(end, begin + 1), len(string)) - 1]))
+
+
 def _index(string: str, chunk: Chunk, line: int, column: int) -> int:
     """Return the index in a string of a line and column of one of its chunks."""
     line, column = chunk.in_file(line, column)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from trainc.kubernetes.documents import spaces
 from trainc.kubernetes.structural.hints import (
     EXPECTED,
     hint,
@@ -211,7 +212,9 @@ def unknown_field(path: Path, schema: Tree, root: Tree, *, searched: bool) -> Vi
     """
     name, kind = str(path[-1]), root.get("title", "the kind")
     known = list(schema.get("properties", {}))
-    if searched and (meant := nearest(name, known, likeness=_ALIKE) or _longer(name, known)):
+    if space := spaces.leading(name):
+        help = f"{spaces.HELP}: the name starts with {spaces.named(space)}"
+    elif searched and (meant := nearest(name, known, likeness=_ALIKE) or _longer(name, known)):
         help = f"did you mean {meant}?"
     elif searched and (home := _home(name, root)):
         help = f"did you mean {field_of(home)}?"

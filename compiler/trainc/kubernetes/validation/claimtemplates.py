@@ -1,4 +1,4 @@
-"""An ephemeral volume's claim template: its metadata and its PersistentVolumeClaim spec."""
+"""The API server's rules for a PersistentVolumeClaim, and for the claim template of an ephemeral volume."""
 
 from __future__ import annotations
 
@@ -28,6 +28,8 @@ CLAIM_TEMPLATE: Final = Declaration(
 EXCLUSIVE_MODE: Final = "ReadWriteOncePod"
 ACCESS_MODES: Final = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", EXCLUSIVE_MODE)
 CLAIM: Final = "PersistentVolumeClaim"
+SOURCES: Final = (("", CLAIM), ("snapshot.storage.k8s.io", "VolumeSnapshot"))
+"""The groups and kinds of a dataSource."""
 _mode: Final = one_of("Block", "Filesystem")
 _selector: Final = late("selectors", "label_selector")
 
@@ -42,6 +44,20 @@ def ephemeral(found: PodViolations, at: At, value: Tree) -> None:
     if metadata := template.get("metadata"):
         _metadata(found, (here, "metadata"), metadata)
     _spec(found, (here, "spec"), template.get("spec") or {})
+
+
+def claim_spec(found: PodViolations, at: At, spec: Tree) -> None:
+    """Check the spec of a claim that is not a pod's template.
+
+    The API server first drops a dataSource of another kind than a claim or a snapshot, and a dataSourceRef with a
+    namespace, which requires a feature gate that is off by default.
+    """
+    source, ref = spec.get("dataSource") or {}, spec.get("dataSourceRef") or {}
+    dropped = {
+        "dataSource": (source.get("apiGroup") or "", source.get("kind")) not in SOURCES,
+        "dataSourceRef": bool(ref.get("namespace")),
+    }
+    _spec(found, at, {key: value for key, value in spec.items() if not dropped.get(key)})
 
 
 def _metadata(found: PodViolations, at: At, metadata: Tree) -> None:

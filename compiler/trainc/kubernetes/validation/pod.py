@@ -103,8 +103,10 @@ def template(found: PodViolations, at: At, template: Tree) -> None:
         from trainc.kubernetes.validation import volumes
 
         volumes.volumes(found, (spec, "volumes"), pod["volumes"])
-    for claim in found.claims:
-        found.volumes.setdefault(claim["name"], claim)
+    if found.claims:
+        from trainc.kubernetes.validation import volumes
+
+        volumes.added(found, (spec, "volumes"), found.claims)
     container.containers(found, spec, pod)
     if pod.get("ephemeralContainers"):
         from trainc.kubernetes.validation import ephemeral

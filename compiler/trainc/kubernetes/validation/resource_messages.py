@@ -11,6 +11,7 @@ from trainc.kubernetes.validation.combinators import cluster_field
 from trainc.kubernetes.validation.resources import (
     FRACTIONAL_RESOURCE,
     LIMIT_MISSING,
+    MOST,
     OF_PODS,
     PAGES,
     REQUEST_ABOVE_LIMIT,
@@ -68,6 +69,9 @@ def report(
         elif fault.declared is OUT_OF_RANGE:
             message = f"{subject} must be at least 0, not {amount}"
             found.report(fault.declared, here, message, "use 0 or more", field=field)
+        elif fault.declared is FRACTIONAL_RESOURCE and thousandths(amount) >= MOST:
+            message = f"{subject} is too large for the API server's integers: {amount}"
+            found.report(fault.declared, here, message, f"use at most {MOST // 1000}", field=field)
         elif fault.declared is FRACTIONAL_RESOURCE:
             message = f"{subject} must be an integer, not {amount}"
             help = f"use an integer, for example {max(1, -(-thousandths(amount) // 1000))}"

@@ -37,6 +37,9 @@ COUNTED: Final = frozenset(
 )
 """The object counts of quotas, which are integers; no container can request them."""
 
+MOST: Final = 2**63
+"""The first number of thousandths that overflows."""
+
 ResourceItems = tuple[tuple[str, Any], ...]
 """The items of limits or requests."""
 
@@ -82,6 +85,11 @@ def thousandths(amount: Any) -> int:
     return Quantity.from_json(amount).milli_value()
 
 
+def _overflowed(amount: Any) -> int:
+    """Return a large amount in thousandths as the API server calculates them, in 64 bits."""
+    return Quantity.from_json(amount).round_up(-3).int64(-3)
+
+
 @lru_cache(maxsize=1024)
 def faults(limits: ResourceItems, requests: ResourceItems, of_pod: bool = False) -> tuple[ResourceFault, ...]:
     """Return the faults of a container's limits and requests, or of pod-level ones."""
@@ -112,7 +120,7 @@ def _amount_faults(kind: str, name: str, amount: Any, of_pod: bool) -> list[Reso
     wrong = {
         RESOURCE_NAME: not allowed,
         OUT_OF_RANGE: milli < 0,
-        FRACTIONAL_RESOURCE: rules.whole and milli % 1000,
+        FRACTIONAL_RESOURCE: rules.whole and (milli if milli < MOST else _overflowed(amount)) % 1000,
         HUGE_PAGES: rules.pages and not _whole_pages(name, milli),
     }
     return [ResourceFault(declared, kind, name) for declared, is_wrong in wrong.items() if is_wrong]

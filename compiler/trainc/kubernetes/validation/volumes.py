@@ -23,6 +23,8 @@ from trainc.kubernetes.validation.files import VOLUME_SOURCES
 from trainc.kubernetes.validation.resources import thousandths
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from trainc.kubernetes.trees import At, Tree
 
 
@@ -70,6 +72,19 @@ def volumes(found: PodViolations, at: At, volumes: list[Tree]) -> None:
             found.volumes[name] = volume
         elif name:
             found.volumes.setdefault(name, None)
+
+
+def added(found: PodViolations, at: At, volumes: Sequence[Tree]) -> None:
+    """Check the names of the volumes that are appended to the pod's own, and add them to `found.volumes`.
+
+    Their claims have the same names, which must be DNS subdomains; that is not checked again.
+    """
+    for index, volume in enumerate(volumes, len(found.pod.get("volumes") or ())):
+        name = volume["name"]
+        wrong = not _is_valid_name(name) and not names.is_dns1123_subdomain(name)
+        if wrong:
+            label(found, ((at, index), "name"), name)
+        found.volumes.setdefault(name, None if wrong else volume)
 
 
 @lru_cache(maxsize=1024)

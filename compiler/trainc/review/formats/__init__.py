@@ -10,6 +10,7 @@ from json import dumps
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from trainc.footprint import NOTHING
+from trainc.kubernetes.amounts import amount, order
 from trainc.kubernetes.quantity import Quantity
 from trainc.lint.triggers import IGNORE
 from trainc.plural import plural
@@ -199,11 +200,12 @@ def amounts(before: Footprint | None, after: Footprint | None) -> list[Row]:
         Row(word, str(old), str(new), f"{new - old:+}" if old != new else "")
         for word, old, new in (("nodes", one.nodes, other.nodes), ("pods", one.pods, other.pods))
     ]
-    for name in sorted(one.resources.keys() | other.resources.keys(), key=lambda name: ("gpu" not in name, name)):
+    for name in sorted(one.resources.keys() | other.resources.keys(), key=order):
         old, new = one.resources.get(name, ZERO), other.resources.get(name, ZERO)
         more = new.sub(old)
         sign = "+" if more.sign > 0 else ""
-        rows.append(Row(name, str(old), str(new), "" if more.is_zero else sign + str(more)))
+        changed = "" if more.is_zero else sign + amount(name, more)
+        rows.append(Row(name, amount(name, old), amount(name, new), changed))
     return rows
 
 

@@ -163,13 +163,13 @@ def _names(objects: Sequence[Reviewed], *, kind: bool = False) -> str:
 
 
 def _numbers(review: Review) -> Iterator[str]:
-    """Yield the changed numbers of pods, for each queue and in total."""
+    """Yield the changed numbers of pods, first the total, then each queue."""
+    yield from _changed_numbers("total", sums(review.before), sums(review.after))
     queues = sorted(review.before.keys() | review.after.keys())
     if queues not in ([], [""]):
         for queue in queues:
             title = f"queue {queue}" if queue else "no queue"
             yield from _changed_numbers(title, *(side.get(queue) for side in (review.before, review.after)))
-    yield from _changed_numbers("total", sums(review.before), sums(review.after))
 
 
 def _changed_numbers(title: str, before: Footprint | None, after: Footprint | None) -> Iterator[str]:

@@ -1,0 +1,65 @@
+"""The runtimes that `list` and `show` search: those of some paths, and the built-in ones."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, NamedTuple
+
+from trainc.cli import options
+from trainc.cli.codes import OK, WRONG_INPUT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from trainc.diagnostics import Diagnostic
+    from trainc.library import Entry
+    from trainc.settings import Settings
+
+
+class Found(NamedTuple):
+    """The runtimes in search order, and the diagnostics of reading them."""
+
+    entries: list[Entry]
+    diagnostics: list[Diagnostic]
+    forbidden: bool
+    """Whether trainc.yaml forbids built-in runtimes."""
+
+    @property
+    def usable(self) -> list[Entry]:
+        """The runtimes that a TrainJob may use."""
+        from trainc.library import BUILT_IN
+
+        return [entry for entry in self.entries if not self.forbidden or entry.level != BUILT_IN]
+
+
+def search(paths: tuple[str, ...], runtimes: tuple[str, ...], settings: Settings) -> Found:
+    """Return the runtimes of PATH, each once, of each -r, by default of runtimes.paths, and the built-in ones."""
+    from trainc.compilation import Options, library
+
+    paths = paths or (".",)
+    runtimes = runtimes or tuple(path.path for path in settings.runtimes)
+    found, diagnostics = library(Options(runtimes=(*paths, *runtimes), settings=settings, others="skip"))
+    options.report_skipped(found.skipped, verbose=settings.verbose)
+    entries = (entry for level in found.levels for key in level.known() if (entry := level.find(key)))
+    return Found(_once(entries), [*settings.diagnostics, *diagnostics], found.forbidden is not None)
+
+
+def _once(entries: Iterable[Entry]) -> list[Entry]:
+    """Return each runtime once: a folder may be inside another one."""
+    found: dict[object, Entry] = {}
+    for entry in entries:
+        document = entry.document
+        place = os.path.realpath(document.file), document.line, document.column, document.within, entry.id
+        found.setdefault(place, entry)
+    return list(found.values())
+
+
+def report(diagnostics: Iterable[Diagnostic], summary: str = "") -> int:
+    """Write the diagnostics to standard error and return the exit code."""
+    from trainc.diagnostics import failed
+    from trainc.reports import text
+
+    diagnostics = list(diagnostics)
+    options.report(text.render(diagnostics, summary=summary, color=options.colored(sys.stderr)))
+    return WRONG_INPUT if failed(diagnostics) else OK

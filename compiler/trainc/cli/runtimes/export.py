@@ -1,0 +1,65 @@
+"""`trainc runtimes export`: write built-in runtimes to a folder, for a project that edits them."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import click
+
+from trainc.cli import options
+from trainc.cli.codes import OK
+from trainc.cli.runtimes import pinned
+from trainc.cli.runtimes.names import built_in_names
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+EPILOG = """\b
+Examples:
+  trainc runtimes export torch-distributed        write runtimes/torch-distributed.yaml
+  trainc runtimes export -o platform/runtimes     write all built-in runtimes
+"""
+
+
+@click.command("export", short_help="Write built-in runtimes to a folder.", epilog=EPILOG)
+@click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=built_in_names)
+@pinned.output
+def command(names: tuple[str, ...], folder: str | None) -> int:
+    """Write the built-in runtimes NAME, by default all, to DIR/<name>.yaml; existing files are kept."""
+    return write(names, pinned.target(folder))
+
+
+def write(names: Sequence[str], folder: str) -> int:
+    """Write built-in runtimes, by default all. An existing file belongs to the repository and is kept."""
+    from trainc.compilation import Options, library
+    from trainc.confine import open_to_write
+    from trainc.folders import create_at
+
+    built_in = library(Options())[0].levels[-1]
+    keys = {key[2]: key for key in built_in.known()}
+    if unknown := [name for name in names if name not in keys]:
+        raise _unknown(unknown[0], list(keys))
+    try:
+        at = open_to_write(folder, make=True)
+        try:
+            for name in dict.fromkeys(names or keys):
+                entry = built_in.find(keys[name])
+                assert entry is not None
+                file = f"{name}.yaml"
+                created = create_at(at, file, entry.document.text.encode())
+                options.report(f"{os.path.join(folder, file)}: {'written' if created else 'exists, kept'}\n")
+        finally:
+            os.close(at)
+    except OSError as error:
+        raise click.ClickException(f"{folder} cannot be written: {error.strerror}") from None
+    return OK
+
+
+def _unknown(name: str, names: Sequence[str]) -> click.UsageError:
+    from trainc.nearest import nearest
+    from trainc.source.printable import escape
+
+    near = nearest(name, names)
+    hint = f' Did you mean "{near}"?' if near else " `trainc runtimes` lists them."
+    return click.UsageError(f'No built-in runtime "{escape(name)}".{hint}')

@@ -1,0 +1,43 @@
+"""`trainc runtimes import`: pin the runtimes of a saved answer of kubectl, or of a rendered chart."""
+
+from __future__ import annotations
+
+import click
+
+from trainc.cli import options
+from trainc.cli.runtimes import pinned
+from trainc.cli.runtimes.entries import report
+
+EPILOG = """\b
+Examples:
+  kubectl get clustertrainingruntimes,trainingruntimes -A -o json > answer.json
+  trainc runtimes import answer.json
+  helm template trainer CHART --set runtimes.defaultEnabled=true | trainc runtimes import -
+"""
+
+
+@click.command("import", short_help="Pin the runtimes of a file.", epilog=EPILOG)
+@click.argument("file", metavar="FILE|-", shell_complete=options.file_names)
+@options.namespace
+@pinned.output
+@pinned.check
+@pinned.force
+@options.FOLLOW_LINKS.decorate
+def command(file: str, namespace: str | None, folder: str | None, check: bool, force: bool, follow_links: bool) -> int:
+    """Write each runtime of FILE to a file in DIR, and remove the files of runtimes that are gone.
+
+    FILE is an answer of `kubectl get -o json` or `-o yaml`, or the documents of a rendered chart.
+    """
+    pinned.refuse(check=check, force=force)
+    folder = pinned.target(folder)
+    import os
+
+    from trainc import inputs
+    from trainc.pinning import answers
+
+    if file != inputs.STDIN and os.path.isdir(file):
+        return report([inputs.fault(file, "is a folder", "use a file")])
+    read = next(iter(inputs.read([file], follow_links=follow_links)))
+    if not isinstance(read, inputs.File):
+        return report([read])
+    return pinned.write(answers.of_file(read.data, read.path, namespace=namespace), folder, check=check, force=force)

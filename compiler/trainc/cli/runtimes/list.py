@@ -1,0 +1,126 @@
+"""`trainc runtimes list`: the runtimes that a TrainJob can refer to, as a table or as JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from trainc.cli import options
+from trainc.cli.runtimes.entries import Found, report, search
+
+if TYPE_CHECKING:
+    from trainc.kubernetes.trees import Tree
+    from trainc.library import Entry
+    from trainc.objects import Runtime
+    from trainc.settings import Settings
+
+EPILOG = """\b
+Examples:
+  trainc runtimes list
+  trainc runtimes list platform/runtimes --wide
+  trainc runtimes list --format json | jq -r '.[] | select(.builtIn | not) | .file'
+"""
+COLUMNS: Final = ("NAME", "KIND", "FRAMEWORK", "NODES", "JOBS", "ORIGIN")
+WIDE: Final = ("IMAGE", "RESOURCES")
+
+
+@click.command("list", short_help="List the runtimes that a TrainJob can refer to.", epilog=EPILOG)
+@options.PATHS.decorate
+@options.runtimes
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "json"]),
+    default="table",
+    help="json: a list with all columns, for programs; the default is a table.",
+)
+@click.option("--wide", is_flag=True, help="Also list a node's image and resource requests.")
+@options.reading
+def command(paths: tuple[str, ...], runtimes: tuple[str, ...], form: str, wide: bool, settings: Settings) -> int:
+    """List the runtimes in PATH and the built-in ones.
+
+    PATH is files, folders or -; the default is the current folder.
+    """
+    return listed(search(paths, runtimes, settings), form, wide=wide)
+
+
+def listed(found: Found, form: str, *, wide: bool) -> int:
+    """Print the valid runtimes, and report the faults of the others."""
+    known = [(entry, runtime) for entry in found.usable if (runtime := entry.conform()[0])]
+    if form == "json":
+        import json
+
+        options.write(json.dumps([_entry(*one) for one in known], indent=2, ensure_ascii=False) + "\n")
+    else:
+        from trainc.columns import folded, terminal
+
+        header = (*COLUMNS, *WIDE) if wide else COLUMNS
+        rows = ((*_row(*one), *(_node(one[1]) if wide else ())) for one in known)
+        options.write("".join(f"{line}\n" for row in folded([header, *rows], terminal()) for line in row))
+    return report([*found.diagnostics, *(diagnostic for entry in found.usable for diagnostic in entry.conform()[1])])
+
+
+def _row(entry: Entry, runtime: Runtime) -> tuple[str, ...]:
+    from trainc.reports.text import escape
+
+    id = runtime.id
+    name = f"{id.namespace}/{id.name}" if id.namespace else id.name
+    jobs = [str(job.get("name")) for job in runtime.spec.get("replicatedJobs") or []]
+    nodes = str((runtime.policy or {}).get("numNodes", 1))
+    return tuple(map(escape, (name, id.kind, runtime.framework, nodes, ",".join(jobs), _origin(entry))))
+
+
+def _origin(entry: Entry) -> str:
+    """Return where a runtime is from: the owner and release of a built-in one, the file of any other."""
+    from trainc.library import BUILT_IN
+
+    if entry.level != BUILT_IN:
+        return entry.document.file
+    from trainc.origins import origin
+
+    return str(origin(entry.id.name))
+
+
+def _entry(entry: Entry, runtime: Runtime) -> Tree:
+    """Return a runtime for `--format json`: the columns of the table, `--wide` included, and the line in its file."""
+    from trainc.library import BUILT_IN
+    from trainc.origins import origin
+
+    id, document, built_in = runtime.id, entry.document, entry.level == BUILT_IN
+    image, requests = _container(runtime)
+    return {
+        "name": id.name,
+        "namespace": id.namespace,
+        "kind": id.kind,
+        "framework": runtime.framework,
+        "nodes": (runtime.policy or {}).get("numNodes", 1),
+        "jobs": [str(job.get("name")) for job in runtime.spec.get("replicatedJobs") or []],
+        "image": image,
+        "requests": {name: str(requests[name]) for name in sorted(requests)},
+        "builtIn": built_in,
+        "origin": origin(id.name)._asdict() if built_in else None,
+        "file": document.file,
+        "line": document.line,
+    }
+
+
+def _node(runtime: Runtime) -> tuple[str, ...]:
+    """Return the image and the requests of `_container` as two columns."""
+    from trainc.reports.text import escape
+
+    image, requests = _container(runtime)
+    return escape(image or "-"), escape(",".join(f"{name}={requests[name]}" for name in sorted(requests)) or "-")
+
+
+def _container(runtime: Runtime) -> tuple[str, Tree]:
+    """Return image and requests of the container that trainer fields apply to; limits are the default requests."""
+    from trainc.kubernetes.trees import get
+    from trainc.objects import ancestor
+    from trainc.plan import NODE, pod_spec
+
+    trainers = [i for i, job in enumerate(runtime.spec.get("replicatedJobs") or []) if ancestor(job) == "trainer"]
+    containers = [c for i in trainers for c in get(runtime.spec, (*pod_spec(i), "containers"), [])]
+    node: Tree = next((container for container in containers if container.get("name") == NODE), {})
+    resources: Tree = node.get("resources") or {}
+    return str(node.get("image") or ""), {**(resources.get("limits") or {}), **(resources.get("requests") or {})}

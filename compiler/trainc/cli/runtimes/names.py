@@ -1,0 +1,41 @@
+"""Names of runtimes for shell completion, and the folder of a project's runtimes."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Final
+
+from trainc.cli import options
+
+if TYPE_CHECKING:
+    import click
+    from click.shell_completion import CompletionItem
+
+FOLDER: Final = "runtimes"
+"""The folder that `export`, `pull` and `import` write to by default."""
+_SUFFIX: Final = ".yaml"
+
+
+def built_in_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete the name of a built-in runtime."""
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(name) for name in options.data_names("runtimes", _SUFFIX, incomplete)]
+
+
+def names_or_files(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete the name of a built-in runtime or of a file in FOLDER, or a file if none matches."""
+    from click.shell_completion import CompletionItem
+
+    names = {*options.data_names("runtimes", _SUFFIX, incomplete), *_pinned(incomplete)}
+    return [CompletionItem(name) for name in sorted(names)] or options.file_names(ctx, param, incomplete)
+
+
+def _pinned(incomplete: str) -> list[str]:
+    """Return the names of the files in FOLDER, which are names of runtimes if they were pulled or exported."""
+    try:
+        files = os.listdir(FOLDER)
+    except OSError:
+        return []
+    names = (file.removesuffix(_SUFFIX) for file in files if file.endswith(_SUFFIX) and "_" not in file)
+    return [name for name in names if name.startswith(incomplete)]

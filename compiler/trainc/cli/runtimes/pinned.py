@@ -1,0 +1,83 @@
+"""Shared parts of `pull` and `import`: their options, and writing or comparing the folder."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from trainc.cli import options
+from trainc.cli.codes import DIFFERENT, OK, WRONG_INPUT
+from trainc.cli.runtimes.entries import report
+from trainc.cli.runtimes.names import FOLDER
+
+if TYPE_CHECKING:
+    from trainc.pinning.answers import Answer
+
+output: Final = click.option(
+    "-o",
+    "--output",
+    "folder",
+    metavar="DIR",
+    help="Folder to write to; the default is the first folder in runtimes.paths of trainc.yaml, or else runtimes.",
+    shell_complete=options.folder_names,
+)
+check: Final = click.option("--check", is_flag=True, help="Write nothing and exit 3 with a diff if DIR is out of date.")
+force: Final = click.option(
+    "--force", is_flag=True, help="Replace files that were edited by hand or that trainc did not write."
+)
+
+
+def refuse(*, check: bool, force: bool) -> None:
+    """Raise UsageError for options that contradict each other."""
+    if check and force:
+        raise click.UsageError("--check cannot be combined with --force: it writes nothing.")
+
+
+def target(folder: str | None) -> str:
+    """Return the folder to write to. Raise UsageError if it is in settings that have errors."""
+    if folder is not None:
+        return folder
+    from trainc.diagnostics import failed
+    from trainc.inputs import SUFFIXES
+    from trainc.settings import of
+
+    settings = of((".",))
+    if failed(settings.diagnostics):
+        raise click.UsageError("trainc.yaml has errors, which `trainc validate` shows: fix them, or use --output DIR.")
+    return next((path.path for path in settings.runtimes if not path.path.endswith(SUFFIXES)), FOLDER)
+
+
+def write(answer: Answer, folder: str, *, check: bool, force: bool) -> int:
+    """Write the runtimes of an answer to a folder, or compare them with it; nothing is written after an error."""
+    from trainc import outputs
+    from trainc.diagnostics import failed
+    from trainc.pinning import folder as pinning
+    from trainc.pinning import listing, manifests
+
+    if failed(answer.diagnostics):
+        return report(answer.diagnostics)
+    files = manifests.files_of(answer.runtimes)
+    with ExitStack() as stack:
+        try:
+            opened = stack.enter_context(outputs.opened(folder, make=not check, notify=options.report))
+        except OSError as error:
+            return report([*answer.diagnostics, outputs.unwritable(folder, "", error)])
+        changes = pinning.plan(opened, files, force=force or check)
+        found = [*answer.diagnostics, *changes.diagnostics]
+        if failed(found):
+            return report(found)
+        if check:
+            difference = "".join(outputs.diff(opened, changes))
+            report(found, f"{folder} is out of date: run the command without --check" if difference else "")
+            options.write(difference)
+            return DIFFERENT if difference else OK
+        if refused := outputs.apply(opened, changes):
+            report([*found, *refused])
+            return WRONG_INPUT
+    written = sum(path != listing.NAME for path in changes.write)
+    kept = [path for path in changes.kept if path in files]
+    unchanged = len(files) - written - len(kept)
+    counts = f"{written} written, {len(changes.remove)} removed, {unchanged} unchanged"
+    return report(found, f"{folder}: {counts}" + (f", {len(changes.kept)} kept" if changes.kept else ""))

@@ -1,0 +1,73 @@
+"""`trainc runtimes pull`: pin the runtimes of a cluster, which the user's own kubectl reads."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from trainc.cli import options
+from trainc.cli.runtimes import pinned
+from trainc.cli.runtimes.entries import report
+
+if TYPE_CHECKING:
+    from trainc.diagnostics import Diagnostic
+
+EPILOG = """\b
+Examples:
+  trainc runtimes pull                            write the runtimes of the current context to runtimes/
+  trainc runtimes pull --context prod -o platform/runtimes
+  trainc runtimes pull --check                    exit 3 with a diff if they have changed
+"""
+_SHOWN: Final = 40
+"""Characters of an answer that is not JSON."""
+
+
+@click.command("pull", short_help="Pin the runtimes of a cluster.", epilog=EPILOG)
+@click.option("--context", metavar="NAME", help="Context of the kubeconfig; the default is the current one.")
+@pinned.output
+@click.option(
+    "--timeout",
+    type=click.IntRange(1, 3600),
+    default=60,
+    show_default=True,
+    metavar="SECONDS",
+    help="Stop kubectl after this time.",
+)
+@pinned.check
+@pinned.force
+def command(context: str | None, folder: str | None, timeout: int, check: bool, force: bool) -> int:
+    """Write each runtime of the cluster to a file in DIR, and remove the files of runtimes that are gone.
+
+    The files have no fields of the server. trainc runs `kubectl get clustertrainingruntimes,trainingruntimes -A`
+    with the kubectl on the PATH and its configuration.
+    """
+    pinned.refuse(check=check, force=force)
+    folder = pinned.target(folder)
+    from trainc.pinning import answers, kubectl
+    from trainc.source.printable import escape
+
+    answer = kubectl.get(context, timeout=timeout, environment=os.environ)
+    if not isinstance(answer, kubectl.Answer):
+        return report([answer])
+    for line in answer.messages:
+        options.report(f"kubectl: {escape(line)}\n")
+    found = answers.of_kubectl(answer.data, kubectl.SHOWN)
+    if found is None:
+        return report([_not_a_list(answer.data)])
+    return pinned.write(found, folder, check=check, force=force)
+
+
+def _not_a_list(data: bytes) -> Diagnostic:
+    from trainc.diagnostics import Diagnostic, Location
+    from trainc.pinning import kubectl
+
+    start = data[:_SHOWN].decode(errors="replace")
+    if not data:
+        message = "the answer is empty"
+    elif data.lstrip().startswith(b"{"):
+        message = "the answer is not a valid JSON list"
+    else:
+        message = f'the answer is not JSON: it starts with "{start}"'
+    return Diagnostic.of(kubectl.KUBECTL_FAILED, message, kubectl.RUN, place=Location(file=kubectl.SHOWN))

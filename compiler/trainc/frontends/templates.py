@@ -1,0 +1,214 @@
+"""Templates that are not rendered: Helm charts, Jinja, cookiecutter, and texts for envsubst.
+
+Reads    the syntax errors of a file; the errors of a run, and its TrainJobs and runtimes.
+Returns  the errors, with one diagnostic per document in place of those that a placeholder causes; in a chart's
+         `templates` folder, one per file. Commands and arguments are never templates: `$VAR` is legal shell there, and
+         `{{ }}` may be meant for another program.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Final
+
+from trainc.declarations import Declaration
+from trainc.diagnostics import Diagnostic, Document, Location, ObjectId, Place
+from trainc.foreign import MARKS
+from trainc.kubernetes.trees import get
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable, Iterator, Sequence
+
+    from trainc.diagnostics import Path
+
+TEMPLATE_NOT_RENDERED: Final = Declaration(
+    "template-not-rendered", ("read",), "Template that is not rendered", own=True
+)
+
+BLOCK: Final = r"\{\{[^{}\n]{0,500}\}\}|\{%[^{}\n]{0,500}%\}"
+"""A placeholder or a statement of Go templates and Jinja; the bound keeps the search linear."""
+_BLOCK: Final = re.compile(BLOCK)
+_PLACEHOLDER: Final = re.compile(rf"{BLOCK}|\$\{{[^{{}}\s]{{1,200}}\}}|\$[A-Za-z_]\w*|<[A-Za-z][^<>\n]{{0,200}}>")
+_OF_HELM: Final = re.compile(r"\{\{[^{}]{0,500}?\.(?:Values|Release|Chart|Capabilities)\b[^{}]{0,500}\}\}")
+"""Only Helm has these objects."""
+_VARIABLE: Final = re.compile(r"\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))")
+_SHELL: Final = frozenset({"command", "args", "env"})
+"""The fields in which a placeholder may be meant for a shell or another program."""
+_OF_CHART: Final = "templates"
+_MOST_VALUES: Final = 10_000
+"""The values of a document that are searched for placeholders: aliases can repeat them without end."""
+_LONGEST: Final = 80
+"""The characters of a placeholder that a message shows."""
+
+
+def of_file(path: str, data: bytes, errors: Sequence[Diagnostic]) -> Iterator[Diagnostic]:
+    """Yield the syntax errors of a file, with one diagnostic in place of those that placeholders cause."""
+    if not (b"{{" in data or b"{%" in data) or not any(mark in data for mark in MARKS):
+        yield from errors
+        return
+    seen: set[Hashable] = set()
+    for error in errors:
+        found = _of_syntax_error(error)
+        if found is None:
+            yield error
+            continue
+        document, diagnostic = found
+        key = path if _chart(path) else document.line
+        if key not in seen:
+            yield diagnostic
+        seen.add(key)
+
+
+def _of_syntax_error(error: Diagnostic) -> tuple[Document, Diagnostic] | None:
+    """Return a document and its diagnostic if a placeholder causes its syntax error; None for any other error."""
+    place = error.place
+    if not isinstance(place, Location) or place.source is None:
+        return None
+    document, wanted = place.source, place.line
+    blocks = [
+        (number, block)
+        for number, line in enumerate(document.text.split("\n"), document.line)
+        if not line.lstrip().startswith("#")
+        for block in _BLOCK.finditer(line)
+    ]
+    if not blocks or _remains(error, document):
+        return None
+    line, first = next((found for found in blocks if found[0] == wanted), blocks[0])
+    at = Location(document.file, line, first.start() + 1, line, first.end() + 1, document)
+    placeholders = list(dict.fromkeys([first[0], *(block[0] for _, block in blocks)]))
+    return document, _diagnostic(document.file, placeholders, at)
+
+
+def _remains(error: Diagnostic, document: Document) -> bool:
+    """Return whether the same error is there with words in place of the placeholders."""
+    from trainc.kubernetes.documents import read_stream
+
+    assert isinstance(error.place, Location)
+    _, errors = read_stream("\n".join(map(_rendered, document.text.split("\n"))))
+    line = error.place.line - document.line + 1
+    return any((other.line, other.message) == (line, error.message) for other in errors)
+
+
+def _rendered(line: str) -> str:
+    """Return a line with a word in place of each placeholder; an empty line if it has nothing else.
+
+    >>> _rendered("  name: {{ .Release.Name }}-a"), _rendered("  {{- end }}")
+    ('  name: x-a', '')
+    """
+    return _BLOCK.sub("x", line) if _BLOCK.sub("", line).strip() else ""
+
+
+def replaced(found: Sequence[Diagnostic], documents: Iterable[Document]) -> list[Diagnostic]:
+    """Return the diagnostics of a run, with one per document in place of the errors that placeholders cause.
+
+    documents   the TrainJobs and runtimes; a placeholder that only Helm has is an error without another one
+    """
+    causes: dict[int, list[tuple[Place, str]]] = {}
+    kept: list[Diagnostic] = []
+    first: dict[int, int] = {}
+    for diagnostic in found:
+        cause = _cause(diagnostic)
+        if cause is None:
+            kept.append(diagnostic)
+            continue
+        key = id(cause[0].document)
+        first.setdefault(key, len(kept))
+        causes.setdefault(key, []).append(cause)
+    for document in documents:
+        if "{{" in document.text and id(document) not in causes and (cause := _of_helm(document)) is not None:
+            causes[id(document)] = [cause]
+    made = [_of_causes(group) for group in causes.values()]
+    files: set[str] = {d.place.file for d in kept if d.id == TEMPLATE_NOT_RENDERED.id and isinstance(d.place, Location)}
+    for diagnostic, group in zip(made, causes.values(), strict=True):
+        file = group[0][0].document.file
+        if not (_chart(file) and file in files):
+            kept.append(diagnostic)
+        files.add(file)
+    return kept
+
+
+def _cause(diagnostic: Diagnostic) -> tuple[Place, str] | None:
+    """Return the place and the value with the placeholder that causes an error, in the TrainJob or in its runtime."""
+    if diagnostic.severity != "error":
+        return None
+    runtime = (related.place for related in diagnostic.related if related.message == "the runtime")
+    for place in (diagnostic.place, *runtime):
+        if isinstance(place, Place) and _SHELL.isdisjoint(place.path):
+            value = place.path[-1] if place.key and place.path else get(place.document.value, place.path)
+            # A key such as `$patch` is a directive of a strategic merge patch.
+            if isinstance(value, str) and (_BLOCK if place.key else _PLACEHOLDER).search(value):
+                return place, value
+    return None
+
+
+def _of_helm(document: Document) -> tuple[Place, str] | None:
+    """Return the first string of a document with an object of Helm, outside of commands and arguments."""
+    strings = _strings(document.value, without=_SHELL - {"env"})
+    return next(((Place(document, path), value) for path, value in strings if _OF_HELM.search(value)), None)
+
+
+def _strings(tree: object, *, without: frozenset[str]) -> Iterator[tuple[Path, str]]:
+    """Yield the strings of a document in order with their paths, up to a limit; leave out the fields `without`."""
+    pending: list[tuple[Path, object]] = [((), tree)]
+    for _ in range(_MOST_VALUES):
+        if not pending:
+            return
+        path, value = pending.pop()
+        if isinstance(value, str):
+            yield path, value
+        elif isinstance(value, dict):
+            pending += [((*path, key), below) for key, below in reversed(value.items()) if key not in without]
+        elif isinstance(value, list):
+            pending += [((*path, index), value[index]) for index in reversed(range(len(value)))]
+
+
+def _of_causes(causes: Sequence[tuple[Place, str]]) -> Diagnostic:
+    """Return the diagnostic for a document, at its first placeholder."""
+    place, value = causes[0]
+    match = _PLACEHOLDER.search(value)
+    assert match is not None
+    strings = [value, *(text for _, text in _strings(place.document.value, without=_SHELL))]
+    placeholders = list(dict.fromkeys(found[0] for text in strings for found in _PLACEHOLDER.finditer(text)))
+    at = place if place.key else place._replace(part=match.span())
+    return _diagnostic(place.document.file, placeholders, at)
+
+
+def _diagnostic(file: str, placeholders: Sequence[str], place: Place | Location) -> Diagnostic:
+    more = len(placeholders) - 1
+    others = f" (and {more} more)" if more else ""
+    shown = placeholders[0] if len(placeholders[0]) <= _LONGEST else f"{placeholders[0][:_LONGEST]}..."
+    subject = ObjectId.of(place.document.value) if isinstance(place, Place) else ObjectId()
+    message = f"the template is not rendered: `{shown}` is a placeholder{others}"
+    return Diagnostic.of(TEMPLATE_NOT_RENDERED, message, _hint(file, placeholders), object=subject, place=place)
+
+
+def _hint(file: str, placeholders: Sequence[str]) -> str:
+    """Return the command that renders a file."""
+    text, chart = " ".join(placeholders), _chart(file)
+    path = "FILE" if file == "-" else shlex.quote(file)
+    if "cookiecutter" in text:
+        return "create the project with cookiecutter, and compile its files"
+    if chart or _OF_HELM.search(text) or "{{-" in text or "-}}" in text:
+        return f"render the chart: `helm template {shlex.quote(chart) if chart else 'CHART'} | trainc build -`"
+    if "{{" in text or "{%" in text:
+        return f"render it with its tool, for example `jinja2 {path} | trainc build -`"
+    names = [match[1] or match[2] for each in placeholders if (match := _VARIABLE.fullmatch(each))]
+    if names:
+        variables = " ".join(f"${name}" for name in names)
+        return f"set the variables and render the file: `envsubst '{variables}' < {path} | trainc build -`"
+    return "replace it with a value"
+
+
+def _chart(file: str) -> str:
+    """Return the folder of the chart that a file is a template of, or an empty string.
+
+    >>> _chart("charts/train/templates/jobs/job.yaml"), _chart("templates/job.yaml"), _chart("jobs/job.yaml")
+    ('charts/train', '.', '')
+    """
+    folders = PurePosixPath(file).parts[:-1]
+    if _OF_CHART not in folders:
+        return ""
+    index = len(folders) - 1 - folders[::-1].index(_OF_CHART)
+    return str(PurePosixPath(*folders[:index])) if index else "."

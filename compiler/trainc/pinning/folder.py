@@ -1,0 +1,144 @@
+"""The folder of pinned runtimes: the changes after which it has the runtimes of a cluster.
+
+Reads    the folder, its listing, and the files that it must have.
+Returns  the changes, in the form that `outputs` writes: under a lock, each file atomically, through no link. A file
+         that was edited by hand is kept. A file that is not in the listing is not replaced, and nothing is written.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import closing
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+from trainc.declarations import Declaration
+from trainc.diagnostics import Diagnostic, Location
+from trainc.folders import Folders, current
+from trainc.outputs import Changes
+from trainc.pinning import listing
+from trainc.pinning.manifests import MARK
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from trainc.outputs import Output
+
+PINNED_RUNTIME_EDITED: Final = Declaration(
+    "pinned-runtime-edited", ("read",), "Pinned runtime was edited by hand", severity="warning", own=True
+)
+PINNED_RUNTIME_TAKEN: Final = Declaration(
+    "pinned-runtime-taken", ("read",), "Pinned runtime would replace another file", own=True
+)
+_STARTS: Final = (MARK.encode(), listing.BEGINS)
+_NO_REGULAR_FILE: Final = "remove it"
+
+
+class _Plan:
+    """The changes, file by file."""
+
+    def __init__(self, output: Output, *, force: bool) -> None:
+        self.folder, self.at = output
+        self.force = force
+        self.write: dict[str, bytes] = {}
+        self.remove: list[str] = []
+        self.kept: list[str] = []
+        self.diagnostics: list[Diagnostic] = []
+        self.old: listing.Digests = self._listed()
+        self.new: listing.Digests = {}
+
+    def _listed(self) -> listing.Digests:
+        """Return the listing of the last pull; if it is broken, no file counts as pinned."""
+        data = current(self.at, listing.NAME)
+        found = listing.parse(data) if isinstance(data, bytes) else None
+        if data is None or found is not None:
+            return found or {}
+        if isinstance(data, str) or not self.force:
+            message = f"cannot be read: {data}" if isinstance(data, str) else "is not a listing of pinned runtimes"
+            help = _NO_REGULAR_FILE if isinstance(data, str) else "restore it from git, or replace it with --force"
+            self._taken(listing.NAME, message, help)
+        return {}
+
+    def wanted(self, path: str, data: bytes, there: bytes | str | None) -> None:
+        """Plan a file that the folder must have; `there` is its content, or the reason why it is not read."""
+        self.new[path] = (listing.digest(data),)
+        if isinstance(there, str):
+            self._taken(path, f"cannot be replaced by a pinned runtime: {there}", _NO_REGULAR_FILE)
+        elif there is not None and listing.unix(there) == data:
+            return
+        elif there is None or self.force or self._is_pinned(path, there):
+            self.write[path] = data
+        elif path in self.old:
+            self._edited(path, "differs from the runtime and was edited by hand: it is kept")
+        else:
+            help = "move it, overwrite it with --force, or use another --output"
+            self._taken(path, "cannot be replaced by a pinned runtime: trainc did not pull it", help)
+
+    def stale(self, path: str, there: bytes | str | None) -> None:
+        """Plan a listed file whose runtime is gone."""
+        if there is None:
+            return
+        if isinstance(there, str):
+            self._edited(path, f"is not removed: {there}", "remove it")
+        elif self.force or self._is_pinned(path, there):
+            self.remove.append(path)
+        else:
+            self._edited(path, "is not removed: its runtime is gone, but it was edited by hand")
+
+    def changes(self) -> Changes:
+        """Return the changes to all files and the listing."""
+        final, data = listing.render(self.new), current(self.at, listing.NAME)
+        during = {path: tuple(dict.fromkeys((*self.old.get(path, ()), *found))) for path, found in self.new.items()}
+        writes = {**self.write, **({listing.NAME: final} if data != final else {})}
+        return Changes(
+            write=MappingProxyType(writes),
+            remove=tuple(self.remove),
+            listed=listing.render({**self.old, **during}) if self.write else None,
+            folders=frozenset(path.rpartition("/")[0] for path in ("", *self.old, *self.new)),
+            kept=tuple(self.kept),
+            diagnostics=tuple(self.diagnostics),
+            listing=listing.NAME,
+            starts=_STARTS,
+        )
+
+    def _is_pinned(self, path: str, there: bytes) -> bool:
+        """Whether a file is as trainc has written it."""
+        return listing.digest(there) in self.old.get(path, ()) and there.startswith(MARK.rstrip("\n").encode())
+
+    def _edited(self, path: str, message: str, help: str = "") -> None:
+        self.new[path] = self.old[path]
+        self.kept.append(path)
+        place = Location(file=os.path.join(self.folder, path))
+        help = help or "compare it with --check, and replace it with --force"
+        self.diagnostics.append(Diagnostic.of(PINNED_RUNTIME_EDITED, message, help, place=place))
+
+    def _taken(self, path: str, message: str, help: str) -> None:
+        place = Location(file=os.path.join(self.folder, path))
+        self.diagnostics.append(Diagnostic.of(PINNED_RUNTIME_TAKEN, message, help, place=place))
+
+
+def plan(output: Output, files: Mapping[str, str], *, force: bool) -> Changes:
+    """Return the changes after which the folder has `files` (relative path -> text), and change nothing.
+
+    Args:
+        output: the folder, opened by `outputs.opened`.
+        files: one file per runtime.
+        force: whether to replace files that were edited by hand or that trainc did not write. Links, folders and
+            other special files are never replaced.
+    """
+    planned = _Plan(output, force=force)
+    stale = [path for path in planned.old if path not in files]
+    there = _contents(output, [*files, *stale])
+    for path, text in files.items():
+        planned.wanted(path, text.encode(), there[path])
+    for path in stale:
+        planned.stale(path, there[path])
+    return planned.changes()
+
+
+def _contents(output: Output, paths: Sequence[str]) -> dict[str, bytes | str | None]:
+    """Return the content of each file, or the reason why it is not read."""
+    if output.at is None:
+        return dict.fromkeys(paths)
+    with closing(Folders(output.at)) as folders:
+        return {path: folders.current(path) for path in paths}

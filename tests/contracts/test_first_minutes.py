@@ -1,0 +1,82 @@
+"""A new user's first five minutes: the README, the demo, an own TrainJob, a pinned runtime, an edit, and a review."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from running import Done, run
+from syrupy.assertion import SnapshotAssertion
+
+ROOT = Path(__file__).parents[2]
+JOB = """\
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainJob
+metadata: {name: mnist, namespace: research}
+spec:
+  runtimeRef: {name: torch-distributed}
+  trainer:
+    numNodes: 2
+    image: registry.example.com/mnist:1
+    command: [torchrun, mnist.py]
+    resourcesPerNode: {limits: {nvidia.com/gpu: 2}}
+"""
+SHARED_MEMORY = """\
+                  volumeMounts:
+                  - name: shm
+                    mountPath: /dev/shm
+                volumes:
+                - name: shm
+                  emptyDir: {medium: Memory}
+"""
+
+
+@pytest.fixture(autouse=True)
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    git("init", "-q")
+    return tmp_path
+
+
+def git(*arguments: str) -> None:
+    subprocess.run(["git", "-c", "user.name=Ada", "-c", "user.email=ada@example.com", *arguments], check=True)
+
+
+def shown(done: Done) -> str:
+    return f"exit {done.code}\n{done.out}{done.err}"
+
+
+def test_the_readme(snapshot: SnapshotAssertion) -> None:
+    text = (ROOT / "README.md").read_text().partition("$ cat job.yaml\n")[2].partition("\n$ trainc")[0]
+    Path("job.yaml").write_text(text)
+    assert shown(run("build", "job.yaml")) == snapshot(name="build")
+    assert shown(run("validate", "job.yaml")) == snapshot(name="validate")
+
+
+def test_the_demo(snapshot: SnapshotAssertion, monkeypatch: pytest.MonkeyPatch) -> None:
+    (command,) = [line for line in (ROOT / "Makefile").read_text().splitlines() if "/trainc build" in line]
+    monkeypatch.chdir(ROOT)
+    assert run(*command.split()[1:]).err == snapshot
+
+
+def test_an_own_trainjob_and_a_pinned_runtime(snapshot: SnapshotAssertion) -> None:
+    Path("jobs").mkdir()
+    Path("jobs/mnist.yaml").write_text(JOB)
+    assert shown(run("validate", "jobs")) == snapshot(name="an own TrainJob")
+    before = run("build", "jobs").out
+
+    assert run("runtimes", "--export", "exported").code == 0
+    Path("runtimes").mkdir()
+    pinned = Path("exported/torch-distributed.yaml").rename("runtimes/torch-distributed.yaml")
+    assert shown(run("validate", "jobs", "-r", "runtimes")) == snapshot(name="the pinned runtime")
+    assert run("build", "jobs", "-r", "runtimes").out == before
+
+    Path("trainc.yaml").write_text("runtimes: {paths: [runtimes], builtin: forbid}\n")
+    assert run("build", "jobs").out == before
+    git("add", "jobs", "runtimes", "trainc.yaml")
+    git("commit", "-qm", "A job and its runtime")
+
+    pinned.write_text(pinned.read_text() + SHARED_MEMORY)
+    assert shown(run("validate", "jobs")) == snapshot(name="the edited runtime")
+    assert shown(run("diff", "HEAD", "jobs")) == snapshot(name="the review of the edit")

@@ -1,0 +1,96 @@
+"""Manifests for tests of lint rules: a runtime and a TrainJob without findings, with changes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import trainc
+from trainc.diagnostics import Diagnostic
+from trainc.settings import Settings
+
+HEAD = {"apiVersion": "trainer.kubeflow.org/v1alpha1"}
+ANCESTOR = {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}
+GPUS = {"limits": {"nvidia.com/gpu": 2}}
+SHM = {"name": "shm", "mountPath": "/dev/shm"}
+
+
+def container(**fields: Any) -> dict[str, Any]:
+    """Return a container without findings."""
+    return {"name": "node", "image": "i:1", "resources": {"requests": {"cpu": 1}}, **fields}
+
+
+def replicated(*containers: Any, pod: Any = None, name: str = "node", of_pods: Any = None) -> dict[str, Any]:
+    """Return a replicated job; the one named `node` is the trainer."""
+    template = {"spec": {"containers": list(containers) or [container()], **(pod or {})}, "metadata": of_pods or {}}
+    metadata = {"labels": ANCESTOR} if name == "node" else {}
+    return {"name": name, "template": {"metadata": metadata, "spec": {"template": template}}}
+
+
+def runtime(*jobs: Any, policy: Any = None, of_jobset: Any = None, **metadata: Any) -> dict[str, Any]:
+    """Return a runtime of these jobs, by default for torch."""
+    spec = {"replicatedJobs": list(jobs) or [replicated()], **(of_jobset or {})}
+    return {
+        **HEAD,
+        "kind": "ClusterTrainingRuntime",
+        "metadata": {"name": "r", **metadata},
+        "spec": {"mlPolicy": {"torch": {}} if policy is None else policy, "template": {"spec": spec}},
+    }
+
+
+def trainjob(name: Any = "j", *, runtime: Any = "r", **fields: Any) -> dict[str, Any]:
+    """Return a TrainJob; `annotations` are its own, `patches` its runtimePatches, other arguments its trainer's."""
+    metadata = {"name": name, "annotations": fields.pop("annotations", {})}
+    spec = {"runtimeRef": {"name": runtime}, "runtimePatches": fields.pop("patches", []), "trainer": fields}
+    return {**HEAD, "kind": "TrainJob", "metadata": metadata, "spec": spec}
+
+
+TEMPLATE = ("trainingRuntimeSpec", "template")
+POD = ("template", "spec", "template", "spec")
+
+
+def patch(pod: Any) -> dict[str, Any]:
+    """Return a runtimePatch for the pods of job `node`."""
+    job = {"name": "node", "template": {"spec": {"template": {"spec": pod}}}}
+    return {"manager": "acme.io/m", "trainingRuntimeSpec": {"template": {"spec": {"replicatedJobs": [job]}}}}
+
+
+def written(folder: Path, *documents: Any) -> str:
+    path = folder / "x.json"
+    path.write_text("\n".join(map(json.dumps, documents)))
+    return str(path)
+
+
+def warnings(folder: Path, *documents: Any, settings: Settings | None = None) -> list[Diagnostic]:
+    """Return the warnings for these documents."""
+    done = trainc.compile([written(folder, *documents)], settings=settings or Settings())
+    assert [d.message for d in done.diagnostics if d.severity == "error"] == []
+    return [d for d in done.diagnostics if d.severity == "warning"]
+
+
+def env(**values: str) -> list[dict[str, str]]:
+    return [{"name": name, "value": value} for name, value in values.items()]
+
+
+def fires(rule: str, *documents: Any, id: str) -> Any:
+    return pytest.param(documents, [rule], id=f"{rule}: {id}")
+
+
+def silent(rule: str, *documents: Any, id: str) -> Any:
+    return pytest.param(documents, [], id=f"not {rule}: {id}")
+
+
+def host(*, few: Any = None, count: Any = 2, **pod: Any) -> tuple[Any, Any]:
+    """Return pods with 8 GPUs, or with `few`, with their own network or DNS."""
+    eight = container(resources=few or {"limits": {"nvidia.com/gpu": 8}}, volumeMounts=[SHM])
+    volumes = [{"name": "shm", "emptyDir": {"medium": "Memory"}}]
+    return runtime(replicated(eight, pod={"volumes": volumes, **pod})), trainjob(numNodes=count)
+
+
+WITH_HOST_NET = {"hostNetwork": True, "dnsPolicy": "ClusterFirstWithHostNet"}
+ONE_GPU = {"limits": {"nvidia.com/gpu": 1}}
+NO_NAMES = {"network": {"enableDNSHostnames": False}}
+MPI = {"mpi": {"runLauncherAsNode": True, "sshAuthMountPath": "/root/.ssh", "mpiImplementation": "OpenMPI"}}

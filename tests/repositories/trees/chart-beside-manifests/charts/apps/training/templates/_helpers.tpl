@@ -1,0 +1,3 @@
+{{- define "training.labels" -}}
+app: training
+{{- end }}

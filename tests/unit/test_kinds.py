@@ -1,0 +1,167 @@
+"""Documents by apiVersion and kind: ours, misspelt ones, other projects', and training jobs that are not compiled."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from running import run
+
+import trainc
+from trainc.diagnostics import Document
+from trainc.frontends.kinds import not_compiled, training_job
+
+KINDS = ("TrainJob", "TrainingRuntime", "ClusterTrainingRuntime")
+JOB = """\
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainJob
+metadata: {name: finetune}
+spec: {runtimeRef: {name: torch-distributed}, trainer: {image: "ghcr.io/acme/train:1", command: [torchrun, train.py]}}
+"""
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def manifest(version: str, kind: str, **spec: object) -> str:
+    return json.dumps({"apiVersion": version, "kind": kind, "metadata": {"name": "a"}, "spec": spec}) + "\n"
+
+
+def write(*documents: str) -> None:
+    Path("x.yaml").write_text("---\n".join(documents))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "version",
+    [
+        "trainer.kubeflow.org/v1",
+        "trainer.kubeflow.org",
+        "kubeflow.org/v1",
+        "kubeflow.org/v2",
+        "kubeflow.org/v1alpha1",
+        "training.kubeflow.org/v1alpha1",
+        "Trainer.Kubeflow.org/v1alpha1",
+        "trainer.kubeflow.orgs/v1alpha1",
+        "trainer.kubflow.org/v1alpha1",
+        "trianer.kubeflow.org/v1alpha1",
+        "trainer.kubeflow.arg/v1alpha1",
+        "v1alpha1",
+        "v1",
+    ],
+)
+def test_a_misspelt_version_is_an_error(version: str, kind: str) -> None:
+    write(manifest(version, kind))
+    (found,) = trainc.compile(["x.yaml"]).diagnostics
+    assert (found.id, found.severity, found.field) == ("unknown-version", "error", "apiVersion")
+    assert run("validate").code == 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "version", ["acme.io/v1", "train.acme.io/v1alpha1", "trainer.kubeflow.com/v1", "kubeflow.io/v1"]
+)
+def test_the_same_kind_of_another_project_is_passed_through(version: str, kind: str) -> None:
+    write(manifest(version, kind), JOB)
+    done = run("build", "x.yaml")
+    assert (done.code, done.err) == (0, "omitted 1 document of other kinds (--passthrough includes them)\n")
+    assert manifest(version, kind) in run("build", "x.yaml", "--passthrough").out
+
+
+def test_an_optimization_job_is_not_supported_yet() -> None:
+    write(manifest("trainer.kubeflow.org/v1alpha1", "OptimizationJob"), JOB)
+    result = trainc.compile(["x.yaml"])
+    (found,) = result.diagnostics
+    assert (found.id, found.severity, found.field) == ("unsupported-kind", "warning", "kind")
+    assert [document.value["kind"] for document in result.others] == ["OptimizationJob"]
+    assert len(result.jobs) == 1
+
+
+V1 = [
+    *(
+        ("kubeflow.org/v1", kind)
+        for kind in ("PyTorchJob", "TFJob", "MPIJob", "XGBoostJob", "PaddleJob", "JAXJob", "MXJob")
+    ),
+    ("kubeflow.org/v2beta1", "MPIJob"),
+    ("xgboostjob.kubeflow.org/v1alpha1", "XGBoostJob"),
+]
+
+
+@pytest.mark.parametrize(("version", "kind"), V1)
+def test_a_training_job_that_is_not_compiled_is_named(version: str, kind: str) -> None:
+    write(manifest(version, kind))
+    assert run("validate").out == f"no problems found: 0 TrainJobs, 0 runtimes; 1 {kind} is not compiled yet\n"
+
+
+@pytest.mark.parametrize("plugin", ["pytorch", "tensorflow", "mpi"])
+def test_a_volcano_job_with_a_framework_is_named(plugin: str) -> None:
+    write(manifest("batch.volcano.sh/v1alpha1", "Job", plugins={"svc": [], plugin: ["--port=23456"]}))
+    assert run("validate").out == "no problems found: 0 TrainJobs, 0 runtimes; 1 Volcano Job is not compiled yet\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        manifest("batch.volcano.sh/v1alpha1", "Job", plugins={"svc": [], "ssh": []}),
+        manifest("batch.volcano.sh/v1alpha1", "Job", plugins=["pytorch"]),
+        manifest("batch.volcano.sh/v1alpha1", "Job"),
+        manifest("batch/v1", "Job", plugins={"pytorch": []}),
+        manifest("acme.io/v1", "PyTorchJob"),
+        manifest("notkubeflow.org/v1", "PyTorchJob"),
+        manifest("kubeflow.org/v1", "Notebook"),
+        '{"apiVersion": 1, "kind": ["PyTorchJob"]}\n',
+    ],
+)
+def test_other_documents_are_of_another_project(text: str) -> None:
+    assert training_job(Document("x.yaml", 1, text, json.loads(text))) == ""
+    write(text)
+    assert run("validate").out == "no problems found: 0 TrainJobs, 0 runtimes\n"
+
+
+def documents(*kinds: str) -> list[Document]:
+    return [Document("x.yaml", 1, "", json.loads(manifest("kubeflow.org/v1", kind))) for kind in kinds]
+
+
+@pytest.mark.parametrize(
+    ("kinds", "sentence"),
+    [
+        ((), ""),
+        (("TFJob", "TFJob"), "2 TFJobs are not compiled yet"),
+        (("MPIJob", "TFJob", "TFJob"), "2 TFJobs and 1 MPIJob are not compiled yet"),
+        (("MPIJob", "JAXJob", "TFJob", "TFJob"), "2 TFJobs, 1 JAXJob and 1 MPIJob are not compiled yet"),
+    ],
+)
+def test_training_jobs_are_counted_by_kind(kinds: tuple[str, ...], sentence: str) -> None:
+    assert not_compiled(documents(*kinds)) == sentence
+
+
+def test_a_build_names_the_jobs_that_it_does_not_compile() -> None:
+    one, mpi = manifest("kubeflow.org/v1", "PyTorchJob"), manifest("kubeflow.org/v1", "MPIJob")
+    write(JOB, one, one.replace('"a"', '"b"'), mpi)
+    sentence = "2 PyTorchJobs and 1 MPIJob are not compiled yet"
+    omitted = "omitted 3 documents of other kinds (--passthrough includes them)"
+    assert run("build").err == f"{omitted}\n{sentence}\n"
+    assert run("build", "--passthrough").err == f"{sentence}\n"
+    assert run("build", "-o", "out").err == f"out: 1 written, 0 removed, 0 unchanged\n{omitted}\n{sentence}\n"
+
+
+def test_a_build_of_only_such_jobs_names_them_in_its_error() -> None:
+    write(manifest("kubeflow.org/v1", "PyTorchJob"))
+    done = run("build")
+    assert (done.code, done.out) == (1, "")
+    assert "no TrainJob in the given paths (1 file read); 1 PyTorchJob is not compiled yet" in done.err
+
+
+def test_errors_and_other_jobs_are_counted() -> None:
+    write(manifest("kubeflow.org/v1", "PyTorchJob"), manifest("kubeflow.org/v1", "TrainJob"))
+    assert run("validate").out.endswith("\n1 error in 1 file\n1 PyTorchJob is not compiled yet\n")
+
+
+def test_a_subset_counts_only_its_own_files() -> None:
+    write(JOB)
+    Path("y.yaml").write_text(manifest("kubeflow.org/v1", "PyTorchJob"))
+    assert "PyTorchJob" not in run("validate", "--among", ".", "x.yaml").out
+    assert "1 PyTorchJob is not compiled yet" in run("validate", "--among", ".", "y.yaml").out

@@ -1,0 +1,183 @@
+"""Templates that are not rendered: one diagnostic per document, and no error for text that another program expands."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from running import NO_LINT, run
+
+import trainc
+from trainc.diagnostics import Diagnostic
+
+JOB = """\
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainJob
+metadata:
+  name: {name}
+spec:
+  runtimeRef: {{name: torch-distributed}}
+  trainer:
+    numNodes: {nodes}
+    image: {image}
+    command: {command}
+"""
+RUNTIME = """\
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: ClusterTrainingRuntime
+metadata: {name: team}
+spec:
+  mlPolicy: {torch: {}}
+  template:
+    spec:
+      replicatedJobs:
+      - name: node
+        template:
+          metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
+          spec: {template: {spec: {containers: [{name: node, image: "gcr.io/<project>/train:1"}]}}}
+"""
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def job(name: str = "a", nodes: str = "1", image: str = "a:1", command: str = "[torchrun]") -> str:
+    return JOB.format(name=name, nodes=nodes, image=image, command=command)
+
+
+def write(path: str, *documents: str) -> None:
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    Path(path).write_text("---\n".join(documents))
+
+
+def errors() -> list[Diagnostic]:
+    return [found for found in trainc.compile(["."], settings=NO_LINT).diagnostics if found.severity == "error"]
+
+
+def reported() -> list[tuple[str, str]]:
+    return [(found.id, str(found.locate())) for found in errors()]
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "placeholder"),
+    [
+        pytest.param(job(nodes="{{ nodes }}"), "8:15", "{{ nodes }}", id="jinja, not YAML"),
+        pytest.param(job(nodes='"{{ nodes }}"'), "8:16", "{{ nodes }}", id="jinja, a string"),
+        pytest.param(job(nodes="${NODES}"), "8:15", "${NODES}", id="a number"),
+        pytest.param(job(nodes="$NODES"), "8:15", "$NODES", id="without braces"),
+        pytest.param(job(name="train-${NAME}"), "4:15", "${NAME}", id="in a name"),
+        pytest.param(job(name="train-{{ name }}"), "4:15", "{{ name }}", id="jinja in a name"),
+        pytest.param(job(image="gcr.io/<project>/train:1"), "9:19", "<project>", id="in an image"),
+        pytest.param(job(image="'{{ image }}:1'"), "9:13", "{{ image }}", id="jinja in an image"),
+        pytest.param(job(image="${IMAGE}"), "9:12", "${IMAGE}", id="an image"),
+        pytest.param(job() + "{% if gpu %}\n", "11:1", "{% if gpu %}", id="a statement"),
+    ],
+)
+def test_a_placeholder_that_breaks_a_field_is_one_error(text: str, column: str, placeholder: str) -> None:
+    write("x.yaml", text)
+    assert reported() == [("template-not-rendered", f"./x.yaml:{column}".removeprefix("./"))]
+    assert f"`{placeholder}`" in errors()[0].message
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        '[sh, -c, "torchrun $SCRIPT ${ARGS} <input"]',
+        '["{{ item }}", "{% for m in messages %}", "{{ .Values.x }}"]',
+        "['<pad>']\n    env: [{name: A, value: '${TOKEN} {{ x }}'}]",
+    ],
+)
+def test_commands_arguments_and_variables_are_not_templates(command: str) -> None:
+    write("x.yaml", job(command=command))
+    assert reported() == []
+
+
+def test_text_that_a_field_accepts_is_not_a_template() -> None:
+    write(
+        "x.yaml", job().replace("  name: a\n", "  name: a\n  annotations: {note: '{{ x }} ${Y} <z>'}\n") + "# {{ x }}\n"
+    )
+    assert reported() == []
+
+
+def test_a_directive_of_a_patch_is_not_a_template() -> None:
+    write("x.yaml", job().replace("trainer:", "trainer:\n    $patch: replace\n    ${A}: b"))
+    assert {id for id, _ in reported()} == {"unknown-field"}
+
+
+def test_an_object_of_helm_is_an_error_in_any_other_field() -> None:
+    write("x.yaml", job().replace("  name: a\n", "  name: a\n  annotations: {note: '{{ .Release.Name }}'}\n"))
+    assert reported() == [("template-not-rendered", "x.yaml:5:24")]
+    assert errors()[0].help == "render the chart: `helm template CHART | trainc build -`"
+
+
+def test_other_faults_stay() -> None:
+    write("x.yaml", job(nodes="${NODES}", image="${IMAGE}").replace("trainer:", "trainer:\n    numProcPerNod: 2"))
+    assert [id for id, _ in reported()] == ["unknown-field", "template-not-rendered"]
+
+
+def test_a_syntax_error_beside_a_placeholder_stays() -> None:
+    write("x.yaml", job(nodes="1\n\timage: b", command='["{{ item }}"]'))
+    assert [id for id, _ in reported()] == ["yaml"]
+
+
+def test_each_document_is_reported_once() -> None:
+    write("x.yaml", job(name="$A", nodes="$B"), job(nodes="{{ a }}", image="{{ b }}"), job(name="c"))
+    assert reported() == [("template-not-rendered", "x.yaml:19:15"), ("template-not-rendered", "x.yaml:4:9")]
+
+
+def test_the_help_lists_the_variables_outside_of_the_command() -> None:
+    write("a b.yaml", job(name="${NAME}", nodes="$NODES", image="${IMAGE}:1", command="[sh, -c, 'echo $HOME']"))
+    (found,) = errors()
+    command = "envsubst '$NAME $NODES $IMAGE' < 'a b.yaml' | trainc build -"
+    assert found.help == f"set the variables and render the file: `{command}`"
+    assert found.message.endswith("(and 2 more)")
+
+
+@pytest.mark.parametrize(
+    ("nodes", "help"),
+    [
+        ("{{ cookiecutter.nodes }}", "create the project with cookiecutter, and compile its files"),
+        ("{{ nodes }}", "render it with its tool, for example `jinja2 x.yaml | trainc build -`"),
+        ("{{- .Values.nodes }}", "render the chart: `helm template CHART | trainc build -`"),
+        ("<nodes>", "replace it with a value"),
+        ("${trial.nodes}", "replace it with a value"),
+    ],
+)
+def test_the_help_names_the_tool(nodes: str, help: str) -> None:
+    write("x.yaml", job(nodes=nodes))
+    assert errors()[0].help == help
+
+
+def test_a_template_of_a_chart_is_reported_once_per_file() -> None:
+    service = "apiVersion: v1\nkind: Service\nmetadata:\n  name: {{ .Release.Name }}\n"
+    write("chart/templates/jobs.yaml", service, job(name="{{ .Release.Name }}"), job(name="'{{ .Release.Name }}'"))
+    write("chart/templates/more.yaml", job(name="{{ .Release.Name }}"))
+    assert reported() == [
+        ("template-not-rendered", "chart/templates/jobs.yaml:4:9"),
+        ("template-not-rendered", "chart/templates/more.yaml:4:9"),
+    ]
+    assert {found.help for found in errors()} == {"render the chart: `helm template chart | trainc build -`"}
+
+
+def test_a_document_of_another_kind_has_its_syntax_error() -> None:
+    write("x.yaml", "apiVersion: v1\nkind: Service\nmetadata:\n  name: {{ name }}\n")
+    assert [id for id, _ in reported()] == ["yaml"]
+
+
+def test_a_runtime_is_reported_once_at_its_own_line() -> None:
+    names = [
+        job(name=name, image="").replace("    image: \n", "").replace("torch-distributed", "team") for name in "ab"
+    ]
+    write("x.yaml", RUNTIME, *names)
+    assert reported() == [("template-not-rendered", "x.yaml:12:77")]
+
+
+@pytest.mark.parametrize("part", ["{{", "{{ ", "{%", "${", "<a", "{{ .Values", "{{ x }}", "$A"])
+def test_a_hostile_text_takes_little_time(part: str) -> None:
+    write("x.yaml", job(name="'" + part * 20_000 + "'"), job(nodes=part * 20_000))
+    started = time.process_time()
+    assert run("validate").code == 1
+    assert time.process_time() - started < 4
