@@ -91,5 +91,6 @@ def prerequisites(objects: Iterable[Tree]) -> list[Tree]:
                 found["PriorityClass", "", name] = tree | {"value": 1}
             if name := pod.get("runtimeClassName"):
                 tree = {"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "metadata": {"name": name}}
-                found["RuntimeClass", "", name] = tree | {"handler": "runc"}
+                overhead = {"overhead": {"podFixed": pod["overhead"]}} if pod.get("overhead") else {}
+                found["RuntimeClass", "", name] = tree | {"handler": "runc"} | overhead
     return [tree for tree in found.values() if not is_dns1123_subdomain(tree["metadata"]["name"])]

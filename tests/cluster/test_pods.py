@@ -18,6 +18,8 @@ from trainc.pods.json import of_pod
 Tree = dict[str, Any]
 
 GENERATED = 60
+OF_NODE = {"topology.kubernetes.io/region", "topology.kubernetes.io/zone"}
+"""The labels that the API server copies from the node to a scheduled pod."""
 FIELD = re.compile(r"metadata\.(labels|annotations)\['(.+)'\]")
 
 
@@ -75,7 +77,7 @@ def _real_key(pod: Tree) -> str:
 def _assert_same(pod: Tree, real: Tree) -> None:
     metadata, spec = real["metadata"], real["spec"]
     for field in ("labels", "annotations"):
-        found = metadata.get(field, {})
+        found = {key: value for key, value in metadata.get(field, {}).items() if key not in OF_NODE}
         assert pod[field].keys() == found.keys()
         assert {key: value for key, value in pod[field].items() if value not in {None, found[key]}} == {}
     assert (pod["hostname"] or spec.get("hostname"), pod["subdomain"]) == (spec.get("hostname"), spec.get("subdomain"))
