@@ -20,6 +20,16 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[COUNTS] = Counter()
 
 
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+    """Fail a skipped test if CI is set, as CI must check every promise."""
+    outcome = yield
+    report = outcome.get_result()  # type: ignore[attr-defined]
+    if report.skipped and os.environ.get("CI"):
+        report.outcome = "failed"
+        report.longrepr = f"skipped although CI is set: {report.longrepr[2]}"
+
+
 def pytest_terminal_summary(terminalreporter: TerminalReporter, config: pytest.Config) -> None:
     if counts := config.stash[COUNTS]:
         terminalreporter.section("checked on a real API server")
