@@ -83,7 +83,11 @@ def prerequisites(objects: Iterable[Tree]) -> list[Tree]:
         for replicated in jobset["spec"].get("replicatedJobs", ()) if jobset["kind"] == "JobSet" else ():
             pod = replicated["template"]["spec"]["template"].get("spec", {})
             if name := pod.get("serviceAccountName"):
-                tree = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": name, "namespace": namespace}}
+                tree = {
+                    "apiVersion": "v1",
+                    "kind": "ServiceAccount",
+                    "metadata": {"name": name, "namespace": namespace},
+                }
                 found["ServiceAccount", namespace, name] = tree
             name = pod.get("priorityClassName", "system-")
             if isinstance(name, str) and not name.startswith("system-"):

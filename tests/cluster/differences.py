@@ -7,7 +7,7 @@ returns an equal pair if the difference does not affect the TrainJob.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -52,7 +52,7 @@ class Pair(NamedTuple):
     """For files."""
     prerequisites: tuple[Tree, ...] = ()
     """Cluster-wide objects that the controller needs."""
-    theirs: list[Tree] = []
+    theirs: Sequence[Tree] = ()
     stored: Callable[[Tree], Tree] = dict
     """Returns an object as the API server stores it."""
 
@@ -151,7 +151,9 @@ def unnamed_ports(pair: Pair) -> Pair:
         ports = container.get("ports", ())
         numbers = [port["containerPort"] for port in ports]
         changed = [
-            {"name": f"p{index}"} | port | {"containerPort": number if number not in numbers[:index] else number + index}
+            {"name": f"p{index}"}
+            | port
+            | {"containerPort": number if number not in numbers[:index] else number + index}
             for index, (port, number) in enumerate(zip(ports, numbers, strict=True))
         ]
         return container | {"ports": changed} if ports else container
@@ -235,7 +237,12 @@ def others_exist(pair: Pair) -> Pair:
     """Create the PriorityClass of a Volcano job."""
     for tree in pair.ours:
         if tree["kind"] == "PodGroup" and (name := tree["spec"].get("priorityClassName")):
-            found = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": name}, "value": 1}
+            found = {
+                "apiVersion": "scheduling.k8s.io/v1",
+                "kind": "PriorityClass",
+                "metadata": {"name": name},
+                "value": 1,
+            }
             return pair._replace(prerequisites=(found,))
     return pair
 
@@ -250,7 +257,7 @@ def namespace_optional(pair: Pair) -> Pair:
 
 
 def stored_form(pair: Pair) -> Pair:
-    """Return the JobSet that the API server stores, without empty fields, instead of the fields that the controller applies."""
+    """Return the JobSet that the API server stores for the fields that the controller applies, without empty ones."""
 
     def compact(value: Any) -> Any:
         if isinstance(value, list):

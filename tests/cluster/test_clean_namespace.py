@@ -17,7 +17,7 @@ from trainc.kubernetes.trees import put
 Tree = dict[str, Any]
 
 CASES = ("flux-lammps", "flux-one-node", "intel-mpi", "mpi-solver", "mpich-solver")
-OPTIONS = ([], ["--name-suffix-hash"])
+OPTIONS: tuple[list[str], ...] = ([], ["--name-suffix-hash"])
 SERVED = {"ConfigMap": {"kube-root-ca.crt"}}
 """The objects that the cluster creates in every namespace."""
 

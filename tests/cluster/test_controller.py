@@ -15,6 +15,7 @@ import yaml
 from cluster.cases import GOLDEN
 from cluster.differences import INPUT, OUTPUT, PLACED, Pair, output, plans
 from cluster.server import Answer, Cluster, until
+from cluster.versions import JOBSET, PODGROUP, RUNTIME, TRAINJOB, VOLCANO
 from conformance.recordings import same
 from differential import sound
 
@@ -24,6 +25,8 @@ from trainc.kubernetes.trees import put
 from trainc.settings import DEFAULT, Settings
 
 Tree = dict[str, Any]
+
+CRDS = (JOBSET, TRAINJOB, RUNTIME, PODGROUP, VOLCANO)
 
 GENERATED = 100
 KINDS = ("JobSet", "ConfigMap", "Secret", "PodGroup", "PodGroup of Volcano")
@@ -153,7 +156,9 @@ def _answers(cluster: Cluster, pairs: list[Pair]) -> dict[tuple[str, str], list[
             trees = [tree for kind in KINDS for tree in cluster.list(kind, namespace)]
             jobs = {_place(pair.job) for pair in pairs if pair.job["metadata"]["namespace"] == namespace}
             found.update({job: [tree for tree in trees if (namespace, _owner(tree)) == job] for job in jobs})
-            missing.difference_update((job, tree["kind"], tree["metadata"]["name"]) for job in jobs for tree in found[job])
+            missing.difference_update(
+                (job, tree["kind"], tree["metadata"]["name"]) for job in jobs for tree in found[job]
+            )
         return None if missing else True
 
     with suppress(AssertionError):
@@ -176,8 +181,8 @@ def _different(pair: Pair) -> list[str]:
     ours, theirs = ({_key(tree): _content(tree) for tree in trees} for trees in (pair.ours, pair.theirs))
     if same(ours, theirs):
         return []
-    texts = [yaml.safe_dump(side).splitlines() for side in (theirs, ours)]
-    return [pair.name, *unified_diff(*texts, "the controller", "trainc", lineterm="")]
+    old, new = (yaml.safe_dump(side).splitlines() for side in (theirs, ours))
+    return [pair.name, *unified_diff(old, new, "the controller", "trainc", lineterm="")]
 
 
 def _key(tree: Tree) -> str:

@@ -20,11 +20,11 @@ JOBSET = yaml.safe_load((Path(__file__).parent / "jobset.yaml").read_text())
 
 
 @pytest.mark.parametrize("suspend", [False, True], ids=["running", "suspended"])
-def test_every_field(
-    cluster: Cluster, counted: Callable[[str, int], None], tmp_path: Path, suspend: bool
-) -> None:
+def test_every_field(cluster: Cluster, counted: Callable[[str, int], None], tmp_path: Path, suspend: bool) -> None:
     namespace = cluster.namespace("edits")
-    cluster.apply([JOBSET | {"metadata": {"name": "j", "namespace": namespace}, "spec": JOBSET["spec"] | {"suspend": suspend}}])
+    cluster.apply(
+        [JOBSET | {"metadata": {"name": "j", "namespace": namespace}, "spec": JOBSET["spec"] | {"suspend": suspend}}]
+    )
     stored = _stored(cluster, namespace)
     served = {key: stored[key] for key in ("apiVersion", "kind", "metadata", "spec")}
     found = list(edits(served, cluster.schema("jobsets.jobset.x-k8s.io")))
@@ -56,4 +56,5 @@ def _difference(cluster: Cluster, stored: Tree, edit: Edit, folder: Path) -> str
     answer = cluster.ask("PUT", f"{path_of(stored)}?dryRun=All", edit.jobset)
     if allowed == (answer.code == 200):
         return ""
-    return f"{edit.field} {edit.kind}: trainc {'allows' if allowed else 'refuses'} it; {answer.code} {answer.message}{done.err}"
+    verdict = "allows" if allowed else "refuses"
+    return f"{edit.field} {edit.kind}: trainc {verdict} it; {answer.code} {answer.message}{done.err}"

@@ -11,9 +11,12 @@ import pytest
 import yaml
 from cluster.cases import GOLDEN
 from cluster.server import Cluster, load, path_of
+from cluster.versions import JOBSET, PODGROUP, VOLCANO
 from running import run
 
 Tree = dict[str, Any]
+
+CRDS = (JOBSET, PODGROUP, VOLCANO)
 
 CASES = ("deepspeed-2x4", "flux-lammps", "gang-volcano", "llm-finetune-4x8", "mxnet-parameter-server", "torchtune-lora")
 MODES = {
@@ -48,9 +51,7 @@ def test_the_argo_cd_plugin(
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_a_rendered_folder(
-    cluster: Cluster, counted: Callable[[str, int], None], repository: Path, mode: str
-) -> None:
+def test_a_rendered_folder(cluster: Cluster, counted: Callable[[str, int], None], repository: Path, mode: str) -> None:
     _write(repository, cluster.namespace("rendered"))
     done = run("build", ".", "-o", "rendered", "--no-config")
     assert done.code == 0, done.err

@@ -104,7 +104,7 @@ def _started(
     suspend: bool | None = None,
     deadline: int | None = None,
 ) -> tuple[str, str]:
-    """Apply a golden case's objects with annotations for each replicated job; return the JobSet's namespace and name."""
+    """Apply a golden case with annotations for each replicated job; return the JobSet's namespace and name."""
     namespace = namespace or cluster.namespace("life")
     objects = []
     for tree in trainc.compile([str(GOLDEN / case / "input.yaml")]).jobs[0].objects:

@@ -10,12 +10,15 @@ from typing import Any
 
 from cluster.cases import Case, generated, golden, placed, prerequisites
 from cluster.server import Cluster, until
+from cluster.versions import JOBSET, PODGROUP, VOLCANO
 
 from trainc import pods
 from trainc.kubernetes.environment import sources
 from trainc.pods.json import of_pod
 
 Tree = dict[str, Any]
+
+CRDS = (JOBSET, PODGROUP, VOLCANO)
 
 GENERATED = 60
 NEVER_RUN = {"deadline-overflow", "depends-on-itself", "overhead-without-runtime-class"}

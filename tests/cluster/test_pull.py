@@ -10,11 +10,14 @@ import pytest
 import yaml
 from cluster.cases import GOLDEN
 from cluster.server import Cluster, load, stream, until
+from cluster.versions import JOBSET, RUNTIME, TRAINJOB
 from running import run
 
 from trainc.kubernetes.trees import put
 
 Tree = dict[str, Any]
+
+CRDS = (JOBSET, TRAINJOB, RUNTIME)
 
 WAYS = {
     "client-side": ["apply", "--filename=-"],
@@ -72,7 +75,8 @@ def test_an_edit_in_the_cluster(cluster: Cluster, pulled: Path) -> None:
 def _documents(namespace: str) -> tuple[Tree, Tree]:
     """Return a runtime and a TrainJob of the gallery in a namespace."""
     runtime, job = load((GOLDEN / "accelerators" / "input.yaml").read_text())
-    return tuple(put(tree, ("metadata", "namespace"), namespace) for tree in (runtime, job))  # type: ignore[return-value]
+    place = ("metadata", "namespace")
+    return put(runtime, place, namespace), put(job, place, namespace)
 
 
 def _installed(cluster: Cluster, namespace: str, runtime: Tree) -> Tree:
@@ -82,7 +86,9 @@ def _installed(cluster: Cluster, namespace: str, runtime: Tree) -> Tree:
     cluster.apply([config | {"data": {"runtimes.yaml": text}}])
     stored = cluster.get("ConfigMap", namespace, "installer")
     assert stored is not None
-    done = cluster.kubectl("apply", "--server-side", "--force-conflicts", "-f", "-", stdin=stored["data"]["runtimes.yaml"])
+    done = cluster.kubectl(
+        "apply", "--server-side", "--force-conflicts", "-f", "-", stdin=stored["data"]["runtimes.yaml"]
+    )
     assert done.code == 0, done.err
     return runtime
 

@@ -8,8 +8,11 @@ from typing import Any
 
 from cluster.cases import GENERATED, Case, generated, golden, placed
 from cluster.server import Cluster, path_of, stream
+from cluster.versions import JOBSET, PODGROUP, VOLCANO
 
 Tree = dict[str, Any]
+
+CRDS = (JOBSET, PODGROUP, VOLCANO)
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 BATCH = 60
 """The number of TrainJobs in one kubectl command."""
