@@ -25,22 +25,22 @@ SERVED = {"ConfigMap": {"kube-root-ca.crt"}}
 @pytest.mark.parametrize("options", OPTIONS, ids=["plain", "name-suffix-hash"])
 @pytest.mark.parametrize("case", CASES)
 def test_start(
-    cluster: Cluster, counted: Callable[[str, int], None], tmp_path: Path, case: str, options: list[str]
+    alive: Cluster, counted: Callable[[str, int], None], tmp_path: Path, case: str, options: list[str]
 ) -> None:
-    namespace = cluster.namespace("clean")
+    namespace = alive.namespace("clean")
     file = tmp_path / "job.yaml"
     job = _written(file, case, namespace)
-    objects = _applied(cluster, "build", str(file), "--no-config", *options)
-    secrets = _applied(cluster, "secret", job, str(file))
+    objects = _applied(alive, "build", str(file), "--no-config", *options)
+    secrets = _applied(alive, "secret", job, str(file))
     jobset = next(tree for tree in objects if tree["kind"] == "JobSet")
     assert (jobset["metadata"]["name"] != job) == bool(options)
-    pods = until(lambda: _running(cluster, namespace, jobset), "every pod running")
+    pods = until(lambda: _running(alive, namespace, jobset), "every pod running")
     for pod in pods:
         for kind, name in _references(pod["spec"]):
-            assert cluster.get(kind, namespace, name), f"{kind} {name} of pod {pod['metadata']['name']}"
+            assert alive.get(kind, namespace, name), f"{kind} {name} of pod {pod['metadata']['name']}"
     for kind in ("ConfigMap", "Secret", "JobSet"):
         emitted = {tree["metadata"]["name"] for tree in (*objects, *secrets) if tree["kind"] == kind}
-        there = {tree["metadata"]["name"] for tree in cluster.list(kind, namespace)}
+        there = {tree["metadata"]["name"] for tree in alive.list(kind, namespace)}
         assert there - SERVED.get(kind, set()) == emitted
     counted("pods that started in an empty namespace", len(pods))
 

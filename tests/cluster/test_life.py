@@ -9,7 +9,6 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-import pytest
 from cluster.cases import GOLDEN
 from cluster.server import Cluster, until
 
@@ -18,20 +17,10 @@ from trainc.kubernetes.trees import get, put
 
 Tree = dict[str, Any]
 
-NODE = "cluster-node"
-"""The node of the cluster program. On other clusters nothing ends the pods."""
 EXIT = "cluster.test/exit"
 AFTER = "cluster.test/after"
 RUNS_ON = "-"
 SUCCEEDS = {EXIT: "0"}
-
-
-@pytest.fixture
-def alive(cluster: Cluster) -> Cluster:
-    """The cluster, if its pods obey annotations."""
-    if cluster.ask("GET", f"api/v1/nodes/{NODE}").code != 200:
-        pytest.skip(f"cannot check how jobs end: there is no node {NODE}, whose pods end by annotation")
-    return cluster
 
 
 def test_depends_on(alive: Cluster) -> None:
