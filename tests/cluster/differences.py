@@ -39,7 +39,7 @@ MANAGER: Final = "trainer"
 
 
 class Pair(NamedTuple):
-    """A TrainJob for both compilers, and what they made of it."""
+    """A TrainJob for both compilers, and their output."""
 
     name: str
     plan: Plan

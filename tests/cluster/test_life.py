@@ -1,6 +1,6 @@
 """Compiled jobs run to their end, with pods that finish, fail or run on (docs/frameworks.md).
 
-The pods have no processes: annotations tell the cluster program's stand-in for the kubelet how each container ends.
+The pods have no processes: annotations determine how each container ends.
 """
 
 from __future__ import annotations
