@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import os
+import re
 import sys
 from dataclasses import dataclass
 from unittest import mock
@@ -15,6 +17,11 @@ NO_LINT = Settings(disable=frozenset(RULES))
 """Settings for tests of compiled objects that need not pass the lint rules."""
 
 
+os.environ.pop("COLUMNS", None)
+"""pytest-xdist sets it, and tables would be folded."""
+_NOTE = re.compile(r"(?:(?<=\n)\n)?note\[built-in-runtime\].*\n(?:  help: .*\n)?")
+
+
 @dataclass(frozen=True)
 class Done:
     """The result of a command."""
@@ -22,6 +29,16 @@ class Done:
     code: int
     out: str
     err: str
+
+    @property
+    def reported(self) -> str:
+        """Standard error without the note about built-in runtimes, for tests of something else."""
+        return without_note(self.err)
+
+
+def without_note(text: str) -> str:
+    """Return messages without the note about built-in runtimes."""
+    return _NOTE.sub("", text)
 
 
 def run(*args: str, stdin: bytes = b"") -> Done:

@@ -65,7 +65,11 @@ def repository(tmp_path: Path) -> Path:
     """Return a repository with a text file in the application's folder and a folder of runtimes."""
     root = tmp_path / "repository"
     write(
-        root, {f"{APP}/README.md": "# Jobs\n", "platform/ours.yaml": BUILT_IN.replace("torch-distributed", "ours", 1)}
+        root,
+        {
+            f"{APP}/README.md": "# Jobs\n",
+            "platform/ours.yaml": BUILT_IN.replace("name: torch-distributed", "name: ours", 1),
+        },
     )
     return root
 

@@ -73,6 +73,7 @@ OF_THE_NOTE = {
     "trainc.built_in",
     "trainc.origins",
     "trainc.plural",
+    "trainc.repeated",
     "trainc.reports",
     "trainc.reports.text",
     "trainc.source",

@@ -310,7 +310,7 @@ def test_a_fingerprint_stays_when_lines_move_and_nothing_else_does(form: str) ->
 
 
 def test_columns_are_code_points() -> None:
-    line = 'spec: {runtimeRef: {name: plain}, trainer: {image: 日本e\u0301\U0001f600, numNodes: "4"}}'
+    line = 'spec: {runtimeRef: {name: plain}, trainer: {args: [日本e\u0301\U0001f600], numNodes: "4"}}'
     Path("job.yaml").write_text(
         f"apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\nmetadata: {{name: a}}\n{line}"
     )

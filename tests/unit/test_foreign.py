@@ -90,7 +90,7 @@ def test_a_foreign_file(text: str | bytes) -> None:
     write("other/x.yaml", data)
     done = run("validate")
     assert (done.code, done.out) == (0, "no problems found: 1 TrainJob, 0 runtimes\n")
-    assert done.err == "1 file without TrainJobs or runtimes was skipped\n"
+    assert done.reported == "1 file without TrainJobs or runtimes was skipped\n"
 
 
 @pytest.mark.parametrize("text", OURS.values(), ids=list(OURS))
@@ -98,7 +98,7 @@ def test_no_foreign_file(text: str | bytes) -> None:
     data = text if isinstance(text, bytes) else text.encode()
     assert not is_foreign(data)
     write("other/x.yaml", data)
-    assert run("validate").err == ""
+    assert run("validate").reported == ""
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_an_error_in_one_of_our_files_has_its_place(text: str, place: str) -> No
     for name in ("validate", "build"):
         done = run(name, "other")
         assert done.code == 1
-        assert f"other/{place}" in done.out + done.err
+        assert f"other/{place}" in done.out + done.reported
 
 
 @pytest.mark.parametrize("name", READING)
@@ -126,8 +126,8 @@ def test_every_command_counts_the_skipped_files_and_lists_them_with_v(name: str)
     listed = "charts/x.yaml: skipped\njobs/y.yaml: skipped\n"
     assert (done.code, done.out) == (verbose.code, verbose.out) == (long.code, long.out)
     assert done.code == 0
-    assert done.err.startswith(MANY)
-    assert verbose.err == long.err == listed + done.err
+    assert done.reported.startswith(MANY)
+    assert verbose.reported == long.reported == listed + done.reported
 
 
 @pytest.mark.parametrize("name", READING)
@@ -136,38 +136,38 @@ def test_a_file_on_the_command_line_is_never_skipped(name: str) -> None:
     more = {"diff": ["jobs/finetune.yaml", "charts/x.yaml"], "secret": ["finetune", "charts/x.yaml"]}
     done = run(name, *more.get(name, ["charts/x.yaml"]))
     assert done.code == 1
-    assert "charts/x.yaml:1:2: error[yaml]" in done.out + done.err
-    assert "skipped" not in done.err
+    assert "charts/x.yaml:1:2: error[yaml]" in done.out + done.reported
+    assert "skipped" not in done.reported
 
 
 def test_a_file_of_r_is_never_skipped_but_one_in_its_folder_is() -> None:
     write("charts/x.yaml", TEMPLATE)
     assert run("build", "jobs", "-r", "charts/x.yaml").code == 1
     done = run("build", "jobs", "-r", "charts")
-    assert (done.code, done.err) == (0, "1 file without TrainJobs or runtimes was skipped\n")
+    assert (done.code, done.reported) == (0, "1 file without TrainJobs or runtimes was skipped\n")
 
 
 def test_a_file_of_two_paths_counts_once() -> None:
     write("charts/x.yaml", TEMPLATE)
-    assert run("build", ".", "-r", "charts", "-r", ".").err == "1 file without TrainJobs or runtimes was skipped\n"
+    assert run("build", ".", "-r", "charts", "-r", ".").reported == "1 file without TrainJobs or runtimes was skipped\n"
 
 
 def test_passthrough_skips_nothing() -> None:
     write("jobs/claim.yaml", CLAIM)
     done = run("build", "jobs", "--passthrough")
-    assert (done.code, done.err, "kind: PersistentVolumeClaim" in done.out) == (0, "", True)
+    assert (done.code, done.reported, "kind: PersistentVolumeClaim" in done.out) == (0, "", True)
     write("jobs/x.yaml", TEMPLATE)
     done = run("build", "jobs", "--passthrough")
     assert (done.code, done.out) == (1, "")
-    assert "jobs/x.yaml:1:2: error[yaml]" in done.err
+    assert "jobs/x.yaml:1:2: error[yaml]" in done.reported
     done = run("build", "jobs", "--passthrough", "--exclude", "x.yaml")
-    assert (done.code, done.err, "kind: PersistentVolumeClaim" in done.out) == (0, "", True)
+    assert (done.code, done.reported, "kind: PersistentVolumeClaim" in done.out) == (0, "", True)
 
 
 def test_documents_of_other_kinds_in_our_files_are_still_counted() -> None:
     write("jobs/finetune.yaml", f"{JOB}---\n{CLAIM}")
     write("jobs/x.yaml", CLAIM)
-    assert run("build", "jobs").err.splitlines() == [
+    assert run("build", "jobs").reported.splitlines() == [
         "1 file without TrainJobs or runtimes was skipped",
         "omitted 1 document of other kinds (--passthrough includes them)",
     ]
@@ -178,7 +178,7 @@ def test_cmp_skips_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir("jobs")
     done = run("cmp", "generate")
     assert (done.code, done.out) == (1, "")
-    assert "deployment.yaml:3:11: error[yaml]" in done.err
+    assert "deployment.yaml:3:11: error[yaml]" in done.reported
     write("trainc.yaml", "exclude: [deployment.yaml]\n")
     assert run("cmp", "generate").code == 0
 
@@ -193,10 +193,10 @@ def test_krm_skips_nothing() -> None:
     write("trainc.yaml", "{}\n")
     done = run("krm", stdin=request.encode())
     assert done.code == 1
-    assert "jobs/x.yaml:1:2: error[yaml]" in done.err
+    assert "jobs/x.yaml:1:2: error[yaml]" in done.reported
     write("trainc.yaml", "exclude: [x.yaml]\n")
     done = run("krm", stdin=request.encode())
-    assert (done.code, done.err, "kind: JobSet" in done.out) == (0, "", True)
+    assert (done.code, done.reported, "kind: JobSet" in done.out) == (0, "", True)
 
 
 def test_pods_and_graph_read_the_objects_that_a_job_refers_to() -> None:
@@ -210,7 +210,7 @@ def test_pods_and_graph_read_the_objects_that_a_job_refers_to() -> None:
     assert (pods.code, graph.code) == (0, 0)
     assert "from the file" in pods.out
     assert "jobs/config.yaml" in graph.out
-    assert pods.err == graph.err == "1 file without TrainJobs or runtimes was skipped\n"
+    assert pods.reported == graph.reported == "1 file without TrainJobs or runtimes was skipped\n"
 
 
 def test_a_rendered_side_of_a_review_must_be_readable() -> None:
@@ -221,7 +221,7 @@ def test_a_rendered_side_of_a_review_must_be_readable() -> None:
     assert run("diff", "old", "new").out.startswith("old -> new: nothing changes: 2 objects are unchanged")
     write("new/claim.yaml", TEMPLATE)
     done = run("diff", "old", "new")
-    assert (done.code, "new/claim.yaml:1:2: error[yaml]" in done.err) == (1, True)
+    assert (done.code, "new/claim.yaml:1:2: error[yaml]" in done.reported) == (1, True)
 
 
 def test_a_compiled_side_without_its_own_kinds_is_read_as_before() -> None:
@@ -250,7 +250,7 @@ def test_a_subset_counts_its_own_files() -> None:
     write("jobs/x.yaml", TEMPLATE)
     write("jobs/y.yaml", TEMPLATE)
     done = run("validate", "--among", ".", "jobs/finetune.yaml", "jobs/y.yaml", "-v")
-    assert (done.code, done.err) == (0, "jobs/y.yaml: skipped\n1 file without TrainJobs or runtimes was skipped\n")
+    assert (done.code, done.reported) == (0, "jobs/y.yaml: skipped\n1 file without TrainJobs or runtimes was skipped\n")
 
 
 def test_skipped_files_are_not_parsed(monkeypatch: pytest.MonkeyPatch) -> None:

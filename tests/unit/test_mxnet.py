@@ -253,7 +253,8 @@ def test_the_variables_are_reserved(tmp_path: Path, name: str) -> None:
     ],
 )
 def test_roles(tmp_path: Path, mxnet: Any, jobs: Any, trainer: Any, expected: list[str]) -> None:
-    assert [d.message for d in compiled(tmp_path, mxnet, jobs, trainer).diagnostics] == expected
+    found = compiled(tmp_path, mxnet, jobs, trainer).diagnostics
+    assert [d.message for d in found if d.id != "node-count"] == expected
 
 
 @pytest.mark.parametrize(

@@ -95,11 +95,11 @@ job.yaml:7:15: error[yaml]: a value cannot start with `,`
 """,
     ),
     "wide characters and accents": (
-        f'spec: {{{RUNTIME}, trainer: {{image: 日本e\u0301, numNodes: "4"}}}}\n',
+        f'spec: {{{RUNTIME}, trainer: {{args: [日本e\u0301], numNodes: "4"}}}}\n',
         """\
-job.yaml:4:68: error[wrong-type]: numNodes must be an integer, not the string "4"
-  4 | spec: {runtimeRef: {name: plain}, trainer: {image: 日本e\u0301, numNodes: "4"}}
-    |                                                                     ^^^
+job.yaml:4:69: error[wrong-type]: numNodes must be an integer, not the string "4"
+  4 | spec: {runtimeRef: {name: plain}, trainer: {args: [日本e\u0301], numNodes: "4"}}
+    |                                                                      ^^^
   help: remove the quotes: 4
 """,
     ),

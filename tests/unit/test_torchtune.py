@@ -272,7 +272,7 @@ TOO_MANY_DEVICES = [
 )
 def test_refused(tmp_path: Path, name: str, trainer: dict[str, Any], expected: list[tuple[str, str]]) -> None:
     compilation = compiled(tmp_path, trainer, job("node", resources=gpus(2)), name=f"torchtune-{name}")
-    assert sorted(ids(compilation)) == sorted(expected)
+    assert sorted(found for found in ids(compilation) if found[0] != "node-count") == sorted(expected)
 
 
 @pytest.mark.parametrize(

@@ -36,15 +36,13 @@ def meant(name: str) -> str | None:
 
     Digits distinguish models, and a first letter distinguishes kinds of devices (vgpu): such names are not misspelled.
 
-    >>> meant("nvidia.com/gpus"), meant("nvidia.com/GPU"), meant("nvidia.com/vgpu"), meant("huawei.com/Ascend710")
+    >>> meant("nvidia.com/gpus"), meant("nvidia.com/GPU"), meant("amd.com/vgpu"), meant("huawei.com/Ascend710")
     ('nvidia.com/gpu', 'nvidia.com/gpu', None, None)
     """
     if len(name) > LONGEST:
         return None
-    for known in DEVICES:
-        if "/" in known and (name.lower() == known.lower() or is_one_edit(name, known)):
-            return known
-    return None
+    near = (known for known in DEVICES if "/" in known and is_one_edit(name, known))
+    return next((known for known in DEVICES if name.lower() == known.lower()), None) or min(near, default=None)
 
 
 def is_one_edit(name: str, known: str) -> bool:

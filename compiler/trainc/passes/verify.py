@@ -7,7 +7,6 @@ Returns  the plan with diagnostics. There is no output for a TrainJob with error
 from __future__ import annotations
 
 import re
-from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from trainc.checks import images, job, jobset
@@ -41,11 +40,11 @@ def verify(plan: Plan) -> Plan:
     if refused:
         plan = plan.refuse("jobset", ObjectId.of(made), refused)
     reported = {violation.path for violation in refused}
-    for fault in chain(job.faults(made), images.faults(made)):
-        violation = fault.in_jobset()
-        if violation.path not in reported:
-            plan = plan.refuse("job", fault.object, [violation])
-            reported.add(violation.path)
+    for faults in (job.faults(made), images.faults(made)):
+        found = [(fault.object, violation) for fault in faults if (violation := fault.in_jobset()).path not in reported]
+        for object, violation in found:
+            plan = plan.refuse("job", object, [violation])
+        reported |= {violation.path for _, violation in found}
     if any(tree["kind"] == "ConfigMap" for tree in plan.others):
         from trainc.checks import limits
 
