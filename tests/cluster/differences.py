@@ -27,8 +27,9 @@ from trainc.settings import DEFAULT, Settings
 
 Tree = dict[str, Any]
 
+JOBS: Final = ("spec", "template", "spec", "replicatedJobs")
 NODES: Final = ("spec", "trainer", "numNodes")
-EMPTY: Final = {"containerName", "metadata", "resources", "status", "value"}
+EMPTY: Final = {"containerName", "image", "metadata", "name", "resources", "status", "value"}
 """The fields that the controller writes without content."""
 PRTE: Final = "PRTE_MCA_"
 LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
@@ -176,11 +177,11 @@ def claims_kept(pair: Pair) -> Pair:
 def _with_containers(pair: Pair, change: Callable[[Tree], Tree]) -> Pair:
     """Return the pair with a change of each container of the runtime."""
     runtime = pair.runtime
-    for index, replicated in enumerate(runtime["spec"]["template"]["spec"]["replicatedJobs"]):
+    for index, replicated in enumerate(get(runtime, JOBS, [])):
         pod = ("template", "spec", "template", "spec")
         for key in ("initContainers", "containers"):
             if containers := get(replicated, (*pod, key), []):
-                path = ("spec", "template", "spec", "replicatedJobs", index, *pod, key)
+                path = (*JOBS, index, *pod, key)
                 runtime = put(runtime, path, [change(container) for container in containers])
     return pair if runtime == pair.runtime else pair.again(runtime=runtime)
 
