@@ -1,6 +1,7 @@
 # Targets that work right after a clone, with Python 3.11 or later:
 #   make demo    install into .venv, and compile a job with a built-in runtime
 #   make test    install, lint and test
+#   make test-cluster    apply the output to the cluster of KUBECONFIG, or to one that the program TRAINC_CLUSTER starts
 #   make e2e     install torch, TensorFlow, JAX ..., and run them from compiled manifests
 
 PYTHON ?= python3
@@ -11,7 +12,7 @@ E2E    ?= .venv-e2e
 # Installers compile packages; an editable install does it on the first run, which may lack write access.
 COMPILE = $(BIN)/python -m compileall -q compiler
 
-.PHONY: demo test browser e2e e2e-install lint install golden snapshots differential fuzz clean
+.PHONY: demo test test-cluster browser e2e e2e-install lint install golden snapshots differential fuzz clean
 .PHONY: bench bench-imports bench-instructions bench-stages
 
 demo: $(VENV)/.installed
@@ -19,6 +20,10 @@ demo: $(VENV)/.installed
 
 test: lint
 	$(BIN)/pytest -n auto
+
+# Apply the output to a real API server. Needs kubectl 1.32 or later, and KUBECONFIG or TRAINC_CLUSTER (CONTRIBUTING.md).
+test-cluster: $(VENV)/.dev-installed
+	$(BIN)/pytest -n 0 tests/cluster
 
 # Run the frameworks from compiled manifests. Needs root on Linux, and the Debian packages of tests/e2e/packages.txt.
 e2e: e2e-install

@@ -21,6 +21,7 @@ from running import run
 ROOT = Path(__file__).parents[2]
 INTEGRATIONS = ROOT / "integrations"
 GITHUB = INTEGRATIONS / "github" / "trainc.yaml"
+WORKFLOW = ROOT / ".github" / "workflows" / "cluster.yaml"
 GITLAB = INTEGRATIONS / "gitlab" / ".gitlab-ci.yml"
 FLUX = INTEGRATIONS / "flux" / "training-jobs.yaml"
 BIN = Path(sys.executable).parent
@@ -74,6 +75,7 @@ def ends(steps: list[str]) -> list[int]:
     "command",
     [
         pytest.param(["actionlint", "-no-color", str(GITHUB)], id="actionlint"),
+        pytest.param(["actionlint", "-no-color", str(WORKFLOW)], id="actionlint of the cluster's workflow"),
         pytest.param(["check-jsonschema", "--builtin-schema", "vendor.github-workflows", str(GITHUB)], id="github"),
         pytest.param(["check-jsonschema", "--builtin-schema", "vendor.gitlab-ci", str(GITLAB)], id="gitlab"),
     ],

@@ -170,8 +170,11 @@ def test_the_labels_and_annotations_of_jobset_and_the_job_controller() -> None:
         INDEX: "0",
     }
     of_job = {"job-name": "t-tail-1", "controller-uid": None}
+    priority = {f"{key}/priority": None}
     assert pod["annotations"] == both
-    assert pod["labels"] == both | of_job | {f"batch.kubernetes.io/{name}": text for name, text in of_job.items()}
+    assert pod["labels"] == both | priority | of_job | {
+        f"batch.kubernetes.io/{name}": text for name, text in of_job.items()
+    }
 
 
 def test_without_a_namespace_the_values_that_depend_on_it_are_unknown() -> None:

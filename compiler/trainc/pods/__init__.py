@@ -33,6 +33,10 @@ LONGEST_PREFIX: Final = 58
 DOMAIN: Final = "svc.cluster.local"
 """The default cluster domain of Services."""
 GENERATED: Final = "the API server generates it when the Job is created"
+PRIORITY: Final = "jobset.sigs.k8s.io/priority"
+"""The label in which JobSet's webhook records a pod's priority, as admission has set it."""
+PRIORITIES: Final = {"system-cluster-critical": "2000000000", "system-node-critical": "2000001000"}
+"""The priorities of the classes that every cluster has."""
 NO_SCHEDULE: Final = {
     "effect": "NoSchedule",
     "key": "alpha.jobset.sigs.k8s.io/no-schedule",
@@ -151,7 +155,7 @@ class Job(NamedTuple):
 
     def _pod(self, template: Tree, index: int | None) -> Pod:
         metadata, spec = template.get("metadata") or {}, template["spec"]
-        labels = {**metadata.get("labels", {}), **self._of_jobset(), **self._of_job()}
+        labels = {**metadata.get("labels", {}), **self._of_jobset(), **self._of_job(), PRIORITY: priority(spec)}
         annotations = {**metadata.get("annotations", {}), **self._of_jobset(), **self._exclusive()}
         name, hostname = self.name[:LONGEST_PREFIX], spec.get("hostname") or Unknown("it is the pod's name")
         if index is not None:
@@ -235,6 +239,13 @@ def of(jobset: Tree, sources: Sources, flavors: Mapping[str, Mapping[str, str]] 
 def subdomain(jobset: Tree) -> str:
     """Return the name of the headless Service of a JobSet's pods."""
     return str(get(jobset, ("spec", "network", "subdomain"), "") or jobset["metadata"]["name"])
+
+
+def priority(spec: Tree) -> Value:
+    """Return the priority of a pod."""
+    if name := spec.get("priorityClassName"):
+        return PRIORITIES.get(name) or Unknown(f'it is the value of PriorityClass "{name}"')
+    return Unknown("it is 0, unless the cluster has a default PriorityClass")
 
 
 def indexed(container: Tree) -> Tree:

@@ -1,0 +1,100 @@
+"""What the tests apply: the compiled objects of the gallery and of generated jobs, moved into a test's namespaces."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from copy import deepcopy
+from pathlib import Path
+from random import Random
+from typing import Any, Final, NamedTuple
+
+from cluster.server import Cluster
+from differential import sound
+from running import NO_LINT
+
+import trainc
+from trainc.compilation import Compiled
+from trainc.kubernetes.names import is_dns1123_subdomain
+
+Tree = dict[str, Any]
+
+GOLDEN: Final = Path(__file__).parents[2] / "golden"
+GENERATED: Final = 300
+
+
+class Case(NamedTuple):
+    """A compiled TrainJob."""
+
+    name: str
+    compiled: Compiled
+
+    def objects(self, namespace: str) -> list[Tree]:
+        """Return the objects in a namespace."""
+        objects = [deepcopy(dict(tree)) for tree in self.compiled.objects]
+        for tree in objects:
+            tree["metadata"]["namespace"] = namespace
+        return objects
+
+    def jobset(self, namespace: str = "default") -> Tree:
+        """Return the JobSet in a namespace."""
+        return next(tree for tree in self.objects(namespace) if tree["kind"] == "JobSet")
+
+
+def golden() -> Iterator[Case]:
+    """Yield every TrainJob of the gallery that compiles."""
+    for file in sorted(GOLDEN.glob("*/input.yaml")):
+        for number, compiled in enumerate(trainc.compile([str(file)]).jobs):
+            yield Case(f"{file.parent.name}-{number}", compiled)
+
+
+def generated(folder: Path, count: int, *, seed: int = 0) -> Iterator[Case]:
+    """Yield generated TrainJobs that compile."""
+    random, number = Random(seed), 0
+    file = folder / "generated.json"
+    while number < count:
+        documents = sound.job(random)
+        documents[-1]["metadata"]["name"] += f"-{number}"
+        file.write_text("\n".join(map(json.dumps, documents)))
+        for compiled in trainc.compile([str(file)], settings=NO_LINT).jobs:
+            yield Case(f"generated-{number}", compiled)
+            number += 1
+
+
+def placed(cluster: Cluster, cases: Iterable[Case]) -> list[Tree]:
+    """Return the objects of all cases, in as few new namespaces as their names allow."""
+    namespaces: list[tuple[str, set[str]]] = []
+    objects: list[Tree] = []
+    for case in cases:
+        name = case.compiled.name
+        free = next((one for one in namespaces if name not in one[1]), None)
+        if free is None:
+            namespaces.append(free := (cluster.namespace("stored"), set()))
+        free[1].add(name)
+        objects += case.objects(free[0])
+    return objects
+
+
+def prerequisites(objects: Iterable[Tree]) -> list[Tree]:
+    """Return the objects without which the API server creates no pods for some JobSets; none with an invalid name."""
+    found: dict[tuple[str, str, str], Tree] = {}
+    for jobset in objects:
+        namespace = jobset["metadata"]["namespace"]
+        for replicated in jobset["spec"].get("replicatedJobs", ()) if jobset["kind"] == "JobSet" else ():
+            pod = replicated["template"]["spec"]["template"].get("spec", {})
+            if name := pod.get("serviceAccountName"):
+                tree = {
+                    "apiVersion": "v1",
+                    "kind": "ServiceAccount",
+                    "metadata": {"name": name, "namespace": namespace},
+                }
+                found["ServiceAccount", namespace, name] = tree
+            name = pod.get("priorityClassName", "system-")
+            if isinstance(name, str) and not name.startswith("system-"):
+                tree = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": name}}
+                found["PriorityClass", "", name] = tree | {"value": 1}
+            if name := pod.get("runtimeClassName"):
+                tree = {"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "metadata": {"name": name}}
+                overhead = {"overhead": {"podFixed": pod["overhead"]}} if pod.get("overhead") else {}
+                found["RuntimeClass", "", name] = tree | {"handler": "runc"} | overhead
+    return [tree for tree in found.values() if not is_dns1123_subdomain(tree["metadata"]["name"])]

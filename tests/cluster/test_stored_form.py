@@ -1,0 +1,58 @@
+"""The output is what the API server stores: applying it again changes nothing, by any kind of apply."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from cluster.cases import GENERATED, Case, generated, golden, placed
+from cluster.server import Cluster, path_of, stream
+from cluster.versions import JOBSET, PODGROUP, VOLCANO
+
+Tree = dict[str, Any]
+
+CRDS = (JOBSET, PODGROUP, VOLCANO)
+LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+BATCH = 60
+"""The number of TrainJobs in one kubectl command."""
+
+
+def test_golden_cases(cluster: Cluster, counted: Callable[[str, int], None]) -> None:
+    counted("objects of the gallery, applied three times", _unchanged(cluster, golden()))
+
+
+def test_generated_jobs(cluster: Cluster, counted: Callable[[str, int], None], tmp_path: Path) -> None:
+    cases = list(generated(tmp_path, GENERATED))
+    count = sum(_unchanged(cluster, cases[start : start + BATCH]) for start in range(0, GENERATED, BATCH))
+    counted(f"objects of {GENERATED} generated jobs, applied three times", count)
+
+
+def _unchanged(cluster: Cluster, cases: Iterable[Case]) -> int:
+    """Apply the objects three times; return their number."""
+    objects = placed(cluster, cases)
+    _assert_all(cluster.apply(objects), "created")
+    before = _stored(cluster, objects)
+    _assert_all(cluster.apply(objects), "unchanged")
+    difference = cluster.kubectl("diff", "--filename=-", stdin=stream(objects))
+    assert (difference.code, difference.out) == (0, "")
+    cluster.apply(objects, "--server-side", "--field-manager=another")
+    assert _stored(cluster, objects) == before
+    return len(objects)
+
+
+def _assert_all(lines: list[str], word: str) -> None:
+    assert [line for line in lines if not line.endswith(f" {word}")] == []
+
+
+def _stored(cluster: Cluster, objects: list[Tree]) -> list[Tree]:
+    """Return the stored objects without status and the fields by which the server and kubectl track changes."""
+    found = []
+    for tree in objects:
+        answer = cluster.ask("GET", path_of(tree))
+        assert answer.code == 200, answer.message
+        metadata = answer.body["metadata"]
+        annotations = {key: value for key, value in metadata.get("annotations", {}).items() if key != LAST_APPLIED}
+        tracked = {"managedFields": None, "resourceVersion": None, "annotations": annotations}
+        found.append({**answer.body, "status": None, "metadata": metadata | tracked})
+    return found
