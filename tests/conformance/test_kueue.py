@@ -29,11 +29,13 @@ OPEN = (
     rf"{MISSING} Topology",
     rf"{MISSING} PriorityClass",
     rf"{MISSING} WorkloadPriorityClass",
+    rf"{MISSING} the Namespace",
+    r"the given paths have no other ClusterQueue of its cohort",
     r"AdmissionCheck .* decides",
     r"Kueue's settings decide about the DeviceClasses",
     r"the cluster's nodes decide about its topology",
 )
-"""The reasons for no verdict in the recorded cases."""
+"""The reasons for no verdict."""
 
 
 def verdict(case: dict[str, Any]) -> Verdict:

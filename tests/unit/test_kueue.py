@@ -359,3 +359,66 @@ def test_pods_show_the_flavor() -> None:
     pods = json.loads(run("pods", str(GOLDEN / "kueue-admitted"), "--format", "json").out)
     assert pods[0]["flavors"] == dict.fromkeys(("cpu", "memory", "nvidia.com/gpu"), "h100")
     assert "flavors" not in json.loads(run("pods", str(GOLDEN / "kueue-queue"), "--format", "json").out)[0]
+
+
+# Lint rules
+
+QUIET = {"resources": {"requests": {"cpu": 1}}}
+
+
+def job_of(name: str, *containers: Tree) -> Tree:
+    return {"name": name, "template": {"spec": {"template": {"spec": {"containers": list(containers)}}}}}
+
+
+def with_job(job: Tree) -> Tree:
+    """Return the runtime with one more replicated job."""
+    changed = runtime()
+    changed["spec"]["template"]["spec"]["replicatedJobs"].append(job)
+    return changed
+
+
+PREPARE = {"name": "prepare", "image": "i:1"}
+SELECTED = {"nodeSelector": {"pool": "a"}}
+TOLERANT = {"tolerations": [{"key": "gpu", "operator": "Exists"}]}
+
+
+@pytest.mark.parametrize(
+    ("given", "queue", "wanted"),
+    [
+        pytest.param(runtime(**SELECTED), "q", ["queue-placement"], id="a node selector"),
+        pytest.param(runtime(**TOLERANT), "q", ["queue-placement"], id="tolerations"),
+        pytest.param(runtime(**SELECTED, **TOLERANT), "q", ["queue-placement"], id="both"),
+        pytest.param(runtime(**SELECTED), None, [], id="a node selector without a queue"),
+        pytest.param(runtime(affinity={"nodeAffinity": {}}), "q", [], id="affinity"),
+        pytest.param(with_job(job_of("p", PREPARE)), "q", ["queue-no-requests"], id="no requests"),
+        pytest.param(with_job(job_of("p", PREPARE | QUIET)), "q", [], id="requests"),
+        pytest.param(with_job(job_of("p", PREPARE, PREPARE | QUIET | {"name": "b"})), "q", [], id="requests of one"),
+        pytest.param(with_job(job_of("p", PREPARE)), None, [], id="no requests without a queue"),
+    ],
+)
+def test_lint(folder: Path, given: Tree, queue: str | None, wanted: list[str]) -> None:
+    path = written(folder, given, trainjob(queue=queue))
+    assert [diagnostic.id for diagnostic in trainc.compile([str(path)]).diagnostics] == wanted
+
+
+@pytest.mark.parametrize(("value", "wanted"), [("true", ["elastic-jobset"]), ("false", [])])
+def test_elastic_jobset(folder: Path, value: str, wanted: list[str]) -> None:
+    job = trainjob()
+    job["metadata"]["annotations"] = {"kueue.x-k8s.io/elastic-job": value}
+    assert ids(folder, job) == wanted
+
+
+@pytest.mark.parametrize(("queue", "wanted"), [("q", ["suspended-with-queue"]), (None, [])])
+@pytest.mark.parametrize("suspend", [True, False])
+def test_suspended_with_queue(folder: Path, queue: str | None, wanted: list[str], suspend: bool) -> None:
+    job = trainjob(queue=queue)
+    job["spec"]["suspend"] = suspend
+    assert ids(folder, job) == (wanted if suspend else [])
+
+
+def test_suspended_by_an_option_is_reported_once(folder: Path) -> None:
+    path = written(folder, runtime(), trainjob(), trainjob(name="k"))
+    done = run("build", str(path), "--suspend")
+    assert done.err.count("warning[suspended-with-queue]") == 1
+    assert "(and 1 more TrainJob)" in done.err
+    assert "remove --suspend" in done.err

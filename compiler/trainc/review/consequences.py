@@ -160,7 +160,9 @@ class _Rules:
         if _same(change, self.old, self.new):
             return Consequence("in-place", SAME)
         if rest[0] == "suspend":
-            return Consequence("stops" if self.new["spec"].get("suspend") else "starts")
+            before, after = (bool(tree["spec"].get("suspend")) for tree in (self.old, self.new))
+            # A JobSet without the field runs, as with false.
+            return Consequence("in-place") if before == after else Consequence("stops" if after else "starts")
         in_both = rest[0] in self.old["spec"] and rest[0] in self.new["spec"]
         if rest[0] == "managedBy" or (rest[0] in update.POLICIES and in_both):
             return self._immutable()
