@@ -55,7 +55,7 @@ spec:
       template:
         metadata:
           labels:
-            kueue.x-k8s.io/queue-name: {team}
+            acme.example.com/team: {team}
         spec:
           replicatedJobs:
           - name: node

@@ -215,7 +215,7 @@ def compile_documents(reading: Reading, options: Options) -> Compilation:
         from trainc.placing.lint import warnings
 
         found += warnings(linted, of_built_in)
-    if options.queues and any(document.value.get("kind") in OF_QUEUES for document in reading.documents["other"]):
+    if options.queues and any(_is_of_queues(document) for document in reading.documents["other"]):
         from trainc.kueue import findings
 
         found += findings.check(plans, reading.documents["other"])
@@ -292,6 +292,11 @@ def _without_consequences_of_templates(found: list[Diagnostic], reading: Reading
     from trainc.frontends import templates
 
     return templates.replaced(found, documents)
+
+
+def _is_of_queues(document: Document) -> bool:
+    kind = document.value.get("kind")
+    return isinstance(kind, str) and kind in OF_QUEUES
 
 
 def _collapsed(found: list[Diagnostic]) -> list[Diagnostic]:

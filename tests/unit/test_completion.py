@@ -97,7 +97,10 @@ def completed(words: str, monkeypatch: pytest.MonkeyPatch) -> set[str]:
         ("trainc build --report junit=re", {"file,junit=re"}),
         (
             "trainc validate --explain unknown-",
-            {f"plain,unknown-{what}" for what in ("field", "kind", "rule", "version")},
+            {
+                f"plain,unknown-{what}"
+                for what in ("field", "kind", "priority-class", "queue-object", "rule", "version")
+            },
         ),
         ("trainc init ne", {"dir,ne"}),
         ("trainc completion ", {f"plain,{shell}" for shell in SHELLS}),

@@ -55,7 +55,7 @@ COMMANDS = {
     "build": ["build", "."],
     "validate": ["validate", "."],
     "pods": ["pods", "."],
-    "explain": ["explain", ".", "spec.suspend"],
+    "explain": ["explain", ".", "spec.successPolicy.operator"],
     "graph": ["graph", "."],
     "diff": ["diff", "old.txt", "job.yaml"],
     "secret": ["secret", "finetune", "."],

@@ -352,7 +352,8 @@ def test_a_queue_name_with_control_characters_is_escaped(folder: Path) -> None:
     assert "\x1b" not in done.out + done.err
 
 
-def test_pods_show_the_flavor() -> None:
+def test_pods_show_the_flavor(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "160")
     table = run("pods", str(GOLDEN / "kueue-admitted")).out.splitlines()
     assert table[2].split() == ["POD", "INDEX", "ADDRESS", "FLAVOR", "RESOURCES"]
     assert table[3].split()[3] == "h100"

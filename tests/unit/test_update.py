@@ -14,7 +14,7 @@ from trainc.kubernetes.trees import put
 from trainc.kubernetes.violations import field_of
 
 GOLDEN = Path(__file__).parents[2] / "golden"
-OLD = trainc.compile([str(GOLDEN / "kueue-queue" / "input.yaml")]).objects[0]
+OLD = put(trainc.compile([str(GOLDEN / "kueue-queue" / "input.yaml")]).objects[0], ("spec", "suspend"), True)
 RUNNING = put(OLD, ("spec", "suspend"), False)
 WITHOUT = put(RUNNING, ("spec",), {key: part for key, part in RUNNING["spec"].items() if key != "failurePolicy"})
 JOB: TreePath = ("spec", "replicatedJobs", 0)

@@ -47,8 +47,8 @@ RULES: Final = (
     "secret-in-command",
     "secret-in-env",
     "shell-words",
-    "torchrun-flags",
     "suspended-with-queue",
+    "torchrun-flags",
     "unknown-rule",
 )
 """The rules, each a file in `lint`."""

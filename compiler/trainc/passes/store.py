@@ -74,7 +74,8 @@ def claim_defaults(policy: Tree) -> Tree:
     A webhook that sends the JobSet back as Go types write it, such as Kueue's, adds the empty status. The list is
     immutable, so that an apply without the status would be rejected.
     """
-    return policy | {"templates": [{"status": {}} | template for template in policy.get("templates") or ()]}
+    templates = policy.get("templates")
+    return policy | {"templates": [{"status": {}} | template for template in templates]} if templates else policy
 
 
 def job_defaults(job: Tree) -> Tree:

@@ -119,14 +119,14 @@ def _jobset(old: Tree, new: Tree, changes: Sequence[Change]) -> Judgement:
 
 
 def _is_valid(tree: Tree) -> bool:
-    """Whether a JobSet conforms to its schema and has metadata and a spec."""
-    parts = (tree.get("metadata"), tree.get("spec"))
+    """Whether a JobSet conforms to its schema, which does not require a spec, and has metadata."""
+    parts = (tree.get("metadata"), tree.get("spec", {}))
     return all(isinstance(part, dict) for part in parts) and not load("JobSet", RELEASE).admit(tree).violations
 
 
 def _stored(tree: Tree) -> Tree:
     """Return a JobSet as the API server stores it: schema defaults set, unknown fields pruned."""
-    stored: Tree = load("JobSet", RELEASE).admit(tree).value
+    stored: Tree = {"spec": {}} | load("JobSet", RELEASE).admit(tree).value
     return stored
 
 
