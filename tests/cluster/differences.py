@@ -18,6 +18,7 @@ from running import run
 
 from trainc import compilation, pipeline
 from trainc.compilation import Options
+from trainc.delivery import QUEUE
 from trainc.emit.order import objects_of_a_job
 from trainc.extensions import POLICY, RELEASE, read
 from trainc.kubernetes.trees import get, put
@@ -29,7 +30,7 @@ Tree = dict[str, Any]
 
 JOBS: Final = ("spec", "template", "spec", "replicatedJobs")
 NODES: Final = ("spec", "trainer", "numNodes")
-EMPTY: Final = {"containerName", "image", "metadata", "name", "resources", "status", "value"}
+EMPTY: Final = {"containerName", "image", "metadata", "name", "resources", "value"}
 """The fields that the controller writes without content."""
 PRTE: Final = "PRTE_MCA_"
 LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
@@ -271,6 +272,18 @@ def stored_form(pair: Pair) -> Pair:
     return pair.jobset(lambda tree: compact(pair.stored(applied(tree, MANAGER))))
 
 
+def suspend_unset(pair: Pair) -> Pair:
+    """Remove `suspend: false`, and any suspend of a JobSet with a Kueue queue."""
+
+    def change(tree: Tree) -> Tree:
+        queued = QUEUE in get(pair.job, ("metadata", "labels"), {}) or QUEUE in get(tree, ("metadata", "labels"), {})
+        if not queued and tree["spec"].get("suspend"):
+            return tree
+        return tree | {"spec": {key: value for key, value in tree["spec"].items() if key != "suspend"}}
+
+    return pair.jobset(change)
+
+
 def no_secret(pair: Pair) -> Pair:
     """Drop the controller's Secret, to which the pods of both JobSets refer."""
     return pair._replace(theirs=[tree for tree in pair.theirs if tree["kind"] != "Secret"])
@@ -398,6 +411,7 @@ PLACED: Final[dict[str, Callable[[Pair], Pair]]] = {"namespace-optional": namesp
 
 OUTPUT: Final[dict[str, Callable[[Pair], Pair]]] = {
     "stored-form": stored_form,
+    "suspend-unset": suspend_unset,
     "no-secret": no_secret,
     "no-snapshot": no_snapshot,
     "flux-words": flux_words,

@@ -53,7 +53,9 @@ def _difference(cluster: Cluster, stored: Tree, edit: Edit, folder: Path) -> str
     done = run("diff", str(old), str(new), "--format", "json")
     assert done.code in {0, 1}, done.err
     allowed = done.code == 0 and all(object.get("allowed") for object in json.loads(done.out)["objects"])
-    answer = cluster.ask("PUT", f"{path_of(stored)}?dryRun=All", edit.jobset)
+    # Without the version, the update is not in conflict with the controllers' updates of the status.
+    version = {key: value for key, value in edit.jobset["metadata"].items() if key != "resourceVersion"}
+    answer = cluster.ask("PUT", f"{path_of(stored)}?dryRun=All", edit.jobset | {"metadata": version})
     if allowed == (answer.code == 200):
         return ""
     verdict = "allows" if allowed else "refuses"

@@ -53,6 +53,7 @@ def test_no_difference(cluster: Cluster, pulled: Path, way: str) -> None:
     until(lambda: True if cluster.try_create(job).code == 201 else None, "the runtime in Trainer's webhook")
     assert cluster.create(job).code == 201
     theirs = until(lambda: cluster.get("JobSet", namespace, job["metadata"]["name"]), "the JobSet")
+    theirs["spec"].pop("suspend")  # difference suspend-unset
     assert _compact(theirs["spec"]) == ours["spec"]
     assert _pull("--check").code == 0
     assert _pull().code == 0
