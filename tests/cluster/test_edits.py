@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 import yaml
 from cluster.edits import Edit, edits
-from cluster.server import Cluster, path_of, until
+from cluster.server import Answer, Cluster, path_of, until
 from running import run
 
 Tree = dict[str, Any]
 
+CONFLICT = 409
 JOBSET = yaml.safe_load((Path(__file__).parent / "jobset.yaml").read_text())
 """A JobSet that sets many fields, so that they are changed and removed, too."""
 
@@ -53,10 +54,19 @@ def _difference(cluster: Cluster, stored: Tree, edit: Edit, folder: Path) -> str
     done = run("diff", str(old), str(new), "--format", "json")
     assert done.code in {0, 1}, done.err
     allowed = done.code == 0 and all(object.get("allowed") for object in json.loads(done.out)["objects"])
-    # Without the version, the update is not in conflict with the controllers' updates of the status.
-    version = {key: value for key, value in edit.jobset["metadata"].items() if key != "resourceVersion"}
-    answer = cluster.ask("PUT", f"{path_of(stored)}?dryRun=All", edit.jobset | {"metadata": version})
+    answer = _updated(cluster, stored, edit.jobset)
     if allowed == (answer.code == 200):
         return ""
     verdict = "allows" if allowed else "refuses"
     return f"{edit.field} {edit.kind}: trainc {verdict} it; {answer.code} {answer.message}{done.err}"
+
+
+def _updated(cluster: Cluster, stored: Tree, edited: Tree) -> Answer:
+    """Return the server's answer to an update; a conflict with a controller's update of the status is tried again."""
+    path = path_of(stored)
+    while True:
+        answer = cluster.ask("PUT", f"{path}?dryRun=All", edited)
+        if answer.code != CONFLICT:
+            return answer
+        version = cluster.ask("GET", path).body["metadata"]["resourceVersion"]
+        edited = edited | {"metadata": edited["metadata"] | {"resourceVersion": version}}

@@ -334,6 +334,11 @@ def test_queues() -> None:
     ]
 
 
+def test_a_cluster_queue_without_a_spec(folder: Path) -> None:
+    empty = {key: value for key, value in cluster_queue().items() if key != "spec"}
+    assert "never-admitted" in [d.id for d in found(folder, FLAVOR, empty, local_queue(), trainjob())]
+
+
 def test_queues_as_json() -> None:
     (queue,) = json.loads(run("queues", str(GOLDEN / "kueue-admitted"), "--format", "json").out)
     assert (queue["queue"], queue["localQueues"], queue["jobs"]) == ("ads", ["ads/gpu"], ["ads/pretrain"])

@@ -66,7 +66,7 @@ def of_queues(cluster: Cluster) -> Iterator[Diagnostic]:
 def _flavors(cluster: Cluster, node: Node) -> Iterator[Diagnostic]:
     document = node.document
     assert document is not None
-    for i, group in enumerate(document.value["spec"].get("resourceGroups") or ()):
+    for i, group in enumerate((document.value.get("spec") or {}).get("resourceGroups") or ()):
         for j, flavor in enumerate(group["flavors"]):
             name = flavor["name"]
             if name not in cluster.flavors and ("ResourceFlavor", name) not in cluster.unreadable:
@@ -89,7 +89,9 @@ def _cycle(nodes: list[Node]) -> Diagnostic:
     first, *others = [(node, node.document) for node in nodes if node.document is not None]
 
     def at(document: Document) -> Place:
-        return Place(document, ("spec", "parentName" if "parentName" in document.value["spec"] else "parent"))
+        return Place(
+            document, ("spec", "parentName" if "parentName" in (document.value.get("spec") or {}) else "parent")
+        )
 
     names = " -> ".join([*(node.name for node in nodes), nodes[0].name])
     return Diagnostic.of(
