@@ -153,8 +153,10 @@ class _Rules:
         top, *rest = change.path
         if top == "metadata" and rest and rest[0] in update.NAMES:
             return Consequence("new-object", IMMUTABLE_NAME)
-        if top != "spec" or not rest:
+        if top != "spec":
             return Consequence("in-place")
+        if not rest:  # the whole spec is added or removed
+            return self._immutable() if update.refused(self.old, self.new) else Consequence("in-place")
         if rest[0] == update.JOBS:
             return self._job(change)
         if _same(change, self.old, self.new):
