@@ -15,6 +15,7 @@ from running import NO_LINT
 
 import trainc
 from trainc.compilation import Compiled
+from trainc.delivery import PLAIN, Delivery
 from trainc.kubernetes.names import is_dns1123_subdomain
 
 Tree = dict[str, Any]
@@ -48,7 +49,7 @@ def golden() -> Iterator[Case]:
             yield Case(f"{file.parent.name}-{number}", compiled)
 
 
-def generated(folder: Path, count: int, *, seed: int = 0) -> Iterator[Case]:
+def generated(folder: Path, count: int, *, seed: int = 0, delivery: Delivery = PLAIN) -> Iterator[Case]:
     """Yield generated TrainJobs that compile."""
     random, number = Random(seed), 0
     file = folder / "generated.json"
@@ -56,7 +57,7 @@ def generated(folder: Path, count: int, *, seed: int = 0) -> Iterator[Case]:
         documents = sound.job(random)
         documents[-1]["metadata"]["name"] += f"-{number}"
         file.write_text("\n".join(map(json.dumps, documents)))
-        for compiled in trainc.compile([str(file)], settings=NO_LINT).jobs:
+        for compiled in trainc.compile([str(file)], settings=NO_LINT, delivery=delivery).jobs:
             yield Case(f"generated-{number}", compiled)
             number += 1
 
