@@ -32,3 +32,15 @@ def use(names: Sequence[str], last: str = ", ") -> str:
     ('use a', 'use one of a, b, c', 'use one of a, b and c')
     """
     return f"use one of {', '.join(names[:-1])}{last}{names[-1]}" if len(names) > 1 else f"use {names[0]}"
+
+
+def is_one_edit(text: str, other: str) -> bool:
+    """Return whether one inserted, removed or replaced character, or two swapped ones, turn a text into another.
+
+    >>> [is_one_edit(text, "abc") for text in ("ab", "abcd", "axc", "acb", "abc", "cab")]
+    [True, True, True, True, False, False]
+    """
+    same = next((i for i, (a, b) in enumerate(zip(text, other, strict=False)) if a != b), min(len(text), len(other)))
+    left, right = text[same:], other[same:]
+    swapped = left[1::-1] + left[2:] if len(left) > 1 else left
+    return left != right and (left[1:] == right or left == right[1:] or left[1:] == right[1:] or swapped == right)

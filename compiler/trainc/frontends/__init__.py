@@ -83,12 +83,25 @@ def _ours(document: Document, kind: object, version: str) -> Iterator[tuple[Role
 
 def _of_another_group(document: Document, kind: str, version: str) -> tuple[Role, Document] | Diagnostic:
     """Return a document with one of our kinds and another apiVersion: a misspelt one, or another project's object."""
-    from trainc.frontends.kinds import is_meant
-
     if not is_meant(version):
         return "other", document
     message = f'unknown apiVersion "{version}" of the {kind}'
     return _diagnostic(document, UNKNOWN_VERSION, message, f"use {VERSION}", ("apiVersion",))
+
+
+def is_meant(version: str) -> bool:
+    """Return whether an apiVersion with one of Trainer's kinds is probably misspelt, not another project's.
+
+    The core group and the groups of other projects than Kubeflow have none of these kinds; a group that differs from
+    Trainer's in one edit is a typing error.
+
+    >>> [is_meant(text) for text in ("kubeflow.org/v1", "v1", "trainer.kubflow.org/v1alpha1", "train.acme.io/v1")]
+    [True, True, True, False]
+    """
+    from trainc.nearest import is_one_edit
+
+    group, slash, _ = version.lower().partition("/")
+    return not slash or group.endswith(OLD_GROUP) or is_one_edit(group, GROUP)
 
 
 def _unversioned(document: Document, kind: str, version: object) -> Diagnostic:

@@ -1,7 +1,7 @@
-"""Kinds of training jobs that trainc does not compile, and API groups that are probably misspelt.
+"""Kinds of training jobs that trainc does not compile.
 
 Reads    the apiVersion and the kind of a document.
-Returns  whether a group is meant to be Trainer's; the number of jobs of Training Operator v1 and Volcano by kind.
+Returns  the number of jobs of Training Operator v1 and Volcano by kind.
 Source   kubeflow/trainer v1.9, kubeflow/mpi-operator and kubeflow/xgboost-operator: their groups and kinds;
          volcano-sh/volcano 1.12: the plugins of a Job that prepare a framework's processes.
 """
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from trainc.frontends import GROUP, OLD_GROUP
+from trainc.frontends import OLD_GROUP
 from trainc.kubernetes.trees import get
 from trainc.plural import plural
 
@@ -27,31 +27,6 @@ VOLCANO_PLUGINS: Final = frozenset({"pytorch", "tensorflow", "mpi"})
 """The plugins that make Volcano's Job a training job."""
 VOLCANO_JOB: Final = "Volcano Job"
 """The name of Volcano's Job in messages."""
-
-
-def is_meant(version: str) -> bool:
-    """Return whether an apiVersion with one of Trainer's kinds is probably misspelt, not another project's.
-
-    The core group and the groups of other projects than Kubeflow have none of these kinds; a group that differs from
-    Trainer's in one edit is a typing error.
-
-    >>> [is_meant(text) for text in ("kubeflow.org/v1", "v1", "trainer.kubflow.org/v1alpha1", "train.acme.io/v1")]
-    [True, True, True, False]
-    """
-    group, slash, _ = version.lower().partition("/")
-    return not slash or group.endswith(OLD_GROUP) or _is_one_edit(group, GROUP)
-
-
-def _is_one_edit(text: str, other: str) -> bool:
-    """Return whether one inserted, removed or replaced character, or two swapped ones, turn a text into another.
-
-    >>> [_is_one_edit(text, "abc") for text in ("ab", "abcd", "axc", "acb", "abc", "cab")]
-    [True, True, True, True, False, False]
-    """
-    same = next((i for i, (a, b) in enumerate(zip(text, other, strict=False)) if a != b), min(len(text), len(other)))
-    left, right = text[same:], other[same:]
-    swapped = left[1::-1] + left[2:] if len(left) > 1 else left
-    return left != right and (left[1:] == right or left == right[1:] or left[1:] == right[1:] or swapped == right)
 
 
 def not_compiled(documents: Iterable[Document]) -> str:
