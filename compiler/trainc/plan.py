@@ -232,6 +232,10 @@ class Plan(NamedTuple):
                 spec = edit(spec, (*node.path, "resources"), lambda there: _merged(there or NOTHING, per_node))
         return self._replace(spec=spec)
 
+    def sized(self) -> Plan:
+        """Set the number of pods of each replicated job to the runtime's."""
+        return self._replace(counts=tuple(map(self.count_of_runtime, range(len(self.jobs)))))
+
     def with_count(self, job: int, count: int) -> Plan:
         """Set the number of pods of a replicated job."""
         return self._replace(counts=(*self.counts[:job], count, *self.counts[job + 1 :]))

@@ -216,11 +216,34 @@ class Job(NamedTuple):
         return found
 
 
-def of(jobset: Tree, sources: Sources) -> Iterator[Job]:
-    """Yield the Jobs of a JobSet, in list order."""
+def of(jobset: Tree, sources: Sources, name: str | None = None) -> Iterator[Job]:
+    """Yield the Jobs of a JobSet, in list order; with a name, those of the replicated job or the Job of that name."""
     for replicated in jobset["spec"].get("replicatedJobs") or ():
-        for replica in range(replicas(replicated)):
+        for replica in chosen(jobset, replicated, name):
             yield Job(jobset, replicated, replica, sources)
+
+
+def chosen(jobset: Tree, replicated: Tree, name: str | None) -> range:
+    """Return the replicas of a replicated job, or only the one whose Job has the given name."""
+    found = range(replicas(replicated))
+    if name is None or name == replicated["name"]:
+        return found
+    before = f"{jobset['metadata']['name']}-{replicated['name']}-"
+    replica = name.removeprefix(before)
+    if not name.startswith(before) or not (replica.isascii() and replica.isdecimal()) or len(replica) > LONGEST_PREFIX:
+        return range(0)
+    only = int(replica)
+    return range(only, only + 1) if only in found and str(only) == replica else range(0)
+
+
+def count(jobset: Tree, name: str | None, index: int | None) -> int:
+    """Return the number of pods that `of` and `Job.pods` yield for these arguments, without listing them."""
+    found = 0
+    for replicated in jobset["spec"].get("replicatedJobs") or ():
+        job = Job(jobset, replicated, 0, {})
+        of_job = job.size if index is None else int(job.indexed and index < job.size)
+        found += len(chosen(jobset, replicated, name)) * of_job
+    return found
 
 
 def subdomain(jobset: Tree) -> str:
