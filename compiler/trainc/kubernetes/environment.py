@@ -28,7 +28,8 @@ Data = dict[str, Value]
 Sources = dict[tuple[str, str], Data]
 """The data of ConfigMaps and Secrets, by kind and name."""
 
-_REFERENCE: Final = re.compile(r"\$(?:\$|\(([^)]*)\))", re.DOTALL)
+_REFERENCE: Final = re.compile(r"\$[$(]")
+"""An escaped dollar sign, or the beginning of a reference."""
 LONGEST: Final = 128 * 1024 - 1
 """The maximum length of an argument or a variable with its name, which a process can be started with."""
 _SERVICE_VARIABLES: Final = re.compile(r"KUBERNETES_(SERVICE|PORT)(_|$)")
@@ -76,12 +77,17 @@ def expand(text: str, lookup: Callable[[str], Value]) -> Value:
     """
     parts: list[str] = []
     end = size = 0
+    last = text.rfind(")")
     for match in _REFERENCE.finditer(text):
-        value = "$" if match[1] is None else lookup(match[1])
+        begin, after = match.span()
+        if begin < end or (match[0] == "$(" and last < after):
+            continue
+        closed = text.index(")", after) if match[0] == "$(" else after
+        value = lookup(text[after:closed]) if match[0] == "$(" else "$"
         if isinstance(value, Unknown):
             return value
-        parts += [text[end : match.start()], value]
-        end = match.end()
+        parts += [text[end:begin], value]
+        end = closed + (match[0] == "$(")
         size += len(parts[-2]) + len(value)
         if size > LONGEST:
             return Unknown(f"it is longer than {LONGEST} bytes, Linux's limit for one string")
