@@ -119,7 +119,7 @@ class Plan(NamedTuple):
 
     def count_of_runtime(self, job: int) -> int:
         """Return the number of pods that the runtime sets for a replicated job, at least one."""
-        if self.runtime.policy is not None and job in self.trainers():
+        if self.runtime.policy is not None and ancestor(self.jobs[job]) == "trainer":
             nodes = self.runtime.policy.get("numNodes", 1)
         else:
             nodes = get(self.jobs[job], ("template", "spec", "parallelism"), 1)
