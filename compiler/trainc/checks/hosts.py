@@ -14,7 +14,12 @@ if TYPE_CHECKING:
 
 def count(plan: Plan, job: int) -> int:
     """Return the number of pods of a replicated job, in all its Jobs: the length of `plan.endpoints(job)`."""
-    return max(0, plan.jobs[job].get("replicas", 1)) * max(0, plan.counts[job])
+    return replicas(plan, job) * max(0, plan.counts[job])
+
+
+def replicas(plan: Plan, job: int) -> int:
+    """Return the number of Jobs of a replicated job."""
+    return max(0, int(plan.jobs[job].get("replicas", 1)))
 
 
 def length(plan: Plan, job: int, *, short: bool = False) -> int:
@@ -22,7 +27,7 @@ def length(plan: Plan, job: int, *, short: bool = False) -> int:
 
     A name is the same in all pods, except for the index of the Job and the index of the pod in its Job.
     """
-    jobs, pods = max(0, plan.jobs[job].get("replicas", 1)), max(0, plan.counts[job])
+    jobs, pods = replicas(plan, job), max(0, plan.counts[job])
     name = plan.host(job, "", "")
     own = len((name.partition(".")[0] if short else name).encode("utf-8", "surrogatepass"))
     return jobs * pods * own + pods * digits(jobs) + jobs * digits(pods)

@@ -236,13 +236,16 @@ def chosen(jobset: Tree, replicated: Tree, name: str | None) -> range:
     return range(only, only + 1) if only in found and str(only) == replica else range(0)
 
 
-def count(jobset: Tree, name: str | None, index: int | None) -> int:
-    """Return the number of pods that `of` and `Job.pods` yield for these arguments, without listing them."""
+def count(jobset: Tree, name: str | None, index: int | None, *, each: bool = True) -> int:
+    """Return the number of pods that `of` and `Job.pods` yield for these arguments, without listing them.
+
+    A Job without such pods counts as one; so does each Job if its pods are not listed one by one.
+    """
     found = 0
     for replicated in jobset["spec"].get("replicatedJobs") or ():
         job = Job(jobset, replicated, 0, {})
-        of_job = job.size if index is None else int(job.indexed and index < job.size)
-        found += len(chosen(jobset, replicated, name)) * of_job
+        of_job = job.size if index is None and each else 1
+        found += len(chosen(jobset, replicated, name)) * max(1, of_job)
     return found
 
 
