@@ -117,7 +117,7 @@ class Compilation(NamedTuple):
         return tuple(obj for job in self.jobs for obj in job.objects)
 
     def manifests(self) -> list[tuple[str, str, str]]:
-        """Return each TrainJob's namespace, name and YAML, in output order. Raise OverBudgetError if it is too large."""
+        """Return each TrainJob's namespace, name and YAML, in output order. Raise OverBudgetError beyond the budget."""
         from trainc.emit.yaml import Writer
 
         # One writer for all jobs: it caches the text that the jobs of one runtime share.
@@ -366,9 +366,7 @@ def library(
     return Library(tuple(levels), names, tuple(skipped), options.settings.built_in_forbidden), found
 
 
-def _of_settings(
-    setting: RuntimePath, options: Options, files_of: Reader, meter: Meter | None
-) -> tuple[str, Reading]:
+def _of_settings(setting: RuntimePath, options: Options, files_of: Reader, meter: Meter | None) -> tuple[str, Reading]:
     """Return the level's name and the documents of a path in trainc.yaml; if it cannot be read, its line there."""
     root = options.root or setting.root
     reading = read([setting.path], options._replace(root=root), files_of, compiled=("runtime",), meter=meter)

@@ -88,7 +88,7 @@ def inline(module: ModuleType, tree: ast.Module) -> Iterator[tuple[Use, str]]:
             continue
         first = ast.Expression(node.args[0])
         try:
-            pattern = eval(compile(first, module.__name__, "eval"), dict(vars(module)))  # noqa: S307 (our own source)
+            pattern = eval(compile(first, module.__name__, "eval"), dict(vars(module)))
         except NameError:
             continue  # it depends on a local variable
         yield Use(pattern, 0, node.func.attr), f"{module.__name__}:{node.lineno}"
@@ -100,7 +100,7 @@ def words(use: Use) -> list[str]:
     found: dict[str, None] = {}
     literal: list[str] = []
 
-    def visit(parsed: Any) -> None:
+    def visit(parsed: Any) -> None:  # noqa: PLR0912 (one branch per kind of node)
         for code, argument in parsed:
             if code is codes.LITERAL:
                 literal.append(chr(argument))

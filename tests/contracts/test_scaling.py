@@ -24,8 +24,13 @@ GROWTH = 2.2
 """The maximum growth for twice the input; a quadratic part of an eighth of the steps is above it."""
 
 HEAD = "apiVersion: trainer.kubeflow.org/v1alpha1\n"
-RUNTIME = f"{HEAD}kind: ClusterTrainingRuntime\nmetadata: {{name: r}}\nspec:\n  template:\n    spec:\n      replicatedJobs:\n"
-PART = "      - {{name: j{}, template: {{spec: {{template: {{spec: {{containers: [{{name: node, image: a/b:1}}]}}}}}}}}}}\n"
+RUNTIME = (
+    f"{HEAD}kind: ClusterTrainingRuntime\nmetadata: {{name: r}}\nspec:\n  template:\n    spec:\n      replicatedJobs:\n"
+)
+PART = (
+    "      - {{name: j{}, template: {{spec: {{template: {{spec: "
+    "{{containers: [{{name: node, image: a/b:1}}]}}}}}}}}}}\n"
+)
 
 
 def job(index: int, runtime: str) -> str:

@@ -187,7 +187,7 @@ def _with_rows(rows: tuple[Option, ...], function: Decorated) -> Decorated:
 def with_settings(function: Decorated) -> Decorated:
     """Return the function with one argument for SETTINGS and the trainc.yaml that they select."""
 
-    def with_settings(
+    def with_settings(  # noqa: PLR0913 (one argument per option)
         *,
         paths: tuple[str, ...],
         strict: bool,

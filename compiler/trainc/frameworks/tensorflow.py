@@ -75,7 +75,7 @@ def port(plan: Plan) -> int:
 
 def is_single(plan: Plan, tasks: dict[str, int]) -> bool:
     """Return whether there is at most one task."""
-    return sum(hosts.count(plan, job) for job in tasks.values()) < 2  # noqa: PLR2004 (one task and another)
+    return sum(hosts.count(plan, job) for job in tasks.values()) < 2
 
 
 def listed_roles(plan: Plan, tasks: dict[str, int], role: str) -> dict[str, int]:
@@ -94,7 +94,7 @@ def config(plan: Plan, tasks: dict[str, int], role: str) -> str:
 def config_size(plan: Plan, tasks: dict[str, int], role: str) -> int:
     """Return the length of TF_CONFIG, by arithmetic: that of the text with one empty address per role, and the rest."""
     listed = {other: job for other, job in listed_roles(plan, tasks, role).items() if hosts.count(plan, job)}
-    size = len(written(plan, tasks, role, dict.fromkeys(listed, [""])))
+    size = len(written(plan, tasks, role, {other: [""] for other in listed}))
     of_port, around = len(f":{port(plan)}"), len('"",')
     for job in listed.values():
         tasks_of_job = hosts.count(plan, job)
