@@ -24,6 +24,7 @@ MODULES: Final = (
     "trainc.argocd.environment",
     "trainc.argocd.files",
     "trainc.argocd.manifests",
+    "trainc.budget",
     "trainc.checks.cel",
     "trainc.checks.counts",
     "trainc.checks.dialect",

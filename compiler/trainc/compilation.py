@@ -7,6 +7,8 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 from trainc import inputs
+from trainc.budget import DEFAULT as DEFAULT_BUDGET
+from trainc.budget import Budget, Meter, check, stopped
 from trainc.declarations import Declaration
 from trainc.delivery import PLAIN, Delivery
 from trainc.diagnostics import Checked, Diagnostic, Document, Location, ObjectId, Place, Related, failed, strictly
@@ -112,6 +114,8 @@ class Compilation(NamedTuple):
     """The number of errors that were warnings."""
     built_in: Diagnostic | None = None
     """The note about the built-in runtimes that the TrainJobs use; it is not one of the diagnostics."""
+    budget: Budget = DEFAULT_BUDGET
+    """The budget for the output."""
 
     @property
     def objects(self) -> tuple[Tree, ...]:
@@ -119,12 +123,18 @@ class Compilation(NamedTuple):
         return tuple(obj for job in self.jobs for obj in job.objects)
 
     def manifests(self) -> list[tuple[str, str, str]]:
-        """Return each TrainJob's namespace, name and YAML, in output order."""
+        """Return each TrainJob's namespace, name and YAML, in output order. Raise OverBudgetError beyond the budget."""
         from trainc.emit.yaml import Writer
 
         # One writer for all jobs: it caches the text that the jobs of one runtime share.
         write = Writer().document
-        return [(job.namespace, job.name, "---\n".join(map(write, job.objects))) for job in self.jobs]
+        found: list[tuple[str, str, str]] = []
+        size = 0
+        for job in self.jobs:
+            found.append((job.namespace, job.name, "---\n".join(map(write, job.objects))))
+            size += len(found[-1][-1])
+            check(self.budget, "output bytes", size)
+        return found
 
     @property
     def failed(self) -> bool:
@@ -174,10 +184,16 @@ def compile_paths(paths: Iterable[str], options: Options) -> Compilation:
 
 
 def read(
-    paths: Iterable[str], options: Options, files_of: Reader = inputs.read, *, compiled: Sequence[Role] = COMPILED
+    paths: Iterable[str],
+    options: Options,
+    files_of: Reader = inputs.read,
+    *,
+    compiled: Sequence[Role] = COMPILED,
+    meter: Meter | None = None,
 ) -> Reading:
     """Read the documents of some paths and sort them by role."""
-    reading = Reading(files_of, namespace=options.namespace, others=options.others, compiled=compiled)
+    meter = meter or Meter(options.settings.budget)
+    reading = Reading(files_of, namespace=options.namespace, others=options.others, compiled=compiled, meter=meter)
     reading.gather(
         paths,
         skip=options.skip,
@@ -191,13 +207,17 @@ def read(
 
 def compile_documents(reading: Reading, options: Options) -> Compilation:
     """Compile the TrainJobs among documents that are already read; read the paths of `runtimes` in the same way."""
-    apart = _apart(reading.kustomizations, options)
-    searched, of_runtimes = library(options, given=reading.documents["runtime"], files_of=reading.files_of, apart=apart)
+    apart, meter = _apart(reading.kustomizations, options), reading.meter
+    searched, of_runtimes = library(
+        options, given=reading.documents["runtime"], files_of=reading.files_of, apart=apart, meter=meter
+    )
     found = [*options.settings.diagnostics, *reading.diagnostics, *of_runtimes]
     for entry in searched.levels[0].entries.values():
         found += entry.conform()[1]
 
-    plans = _plans(reading.documents["job"], searched, options, found, apart)
+    plans = _plans(reading.documents["job"], searched, options, found, apart, meter)
+    if meter.over is not None:
+        return Compilation(files=reading.files).saying(stopped(found, meter.over))
     jobs = tuple(
         Compiled(
             namespace=plan.job.namespace,
@@ -230,6 +250,7 @@ def compile_documents(reading: Reading, options: Options) -> Compilation:
         checked=tuple(_checked(plans, reading.documents["runtime"])),
         strict=options.settings.strict,
         built_in=_built_in(searched, jobs, of_built_in),
+        budget=meter.budget,
     ).saying(_collapsed(found))
 
 
@@ -325,6 +346,7 @@ def library(
     given: Sequence[Document] | None = None,
     files_of: Reader = inputs.read,
     apart: Apart | None = None,
+    meter: Meter | None = None,
 ) -> tuple[Library, list[Diagnostic]]:
     """Return the runtimes by level in search order: the given ones, those of each path, the built-in ones."""
     from trainc.passes.conform import conform_runtime
@@ -344,10 +366,11 @@ def library(
         settings=DEFAULT._replace(follow_links=options.settings.follow_links, exclude=options.settings.exclude)
     )
     searched = [
-        (names.runtimes.format(path), read([path], plain, files_of, compiled=("runtime",))) for path in options.runtimes
+        (names.runtimes.format(path), read([path], plain, files_of, compiled=("runtime",), meter=meter))
+        for path in options.runtimes
     ]
     if not searched:
-        searched = [_of_settings(path, plain, files_of) for path in options.settings.runtimes]
+        searched = [_of_settings(path, plain, files_of, meter) for path in options.settings.runtimes]
     for name, more in searched:
         runtimes = more.documents["runtime"]
         level, duplicate_runtimes = Level.of(name, runtimes, conform, _apart(more.kustomizations, options))
@@ -358,10 +381,10 @@ def library(
     return Library(tuple(levels), names, tuple(skipped), options.settings.built_in_forbidden), found
 
 
-def _of_settings(setting: RuntimePath, options: Options, files_of: Reader) -> tuple[str, Reading]:
+def _of_settings(setting: RuntimePath, options: Options, files_of: Reader, meter: Meter | None) -> tuple[str, Reading]:
     """Return the level's name and the documents of a path in trainc.yaml; if it cannot be read, its line there."""
     root = options.root or setting.root
-    reading = read([setting.path], options._replace(root=root), files_of, compiled=("runtime",))
+    reading = read([setting.path], options._replace(root=root), files_of, compiled=("runtime",), meter=meter)
     reading.diagnostics = [
         diagnostic._replace(message=f"{setting.path} {diagnostic.message}", place=setting.place)
         if diagnostic.place == Location(file=setting.path)
@@ -372,17 +395,23 @@ def _of_settings(setting: RuntimePath, options: Options, files_of: Reader) -> tu
 
 
 def _plans(
-    jobs: list[Document], library: Library, options: Options, found: list[Diagnostic], apart: Apart
+    jobs: list[Document], library: Library, options: Options, found: list[Diagnostic], apart: Apart, meter: Meter
 ) -> list[Plan]:
-    """Run every TrainJob through the pipeline, in output order; append its diagnostics to `found`."""
+    """Run every TrainJob through the pipeline, in output order; append its diagnostics to `found`.
+
+    Stop when the meter is over its budget.
+    """
+    if meter.over is not None:
+        return []
     if options.delivery.name_suffix_hash:
         from trainc.suffix import run
     else:
         from trainc.pipeline import run
 
     settings = options.settings
-    plans = [
-        run(
+    plans: list[Plan] = []
+    for job in _chosen(jobs, options, found, apart):
+        plan = run(
             Plan(
                 job=job,
                 library=library,
@@ -392,8 +421,10 @@ def _plans(
                 quiet=settings.quiet,
             )
         )
-        for job in _chosen(jobs, options, found, apart)
-    ]
+        plans.append(plan)
+        within = meter.charge("replicated jobs", max(1, len(plan.jobs)))
+        if not (within and meter.charge("errors and warnings", len(plan.diagnostics) + len(plan.refused))):
+            break
     for plan in plans:
         found += plan.diagnostics
         if plan.refused:

@@ -24,6 +24,8 @@ _CHARACTER: Final = r"(?:\\.|\[(?!\^/\][*+])(?:\\.|[^\]\\])+\]|[^\\\[/()|$^])"
 _STAR_BEFORE_STAR: Final = re.compile(rf"{_STAR}({_CHARACTER}*)(?={_STAR})")
 _NEGATED: Final = re.compile(r"(?<!\\)\[\^(?!/\])")
 """The start of a set such as `[!a]`: as in git, it does not match a slash."""
+LONGEST: Final = 4095
+"""The maximum length of a pattern in characters: no path is longer."""
 _STARS: Final = "(?:/.+)?/"
 
 
@@ -37,6 +39,10 @@ class Pattern(GitIgnoreSpecPattern):
     @classmethod
     def pattern_to_regex(cls, pattern: Any) -> tuple[Any, bool | None]:
         """Return a pattern's regular expression, and whether it excludes."""
+        if len(pattern) > LONGEST:
+            raise ValueError
+        if len(pattern) > LONGEST:
+            raise ValueError
         # pathspec reads `a/**/` as `a/`; in git it matches each folder below a.
         regex, include = super().pattern_to_regex(f"{pattern}*/" if pattern.endswith("/**/") else pattern)
         if regex is not None:

@@ -119,7 +119,7 @@ class Plan(NamedTuple):
 
     def count_of_runtime(self, job: int) -> int:
         """Return the number of pods that the runtime sets for a replicated job, at least one."""
-        if self.runtime.policy is not None and job in self.trainers():
+        if self.runtime.policy is not None and ancestor(self.jobs[job]) == "trainer":
             nodes = self.runtime.policy.get("numNodes", 1)
         else:
             nodes = get(self.jobs[job], ("template", "spec", "parallelism"), 1)
@@ -231,6 +231,10 @@ class Plan(NamedTuple):
             if node := self.find(job, NODE):
                 spec = edit(spec, (*node.path, "resources"), lambda there: _merged(there or NOTHING, per_node))
         return self._replace(spec=spec)
+
+    def sized(self) -> Plan:
+        """Set the number of pods of each replicated job to the runtime's."""
+        return self._replace(counts=tuple(map(self.count_of_runtime, range(len(self.jobs)))))
 
     def with_count(self, job: int, count: int) -> Plan:
         """Set the number of pods of a replicated job."""

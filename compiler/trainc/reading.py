@@ -10,6 +10,7 @@ import os
 from typing import TYPE_CHECKING, Final, Literal
 
 from trainc import inputs
+from trainc.budget import Meter
 from trainc.declarations import Declaration
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place
 from trainc.frontends import OLD_GROUP, Role, sort
@@ -50,13 +51,15 @@ class Reading:
         namespace: str | None = None,
         others: Others = "read",
         compiled: Sequence[Role] = COMPILED,
+        meter: Meter | None = None,
     ) -> None:
         """Start a run.
 
         `namespace` becomes the namespace of TrainJobs and TrainingRuntimes that set none. `compiled` are the roles of
-        the documents that the run uses, which have notes about kustomizations.
+        the documents that the run uses, which have notes about kustomizations. `meter` counts the work of the run.
         """
         forget()
+        self.meter = meter or Meter()
         self.files_of = files_of
         self.namespace = namespace
         self.others = others
@@ -88,8 +91,10 @@ class Reading:
         for file in found:
             if isinstance(file, Diagnostic):
                 self.diagnostics.append(file)
-            else:
+            elif self.meter.charge("input bytes", len(file.data)):
                 self.add(file)
+            if self.meter.over is not None:
+                break
         self.settle()
 
     def add(self, file: inputs.File) -> None:
@@ -108,10 +113,12 @@ class Reading:
     def read(self, documents: Iterable[Document | Diagnostic]) -> None:
         """Sort the documents of a file."""
         for document in documents:
-            if isinstance(document, Diagnostic):
-                self.diagnostics.append(document)
-            else:
+            if not isinstance(document, Diagnostic):
                 self.take(document)
+                continue
+            self.diagnostics.append(document)
+            if not self.meter.charge("errors and warnings"):
+                break
 
     def settle(self) -> None:
         """Apply the kustomizations of the files that were added: leave out patches, and add the notes."""

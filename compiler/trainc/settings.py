@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Final
 
-from trainc import inputs
+from trainc import budget, inputs
 from trainc.confine import repository_above, resolved, within
 from trainc.declarations import Declaration
 from trainc.inputs import SETTINGS, STDIN, fault
@@ -73,6 +73,8 @@ class Settings(NamedTuple):
     """Whether links may lead out of the root; only the command line sets it."""
     verbose: bool = False
     """Whether to list the skipped files; only the command line sets it."""
+    budget: budget.Budget = budget.DEFAULT
+    """The most work of a run; only the command line sets it."""
 
     @property
     def quiet(self) -> frozenset[str]:

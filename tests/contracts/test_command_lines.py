@@ -32,6 +32,7 @@ PLAIN = {
         "a --format=yaml",
         "--only x --namespace=y -n z",
         "--strict --no-config",
+        "--budget ci a --budget=unlimited",
         "--follow-links",
         "--exclude vendor/ a --exclude=*.tmpl.yaml",
         "-v a",

@@ -112,6 +112,10 @@ CONSOLES: dict[str, dict[str, str]] = {
         "job.yaml": f"{MPI_JOB}  trainer: {{numNodes: 60000}}\n",
         "fixed.yaml": f"{MPI_JOB}  trainer: {{numNodes: 6000}}\n",
     },
+    "over-budget": {
+        "job.yaml": f"{JOB}  trainer: {{numNodes: 90000}}\n",
+        "fixed.yaml": f"{JOB}  trainer: {{numNodes: 9}}\n",
+    },
     "object-too-large": {
         "job.yaml": f"{JOB}  trainer:\n    env:\n"
         + "".join(f"    - {{name: PART_{part}, value: {'A' * 110_000}}}\n" for part in range(16)),

@@ -44,8 +44,8 @@ OF_YAML = {
 """The modules of PyYAML; those in the last two lines are replacements."""
 OURS = {
     "trainc": (
-        "compilation confine data declarations delivery diagnostics extensions inputs library listings objects "
-        "pipeline plan reading records settings version"
+        "budget compilation confine data declarations delivery diagnostics extensions inputs library listings "
+        "objects pipeline plan reading records settings version"
     ),
     "trainc.checks": "cel images job jobset runtime trainjob",
     "trainc.cli": "arguments build codes options",

@@ -15,6 +15,7 @@ from trainc import settings
 from trainc.argocd.environment import CHECKED, is_older
 from trainc.argocd.files import too_many
 from trainc.argocd.parameters import wanted
+from trainc.budget import CI, Budget
 from trainc.compilation import NO_TRAINJOB, Compilation, compile, duplicates
 from trainc.declarations import Declaration
 from trainc.delivery import Delivery
@@ -59,7 +60,7 @@ class Answer(NamedTuple):
         return "---\n".join([*texts, *(yaml.render([document.value]) for document in self.others)])
 
 
-def generate(environment: Environment) -> Answer:
+def generate(environment: Environment, budget: Budget = CI) -> Answer:
     """Compile the current folder with the Application's parameters."""
     notes = tuple(_notes(environment))
     requested, faults = wanted(environment)
@@ -78,6 +79,7 @@ def generate(environment: Environment) -> Answer:
             strict="the parameter strict" if requested.strict else found.strict,
             field_validation=requested.field_validation or found.field_validation,
             option_names=OPTION_NAMES,
+            budget=budget._replace(option="trainc cmp generate --budget {} in the plugin"),
         ),
         delivery=Delivery(requested.name_suffix_hash, requested.argocd_replace, requested.suspend),
         root=environment.root,

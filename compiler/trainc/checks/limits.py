@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from trainc.checks import Check, check
 from trainc.declarations import Declaration
 from trainc.diagnostics import Finding
+from trainc.kubernetes.structural.hints import shortened
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import Violation, field_of
 
@@ -57,12 +58,22 @@ def config_maps(plan: Plan) -> Iterator[Finding]:
     for tree in plan.others:
         size = sum(map(_size, tree["data"].values())) if tree["kind"] == "ConfigMap" else 0
         if size > MAX_DATA:
-            yield Finding(
-                message=f'ConfigMap "{tree["metadata"]["name"]}" has {size} bytes; the limit is {MAX_DATA}',
-                help="use fewer nodes or a shorter name, or call a script in the image; the ConfigMap contains all "
-                "node names or the whole command",
-                place=plan.job.at("spec", "trainer", "numNodes"),
-            )
+            yield config_map(plan, tree["metadata"]["name"], size)
+
+
+def config_map(plan: Plan, name: str, size: int) -> Finding:
+    """Return the finding about a ConfigMap that is too large."""
+    return Finding(
+        message=f'ConfigMap "{name}" has {size} bytes; the limit is {MAX_DATA}',
+        help="use fewer nodes or a shorter name, or call a script in the image; the ConfigMap contains all node names "
+        "or the whole command",
+        place=plan.job.at("spec", "trainer", "numNodes"),
+    )
+
+
+def too_long(subject: str, size: int) -> str:
+    """Return the message about a string that is too long for a process."""
+    return f"{subject} takes {size} bytes; Linux limits each argument and variable to {MAX_ARGUMENT}"
 
 
 def strings(jobset: Tree) -> Iterator[Violation]:
@@ -76,7 +87,7 @@ def strings(jobset: Tree) -> Iterator[Violation]:
                     yield Violation.at(
                         ("spec", "replicatedJobs", j, *job_path),
                         ARGUMENT_TOO_LONG,
-                        f"{subject} takes {size} bytes; Linux limits each argument and variable to {MAX_ARGUMENT}",
+                        too_long(subject, size),
                         "move the text to a file in a mounted ConfigMap, Secret or volume",
                         field=field_of(job_path[1:]),
                     )
@@ -87,7 +98,7 @@ def _strings(container: Tree) -> Iterator[tuple[Path, str, int]]:
     for index, variable in enumerate(container.get("env") or ()):
         size = _size(variable["name"]) + 1 + _size(variable.get("value") or "")
         if size > MAX_ARGUMENT:
-            yield ("env", index, "value"), f"variable {variable['name']}, including its name,", size
+            yield ("env", index, "value"), f"variable {shortened(variable['name'])}, including its name,", size
     for key in ("command", "args"):
         for index, word in enumerate(container.get(key) or ()):
             if (size := _size(word)) > MAX_ARGUMENT:

@@ -8,11 +8,12 @@ from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
-from trainc.cli.codes import INTERNAL_ERROR, INTERRUPTED, MISUSE, OK, OutputError
+from trainc.cli.codes import INTERNAL_ERROR, INTERRUPTED, MISUSE, OK, WRONG_INPUT, OutputError
 from trainc.version import __version__
 
 if TYPE_CHECKING:
     from trainc.cli.arguments import Command
+    from trainc.diagnostics import Diagnostic
 
 HOT: Final = ("build", "validate")
 """The commands whose plain command lines are read without click; importing it takes a quarter of a cold start."""
@@ -60,7 +61,10 @@ def run() -> int:
     except OutputError as error:
         sys.stderr.write(f"Error: standard output cannot be written: {error}.\n")
         return MISUSE
-    except Exception:
+    except Exception as error:
+        budget = sys.modules.get("trainc.budget")
+        if budget is not None and isinstance(error, budget.OverBudgetError):
+            return _over_budget(error.diagnostic)
         return _internal_error()
 
 
@@ -81,6 +85,15 @@ def _run() -> int:
     from trainc.cli import group
 
     return group.run("kubectl trainc" if os.path.basename(name).startswith("kubectl-") else "trainc")
+
+
+def _over_budget(diagnostic: Diagnostic) -> int:
+    """Report output that exceeds the budget; nothing of it is written."""
+    from trainc.cli import options
+    from trainc.reports import text
+
+    options.report(text.brief(diagnostic, color=options.colored(sys.stderr)))
+    return WRONG_INPUT
 
 
 def _internal_error() -> int:

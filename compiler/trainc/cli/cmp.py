@@ -26,11 +26,13 @@ def command() -> None:
 
 
 @command.command(short_help="Print the manifests of the current folder.")
-def generate() -> int:
+@options.plugin_budget
+def generate(budget: str) -> int:
     """Print only the objects of every TrainJob in the current folder and the documents of other kinds."""
     from trainc.argocd import environment, manifests, parameters
+    from trainc.budget import BUDGETS
 
-    answer = manifests.generate(environment.read(os.environ, parameters.NAMES))
+    answer = manifests.generate(environment.read(os.environ, parameters.NAMES), BUDGETS[budget])
     _report_errors(answer)
     if answer.result.failed:
         return WRONG_INPUT

@@ -19,11 +19,13 @@ Examples:
 
 
 @click.command(short_help="Run as a KRM function for kustomize and kpt.", epilog=EPILOG)
-def command() -> int:
+@options.plugin_budget
+def command(budget: str) -> int:
     """Read a ResourceList on standard input and write it with each TrainJob replaced by its compiled objects."""
     from trainc import inputs, krm
+    from trainc.budget import BUDGETS
 
-    answer = krm.run(next(inputs.read([inputs.STDIN])), root=os.curdir)
+    answer = krm.run(next(inputs.read([inputs.STDIN])), root=os.curdir, budget=BUDGETS[budget])
     result = answer.compilation
     if result.diagnostics:
         from trainc.reports import text

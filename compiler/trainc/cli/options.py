@@ -126,6 +126,12 @@ EXCLUDE: Final = Option(
 VERBOSE: Final = Option(
     ("-v", "--verbose"), "List the skipped files, and why the admission by Kueue is unknown.", is_flag=True
 )
+BUDGET: Final = Option(
+    ("--budget",),
+    "Most work of a run, which stops with an error beyond it: ci for the input of others, default, or unlimited.",
+    choices=("ci", "default", "unlimited"),
+)
+PLUGIN_BUDGET: Final = BUDGET._replace(default="ci", help=f"{BUDGET.help} Default: ci.")
 READING: Final = (FOLLOW_LINKS, EXCLUDE, VERBOSE)
 SETTINGS: Final = (
     Option(("--strict",), "Turn every warning into an error.", is_flag=True),
@@ -137,6 +143,7 @@ SETTINGS: Final = (
         complete=file_names,
     ),
     Option(("--no-config",), "Ignore every trainc.yaml.", is_flag=True),
+    BUDGET,
     *READING,
 )
 SUFFIX: Final = (
@@ -155,6 +162,7 @@ DELIVERY: Final = (
 paths: Final = PATHS.decorate
 runtimes: Final = RUNTIMES.decorate
 namespace: Final = NAMESPACE.decorate
+plugin_budget: Final = PLUGIN_BUDGET.decorate
 
 
 def settings(function: Decorated) -> Decorated:
@@ -181,13 +189,14 @@ def _with_rows(rows: tuple[Option, ...], function: Decorated) -> Decorated:
 def with_settings(function: Decorated) -> Decorated:
     """Return the function with one argument for SETTINGS and the trainc.yaml that they select."""
 
-    def with_settings(
+    def with_settings(  # noqa: PLR0913 (one argument per option)
         *,
         paths: tuple[str, ...],
         strict: bool,
         field_validation: FieldValidation | None,
         config: str | None,
         no_config: bool,
+        budget: str | None,
         follow_links: bool,
         exclude: tuple[str, ...],
         verbose: bool,
@@ -204,6 +213,10 @@ def with_settings(function: Decorated) -> Decorated:
             found = found._replace(exclude=(*found.exclude, *patterns(exclude)), verbose=verbose)
         if strict:
             found = found._replace(strict="--strict")
+        if budget is not None:
+            from trainc.budget import BUDGETS
+
+            found = found._replace(budget=BUDGETS[budget])
         if field_validation is not None:
             found = found._replace(field_validation=field_validation)
         return function(paths=paths, settings=found, **others)

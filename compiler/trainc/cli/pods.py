@@ -11,11 +11,15 @@ from trainc.cli import options
 from trainc.cli.codes import OK, WRONG_INPUT
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from trainc.compilation import Compilation
     from trainc.delivery import Delivery
     from trainc.pods import Job
     from trainc.settings import Settings
 
+MOST_NAMES = 1000
+"""The maximum number of Jobs among which a misspelt name is searched."""
 EPILOG = """\b
 Examples:
   trainc pods job.yaml                    list the pods; show the first of each replicated job in detail
@@ -68,8 +72,12 @@ def command(  # noqa: PLR0913, PLR0917 (one argument per option)
     _report(result)
     if result.failed:
         return WRONG_INPUT
-    chosen = _chosen(_jobs(result), job, index)
-    options.write(_rendered(chosen, index, form))
+    from trainc import budget, pods
+
+    listed = sum(pods.count(compiled.objects[0], job, index, each=form == "json") for compiled in result.jobs)
+    budget.check(result.budget, "pods", listed)
+    for part in _rendered(_chosen(result, job, index), index, form):
+        options.write(part)
     return OK
 
 
@@ -82,22 +90,23 @@ def _report(result: Compilation) -> None:
         )
 
 
-def _jobs(result: Compilation) -> list[Job]:
-    """Return the Jobs of all JobSets, each with the ConfigMaps and Secrets that its pods may refer to."""
+def _jobs(result: Compilation, name: str | None) -> Iterator[Job]:
+    """Yield the Jobs of all JobSets, each with the ConfigMaps and Secrets that its pods may refer to.
+
+    With a name, yield those of the replicated job or the Job of that name.
+    """
     from trainc import pods
     from trainc.kubernetes.environment import sources
 
     given = [document.value for document in result.others]
     flavors = _flavors(result)
-    return [
-        job
-        for compiled in result.jobs
-        for job in pods.of(
+    for compiled in result.jobs:
+        yield from pods.of(
             compiled.objects[0],
             sources([*compiled.objects, *given], compiled.namespace),
+            name,
             flavors.get(id(compiled.objects[0])),
         )
-    ]
 
 
 def _flavors(result: Compilation) -> dict[int, dict[str, dict[str, str]]]:
@@ -110,12 +119,15 @@ def _flavors(result: Compilation) -> dict[int, dict[str, dict[str, str]]]:
     return {jobset: verdict.flavors for jobset, verdict in found.items() if verdict.flavors}
 
 
-def _chosen(jobs: list[Job], name: str | None, index: int | None) -> list[Job]:
+def _chosen(result: Compilation, name: str | None, index: int | None) -> list[Job]:
     """Return the selected Jobs. Raise UsageError if a selector matches nothing."""
-    chosen = [job for job in jobs if name is None or name in (job.replicated["name"], job.name)]
+    chosen = list(_jobs(result, name))
     if name is not None and not chosen:
+        from itertools import islice
+
         from trainc.nearest import nearest
 
+        jobs = list(islice(_jobs(result, None), MOST_NAMES))
         names = sorted({word for job in jobs for word in (job.replicated["name"], job.name)})
         near = nearest(name, names)
         known = sorted({job.replicated["name"] for job in jobs})
@@ -130,7 +142,7 @@ def _chosen(jobs: list[Job], name: str | None, index: int | None) -> list[Job]:
     return [job for job in chosen if index is None or (job.indexed and index < job.size)]
 
 
-def _rendered(jobs: list[Job], index: int | None, form: str) -> str:
+def _rendered(jobs: list[Job], index: int | None, form: str) -> Iterable[str]:
     if form == "json":
         from trainc.pods import json
 
@@ -139,4 +151,4 @@ def _rendered(jobs: list[Job], index: int | None, form: str) -> str:
 
     from trainc.pods import table
 
-    return table.render(jobs, index, get_terminal_size().columns)
+    return (table.render(jobs, index, get_terminal_size().columns),)

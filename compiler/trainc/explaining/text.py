@@ -34,7 +34,7 @@ GROUPS: Final = ("replicatedJobs", "containers", "initContainers")
 WIDEST: Final = 60
 """The maximum length of a value in a table; longer values are truncated."""
 _QUOTED: Final = re.compile(
-    r"|\s.*|.*\s|[-+]?(\d[\d_]*\.?\d*|\.\d+)(e[-+]?\d+)?|true|false|yes|no|on|off|null|~|[\[{\"'].*",
+    r"|\s.*|.*\s|[-+]?(\d[\d_]*+(\.\d*+)?|\.\d+)(e[-+]?\d+)?|true|false|yes|no|on|off|null|~|[\[{\"'].*",
     re.IGNORECASE | re.DOTALL,
 )
 """Strings that could be mistaken for another type, and are quoted."""

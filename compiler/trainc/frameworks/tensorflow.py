@@ -15,13 +15,16 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
-from trainc.checks import Check, check
-from trainc.diagnostics import Finding
+from trainc.checks import check, hosts, limits
+from trainc.diagnostics import Diagnostic, Finding
 from trainc.kubernetes.trees import Tree, edit, get
 from trainc.plan import COMPLETION_INDEX, NODE, Plan, Slot, from_field, pod_spec, value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from trainc.diagnostics import ObjectId
+    from trainc.frameworks import PlanCheck
 
 PORT: Final = 2222
 ROLES: Final = ("chief", "evaluator", "ps", "worker")
@@ -39,7 +42,7 @@ def apply(plan: Plan) -> Plan:
     """Add TF_CONFIG to each task. A single worker gets none."""
     plan = plan.with_nodes_of_job()
     tasks = roles(plan)
-    if sum(len(list(plan.endpoints(job))) for job in tasks.values()) < 2:
+    if is_single(plan, tasks):
         return plan
     for role, job in tasks.items():
         variables = (from_field(INDEX, index_field(plan, job)), value(CONFIG, config(plan, tasks, role)))
@@ -70,12 +73,40 @@ def port(plan: Plan) -> int:
     return int(plan.runtime.settings.get("port", PORT))
 
 
+def is_single(plan: Plan, tasks: dict[str, int]) -> bool:
+    """Return whether there is at most one task."""
+    return sum(hosts.count(plan, job) for job in tasks.values()) < 2
+
+
+def listed_roles(plan: Plan, tasks: dict[str, int], role: str) -> dict[str, int]:
+    """Return the roles of which the TF_CONFIG of a role lists all tasks."""
+    if not plan.runtime.settings.get("dynamicWorkers"):
+        return tasks
+    return {SERVER: tasks[SERVER]} if SERVER in tasks and role != SERVER else {}
+
+
 def config(plan: Plan, tasks: dict[str, int], role: str) -> str:
     """Return TF_CONFIG for the tasks of a role."""
-    cluster: dict[str, Any] = {other: addresses(plan, job) for other, job in tasks.items()}
+    listed = {other: addresses(plan, job) for other, job in listed_roles(plan, tasks, role).items()}
+    return written(plan, tasks, role, listed)
+
+
+def config_size(plan: Plan, tasks: dict[str, int], role: str) -> int:
+    """Return the length of TF_CONFIG, by arithmetic: that of the text with one empty address per role, and the rest."""
+    listed = {other: job for other, job in listed_roles(plan, tasks, role).items() if hosts.count(plan, job)}
+    size = len(written(plan, tasks, role, {other: [""] for other in listed}))
+    of_port, around = len(f":{port(plan)}"), len('"",')
+    for job in listed.values():
+        tasks_of_job = hosts.count(plan, job)
+        size += hosts.length(plan, job) + tasks_of_job * of_port + (tasks_of_job - 1) * around
+    return size
+
+
+def written(plan: Plan, tasks: dict[str, int], role: str, listed: dict[str, list[str]]) -> str:
+    """Return TF_CONFIG with these addresses by role; with dynamicWorkers, with the task's own address, too."""
+    cluster: dict[str, Any] = dict(listed)
     if plan.runtime.settings.get("dynamicWorkers"):
-        known = {SERVER: cluster[SERVER]} if SERVER in cluster else {}
-        cluster = known | {role: {f"$({INDEX})": own_address(plan, tasks[role])}}
+        cluster[role] = {f"$({INDEX})": own_address(plan, tasks[role])}
     text = json.dumps({other: cluster[other] for other in sorted(cluster) if cluster[other]}, separators=(",", ":"))
     return f'{{"cluster":{text},"task":{{"type":"{role}","index":$({INDEX})}}}}'
 
@@ -146,4 +177,23 @@ def unnumbered_tasks(plan: Plan) -> Iterator[Finding]:
             )
 
 
-CHECKS: Final[tuple[Check[[Plan]], ...]] = (unfit_roles, unnumbered_tasks)
+def long_config(subject: ObjectId, plan: Plan) -> Iterator[Diagnostic]:
+    """Yield an error if TF_CONFIG is too long for a process: before it is written, because a count is cheap."""
+    if plan.failed:
+        return
+    sized = plan.sized().with_nodes_of_job()
+    tasks = roles(sized)
+    size = 0 if is_single(sized, tasks) else max(config_size(sized, tasks, role) for role in tasks)
+    size += len(f"{CONFIG}=")
+    if size > limits.MAX_ARGUMENT:
+        yield Diagnostic.of(
+            limits.ARGUMENT_TOO_LONG,
+            limits.too_long(f"variable {CONFIG}, including its name,", size),
+            "use fewer nodes or shorter names, or set dynamicWorkers in the runtime",
+            object=subject,
+            field="spec.trainer.numNodes",
+            place=plan.job.at("spec", "trainer", "numNodes"),
+        )
+
+
+CHECKS: Final[tuple[PlanCheck, ...]] = (unfit_roles, unnumbered_tasks, long_config)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc import settings as settings_files
+from trainc.budget import CI, Budget, Meter
 from trainc.compilation import NO_TRAINJOB, Compilation, Options, compile_documents, duplicates
 from trainc.diagnostics import Diagnostic
 from trainc.krm import items, results
@@ -45,13 +46,14 @@ class Answer(NamedTuple):
     """The compilation. Its diagnostics are for a terminal: they name the files that the items came from."""
 
 
-def run(file: File | Diagnostic, *, root: str) -> Answer:
+def run(file: File | Diagnostic, *, root: str, budget: Budget = CI) -> Answer:
     """Compile the TrainJobs in the items of a ResourceList. On an error, the items stay unchanged.
 
     Args:
         file: standard input.
         root: the folder outside of which nothing is read. The functionConfig's paths are relative to the working
             directory, and links must not lead out of it.
+        budget: the most work.
     """
     given = read_list(file)
     if isinstance(given, list):
@@ -59,7 +61,7 @@ def run(file: File | Diagnostic, *, root: str) -> Answer:
     request = request_of(given.config)
     if isinstance(request, list):
         return _answer(given, Compilation(diagnostics=tuple(request)), given.items)
-    settings = _settings(request, root)
+    settings = _settings(request, root)._replace(budget=budget._replace(option="trainc krm --budget {}"))
     read = _read(given, request, settings, root)
     compilation = _compiled(read, request, settings, root)
     compilation = compilation.saying(duplicates(compilation, items.beside(given, read, compilation)))
@@ -71,7 +73,7 @@ def run(file: File | Diagnostic, *, root: str) -> Answer:
 
 def _read(given: ResourceList, request: Request, settings: Settings, root: str) -> Reading:
     """Return the items, without the internal annotations of kustomize and kpt, and the documents of the paths."""
-    read = Reading(namespace=request.namespace, others="require")
+    read = Reading(namespace=request.namespace, others="require", meter=Meter(settings.budget))
     for item in given.documents:
         read.take(item._replace(value=without(item.value)))
     read.gather(request.paths, root=root, exclude=settings.exclude)

@@ -28,7 +28,10 @@ Data = dict[str, Value]
 Sources = dict[tuple[str, str], Data]
 """The data of ConfigMaps and Secrets, by kind and name."""
 
-_REFERENCE: Final = re.compile(r"\$(?:\$|\(([^)]*)\))", re.DOTALL)
+_REFERENCE: Final = re.compile(r"\$[$(]")
+"""An escaped dollar sign, or the beginning of a reference."""
+LONGEST: Final = 128 * 1024 - 1
+"""The maximum length of an argument or a variable with its name, which a process can be started with."""
 _SERVICE_VARIABLES: Final = re.compile(r"KUBERNETES_(SERVICE|PORT)(_|$)")
 """Variables that every pod has."""
 _KINDS: Final = {
@@ -66,24 +69,29 @@ class Environment(NamedTuple):
 def expand(text: str, lookup: Callable[[str], Value]) -> Value:
     """Return the text with every `$(NAME)` replaced by its value in `lookup`.
 
-    `$$` is a `$`. Replacement text is not expanded again.
+    `$$` is a `$`. Replacement text is not expanded again. A result longer than `LONGEST` is Unknown: variables that
+    refer to others twice double their length with each step.
 
     >>> [expand(text, {"A": "1"}.get) for text in ("$(A)$$(A)", "$A $$A $(A", "$$$(A)")]
     ['1$(A)', '$A $A $(A', '$1']
     """
-    unknown: list[Unknown] = []
-
-    def replaced(match: re.Match[str]) -> str:
-        if match[1] is None:
-            return "$"
-        value = lookup(match[1])
+    parts: list[str] = []
+    end = size = 0
+    last = text.rfind(")")
+    for match in _REFERENCE.finditer(text):
+        begin, after = match.span()
+        if begin < end or (match[0] == "$(" and last < after):
+            continue
+        closed = text.index(")", after) if match[0] == "$(" else after
+        value = lookup(text[after:closed]) if match[0] == "$(" else "$"
         if isinstance(value, Unknown):
-            unknown.append(value)
-            return ""
-        return value
-
-    expanded = _REFERENCE.sub(replaced, text)
-    return unknown[0] if unknown else expanded
+            return value
+        parts += [text[end:begin], value]
+        end = closed + (match[0] == "$(")
+        size += len(parts[-2]) + len(value)
+        if size > LONGEST:
+            return Unknown(f"it is longer than {LONGEST} bytes, Linux's limit for one string")
+    return "".join((*parts, text[end:]))
 
 
 def environment(container: Tree, pod: Known, sources: Mapping[tuple[str, str], Data]) -> Environment:

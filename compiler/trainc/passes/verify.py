@@ -23,6 +23,8 @@ ANCHOR: Final = re.compile(r"&(?<![^\s,:?\[{]&)[^\s&]")
 """A possible YAML anchor, which aliases can repeat. The `&&` and `2>&1` of a shell do not match."""
 OF_A_JOB: Final = 4 * 1024
 """The estimated characters that trainc and the defaults add to a replicated job."""
+OF_A_HOST: Final = 192
+"""The maximum length of a host name in a list: the pod's name, the subdomain and a port, with quotes and a comma."""
 
 
 def verify(plan: Plan) -> Plan:
@@ -60,16 +62,21 @@ def _without_notes(plan: Plan) -> Plan:
 
 
 def _sizes(plan: Plan) -> Plan:
-    """Check sizes, unless the inputs are too short to exceed a limit and have no anchors, which aliases can repeat."""
+    """Check sizes, unless the inputs are too short to exceed a limit and have no anchors, which aliases can repeat.
+
+    A framework may write the host name of each pod into each container.
+    """
     of_job, of_runtime, of_project = (x.document.text for x in (plan.job, plan.runtime, plan.project))
     aliases = any(map(ANCHOR.search, (of_job, of_runtime, of_project)))
-    if not aliases and len(of_job) + len(of_runtime) + len(of_project) < LONG:
+    of_hosts = OF_A_HOST * sum(job.get("replicas", 1) * pods for job, pods in zip(plan.jobs, plan.counts, strict=True))
+    if not aliases and len(of_job) + len(of_runtime) + len(of_project) + of_hosts < LONG:
         return plan
     from trainc.checks import limits
 
     # The text of a TrainJob or a project may be copied into each of the jobs.
     made = plan.objects[0]
-    if aliases or len(of_runtime) + len(plan.jobs) * (len(of_job) + len(of_project) + OF_A_JOB) > LARGE:
+    of_hosts *= max((len(plan.containers(job)) for job in range(len(plan.jobs))), default=0)
+    if aliases or len(of_runtime) + len(plan.jobs) * (len(of_job) + len(of_project) + OF_A_JOB + of_hosts) > LARGE:
         plan = plan.refuse("jobset", ObjectId.of(made), limits.stored(made))
     for violation in limits.strings(made):
         plan = plan.refuse("job", job.first(made, plan.jobs[int(violation.path[2])]), [violation])

@@ -222,18 +222,50 @@ class Job(NamedTuple):
         return found
 
 
-def of(jobset: Tree, sources: Sources, flavors: Mapping[str, Mapping[str, str]] | None = None) -> Iterator[Job]:
-    """Yield the Jobs of a JobSet, in list order.
+def of(
+    jobset: Tree,
+    sources: Sources,
+    name: str | None = None,
+    flavors: Mapping[str, Mapping[str, str]] | None = None,
+) -> Iterator[Job]:
+    """Yield the Jobs of a JobSet, in list order; with a name, those of the replicated job or the Job of that name.
 
     Args:
         jobset: the JobSet in its stored form.
         sources: the ConfigMaps and Secrets that its pods may refer to.
+        name: the name of a replicated job or of a Job, if only its Jobs are wanted.
         flavors: the flavors of each replicated job that Kueue assigns first, by resource, if they are known.
     """
     for replicated in jobset["spec"].get("replicatedJobs") or ():
         of_job = (flavors or {}).get(replicated["name"], {})
-        for replica in range(replicas(replicated)):
+        for replica in chosen(jobset, replicated, name):
             yield Job(jobset, replicated, replica, sources, of_job)
+
+
+def chosen(jobset: Tree, replicated: Tree, name: str | None) -> range:
+    """Return the replicas of a replicated job, or only the one whose Job has the given name."""
+    found = range(replicas(replicated))
+    if name is None or name == replicated["name"]:
+        return found
+    before = f"{jobset['metadata']['name']}-{replicated['name']}-"
+    replica = name.removeprefix(before)
+    if not name.startswith(before) or not (replica.isascii() and replica.isdecimal()) or len(replica) > LONGEST_PREFIX:
+        return range(0)
+    only = int(replica)
+    return range(only, only + 1) if only in found and str(only) == replica else range(0)
+
+
+def count(jobset: Tree, name: str | None, index: int | None, *, each: bool = True) -> int:
+    """Return the number of pods that `of` and `Job.pods` yield for these arguments, without listing them.
+
+    A Job without such pods counts as one; so does each Job if its pods are not listed one by one.
+    """
+    found = 0
+    for replicated in jobset["spec"].get("replicatedJobs") or ():
+        job = Job(jobset, replicated, 0, {})
+        of_job = job.size if index is None and each else 1
+        found += len(chosen(jobset, replicated, name)) * max(1, of_job)
+    return found
 
 
 def subdomain(jobset: Tree) -> str:

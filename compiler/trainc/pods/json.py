@@ -14,15 +14,19 @@ from trainc.kubernetes.downward import Unknown
 from trainc.pods import CONTAINERS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from trainc.kubernetes.trees import Tree
     from trainc.pods import Container, Pod
 
 
-def render(pods: Iterable[Pod]) -> str:
-    """Return the pods as a list."""
-    return json.dumps([of_pod(pod) for pod in pods], indent=2, ensure_ascii=False) + "\n"
+def render(pods: Iterable[Pod]) -> Iterator[str]:
+    """Yield the pods as a list, in parts: the whole text may not fit in memory."""
+    before = "["
+    for pod in pods:
+        yield before + "\n  " + json.dumps(of_pod(pod), indent=2, ensure_ascii=False).replace("\n", "\n  ")
+        before = ","
+    yield "[]\n" if before == "[" else "\n]\n"
 
 
 def of_pod(pod: Pod) -> Tree:

@@ -115,8 +115,9 @@ def _lists(old: list[Any], new: list[Any], here: _At) -> Iterator[Change]:
             yield Change("removed", *here.item(item_of(old, index), index, min(index, len(new))), old=old[index])
         else:  # no shortcut by ==, to which 1 and True are equal
             yield from _changes(old[index], new[to], here.item(item_of(new, to), index, to))
+    matched = set(matches)
     for index, item in enumerate(new):
-        if index not in matches:
+        if index not in matched:
             yield Change("added", *here.item(item_of(new, index), min(index, len(old)), index), new=item)
     kept = [index for index in matches if index is not None]
     if kept != sorted(kept):
@@ -166,8 +167,8 @@ def undone(tree: Any, change: Change) -> Any:
 def _in_order(items: list[Any], names: list[str]) -> list[Any]:
     """Return the items in the order of some names; items with other names come last."""
     by_name = {item_of(items, index): item for index, item in enumerate(items)}
-    first = [by_name[name] for name in names if name in by_name]
-    return [*first, *(item for name, item in by_name.items() if name not in names)]
+    first = {name: by_name[name] for name in names if name in by_name}
+    return [*first.values(), *(item for name, item in by_name.items() if name not in first)]
 
 
 def _with(tree: Any, path: Path, value: Any) -> Any:

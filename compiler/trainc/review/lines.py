@@ -156,7 +156,7 @@ def parts(before: str, after: str) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
 
 def _ends(before: str, after: str) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
     """Return two lines in parts, by their common key or, for long lines, their common prefix."""
-    key = re.match(r"[ -]*[^:]*: ", before)
+    key = re.match(r"[^:]*+: ", before)
     head = key.end() if key and after.startswith(key[0]) else _common(before, after) if len(before) > LONGEST else 0
     found = ((Part(line[:head]), Part(line[head:], differs=True)) for line in (before, after))
     left, right = (tuple(part for part in line if part.text) for line in found)

@@ -24,12 +24,13 @@ _VARIABLE: Final = re.compile(rf"(?<![\w./-])({_NAME})=({_WORD})")
 _FIELD: Final = re.compile(rf"""(?<![\w./-])(["']?)({_NAME})\1[ \t]*:[ \t]+|"({_NAME})":[ \t]*""")
 _IN_FLOW: Final = re.compile(r"""["'][^"']*["']?|[^,}\]\n]+""")
 _TO_THE_END: Final = re.compile(
-    r"""(?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\n]|'')*')(?=[ \t\r]*(?:#|$))|[^\n]+?(?=[ \t\r]*(?:$|[ \t]#))"""
+    r"""(?:"(?:[^"\\\n]++|\\.)*+"|'(?:[^'\n]++|'')*+')(?=[ \t\r]*+(?:#|$))"""
+    r"""|[^\n \t\r]++(?:[ \t\r]++(?!(?<=[ \t])#|$)[^\n \t\r]++)*+(?=[ \t\r]*+$|[ \t\r]*[ \t]#)"""
 )
 _NO_SCALAR: Final = ("", "{", "[", "&", "#")
 _USER: Final = re.compile(r"""://([^\s"'/:@]+)@""")
-_PASSWORD: Final = re.compile(r"""://[^\s"'/:@]*:(?![0-9]+/)([^\s"'@]+)@""")
-_NO_SCHEME: Final = re.compile(r"""(?<![\w./-])[\w.+-]+:([^\s"'/:@]+)@(?!sha[0-9])\w""")
+_PASSWORD: Final = re.compile(r"""://[^\s"'/:@]{0,256}+:(?![0-9]{1,9}/)([^\s"'@]{1,4096}+)@""")
+_NO_SCHEME: Final = re.compile(r"""(?<![\w./-])[\w.+-]{1,256}+:([^\s"'/:@]{1,4096}+)@(?!sha[0-9])\w""")
 _BEARER: Final = re.compile(r"\b(?:[Bb]earer|[Bb]asic)[ \t]+([\w.~+/=-]{8,})")
 _TOKEN: Final = re.compile(
     r"(?<![\w-])(?:hf_[A-Za-z0-9]{30,64}|gh[opsru]_[A-Za-z0-9]{36,255}|github_pat_\w{22,255}|glpat-[\w-]{20,64}"

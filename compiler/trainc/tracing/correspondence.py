@@ -11,6 +11,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from trainc.kubernetes.trees import Memory
+from trainc.records import NamedTuple
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -57,20 +60,20 @@ def corresponding_path(tree: Any, path: Path, other: Any) -> Path | None:
 
 def same_item(items: list[Any], index: int, others: list[Any]) -> int | None:
     """Return the index in `others` of an item of `items`."""
-    key = _key(items[index])
+    here, there = _keys(items), _keys(others)
+    key = here.of[index]
     if key is None:
         return index if index < len(others) else None
-    same = [there for there, other in enumerate(others) if _key(other) == key]
-    earlier = sum(_key(item) == key for item in items[:index])
+    same, earlier = there.indices.get(key, ()), here.earlier[index]
     if earlier < len(same):
         return same[earlier]
-    renamed = len(items) == len(others) and _key(others[index]) not in map(_key, items)
+    renamed = len(items) == len(others) and there.of[index] not in here.indices
     return index if renamed else None
 
 
 def same_items(items: list[Any], others: list[Any]) -> list[int | None]:
     """Return the index in `others` of each item of `items`."""
-    if list(map(_key, items)) == list(map(_key, others)):
+    if _keys(items).of == _keys(others).of:
         return list(range(len(items)))
     return [same_item(items, index, others) for index in range(len(items))]
 
@@ -84,5 +87,38 @@ def leaves(tree: Any, path: Path = ()) -> Iterator[Path]:
         yield from leaves(value, (*path, step))
 
 
+class _Keys(NamedTuple):
+    """The merge keys of a list's items."""
+
+    items: list[Any]
+    """The list, which is kept alive: its keys are found by its identity."""
+    of: list[tuple[str, Any] | None]
+    """The key of each item."""
+    indices: dict[tuple[str, Any] | None, list[int]]
+    """The indices of the items with a key."""
+    earlier: list[int]
+    """The number of items with the same key before each item."""
+
+
+_KNOWN: Final = Memory()
+
+
+def _keys(items: list[Any]) -> _Keys:
+    """Return the keys of a list, which are computed once: reports look up each of its items."""
+    found: _Keys | None = _KNOWN.get(id(items))
+    if found is None:
+        of = list(map(_key, items))
+        indices: dict[tuple[str, Any] | None, list[int]] = {}
+        earlier = []
+        for index, key in enumerate(of):
+            same = indices.setdefault(key, [])
+            earlier.append(len(same))
+            same.append(index)
+        found = _KNOWN.keep(id(items), _Keys(items, of, indices, earlier))
+    return found
+
+
 def _key(item: Any) -> tuple[str, Any] | None:
-    return next(((key, item[key]) for key in KEYS if key in item), None) if isinstance(item, dict) else None
+    """Return the merge key of an item and its value; a value that is a list or a mapping as text."""
+    found = next(((key, item[key]) for key in KEYS if key in item), None) if isinstance(item, dict) else None
+    return (found[0], repr(found[1])) if found and isinstance(found[1], dict | list) else found

@@ -8,8 +8,10 @@ Returns  a text such as `replicatedJobs[node].volumeMounts[mountPath=/data]`. An
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
+from trainc.kubernetes.trees import Memory
 from trainc.tracing.correspondence import KEYS
 
 if TYPE_CHECKING:
@@ -46,5 +48,17 @@ def name_of_item(items: list[Any], index: int) -> tuple[str, str]:
     found = items[index]
     key = next((key for key in KEYS if key in found), "") if isinstance(found, dict) else ""
     name = str(found[key]) if key else ""
-    unique = sum(isinstance(other, dict) and str(other.get(key)) == name for other in items) == 1
+    unique = _counts(items).get((key, name)) == 1
     return (key, name) if unique and _BARE.fullmatch(name) and not (key == "name" and name.isdigit()) else ("", "")
+
+
+_KNOWN: Final = Memory()
+
+
+def _counts(items: list[Any]) -> Counter[tuple[str, str]]:
+    """Return the number of items with each value of a merge key; a list's numbers are computed once."""
+    known: tuple[list[Any], Counter[tuple[str, str]]] | None = _KNOWN.get(id(items))
+    if known is None:
+        pairs = ((key, str(item[key])) for item in items if isinstance(item, dict) for key in KEYS if key in item)
+        known = _KNOWN.keep(id(items), (items, Counter(pairs)))
+    return known[1]

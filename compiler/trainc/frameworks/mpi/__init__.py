@@ -15,8 +15,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.checks import Check, check
-from trainc.diagnostics import Finding
+from trainc.checks import check, limits
+from trainc.checks import hosts as host_lists
+from trainc.diagnostics import Diagnostic, Finding
 from trainc.frameworks import Secret
 from trainc.frameworks.mpi.implementations import IMPLEMENTATIONS, Implementation
 from trainc.kubernetes.quantity import int32
@@ -25,6 +26,9 @@ from trainc.plan import NODE, Plan, copied, gpus, pod_spec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from trainc.diagnostics import ObjectId
+    from trainc.frameworks import PlanCheck
 
 LAUNCHER: Final = "launcher"
 SSH: Final = "mpi-ssh-auth"
@@ -120,20 +124,40 @@ def with_search_domain(plan: Plan, node: int) -> Plan:
 
 def hostfile(plan: Plan) -> Tree:
     """Return the ConfigMap with a line for every node, in the order of the jobs; the launcher may be a node."""
-    names = {NODE, LAUNCHER} if launcher_is_node(plan) else {NODE}
-    jobs = [index for index, job in enumerate(plan.jobs) if job.get("name") in names]
     mpi = implementation(plan)
     suffix = mpi.slots.format(slots(plan)) if mpi else ""
-    lines = [f"{host}{suffix}\n" for job in jobs for host in hosts(plan, job, mpi)] if mpi else []
+    lines = [f"{host}{suffix}\n" for job in hostfile_jobs(plan) for host in hosts(plan, job, mpi)] if mpi else []
     metadata = {"name": f"{plan.name}-{HOSTFILE}"}
     if plan.job.namespace:
         metadata["namespace"] = plan.job.namespace
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"hostfile": "".join(lines)}}
 
 
+def hostfile_jobs(plan: Plan) -> list[int]:
+    """Return the replicated jobs whose pods are in the hostfile."""
+    names = {NODE, LAUNCHER} if launcher_is_node(plan) else {NODE}
+    return [index for index, job in enumerate(plan.jobs) if job.get("name") in names]
+
+
+def hostfile_size(plan: Plan) -> int:
+    """Return the hostfile's size in bytes, by arithmetic."""
+    mpi, size = implementation(plan), 0
+    if mpi is None:
+        return 0
+    for job in hostfile_jobs(plan):
+        end = len(mpi.slots.format(slots(plan))) + 1
+        size += host_lists.length(plan, job, short=is_short(plan, job, mpi)) + end * host_lists.count(plan, job)
+    return size
+
+
+def is_short(plan: Plan, job: int, mpi: Implementation) -> bool:
+    """Return whether the hostfile has the short names of a job's pods."""
+    return mpi.short_name and plan.jobs[job].get("name") == LAUNCHER
+
+
 def hosts(plan: Plan, job: int, mpi: Implementation) -> Iterator[str]:
     """Return the host names of a job's pods in the hostfile."""
-    short = mpi.short_name and plan.jobs[job].get("name") == LAUNCHER
+    short = is_short(plan, job, mpi)
     return (host.partition(".")[0] if short else host for host in plan.endpoints(job))
 
 
@@ -203,4 +227,12 @@ def search_domain(plan: Plan) -> Iterator[Finding]:
         )
 
 
-CHECKS: Final[tuple[Check[[Plan]], ...]] = (missing_jobs, unknown_implementation, search_domain)
+def large_hostfile(subject: ObjectId, plan: Plan) -> Iterator[Diagnostic]:
+    """Yield an error if the hostfile is too large for its ConfigMap: before it is written, because a count is cheap."""
+    size = 0 if plan.failed else hostfile_size(with_nodes(plan.sized()))
+    if size > limits.MAX_DATA:
+        found = limits.config_map(plan, f"{plan.name}-{HOSTFILE}", size)
+        yield Diagnostic.of(limits.config_maps.declared, found.message, found.help, object=subject, place=found.place)
+
+
+CHECKS: Final[tuple[PlanCheck, ...]] = (missing_jobs, unknown_implementation, search_domain, large_hostfile)

@@ -31,16 +31,16 @@ _WORD: Final = r"""["$-9;->@-\[\]-~]"""  # no space, `#` or `:`
 _IN_LIST: Final = r"[$%(-+.-9;->@-Z^-z|~-]"  # also no quotes, `&`, `,`, braces or brackets
 _BEGIN: Final = r"(?:[A-Za-z0-9_/.$(+~]|-(?=[A-Za-z0-9_/.$(+~-]))"
 _QUOTED: Final = r"""(?:"[ #->@-\[\]-~]*"|'[ \"-&(->@-\[\]-~]*')"""
-_ITEM: Final = rf"(?:-*[A-Za-z0-9_/.$]{_IN_LIST}*|{_QUOTED})"
+_ITEM: Final = rf"(?:(?<!-)-*[A-Za-z0-9_/.$]{_IN_LIST}*|{_QUOTED})"
 _LINE: Final = re.compile(
-    r"( *)"
-    r"(?:(-[ ]+)?"  # an item
-    r"(?:([A-Za-z][A-Za-z0-9_./-]{0,255}):(?=[ \n]))?[ ]*"  # a key, within the length that YAML allows before a value
-    rf"({_BEGIN}{_WORD}*(?:(?:[ ]+|:){_WORD}+)*"
+    r"( *+)"
+    r"(?:(-[ ]++)?"  # an item
+    r"(?:([A-Za-z][A-Za-z0-9_./-]{0,255}):(?=[ \n]))?[ ]*+"  # a key, within the length that YAML allows before a value
+    rf"({_BEGIN}{_WORD}*+(?:(?:[ ]++|:){_WORD}++)*+"
     rf"|{_QUOTED}"
     rf"|\[[ ]?{_ITEM}(?:,[ ]*{_ITEM})*[ ]?\]|\[\]|{{}})?"
-    r"(?:[ ]+(?:#[ -~]*)?)?|#[ -~]*)\n"
-    r"|(.+)\n"  # any other line
+    r"[ ]*+(?:(?<=[ ])#[ -~]*+)?|#[ -~]*+)\n"
+    r"|(.+)\n?"  # any other line
 )
 
 

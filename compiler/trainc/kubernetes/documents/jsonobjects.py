@@ -26,8 +26,8 @@ _BLANK: Final = re.compile(r"[ \t\r\n]*")
 _OPENS_VALUE: Final = ",:[{"
 """The characters that precede a value; every value except the outermost has one."""
 _TRAILING_COMMA: Final = re.compile(r",(?=[ \t\r\n]*+[}\]])")
-_STRING_OR_TRAILING_COMMA: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"|,(?=[ \t\r\n]*+[}\]])', re.DOTALL)
-_STRING_OR_OPENING: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"|[,:\[{]', re.DOTALL)
+_STRING_OR_TRAILING_COMMA: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"?|,(?=[ \t\r\n]*+[}\]])', re.DOTALL)
+_STRING_OR_OPENING: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[,:\[{]', re.DOTALL)
 
 
 class Objects(NamedTuple):

@@ -113,7 +113,7 @@ _UNCLOSED: Final = {
     ),
 }
 """The messages for two problems at the end of the text."""
-_GLUED: Final = re.compile(r"[ -]*[\w.-]+:[^\s:]+\s*")
+_GLUED: Final = re.compile(r"[ -]*+(?:(?<=-)|[\w.])[\w.-]*+:[^\s:]++\s*")
 _UNREADABLE: Final = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 

@@ -61,7 +61,7 @@ FIELD: Final = 40
 FIELDS: Final = 2
 """The maximum number of fields that are named beside an effect."""
 DETAILS: Final = "details"
-_DOT: Final = re.compile(r"\.(?![^\[\]]*\])")
+_DOT: Final = re.compile(r"\.(?![^\[\]]{0,256}\])")
 """A dot between two steps of a field, not one in an item name."""
 
 
@@ -309,5 +309,5 @@ def _end(field: str) -> str:
     """Return the last steps of a long field."""
     if len(field) <= FIELD:
         return field
-    cuts = [found.end() for found in _DOT.finditer(field) if len(field) - found.end() <= FIELD]
+    cuts = [found.end() for found in _DOT.finditer(field, len(field) - FIELD - 1)]
     return f"…{field[cuts[0] :]}" if cuts else f"…{field[-FIELD:]}"

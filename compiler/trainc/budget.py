@@ -1,0 +1,109 @@
+"""The budget of a run: the most work that it does, in units that are the same on every machine.
+
+Reads    the units that readers, the pipeline and emitters charge.
+Returns  one diagnostic for the first unit of which a run uses more than its budget has. The run then stops and emits
+         nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Literal
+
+from trainc.declarations import Declaration
+from trainc.diagnostics import Diagnostic
+from trainc.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+OVER_BUDGET: Final = Declaration("over-budget", ("read",), "Input exceeds the work budget", own=True)
+
+Unit = Literal["input bytes", "replicated jobs", "errors and warnings", "output bytes", "pods"]
+NAMES: Final = ("ci", "default", "unlimited")
+"""The budgets, the smallest first."""
+OPTION: Final = "--budget {}"
+SHOWN: Final = 100
+"""The number of other diagnostics that are reported when a run stops."""
+
+
+class Budget(NamedTuple):
+    """The most units of a run; None is no limit."""
+
+    name: str
+    input: int | None
+    """Bytes of all files read."""
+    jobs: int | None
+    """Replicated jobs of all TrainJobs; a TrainJob counts as at least one."""
+    faults: int | None
+    """Errors, warnings and notes that are found."""
+    output: int | None
+    """Bytes of manifests."""
+    pods: int | None
+    """Pods that `trainc pods` lists."""
+    option: str = OPTION
+    """How to select another budget, for the help; `{}` is its name."""
+
+    def of(self, unit: Unit) -> int | None:
+        """Return the most of a unit."""
+        return {
+            "input bytes": self.input,
+            "replicated jobs": self.jobs,
+            "errors and warnings": self.faults,
+            "output bytes": self.output,
+            "pods": self.pods,
+        }[unit]
+
+    def exceeded(self, unit: Unit, used: int) -> Diagnostic | None:
+        """Return the diagnostic for a number of units, or None if it is within the budget."""
+        most = self.of(unit)
+        if most is None or used <= most:
+            return None
+        larger = NAMES[NAMES.index(self.name) + 1]
+        return Diagnostic.of(
+            OVER_BUDGET,
+            f'more than {most} {unit}, the limit of the budget "{self.name}"; nothing is emitted',
+            f"pass fewer files or folders, or use {self.option.format(larger)}",
+        )
+
+
+CI: Final = Budget("ci", input=16 * 2**20, jobs=10_000, faults=1_000, output=32 * 2**20, pods=1_000)
+"""For programs that compile the input of others: `cmp`, `krm`."""
+DEFAULT: Final = Budget("default", input=256 * 2**20, jobs=50_000, faults=10_000, output=128 * 2**20, pods=10_000)
+UNLIMITED: Final = Budget("unlimited", None, None, None, None, None)
+BUDGETS: Final = {budget.name: budget for budget in (CI, DEFAULT, UNLIMITED)}
+
+
+class Meter:
+    """The units that a run has used."""
+
+    def __init__(self, budget: Budget = DEFAULT) -> None:
+        self.budget = budget
+        self.used: dict[Unit, int] = {}
+        self.over: Diagnostic | None = None
+        """The diagnostic for the first unit that is exceeded; the run stops when there is one."""
+
+    def charge(self, unit: Unit, amount: int = 1) -> bool:
+        """Add units to those used. Return whether the run may continue."""
+        used = self.used[unit] = self.used.get(unit, 0) + amount
+        if self.over is None:
+            self.over = self.budget.exceeded(unit, used)
+        return self.over is None
+
+
+class OverBudgetError(Exception):
+    """The output exceeds the budget: its emission stops before anything is written."""
+
+    def __init__(self, diagnostic: Diagnostic) -> None:
+        super().__init__(diagnostic.message)
+        self.diagnostic = diagnostic
+
+
+def check(budget: Budget, unit: Unit, used: int) -> None:
+    """Raise OverBudgetError if a number of units exceeds the budget."""
+    if (over := budget.exceeded(unit, used)) is not None:
+        raise OverBudgetError(over)
+
+
+def stopped(found: Sequence[Diagnostic], over: Diagnostic) -> list[Diagnostic]:
+    """Return the diagnostics of a run that stopped: the first ones, and the reason."""
+    return [*found[:SHOWN], over]

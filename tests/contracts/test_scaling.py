@@ -1,0 +1,103 @@
+"""Work grows linearly with the input: twice the input takes at most a little more than twice the steps.
+
+A step is a call of a function, of Python or of C, and each iteration of a generator. Unlike time, their number is the
+same on every machine.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from trainc.compilation import compile
+from trainc.kubernetes.trees import forget
+from trainc.pods import count, of
+from trainc.reports import text
+from trainc.review.changes import changes
+
+SMALL = 40
+GROWTH = 2.2
+"""The maximum growth for twice the input; a quadratic part of an eighth of the steps is above it."""
+
+HEAD = "apiVersion: trainer.kubeflow.org/v1alpha1\n"
+RUNTIME = (
+    f"{HEAD}kind: ClusterTrainingRuntime\nmetadata: {{name: r}}\nspec:\n  template:\n    spec:\n      replicatedJobs:\n"
+)
+PART = (
+    "      - {{name: j{}, template: {{spec: {{template: {{spec: "
+    "{{containers: [{{name: node, image: a/b:1}}]}}}}}}}}}}\n"
+)
+
+
+def job(index: int, runtime: str) -> str:
+    return f"---\n{HEAD}kind: TrainJob\nmetadata: {{name: t{index}}}\nspec: {{runtimeRef: {{name: {runtime}}}}}\n"
+
+
+def items(count: int, value: str) -> dict[str, Any]:
+    return {"env": [{"name": f"A{index}", "value": value} for index in range(count)]}
+
+
+def changed_items(size: int, _: Path) -> object:
+    return changes(items(size, "1"), items(size, "2"))
+
+
+def moved_items(size: int, _: Path) -> object:
+    return changes(items(size, "1"), {"env": items(size, "1")["env"][::-1]})
+
+
+def trainjobs(size: int, file: Path) -> object:
+    file.write_text("".join(job(index, "torch-distributed") for index in range(size)))
+    return compile([str(file)]).manifests()
+
+
+def replicated_jobs(size: int, file: Path) -> object:
+    file.write_text(RUNTIME + "".join(PART.format(index) for index in range(size)) + job(0, "r"))
+    return compile([str(file)]).manifests()
+
+
+def diagnostics(size: int, file: Path) -> object:
+    file.write_text("".join(job(index, f"missing-{index}") for index in range(size)))
+    return text.render(compile([str(file)]).diagnostics, summary="", color=False)
+
+
+def pods(size: int, file: Path) -> object:
+    file.write_text(RUNTIME + PART.format(0).replace("template:", f"replicas: {size}, template:", 1) + job(0, "r"))
+    jobset = compile([str(file)]).jobs[0].objects[0]
+    assert count(jobset, None, None) == size
+    return [pod for one in of(jobset, {}) for pod in one.pods()]
+
+
+def steps(work: Callable[[int, Path], object], size: int, file: Path) -> int:
+    """Return the number of steps of some work."""
+    forget()
+    taken = 0
+
+    def count(_frame: object, event: str, _argument: object) -> None:
+        nonlocal taken
+        taken += event in ("call", "c_call")
+
+    sys.setprofile(count)
+    try:
+        work(size, file)
+    finally:
+        sys.setprofile(None)
+    return taken
+
+
+@pytest.mark.parametrize("work", [changed_items, moved_items, trainjobs, replicated_jobs, diagnostics, pods])
+def test_twice_the_input(work: Callable[[int, Path], object], tmp_path: Path) -> None:
+    file = tmp_path / "x.yaml"
+    work(1, file)  # imports, schemas
+    base, small, large = (steps(work, size, file) for size in (1, SMALL, 2 * SMALL))
+    assert (large - base) <= GROWTH * (small - base)
+
+
+def test_a_quadratic_function_is_found(tmp_path: Path) -> None:
+    def quadratic(size: int, _: Path) -> object:
+        return [abs(i) for i in range(size) for _ in range(size)]
+
+    assert steps(quadratic, 2 * SMALL, tmp_path) > GROWTH * steps(quadratic, SMALL, tmp_path)
