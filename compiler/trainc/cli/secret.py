@@ -43,6 +43,7 @@ def command(
     JOB is the name of a TrainJob in PATH (files, folders or -; default: the current folder).
     """
     from trainc.compilation import compile
+    from trainc.source.printable import escape
 
     result = compile(
         paths or (".",), runtimes=runtimes, only=job, namespace=namespace, settings=settings, others="skip"
@@ -55,11 +56,11 @@ def command(
         return WRONG_INPUT
     manifests = _manifests(result)
     if not manifests:
-        options.report(f'TrainJob "{job}" needs no Secret\n')
+        options.report(f'TrainJob "{escape(job)}" needs no Secret\n')
         return OK
     if root := _work_tree():
         options.report(
-            f"warning: the output may be in the git work tree {root!r}: do not commit these keys; "
+            f'warning: the output may be in the git work tree "{escape(root)}": do not commit these keys; '
             "pipe them to kubectl apply -f -\n"
         )
     from trainc.emit import yaml

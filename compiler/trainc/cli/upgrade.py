@@ -106,11 +106,9 @@ def _shown(path: str) -> str:
 
 
 def _diff(file: Upgraded) -> Iterator[str]:
-    import difflib
+    from trainc.source.printable import unified_diff
 
-    old, new = file.old.splitlines(keepends=True), file.new.splitlines(keepends=True)
-    for line in difflib.unified_diff(old, new, file.path, file.path):
-        yield line if line.endswith("\n") else line + "\n\\ No newline at end of file\n"
+    return unified_diff(file.old, file.new, file.path, file.path)
 
 
 def _replace(file: Upgraded) -> None:

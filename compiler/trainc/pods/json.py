@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from trainc.kubernetes.downward import Unknown
 from trainc.pods import CONTAINERS
+from trainc.source.printable import escape_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 def render(pods: Iterable[Pod]) -> str:
     """Return the pods as a list."""
-    return json.dumps([of_pod(pod) for pod in pods], indent=2, ensure_ascii=False) + "\n"
+    return escape_json(json.dumps([of_pod(pod) for pod in pods], indent=2, ensure_ascii=False)) + "\n"
 
 
 def of_pod(pod: Pod) -> Tree:
