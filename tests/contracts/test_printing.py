@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import itertools
 import json
 import os
 import re
@@ -333,3 +334,44 @@ def test_names_of_files(command: Command) -> None:
 @pytest.mark.usefixtures("repository")
 def test_arguments(words: tuple[str, ...]) -> None:
     check(run(*words), Command("", manifest=False))
+
+
+SECRETS: Final = (
+    "--password=it's hunter2",
+    "PASSWORD=foo;hunter2",
+    "OPENAI_KEY=hunter2",
+    "https://example.com/a?sig=hunter2",
+    "https://ada:hunter2@example.com/a",
+    "-----BEGIN RSA PRIVATE KEY-----\nhunter2\n-----END RSA PRIVATE KEY-----\n",
+    "machine example.com login ada password hunter2",
+    "curl -u ada:hunter2 https://example.com",
+    "mysql -phunter2 db",
+)
+POLICIES: Final = ("torch: {numProcPerNode: 1}", "flux: {numProcPerNode: 1}", "mpi: {numProcPerNode: 1}")
+
+
+@pytest.mark.parametrize("command", [line for line in LINES if not line.manifest], ids=lambda line: line.words)
+def test_no_command_prints_a_secret(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Everything but manifests is masked, in valid jobs and in diagnostics of faulty ones."""
+    monkeypatch.chdir(tmp_path)
+    Path("in").mkdir()
+    Path("plain").mkdir()
+    Path("plain/a.yaml").write_text(f"{JOB}---\n{RUNTIME}")
+    for number, (policy, fault) in enumerate(itertools.product(POLICIES, ({}, {"numNodes": "x"}))):
+        job, runtime = copy.deepcopy(DOCUMENTS[:2])
+        job["spec"]["trainer"] |= {
+            "image": "ada:hunter2@registry.example.com/a:1" if fault else "a:1",
+            "args": list(SECRETS),
+            "env": [{"name": f"V{index}", "value": value} for index, value in enumerate(SECRETS)]
+            + [{"name": "KAGGLE_KEY", "value": "hunter2"}],
+            **fault,
+        }
+        text = yaml.safe_dump_all([job, runtime]).replace("torch:\n      numProcPerNode: 1", policy)
+        Path(f"in/{number}.yaml").write_text(text.replace("namespace: team", f"namespace: team-{number}"))
+    for _ in range(2):
+        done = run(*command.words.split())
+        assert done.code != 70, done.err
+        if "rendered" not in command.words and not command.words.startswith("upgrade"):  # these print manifests
+            assert [line for line in (done.out + done.err).splitlines() if "hunter2" in line] == []
+        for number in range(1, 2 * len(POLICIES), 2):  # without the faulty jobs
+            Path(f"in/{number}.yaml").unlink(missing_ok=True)
