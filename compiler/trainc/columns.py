@@ -80,4 +80,5 @@ def terminal() -> int:
     import sys
     from shutil import get_terminal_size
 
-    return get_terminal_size().columns if sys.stdout.isatty() or "COLUMNS" in os.environ else UNLIMITED
+    limited = "COLUMNS" in os.environ or (sys.stdout is not None and sys.stdout.isatty())
+    return get_terminal_size().columns if limited else UNLIMITED

@@ -349,7 +349,15 @@ def _device(path: str) -> File | Diagnostic:
 
 
 def _standard_input() -> Iterator[File | Diagnostic]:
-    yield _bounded(STDIN, sys.stdin.buffer.read(LARGEST_FILE + 1))
+    if sys.stdin is None:
+        yield fault(STDIN, "is closed", "pipe a file to it, or give its path")
+        return
+    try:
+        data = sys.stdin.buffer.read(LARGEST_FILE + 1)
+    except OSError as error:
+        yield fault(STDIN, f"cannot be read: {error.strerror}", "pipe a file to it, or give its path")
+        return
+    yield _bounded(STDIN, data)
 
 
 def _bounded(path: str, data: bytes) -> File | Diagnostic:

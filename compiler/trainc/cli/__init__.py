@@ -58,10 +58,10 @@ def run() -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return OK
     except OutputError as error:
-        sys.stderr.write(f"Error: standard output cannot be written: {error}.\n")
-        return MISUSE
+        return _unusable(f"standard output cannot be written: {error}")
     except Exception:
-        return _internal_error()
+        reason = _reason_outside()
+        return _unusable(reason) if reason else _internal_error()
 
 
 def _run() -> int:
@@ -81,6 +81,27 @@ def _run() -> int:
     from trainc.cli import group
 
     return group.run("kubectl trainc" if os.path.basename(name).startswith("kubectl-") else "trainc")
+
+
+def _unusable(reason: str) -> int:
+    if sys.stderr is not None:
+        sys.stderr.write(f"Error: {reason}.\n")
+    return MISUSE
+
+
+def _reason_outside() -> str:
+    """Return the reason for an exception if it is in the environment of the process; empty if it is in trainc."""
+    from trainc.data import data_path
+
+    try:
+        os.getcwd()
+    except OSError as error:
+        return f"the current folder cannot be read: {error.strerror}; change to another folder"
+    if not os.path.isdir(data_path("schemas")):
+        return (
+            f"{data_path('schemas')} is missing; install trainc as a package, or use trainc.pyz, which unpacks itself"
+        )
+    return ""
 
 
 def _internal_error() -> int:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 from importlib import import_module
 from typing import Final
 
 import click
 
-from trainc.cli.codes import INTERRUPTED
+from trainc.cli.codes import INTERRUPTED, OutputError
 from trainc.version import __version__
 
 COMMANDS: Final = (
@@ -39,6 +40,10 @@ HABITS: Final = {
     "vet": "validate",
 }
 """The names that other tools, such as helm and ruff, have for some commands; they are suggested, not accepted."""
+
+
+UNWRITABLE: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
+"""The errors of a write to an open stream, except a closed pipe."""
 
 
 class LazyGroup(click.Group):
@@ -91,4 +96,8 @@ def run(name: str) -> int:
         return error.exit_code
     except click.Abort:
         return INTERRUPTED
+    except OSError as error:
+        if error.filename is None and error.errno in UNWRITABLE:  # click's own output, such as --help
+            raise OutputError(error.strerror) from None
+        raise
     return code

@@ -50,11 +50,18 @@ def command(
         raise click.UsageError("--write cannot be combined with --check or --diff.")
     if "-" in paths and (write or len(paths) > 1):
         raise click.UsageError("- must be the only PATH and cannot be combined with --write.")
+    from trainc import inputs
     from trainc.diagnostics import failed
     from trainc.reports import text
     from trainc.upgrade import upgrade
 
-    stdin = sys.stdin.buffer.read() if "-" in paths else b""
+    stdin = b""
+    if "-" in paths:
+        read = next(inputs.read(["-"]))
+        if not isinstance(read, inputs.File):
+            options.report(text.render([read], summary="", color=options.colored(sys.stderr)))
+            return WRONG_INPUT
+        stdin = read.data
     report_skipped = partial(options.report_skipped, verbose=settings.verbose)
     upgraded, diagnostics = upgrade(
         paths or (".",), runtimes=runtimes, stdin=stdin, settings=settings, report_skipped=report_skipped
