@@ -39,7 +39,9 @@ def shell(script: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str
     """Run a line of a shell, in which `trainc` is the command."""
     path = {**os.environ, "PYTHONPATH": str(ROOT / "compiler"), **env}
     text = f'trainc() {{ "{sys.executable}" -m trainc "$@"; }}\n{script}'
-    return subprocess.run(["bash", "-c", text], cwd=cwd, env=path, capture_output=True, text=True, timeout=60)
+    return subprocess.run(
+        ["bash", "-c", text], check=False, cwd=cwd, env=path, capture_output=True, text=True, timeout=60
+    )
 
 
 def is_clean(done: subprocess.CompletedProcess[str], code: int, reason: str) -> None:

@@ -98,9 +98,7 @@ def _reason_outside() -> str:
     except OSError as error:
         return f"the current folder cannot be read: {error.strerror}; change to another folder"
     if not os.path.isdir(data_path("schemas")):
-        return (
-            f"{data_path('schemas')} is missing; install trainc as a package, or use trainc.pyz, which unpacks itself"
-        )
+        return f"{data_path('schemas')} is missing; install trainc as a package, or use trainc.pyz, which is unpacked"
     return ""
 
 

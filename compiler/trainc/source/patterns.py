@@ -54,7 +54,8 @@ _LOGIN: Final = re.compile(
 """The password after `curl -u user:`; two numbers are the ids of a user and a group."""
 _PROGRAM: Final = re.compile(
     r"""(?<![\w-])(?:(?:mysql|mariadb|mongo)\w*|sshpass"""
-    r"""|(?:docker|podman|nerdctl|helm)[ \t"',]+(?:registry[ \t"',]+)?login)(?![\w-])([^\n|;&]{0,512}?[ \t"',])-p(?!ort\b|rotocol\b)[ \t"',]*([^\s"',-][^\s"',]*)"""
+    r"""|(?:docker|podman|nerdctl|helm)[ \t"',]+(?:registry[ \t"',]+)?login)(?![\w-])"""
+    r"""([^\n|;&]{0,512}?[ \t"',])-p(?!ort\b|rotocol\b)[ \t"',]*([^\s"',-][^\s"',]*)"""
 )
 """The password after `-p` of a program."""
 _NETRC: Final = re.compile(
