@@ -9,7 +9,7 @@ from typing import Final
 import click
 
 from trainc.cli.codes import INTERRUPTED, OutputError
-from trainc.version import __version__
+from trainc.version import IMPLEMENTS, __version__
 
 COMMANDS: Final = (
     "build",
@@ -42,6 +42,8 @@ HABITS: Final = {
 """The names that other tools, such as helm and ruff, have for some commands; they are suggested, not accepted."""
 
 
+RELEASES: Final = "implements " + ", ".join(map(" ".join, IMPLEMENTS))
+"""The second line of `--version`."""
 UNWRITABLE: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 """The errors of a write to an open stream, except a closed pipe."""
 
@@ -79,7 +81,7 @@ class LazyGroup(click.Group):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Run 'trainc COMMAND --help' for a command's options and examples.",
 )
-@click.version_option(__version__, "--version", message="trainc %(version)s")
+@click.version_option(__version__, "--version", message=f"trainc %(version)s\n{RELEASES}")
 def cli() -> None:
     """Compile TrainJobs offline to the JobSets that the Kubeflow Trainer controller would create."""
 
