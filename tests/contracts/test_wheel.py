@@ -17,7 +17,17 @@ def test_the_wheel_works_from_anywhere(tmp_path: Path) -> None:
     home = tmp_path / "empty"
     venv.create(home, with_pip=True)
     python = home / "bin" / "python"
-    offline = [python, "-m", "pip", "install", "--quiet", "--no-index", "--only-binary=:all:", "--find-links", house]
+    offline: list[str | Path] = [
+        python,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--no-index",
+        "--only-binary=:all:",
+        "--find-links",
+        house,
+    ]
     subprocess.run([*offline, "trainc"], check=True, timeout=300, env={"PATH": "/nowhere"})
     job = ROOT / "golden" / "llm-finetune-4x8"
     for command in ("trainc", "kubectl-trainc"):
@@ -48,7 +58,7 @@ def test_the_wheel_works_from_anywhere(tmp_path: Path) -> None:
 
 def test_the_distributions_are_valid(tmp_path: Path) -> None:
     """The wheel is built from the sdist, so the sdist has everything that a build needs."""
-    build = [sys.executable, "-m", "build", "--outdir", tmp_path, ROOT]
+    build: list[str | Path] = [sys.executable, "-m", "build", "--outdir", tmp_path, ROOT]
     subprocess.run(build, check=True, timeout=300, capture_output=True)
     (wheel,), (sdist,) = tmp_path.glob("*.whl"), tmp_path.glob("*.tar.gz")
     subprocess.run([sys.executable, "-m", "twine", "check", "--strict", wheel, sdist], check=True, timeout=60)
