@@ -80,5 +80,5 @@ def terminal() -> int:
     import sys
     from shutil import get_terminal_size
 
-    is_terminal = sys.stdout is not None and sys.stdout.isatty()
-    return get_terminal_size().columns if is_terminal or "COLUMNS" in os.environ else UNLIMITED
+    limited = "COLUMNS" in os.environ or (sys.stdout is not None and sys.stdout.isatty())
+    return get_terminal_size().columns if limited else UNLIMITED

@@ -30,6 +30,10 @@ class LinkOutError(Exception):
     """A link has a target outside the root."""
 
 
+class HiddenLinkError(LinkOutError):
+    """A link has a hidden target, such as .git/config."""
+
+
 class LinkError(OSError):
     """The path of an output contains a link."""
 
@@ -120,7 +124,7 @@ def _git_root(full: str, *, below: str = "") -> str | None:
 def open_to_read(path: str, root: Root | None) -> Opened:
     """Open a file or folder below a root; links are followed inside the root, and everywhere if it is None.
 
-    Raises OSError, and LinkOutError for a link to a target outside the root.
+    Raises OSError, LinkOutError for a link out of the root, and HiddenLinkError for one to a hidden target.
     """
     if not path:
         os.lstat(path)  # raises, because no file has an empty name
@@ -138,7 +142,10 @@ def open_to_read(path: str, root: Root | None) -> Opened:
         if not within(real, root.real):
             os.stat(full)  # raises for a dangling link
             raise LinkOutError
+        hidden = any(map(_is_hidden, parts))
         parts = _parts(real, root.real)
+        if not hidden and any(map(_is_hidden, parts)):
+            raise HiddenLinkError
     import errno
 
     raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
@@ -147,6 +154,11 @@ def open_to_read(path: str, root: Root | None) -> Opened:
 def _parts(path: str, folder: str) -> list[str]:
     """Return the parts of a path below a folder."""
     return path[len(folder) :].strip(os.sep).split(os.sep) if path != folder else []
+
+
+def _is_hidden(name: str) -> bool:
+    """Whether a file or folder is hidden. A mounted ConfigMap has links to `..data`."""
+    return name.startswith(".") and not name.startswith("..")
 
 
 def _follow(full: str) -> Opened:

@@ -14,7 +14,7 @@ import stat
 import sys
 from typing import TYPE_CHECKING, Final
 
-from trainc.confine import LIST, READ, LinkOutError, Root, open_to_read, resolved, root_of, within
+from trainc.confine import LIST, READ, HiddenLinkError, LinkOutError, Root, open_to_read, resolved, root_of, within
 from trainc.declarations import Declaration
 from trainc.diagnostics import Diagnostic, Location
 from trainc.listings import LISTING, MARKS, outputs_of
@@ -166,8 +166,8 @@ class _Walk:
         """Yield the files of a path, opened from its root: a given path, a link, or an entry that could not be read."""
         try:
             opened = open_to_read(path, None if self.follow_links else root)
-        except LinkOutError:
-            yield self._link_out(path, root)
+        except LinkOutError as error:
+            yield self._link_out(path, root, hidden=isinstance(error, HiddenLinkError))
             return
         except OSError as error:
             yield self._missing(path, error)
@@ -281,11 +281,13 @@ class _Walk:
         """Whether an entry of a folder is excluded; a link may lead to a file or a folder, and counts as both."""
         return self.excluded is not None and self.excluded.matches(path, is_folder=not is_file)
 
-    def _link_out(self, path: str, root: Root) -> Diagnostic:
+    def _link_out(self, path: str, root: Root, *, hidden: bool) -> Diagnostic:
         if self.root is not None:
             help = "copy the file into the repository"
         else:
             help = "copy the file, or use --follow-links"
+        if hidden:
+            return fault(path, "is a link to a hidden file or folder", help, declared=LINK_OUT)
         where = GIVEN_ROOT if self.root is not None else root.path
         return fault(path, f"is a link to a target outside {where}", help, declared=LINK_OUT)
 
@@ -349,7 +351,15 @@ def _device(path: str) -> File | Diagnostic:
 
 
 def _standard_input() -> Iterator[File | Diagnostic]:
-    yield _bounded(STDIN, sys.stdin.buffer.read(LARGEST_FILE + 1))
+    if sys.stdin is None:
+        yield fault(STDIN, "is closed", "pipe a file to it, or give its path")
+        return
+    try:
+        data = sys.stdin.buffer.read(LARGEST_FILE + 1)
+    except OSError as error:
+        yield fault(STDIN, f"cannot be read: {error.strerror}", "pipe a file to it, or give its path")
+        return
+    yield _bounded(STDIN, data)
 
 
 def _bounded(path: str, data: bytes) -> File | Diagnostic:

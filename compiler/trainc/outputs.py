@@ -294,22 +294,25 @@ def _is_part(content: bytes | str | None, starts: Sequence[bytes]) -> bool:
     return isinstance(content, bytes) and any(content.startswith(one) or one.startswith(content) for one in starts)
 
 
-def diff(output: Output, changes: Changes) -> Iterator[str]:
-    """Yield a unified diff from the folder's files to the output of a build."""
-    import difflib
+class Difference(NamedTuple):
+    """The old and new text of an output, and their names in a diff."""
 
+    old: str
+    new: str
+    old_name: str
+    new_name: str
+
+
+def diff(output: Output, changes: Changes) -> Iterator[Difference]:
+    """Yield the folder's files that differ from the output of a build."""
     folder, at = output
     wanted: dict[str, bytes] = {path: data for path, data in changes.write.items() if path != changes.listing}
     for path in sorted([*wanted, *changes.remove]):
         there = current(at, path)
         old = there.decode(errors="replace") if isinstance(there, bytes) else ""
         new = wanted.get(path, b"").decode()
-        yield from difflib.unified_diff(
-            old.splitlines(keepends=True),
-            new.splitlines(keepends=True),
-            fromfile=f"{folder}/{path}" if old else "/dev/null",
-            tofile=f"{folder}/{path}" if new else "/dev/null",
-        )
+        names = (f"{folder}/{path}" if text else "/dev/null" for text in (old, new))
+        yield Difference(old, new, *names)
 
 
 def _listing(output: Output) -> tuple[Listing, list[Diagnostic]]:

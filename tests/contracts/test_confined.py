@@ -514,3 +514,21 @@ def test_10_two_objects_of_one_identity_are_an_error() -> None:
             1,
             True,
         )
+
+
+@pytest.mark.parametrize("target", [".git/config", ".hidden/a.yaml"])
+@pytest.mark.parametrize("given", [".", "link.yaml"])
+def test_a_visible_link_to_a_hidden_file_is_not_read(target: str, given: str) -> None:
+    """A report with an excerpt of the file would publish it."""
+    write(target, SECRET)
+    os.symlink(target, "link.yaml")
+    done = trainc("validate", given)
+    assert done.code == 1
+    assert "is a link to a hidden file or folder" in done.out + done.err
+    assert "s3cret" not in done.out + done.err
+
+
+def test_a_mounted_config_map_is_read() -> None:
+    write("mounted/..data/a.yaml", JOB.format(name="a"))
+    os.symlink("..data/a.yaml", "mounted/a.yaml")
+    assert trainc("validate", "mounted").code == 0

@@ -11,13 +11,24 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_the_wheel_works_from_anywhere(tmp_path: Path) -> None:
-    build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(tmp_path), str(ROOT)]
+    house = tmp_path / "wheelhouse"
+    build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--wheel-dir", str(house), str(ROOT)]
     subprocess.run(build, check=True, timeout=300)
-    (wheel,) = tmp_path.glob("*.whl")
     home = tmp_path / "empty"
     venv.create(home, with_pip=True)
     python = home / "bin" / "python"
-    subprocess.run([python, "-m", "pip", "install", "--quiet", wheel], check=True, timeout=300)
+    offline: list[str | Path] = [
+        python,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--no-index",
+        "--only-binary=:all:",
+        "--find-links",
+        house,
+    ]
+    subprocess.run([*offline, "trainc"], check=True, timeout=300, env={"PATH": "/nowhere"})
     job = ROOT / "golden" / "llm-finetune-4x8"
     for command in ("trainc", "kubectl-trainc"):
         built = subprocess.run(
@@ -43,3 +54,12 @@ def test_the_wheel_works_from_anywhere(tmp_path: Path) -> None:
     page = subprocess.run(diff, cwd="/", capture_output=True, text=True, check=True, timeout=60).stdout
     for name in ("page.css", "page.js"):
         assert (ROOT / "templates" / "review" / name).read_text() in page
+
+
+def test_the_distributions_are_valid(tmp_path: Path) -> None:
+    """The wheel is built from the sdist, so the sdist has everything that a build needs."""
+    build: list[str | Path] = [sys.executable, "-m", "build", "--outdir", tmp_path, ROOT]
+    subprocess.run(build, check=True, timeout=300, capture_output=True)
+    (wheel,), (sdist,) = tmp_path.glob("*.whl"), tmp_path.glob("*.tar.gz")
+    subprocess.run([sys.executable, "-m", "twine", "check", "--strict", wheel, sdist], check=True, timeout=60)
+    subprocess.run([sys.executable, "-m", "check_wheel_contents", wheel], check=True, timeout=60)

@@ -219,7 +219,7 @@ def test_a_reader_sees_an_attack_as_text(form: str, text: str) -> None:
     assert [shown.severity for shown in seen] == ["error", "error"]
     for shown in seen:
         assert shown.line == 3
-        assert re.sub(r"[^a-z ]", "", text.encode("unicode_escape").decode()) in re.sub(r"[^a-z ]", "", shown.text)
+        assert re.sub(r"[^a-z ]", "", escape(text)) in re.sub(r"[^a-z ]", "", shown.text)
 
 
 def test_a_file_reaches_its_reader_whole() -> None:

@@ -184,3 +184,11 @@ def test_a_comment_is_never_too_long(given: Review, left: str) -> None:
 def test_the_same_review_is_the_same_text(tmp_path: Path) -> None:
     first, second = (markdown.render(review(tmp_path, *SITUATIONS["all-kinds"])) for _ in range(2))
     assert first == second
+
+
+@pytest.mark.parametrize("given", ["a|b@example.com", "a\\b@example.com", "`@acme/team`", "mailto:a|b@example.com"])
+@pytest.mark.parametrize("place", ["{}", "| a |\n|-|\n| {} |"])
+def test_an_address_in_code_is_no_link(given: str, place: str) -> None:
+    html = cmarkgfm.github_flavored_markdown_to_html(place.format(code(given)), options=Cmark.CMARK_OPT_UNSAFE)
+    assert "<a " not in html
+    assert "<code>" in html

@@ -14,6 +14,7 @@ from syrupy.assertion import SnapshotAssertion
 
 import trainc
 from trainc.cli.group import COMMANDS
+from trainc.version import IMPLEMENTS
 
 BUILT_IN = Path(__file__).parents[2] / "runtimes"
 GOLDEN = Path(__file__).parents[2] / "golden"
@@ -30,7 +31,11 @@ def test_help_has_examples(command: str) -> None:
 
 def test_the_help_lists_the_commands_and_the_version_is_alone() -> None:
     assert set(COMMANDS) <= set(run("--help").out.split())
-    assert run("--version").out == f"trainc {trainc.__version__}\n"
+    first, second = run("--version").out.splitlines()
+    assert first == f"trainc {trainc.__version__}"
+    assert second == "implements Kubeflow Trainer v2.3.0, JobSet v0.12.0, Kubernetes v1.36"
+    page = (Path(__file__).parents[2] / "docs" / "versions.md").read_text()
+    assert all(version in page for _, version in IMPLEMENTS)
 
 
 @pytest.mark.parametrize(

@@ -102,6 +102,20 @@ def test_the_first_pod_starts_the_command(tmp_path: Path, trainer: Any, args: li
     assert first.start(*args, LR="0.1") == [*RUN, *words]
 
 
+TAKEN = ("device", "policy", "hosts", "cores", "gpus", "options", "lead", "subdomain", "home", "flux", "python", "site")
+"""Names that a user may give to a variable, and that the script could use for its own."""
+
+
+def test_the_script_leaves_the_variables_of_the_container_alone(tmp_path: Path) -> None:
+    command = [f"$({name})" for name in TAKEN]
+    first = Pod(tmp_path / "pod", compiled(tmp_path, {"command": command}), "j-node-0-0")
+    first.program("opt/views/1/bin/flux", f'env > {first.root}/env; printf "%s\\0" "$@" > {first.calls}')
+    given = {name: f"my {name}" for name in TAKEN}
+    assert first.start(**given)[len(RUN) :] == list(given.values())
+    inherited = dict(line.split("=", 1) for line in (first.root / "env").read_text().splitlines())
+    assert {name: inherited.get(name) for name in TAKEN} == given
+
+
 def test_without_a_command_the_instance_stays(tmp_path: Path) -> None:
     assert Pod(tmp_path / "pod", compiled(tmp_path, {"command": []}), "j-node-0-0").start() == ["sleep", "infinity"]
 

@@ -193,3 +193,23 @@ def test_if_the_file_is_unknown_the_current_folder_counts(folder: Path) -> None:
         mock.patch("os.readlink", side_effect=OSError),
     ):
         assert _work_tree() == str(folder.resolve())
+
+
+def test_a_file_that_only_its_owner_can_read(folder: Path) -> None:
+    write("openmpi-distributed")
+    done = run("secret", "solve", "-o", "keys.yaml")
+    assert (done.code, done.out, done.err) == (0, "", "keys.yaml: written\n")
+    assert Path("keys.yaml").stat().st_mode & 0o777 == 0o600
+    assert yaml.safe_load(Path("keys.yaml").read_text())["kind"] == "Secret"
+    Path("link.yaml").symlink_to("other.yaml")
+    for existing in ("keys.yaml", "link.yaml"):
+        assert run("secret", "solve", "-o", existing).code == 1
+    assert not Path("other.yaml").exists()
+
+
+@pytest.mark.parametrize(("line", "kind"), [("> keys.yaml", "file"), ("| cat", "pipe")])
+def test_a_warning_for_keys_in_a_file_or_a_pipe(folder: Path, line: str, kind: str) -> None:
+    write("openmpi-distributed")
+    shell = f'"{sys.executable}" -m trainc secret solve job.yaml {line}'
+    done = subprocess.run(["bash", "-c", shell], check=True, capture_output=True, text=True, timeout=60)
+    assert f"warning: the keys go to a {kind}" in done.stderr

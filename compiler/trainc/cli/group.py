@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 from importlib import import_module
 from typing import Final
 
 import click
 
-from trainc.cli.codes import INTERRUPTED
-from trainc.version import __version__
+from trainc.cli.codes import INTERRUPTED, OutputError
+from trainc.version import IMPLEMENTS, __version__
 
 COMMANDS: Final = (
     "build",
@@ -40,6 +41,12 @@ HABITS: Final = {
     "vet": "validate",
 }
 """The names that other tools, such as helm and ruff, have for some commands; they are suggested, not accepted."""
+
+
+RELEASES: Final = "implements " + ", ".join(map(" ".join, IMPLEMENTS))
+"""The second line of `--version`."""
+UNWRITABLE: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
+"""The errors of a write to an open stream, except a closed pipe."""
 
 
 class LazyGroup(click.Group):
@@ -75,7 +82,7 @@ class LazyGroup(click.Group):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Run 'trainc COMMAND --help' for a command's options and examples.",
 )
-@click.version_option(__version__, "--version", message="trainc %(version)s")
+@click.version_option(__version__, "--version", message=f"trainc %(version)s\n{RELEASES}")
 def cli() -> None:
     """Compile TrainJobs offline to the JobSets that the Kubeflow Trainer controller would create."""
 
@@ -85,8 +92,15 @@ def run(name: str) -> int:
     try:
         code: int = cli.main(prog_name=name, standalone_mode=False)
     except click.ClickException as error:
+        from trainc.source.printable import escape
+
+        vars(error).update(message=escape(error.message))  # it quotes arguments
         error.show()
         return error.exit_code
     except click.Abort:
         return INTERRUPTED
+    except OSError as error:
+        if error.filename is None and error.errno in UNWRITABLE:  # click's own output, such as --help
+            raise OutputError(error.strerror) from None
+        raise
     return code

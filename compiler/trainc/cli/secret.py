@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 EPILOG = """\b
 Examples:
   trainc secret solve jobs/ | kubectl apply -f -
+  trainc secret solve jobs/ -o ~/keys/solve.yaml   write a file that only its owner can read
   trainc secret solve job.yaml -r platform/runtimes | kubeseal --format yaml > sealed.yaml
 """
 
@@ -31,18 +32,21 @@ Examples:
 @options.runtimes
 @options.namespace
 @options.reading
+@click.option("-o", "--output", type=click.Path(), metavar="FILE", help="Write to a new file with mode 0600.")
 def command(
     job: str,
     paths: tuple[str, ...],
     runtimes: tuple[str, ...],
     namespace: str | None,
     settings: Settings,
+    output: str | None,
 ) -> int:
     """Print every Secret that the pods of TrainJob JOB wait for, with new random keys.
 
     JOB is the name of a TrainJob in PATH (files, folders or -; default: the current folder).
     """
     from trainc.compilation import compile
+    from trainc.source.printable import escape
 
     result = compile(
         paths or (".",), runtimes=runtimes, only=job, namespace=namespace, settings=settings, others="skip"
@@ -55,17 +59,45 @@ def command(
         return WRONG_INPUT
     manifests = _manifests(result)
     if not manifests:
-        options.report(f'TrainJob "{job}" needs no Secret\n')
+        options.report(f'TrainJob "{escape(job)}" needs no Secret\n')
         return OK
-    if root := _work_tree():
-        options.report(
-            f"warning: the output may be in the git work tree {root!r}: do not commit these keys; "
-            "pipe them to kubectl apply -f -\n"
-        )
     from trainc.emit import yaml
 
-    options.write(yaml.render(manifests))
+    text = yaml.render(manifests)
+    if output is not None:
+        return _write(output, text)
+    if root := _work_tree():
+        options.report(
+            f'warning: the output may be in the git work tree "{escape(root)}": do not commit these keys; '
+            "pipe them to kubectl apply -f -\n"
+        )
+    elif kind := _stored():
+        options.report(f"warning: the keys go to a {kind}, which others may read: -o FILE writes a file of mode 0600\n")
+    options.write(text)
     return OK
+
+
+def _write(file: str, text: str) -> int:
+    """Write a new file that only its owner can read. An existing file, or a link, is an error."""
+    from trainc.source.printable import escape
+
+    try:
+        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o600)
+        with open(descriptor, "w", encoding="utf-8") as opened:
+            opened.write(text)
+    except OSError as error:
+        raise click.ClickException(f"{file} cannot be written: {error.strerror}") from None
+    options.report(f"{escape(file)}: written\n")
+    return OK
+
+
+def _stored() -> str:
+    """Return "file" or "pipe" if standard output is one; empty for a terminal or a device."""
+    try:
+        mode = os.fstat(sys.stdout.fileno()).st_mode
+    except OSError:
+        return ""
+    return "file" if stat.S_ISREG(mode) else "pipe" if stat.S_ISFIFO(mode) else ""
 
 
 def _report(result: Compilation) -> None:

@@ -50,11 +50,18 @@ def command(
         raise click.UsageError("--write cannot be combined with --check or --diff.")
     if "-" in paths and (write or len(paths) > 1):
         raise click.UsageError("- must be the only PATH and cannot be combined with --write.")
+    from trainc import inputs
     from trainc.diagnostics import failed
     from trainc.reports import text
     from trainc.upgrade import upgrade
 
-    stdin = sys.stdin.buffer.read() if "-" in paths else b""
+    stdin = b""
+    if "-" in paths:
+        read = next(inputs.read(["-"]))
+        if not isinstance(read, inputs.File):
+            options.report(text.render([read], summary="", color=options.colored(sys.stderr)))
+            return WRONG_INPUT
+        stdin = read.data
     report_skipped = partial(options.report_skipped, verbose=settings.verbose)
     upgraded, diagnostics = upgrade(
         paths or (".",), runtimes=runtimes, stdin=stdin, settings=settings, report_skipped=report_skipped
@@ -106,11 +113,9 @@ def _shown(path: str) -> str:
 
 
 def _diff(file: Upgraded) -> Iterator[str]:
-    import difflib
+    from trainc.source.printable import unified_diff
 
-    old, new = file.old.splitlines(keepends=True), file.new.splitlines(keepends=True)
-    for line in difflib.unified_diff(old, new, file.path, file.path):
-        yield line if line.endswith("\n") else line + "\n\\ No newline at end of file\n"
+    return unified_diff(file.old, file.new, file.path, file.path)
 
 
 def _replace(file: Upgraded) -> None:

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
     from trainc.kubernetes.trees import Tree
 
-_HIDDEN: Final = re.compile(f"[{HIDDEN}]")
+_HIDDEN: Final = re.compile(rf"[{HIDDEN}]|#(?=#\w{{0,32}}\[)")
+"""Hidden characters, and the start of a workflow command such as `##[error]`, which a runner obeys in a log."""
 
 
 def render(objects: Sequence[Tree]) -> str:
@@ -29,4 +30,4 @@ def render(objects: Sequence[Tree]) -> str:
     Raise TypeError or ValueError for values that JSON cannot represent: NaN, infinities, other types.
     """
     text = json.dumps([order.in_order(tree) for tree in objects], ensure_ascii=False, indent=2, allow_nan=False)
-    return _HIDDEN.sub(lambda match: json.dumps(match[0])[1:-1], text) + "\n"
+    return _HIDDEN.sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n"

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from trainc.diagnostics import ObjectId
 from trainc.kubernetes.violations import field_of
 from trainc.reports.json import position
+from trainc.source.printable import escape_json
 from trainc.tracing.patches import pointer
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 def render(accounts: Iterable[Account]) -> str:
     """Return the fields as a list."""
     entries = [entry for account in accounts for entry in _entries(account)]
-    return json.dumps(entries, indent=2, ensure_ascii=False) + "\n"
+    return escape_json(json.dumps(entries, indent=2, ensure_ascii=False)) + "\n"
 
 
 def _entries(account: Account) -> Iterator[Tree]:

@@ -15,6 +15,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from trainc.emit.order import objects_of_a_job
+from trainc.source.printable import escape_json
 from trainc.tracing import maker, standing
 from trainc.tracing.history import replay
 from trainc.tracing.patches import Operation, patch
@@ -34,7 +35,7 @@ def render(jobs: Iterable[Compiled]) -> str:
     entries = [
         {"trainJob": {"namespace": job.namespace, "name": job.name}, "steps": list(steps(job.plan))} for job in jobs
     ]
-    return json.dumps(entries, indent=2, ensure_ascii=False) + "\n"
+    return escape_json(json.dumps(entries, indent=2, ensure_ascii=False)) + "\n"
 
 
 def steps(plan: Plan) -> Iterator[Tree]:

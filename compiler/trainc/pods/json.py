@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from trainc.kubernetes.downward import Unknown
 from trainc.pods import CONTAINERS
+from trainc.source.printable import escape_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -24,7 +25,7 @@ def render(pods: Iterable[Pod]) -> Iterator[str]:
     """Yield the pods as a list, in parts: the whole text may not fit in memory."""
     before = "["
     for pod in pods:
-        yield before + "\n  " + json.dumps(of_pod(pod), indent=2, ensure_ascii=False).replace("\n", "\n  ")
+        yield before + "\n  " + escape_json(json.dumps(of_pod(pod), indent=2, ensure_ascii=False)).replace("\n", "\n  ")
         before = ","
     yield "[]\n" if before == "[" else "\n]\n"
 

@@ -17,7 +17,7 @@ from trainc.diagnostics import Diagnostic, Location
 from trainc.reports import in_order
 from trainc.reports.repository import Repository
 from trainc.source import origins
-from trainc.source.printable import escape
+from trainc.source.printable import escape, escape_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +35,7 @@ def render(diagnostics: Sequence[Diagnostic], *, summary: str, color: bool, chec
     ordered = in_order(diagnostics)
     names = repository.fingerprints(ordered)
     entries = [_entry(diagnostic, name, repository) for diagnostic, name in zip(ordered, names, strict=True)]
-    return json.dumps(entries, indent=2) + "\n"
+    return escape_json(json.dumps(entries, indent=2)) + "\n"
 
 
 def _entry(diagnostic: Diagnostic, fingerprint: str, repository: Repository) -> dict[str, Any]:

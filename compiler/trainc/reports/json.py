@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from trainc.diagnostics import Diagnostic, Location
 from trainc.reports import in_order
+from trainc.source.printable import escape_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +23,10 @@ if TYPE_CHECKING:
 
 def render(diagnostics: Sequence[Diagnostic], *, summary: str, color: bool, checked: Sequence[Checked] = ()) -> str:
     """Return the list, without the summary; a value that is invalid in several fields is an entry for each field."""
-    return json.dumps([_entry(diagnostic) for diagnostic in in_order(diagnostics, by_field=True)], indent=2) + "\n"
+    return (
+        escape_json(json.dumps([_entry(diagnostic) for diagnostic in in_order(diagnostics, by_field=True)], indent=2))
+        + "\n"
+    )
 
 
 def _entry(diagnostic: Diagnostic) -> dict[str, Any]:

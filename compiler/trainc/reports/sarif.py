@@ -19,7 +19,7 @@ from urllib.parse import quote
 from trainc.diagnostics import Diagnostic, Location
 from trainc.reports import in_order
 from trainc.reports.repository import Repository
-from trainc.source.printable import escape
+from trainc.source.printable import escape, escape_json
 from trainc.version import __version__
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def render(diagnostics: Sequence[Diagnostic], *, summary: str, color: bool, chec
         "artifacts": [{"location": {"uri": uri}, "roles": ["analysisTarget"]} for uri in files],
         "results": results,
     }
-    return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
+    return escape_json(json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2)) + "\n"
 
 
 def _rules(ids: Iterable[str]) -> list[dict[str, Any]]:

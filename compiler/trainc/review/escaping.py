@@ -69,7 +69,14 @@ def code(given: str) -> str:
     shown = cut(given)
     if shown and shown == shown.strip() and not any(mark in shown for mark in "`|\\"):
         return f"`{shown}`"
-    return f"<code>{''.join(c if c.isalnum() or c == ' ' else f'&#{ord(c)};' for c in shown)}</code>"
+    return f"<code>{''.join(map(_entity, shown))}</code>"
+
+
+def _entity(character: str) -> str:
+    """Return a character as an entity. Even as one, an @ marks an address, unless a comment follows."""
+    if character.isalnum() or character == " ":
+        return character
+    return f"&#{ord(character)};" + ("<!-- -->" if character == "@" else "")
 
 
 def prose(given: str, as_code: Callable[[str], str] = code) -> str:

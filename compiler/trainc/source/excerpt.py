@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.kubernetes.documents.lines import lines
 from trainc.records import NamedTuple
-from trainc.source.printable import escape
+from trainc.source.printable import escape_at
 from trainc.source.secrets import secrets
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def _cells(text: str, begin: int, end: int, secrets: list[Stretch]) -> list[_Cel
 def _plain(text: str, begin: int, end: int) -> list[_Cell]:
     """Return the cells of a range without secrets."""
     stretch = text[begin:end]
-    if stretch.isascii() and stretch.isprintable():
+    if stretch.isascii() and stretch.isprintable() and "##" not in stretch:
         return [_Cell(index, index + 1, character, 1) for index, character in enumerate(stretch, begin)]
     return [_cell(text, index) for index in range(begin, end)]
 
@@ -141,7 +141,7 @@ def _cell(text: str, index: int) -> _Cell:
     character = text[index]
     if character == "\t":
         return _Cell(index, index + 1, _TAB, len(_TAB))
-    shown = escape(character)
+    shown = escape_at(text, index)
     return _Cell(
         index, index + 1, shown, len(shown) if shown != character or character.isascii() else _width(character)
     )

@@ -12,10 +12,13 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from trainc.kubernetes.trees import get
 from trainc.source.names import LAST_APPLIED, is_secret
-from trainc.source.patterns import hidden, in_line, joined
+from trainc.source.patterns import hidden, in_line, is_script, joined, login, whole_word
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from trainc.kubernetes.trees import Path, Tree
+    from trainc.source.patterns import Stretch
 
 MASK: Final = "***"
 
@@ -32,10 +35,29 @@ def masked(value: Any, *, secret: Secrecy = "") -> Any:
     if isinstance(value, dict):
         return {key: masked(part, secret=secret or _secret_field(value, key)) for key, part in value.items()}
     if isinstance(value, list):
-        return [masked(part, secret=secret or _behind_flag(value, index)) for index, part in enumerate(value)]
+        return [_item(value, index, secret) for index in range(len(value))]
     if isinstance(value, str):
         return MASK if secret == "whole" else _text(value, secret=bool(secret))
     return MASK if secret and isinstance(value, int | float) and not isinstance(value, bool) else value
+
+
+def _item(items: list[Any], index: int, secret: Secrecy) -> Any:
+    """Return an item of a list with its secrets masked. An item of a command line can be a flag with its value."""
+    item = items[index]
+    found: Secrecy = secret or _behind_flag(items, index)
+    if found or not isinstance(item, str) or is_script(items, index):
+        return masked(item, secret=found)
+    stretches = [*in_line(item), *_of_word(items, index)]
+    return _without(item, stretches)
+
+
+def _of_word(items: list[Any], index: int) -> Iterator[Stretch]:
+    """Yield the secrets in an item by its own name, and by the items before it."""
+    item = items[index]
+    if whole := whole_word(item):
+        yield from hidden(item, *whole)
+    if index and (found := login(items[:index], item)):
+        yield from hidden(item, *found)
 
 
 def is_secret_at(tree: Any, path: Path) -> Secrecy:
@@ -72,8 +94,12 @@ def _behind_flag(items: list[Any], index: int) -> Secrecy:
 
 def _text(text: str, *, secret: bool) -> str:
     """Mask the secrets in a text; switches and references are not secrets."""
+    return _without(text, hidden(text, 0, len(text)) if secret else in_line(text))
+
+
+def _without(text: str, stretches: Iterable[Stretch]) -> str:
     shown, end = [], 0
-    for begin, last in joined(hidden(text, 0, len(text)) if secret else in_line(text)):
+    for begin, last in joined(stretches):
         shown += [text[end:begin], MASK]
         end = last
     return "".join([*shown, text[end:]]) if shown else text

@@ -22,10 +22,21 @@ _ENDS: Final = ("accesskey", "privatekey", "signingkey", "token", "tokens")
 _ALONE: Final = frozenset({"auth", "authorization", "bearer", "creds", "dockerconfigjson", "jwt"})
 _LAST: Final = frozenset({"pass", "passwd", "pat"})
 """Words that mark a secret only at the end of a name."""
-_KEYS: Final = frozenset(
-    {"access", "account", "api", "deploy", "encryption", "hmac", "master", "private", "shared", "signing", "ssh"}
-)
+_KEYS: Final = frozenset((
+    "access", "account", "anthropic", "api", "cohere", "deploy", "encryption", "gemini", "groq", "hf", "hmac",
+    "huggingface", "kaggle", "master", "mistral", "ngc", "openai", "private", "shared", "signing", "ssh", "wandb",
+))  # fmt: skip
 """Words that mark a secret if `key` follows."""
+_VARIABLE: Final = re.compile(r"[A-Z0-9]+(?:_[A-Z0-9]+)*_KEY")
+"""The name of a variable with a key, which is probably that of a service: KAGGLE_KEY."""
+_KEYS_OF_DATA: Final = frozenset((
+    "annotation", "attention", "batch", "bucket", "cache", "column", "composite", "config", "data", "dataset", "dict",
+    "event", "feature", "field", "foreign", "group", "hash", "head", "image", "index", "input", "item", "join", "kv",
+    "label", "lookup", "map", "metric", "model", "node", "object", "order", "output", "partition", "primary", "prompt",
+    "public", "query", "record", "registry", "response", "route", "routing", "row", "sample", "search", "shard", "sort",
+    "state", "table", "taint", "target", "text", "topology", "unique", "value",
+))  # fmt: skip
+"""Words before `key` in the name of a field or column: SORT_KEY."""
 _ABOUT: Final = (
     "algorithm", "class", "count", "dir", "directory", "enabled", "endpoint", "expiration", "expiry", "file", "format",
     "host", "kind", "length", "limit", "method", "mode", "mount", "name", "names", "parallelism", "path", "policy",
@@ -59,6 +70,8 @@ def _is_secret(name: str) -> bool:
     if not words or words[-1] in _ABOUT:
         return False
     if words[-1] in _LAST or (words[-1] == "pwd" and len(words) > 1):  # PWD on its own is the working directory
+        return True
+    if _VARIABLE.fullmatch(name) and words[-2:-1] and words[-2] not in _KEYS_OF_DATA:
         return True
     return any(_is_secret_word(word, words) for word in words) or any(
         second in {"key", "keys"} and first in _KEYS for first, second in pairwise(words)

@@ -12,13 +12,20 @@ from typing import TYPE_CHECKING, Final
 from trainc.source.names import is_secret
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
 Stretch = tuple[int, int]
 """The index of the first character, and the index after the last one."""
 
 _NAME: Final = r"[A-Za-z_][\w./-]{0,252}"
-_WORD: Final = r"""(?:"(?:[^"\\\n]|\\.)*"?|'(?:[^'\n]|'')*'?|(?:\$\([^()\s]*\)|\$\{[^{}\s]*\}|[^\s"',;&|(){}\[\]])+)"""
+_QUOTED: Final = r"""(?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\n]|'')*')"""
+_SUBSTITUTION: Final = r"(?:\$\([^()\n]*\)|\$\{[^{}\n]*\}|`[^`\n]*`)"
+_WORD: Final = (
+    # A quoted word, after which a shell word can continue: 'it'\''s'.
+    rf"""(?:{_QUOTED}(?:\\{{1,2}}['"]{_QUOTED}?)*|["'][^\n]*"""
+    # A plain word; an apostrophe between letters does not start a quotation.
+    rf"""|(?:{_SUBSTITUTION}|(?<=\w)'(?=\w)|[^\s"',;&|(){{}}\[\]`])+)"""
+)
 _FLAG: Final = re.compile(rf"""(?<![\w-])--?({_NAME})(?:["']?(?:[ \t]*,[ \t]*|[ \t]+)|=)(?!-)({_WORD})""")
 _VARIABLE: Final = re.compile(rf"(?<![\w./-])({_NAME})=({_WORD})")
 _FIELD: Final = re.compile(rf"""(?<![\w./-])(["']?)({_NAME})\1[ \t]*:[ \t]+|"({_NAME})":[ \t]*""")
@@ -28,9 +35,33 @@ _TO_THE_END: Final = re.compile(
     r"""|[^\n \t\r]++(?:[ \t\r]++(?!(?<=[ \t])#|$)[^\n \t\r]++)*+(?=[ \t\r]*+$|[ \t\r]*[ \t]#)"""
 )
 _NO_SCALAR: Final = ("", "{", "[", "&", "#")
+_PART: Final = re.compile(r"\$\(|\$\{|\{\{|\}\}|[(){}`]")
+"""The start or end of a substitution, or of parentheses in it."""
+_CLOSED_BY: Final = {"$(": ")", "${": "}", "{{": "}}", "`": "`", "(": ")", "{": "}"}
+_ASSIGNED: Final = re.compile(rf"(--?{_NAME}|{_NAME})=(.+)", re.DOTALL)
+_SCRIPT: Final = re.compile(r"-[a-z]*c")
+_FAR: Final = 16
+"""The number of items before an item of a command line that are read."""
+_LONGEST: Final = 256
+_ONE_WORD: Final = re.compile(r"\S+")
 _USER: Final = re.compile(r"""://([^\s"'/:@]+)@""")
 _PASSWORD: Final = re.compile(r"""://[^\s"'/:@]{0,256}+:(?![0-9]{1,9}/)([^\s"'@]{1,4096}+)@""")
 _NO_SCHEME: Final = re.compile(r"""(?<![\w./-])[\w.+-]{1,256}+:([^\s"'/:@]{1,4096}+)@(?!sha[0-9])\w""")
+_QUERY: Final = re.compile(r"""[?&](?i:sig|signature|x-(?:amz|goog)-signature|key|code)=([^\s&"'#;]+)""")
+_LOGIN: Final = re.compile(
+    r"""(?<![\w-])(?:-[uU]|--user|--proxy-user)(?:[ \t="',]{1,8}|(?=\w))["']?(?![0-9]+:[0-9]+(?![^\s"',]))"""
+    r"""[\w.@%+-]{1,256}:([^\s"',/][^\s"',]*)"""
+)
+"""The password after `curl -u user:`; two numbers are the ids of a user and a group."""
+_PROGRAM: Final = re.compile(
+    r"""(?<![\w-])(?:(?:mysql|mariadb|mongo)\w*|sshpass"""
+    r"""|(?:docker|podman|nerdctl|helm)[ \t"',]+(?:registry[ \t"',]+)?login)(?![\w-])"""
+    r"""([^\n|;&]{0,512}?[ \t"',])-p(?!ort\b|rotocol\b)[ \t"',]*([^\s"',-][^\s"',]*)"""
+)
+"""The password after `-p` of a program."""
+_NETRC: Final = re.compile(
+    r"\blogin\s{1,8}\S{1,256}\s{1,8}(?:account\s{1,8}\S{1,256}\s{1,8})?password\s{1,8}(\S{1,256})"
+)
 _BEARER: Final = re.compile(r"\b(?:[Bb]earer|[Bb]asic)[ \t]+([\w.~+/=-]{8,})")
 _TOKEN: Final = re.compile(
     r"(?<![\w-])(?:hf_[A-Za-z0-9]{30,64}|gh[opsru]_[A-Za-z0-9]{36,255}|github_pat_\w{22,255}|glpat-[\w-]{20,64}"
@@ -38,7 +69,7 @@ _TOKEN: Final = re.compile(
     r"|sk-(?:ant|proj|svcacct)-[\w-]{20,255}|eyJ[\w-]{10,4096}\.eyJ[\w-]{10,4096}\.[\w-]{10,4096})(?![\w-])"
 )
 """Tokens whose service is known by their form, and JSON Web Tokens."""
-_PRIVATE_KEY: Final = re.compile(r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----([^-]{1,16384})")
+_PRIVATE_KEY: Final = re.compile(r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----((?:[^-]|-(?!----)){1,16384})")
 _ADDRESS: Final = re.compile(r"""://[^\s"']{1,512}""")
 _HARMLESS: Final = re.compile(
     r"""(?i:true|false|yes|no|on|off|null|none|~)|\$\([^()]*\)|\$\{[^{}]*\}|\$\w+|\{\{.*\}\}|[|>][-+0-9]*|\*\S+|"""
@@ -86,6 +117,9 @@ def in_message(text: str) -> Iterator[Stretch]:
     for sign, pattern in (("@", _USER), ("@", _PASSWORD), ("@", _NO_SCHEME), (" ", _BEARER)):
         for match in pattern.finditer(text) if sign in text else ():
             yield from hidden(text, *match.span(1))
+    for sign, pattern in (("=", _QUERY), ("-", _LOGIN), ("-p", _PROGRAM), ("login", _NETRC)):
+        for match in pattern.finditer(text) if sign in text else ():
+            yield from hidden(text, *match.span(pattern.groups))
 
 
 def named(text: str) -> Iterator[tuple[str, Stretch]]:
@@ -116,9 +150,63 @@ def passwords(text: str) -> Iterator[Stretch]:
             yield from hidden(text, *match.span(1))
 
 
-def hidden(text: str, begin: int, end: int) -> Iterator[Stretch]:
-    """Yield the range to mask in a value: all of it except its quotes; nothing for a harmless value."""
+def hidden(text: str, begin: int, end: int, *, literal: bool = False) -> Iterator[Stretch]:
+    """Yield the ranges to mask in a value: all of it except its quotes; nothing for a harmless value.
+
+    Command substitutions and references stay visible, so that a name such as TOKEN hides no code. A `literal` value has
+    none.
+    """
     if end - begin > 1 and text[begin] in "\"'" and text[end - 1] == text[begin]:
         begin, end = begin + 1, end - 1
-    if begin < end and not (end - begin < 256 and _HARMLESS.fullmatch(text, begin, end)):
-        yield begin, end
+    if literal:
+        if begin < end:
+            yield begin, end
+    elif begin < end and not (end - begin < 256 and _HARMLESS.fullmatch(text, begin, end)):
+        yield from _between_substitutions(text, begin, end)
+
+
+def whole_word(word: str) -> Stretch | None:
+    """Return the range of the secret in an argument that is one word of a command line: --password=it's X.
+
+    A variable in front of a command, such as `TOKEN=abc python train.py`, is not one word.
+    """
+    found = _ASSIGNED.match(word)
+    if found is None or not is_secret(found[1]) or not (found[1].startswith("-") or _ONE_WORD.fullmatch(found[2])):
+        return None
+    return found.span(2)
+
+
+def is_script(items: Sequence[object], index: int) -> bool:
+    """Return whether an item of a command line is the script of a shell: [sh, -c, ...]."""
+    before = items[index - 1] if index else None
+    return isinstance(before, str) and _SCRIPT.fullmatch(before) is not None
+
+
+def login(before: Sequence[object], word: str) -> Stretch | None:
+    """Return the range of the password in an item by the items before it: [curl, -u, user:pw], [mysql, -ppw]."""
+    words = [item for item in before[-_FAR:] if isinstance(item, str) and len(item) < _LONGEST]
+    line = " ".join([*words, ""])
+    for pattern in (_LOGIN, _PROGRAM) if "-" in line + word and "\n" not in line else ():
+        for found in pattern.finditer(line + word):
+            begin = found.start(pattern.groups) - len(line)
+            if found.start() < len(line) and begin >= 0:
+                return begin, len(word)
+    return None
+
+
+def _between_substitutions(text: str, begin: int, end: int) -> Iterator[Stretch]:
+    """Yield the parts of a value outside of complete `$(...)`, `${...}`, `{{...}}` and backquotes."""
+    opened: list[tuple[str, int]] = []
+    at = begin
+    for match in _PART.finditer(text, begin, end):
+        sign, last = match[0], opened[-1][0] if opened else ""
+        if sign == last:
+            _, start = opened.pop()
+            if not opened:
+                if at < start:
+                    yield at, start
+                at = match.end()
+        elif sign in _CLOSED_BY and (opened or sign not in "({"):
+            opened.append((_CLOSED_BY[sign], match.start()))
+    if at < end:
+        yield at, end

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from trainc.kubernetes.documents.jsontree import JsonNode, uncollected
 from trainc.kubernetes.documents.positions import tree
 from trainc.source.names import LAST_APPLIED, is_secret
-from trainc.source.patterns import hidden, in_line, joined
+from trainc.source.patterns import hidden, in_line, is_script, joined, login, private_keys, whole_word
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -53,6 +53,7 @@ def secrets(text: str, begin: int, end: int, *, parsed: bool) -> tuple[Stretch, 
     parsed    whether the text is a valid document; only then is its structure sufficient
     """
     found = [(begin + a, begin + b) for a, b in in_line(text[begin:end])]
+    found += _private_keys(text, begin, end)
     whole = parsed
     if parsed or len(text) < _LARGE:
         root, read = tree(text)
@@ -65,6 +66,20 @@ def secrets(text: str, begin: int, end: int, *, parsed: bool) -> tuple[Stretch, 
 
         found += in_broken_line(text, begin, end)
     return tuple(joined(found))
+
+
+def _private_keys(text: str, begin: int, end: int) -> Iterator[Stretch]:
+    """Yield the parts of private keys, which have several lines, in a line of a text; without its indentation."""
+    for first, last in _all_private_keys(text) if "PRIVATE KEY" in text else ():
+        low, high = max(first, begin), min(last, end)
+        low += len(text[low:high]) - len(text[low:high].lstrip())
+        if low < high:
+            yield low, high
+
+
+@lru_cache(maxsize=4)
+def _all_private_keys(text: str) -> tuple[Stretch, ...]:
+    return tuple(private_keys(text))
 
 
 def _within(text: str, node: JsonNode, begin: int, end: int) -> Iterator[Stretch]:
@@ -93,27 +108,52 @@ def _everywhere(text: str) -> Iterator[Stretch]:
         seen.add(id(node))
         yield from _in_list(text, list(node.fields.values())) if node.sequence else _in_mapping(text, node)
         waiting += [value for _, _, value in node.fields.values() if value.sequence is not None]
+        waiting += [value for _, value in node.duplicates if value.sequence is not None]
         waiting += node.merges
 
 
 def _in_list(text: str, items: Sequence[PositionedKey | JsonField]) -> Iterator[Stretch]:
-    """Yield the word after a flag: [--token, abc]."""
-    flag = False
+    """Yield the secrets in a command line: the word after a flag, a flag with its value, a login."""
+    before: list[str] = []
     for _, _, item in items:
         word = _word(text, item)
-        if flag and not word.startswith("-"):
+        flag = before[-1] if before else ""
+        if flag.startswith("-") and "=" not in flag and is_secret(flag) and not word.startswith("-"):
             yield from _whole(text, item)
-        flag = word.startswith("-") and "=" not in word and is_secret(word)
+        elif word and not is_script(before, len(before)):
+            begin = text.index(word, item.index)
+            for stretch in (whole_word(word), login(before, word)):
+                if stretch is not None:
+                    yield from hidden(text, begin + stretch[0], begin + stretch[1])
+        before.append(word)
+
+
+def _pairs(node: Value) -> Iterator[tuple[str, Value]]:
+    """Yield the fields of a mapping, those with duplicate keys, and merged ones."""
+    waiting, seen = [node], set()
+    while waiting:
+        found = waiting.pop()
+        if id(found) in seen:
+            continue
+        seen.add(id(found))
+        if found.sequence:  # <<: [*a, *b]
+            waiting += [item.value for item in found.fields.values()]
+            continue
+        yield from ((str(key), field.value) for key, field in found.fields.items())
+        yield from found.duplicates
+        waiting += found.merges
 
 
 def _in_mapping(text: str, node: Value) -> Iterator[Stretch]:
-    roles = [(role, field.value) for key, field in node.fields.items() if (role := _role(str(key)))]
+    roles = [(role, value) for key, value in _pairs(node) if (role := _role(key))]
     for role, value in roles:
-        if role == "whole" or (role == "value" and _has_value(text, roles, "name", is_secret)):
+        if role == "whole":
+            yield from _literal(text, value)
+        elif role == "value" and _has_value(text, roles, "name", is_secret):
             yield from _whole(text, value)
         elif role == "fields" or (role == "data" and _has_value(text, roles, "kind", "Secret".__eq__)):
-            for field in value.fields.values():
-                yield from _whole(text, field.value)
+            for _, field in _pairs(value):
+                yield from _literal(text, field)
         elif role == "secret":
             yield from _scalars(text, value)
         elif role == "address":
@@ -160,6 +200,11 @@ def _user(text: str, value: Value) -> Iterator[Stretch]:
 
 def _whole(text: str, node: Value) -> Iterator[Stretch]:
     return hidden(text, node.index, node.end)
+
+
+def _literal(text: str, node: Value) -> Iterator[Stretch]:
+    """Yield a value that is a secret whatever it contains."""
+    return hidden(text, node.index, node.end, literal=True)
 
 
 def _word(text: str, node: Value) -> str:

@@ -35,6 +35,7 @@ def write(names: Sequence[str], folder: str) -> int:
     from trainc.compilation import Options, library
     from trainc.confine import open_to_write
     from trainc.folders import create_at
+    from trainc.source.printable import escape
 
     built_in = library(Options())[0].levels[-1]
     keys = {key[2]: key for key in built_in.known()}
@@ -48,7 +49,7 @@ def write(names: Sequence[str], folder: str) -> int:
                 assert entry is not None
                 file = f"{name}.yaml"
                 created = create_at(at, file, entry.document.text.encode())
-                options.report(f"{os.path.join(folder, file)}: {'written' if created else 'exists, kept'}\n")
+                options.report(f"{escape(os.path.join(folder, file))}: {'written' if created else 'exists, kept'}\n")
         finally:
             os.close(at)
     except OSError as error:

@@ -51,7 +51,9 @@ def listed(found: Found, form: str, *, wide: bool) -> int:
     if form == "json":
         import json
 
-        options.write(json.dumps([_entry(*one) for one in known], indent=2, ensure_ascii=False) + "\n")
+        from trainc.source.printable import escape_json
+
+        options.write(escape_json(json.dumps([_entry(*one) for one in known], indent=2, ensure_ascii=False)) + "\n")
     else:
         from trainc.columns import folded, terminal
 

@@ -55,6 +55,7 @@ def write(answer: Answer, folder: str, *, check: bool, force: bool) -> int:
     from trainc.diagnostics import failed
     from trainc.pinning import folder as pinning
     from trainc.pinning import listing, manifests
+    from trainc.source.printable import escape, unified_diff
 
     if failed(answer.diagnostics):
         return report(answer.diagnostics)
@@ -69,8 +70,8 @@ def write(answer: Answer, folder: str, *, check: bool, force: bool) -> int:
         if failed(found):
             return report(found)
         if check:
-            difference = "".join(outputs.diff(opened, changes))
-            report(found, f"{folder} is out of date: run the command without --check" if difference else "")
+            difference = "".join(line for each in outputs.diff(opened, changes) for line in unified_diff(*each))
+            report(found, f"{escape(folder)} is out of date: run the command without --check" if difference else "")
             options.write(difference)
             return DIFFERENT if difference else OK
         if refused := outputs.apply(opened, changes):
@@ -80,4 +81,4 @@ def write(answer: Answer, folder: str, *, check: bool, force: bool) -> int:
     kept = [path for path in changes.kept if path in files]
     unchanged = len(files) - written - len(kept)
     counts = f"{written} written, {len(changes.remove)} removed, {unchanged} unchanged"
-    return report(found, f"{folder}: {counts}" + (f", {len(changes.kept)} kept" if changes.kept else ""))
+    return report(found, f"{escape(folder)}: {counts}" + (f", {len(changes.kept)} kept" if changes.kept else ""))

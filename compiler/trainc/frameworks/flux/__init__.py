@@ -138,14 +138,14 @@ def values(plan: Plan, variables: dict[str, str], words: list[str]) -> str:
     nodes, slots, devices = plan.job.trainer.get("numNodes", plan.nodes), processes(plan), gpus(plan.node_resources())
     host = f"{plan.name}-{NODE}-0-"
     lines = [
-        assignment("lead", f"{host}0"),
-        assignment("hosts", f"{host}[{indices(nodes)}]"),
-        assignment("subdomain", get(plan.spec, ("network", "subdomain"), plan.name)),
-        assignment("device", variables["FLUX_NETWORK_DEVICE"] or SETTINGS["FLUX_NETWORK_DEVICE"]),
-        assignment("policy", variables["FLUX_QUEUE_POLICY"] or SETTINGS["FLUX_QUEUE_POLICY"]),
-        assignment("cores", indices(slots)),
-        assignment("gpus", indices(devices) if devices > 0 else ""),
-        assignment("options", " ".join(options(nodes, slots, devices))),
+        assignment("trainc_lead", f"{host}0"),
+        assignment("trainc_hosts", f"{host}[{indices(nodes)}]"),
+        assignment("trainc_subdomain", get(plan.spec, ("network", "subdomain"), plan.name)),
+        assignment("trainc_device", variables["FLUX_NETWORK_DEVICE"] or SETTINGS["FLUX_NETWORK_DEVICE"]),
+        assignment("trainc_policy", variables["FLUX_QUEUE_POLICY"] or SETTINGS["FLUX_QUEUE_POLICY"]),
+        assignment("trainc_cores", indices(slots)),
+        assignment("trainc_gpus", indices(devices) if devices > 0 else ""),
+        assignment("trainc_options", " ".join(options(nodes, slots, devices))),
         "# $1 is the command in one string. Here are its words as they were given; the runtime's args come after them.",
         " ".join(["set --", *map(shell_word, words), '"${@:2}"']),
     ]

@@ -40,6 +40,7 @@ class JsonNode:
 
     block = False
     merges: tuple[JsonNode, ...] = ()
+    duplicates: tuple[tuple[str, JsonNode], ...] = ()
 
     def __init__(self, text: str, index: int, end: int = 0) -> None:
         self.index = index

@@ -108,7 +108,7 @@ class PositionedKey(NamedTuple):
 class Node:
     """A value in the text: its start and end index, and its fields or items."""
 
-    __slots__ = ("block", "end", "fields", "index", "key", "merges", "sequence")
+    __slots__ = ("block", "duplicates", "end", "fields", "index", "key", "merges", "sequence")
 
     def __init__(self, index: int, end: int = 0, *, sequence: bool | None = None, block: bool = False) -> None:
         self.index = index
@@ -119,6 +119,7 @@ class Node:
         """Whether it is a list or mapping without brackets."""
         self.fields: dict[str | int, PositionedKey] = _NO_FIELDS if sequence is None else {}
         self.merges: list[Node] = _NO_NODES
+        self.duplicates: list[tuple[str, Node]] = _NO_PAIRS
         self.key: tuple[str | None, int, int] | None = None  # a key whose value has not been read yet
 
     def add(self, child: Node) -> None:
@@ -129,8 +130,10 @@ class Node:
             name, begin, end = self.key
             if name is None:
                 self.merges = [*self.merges, child]
+            elif name in self.fields:
+                self.duplicates = [*self.duplicates, (name, child)]
             else:
-                self.fields.setdefault(name, PositionedKey(begin, end, child))
+                self.fields[name] = PositionedKey(begin, end, child)
             self.key = None
 
     def find(self, part: str | int) -> PositionedKey | None:
@@ -149,6 +152,7 @@ class Node:
 
 _NO_FIELDS: Final[dict[str | int, PositionedKey]] = {}
 _NO_NODES: Final[list[Node]] = []
+_NO_PAIRS: Final[list[tuple[str, Node]]] = []
 
 
 class PositionTree(NamedTuple):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from trainc.review.consequences import WORDS
 from trainc.review.formats import headline, sums
+from trainc.source.printable import escape_json
 from trainc.tracing.correspondence import GONE
 
 if TYPE_CHECKING:
@@ -40,11 +41,11 @@ def render(review: Review, *, color: bool = False) -> str:
         "objects": [_object(reviewed) for reviewed in review.objects],
         "pods": {"before": _pods(review.before), "after": _pods(review.after)},
     }
-    text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+    text = escape_json(json.dumps(content, indent=2, ensure_ascii=False)) + "\n"
     try:
         text.encode()
     except UnicodeEncodeError:  # file names may be invalid UTF-8, JSON must be valid
-        return json.dumps(content, indent=2) + "\n"
+        return escape_json(json.dumps(content, indent=2)) + "\n"
     return text
 
 

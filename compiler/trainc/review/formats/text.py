@@ -56,7 +56,7 @@ SHADES: Final = {"-": RED, "+": GREEN, " ": ""}
 def render(review: Review, *, color: bool) -> str:
     """Return the review; blank lines separate its parts."""
     paint = _painted if color else _plain
-    parts = [f"{escape(review.old)} -> {escape(review.new)}: {headline(review)}"]
+    parts = [f"{escape(review.old)} -> {escape(review.new)}: {escape(headline(review))}"]
     if review.settings:
         parts.append("\n".join(_settings(review.settings, paint)))
     parts += ["\n".join(_group(group, paint)) for group in review.groups()]
@@ -79,7 +79,7 @@ def _settings(settings: Sequence[Setting], paint: Paint) -> Iterator[str]:
         yield f"{paint(BOLD, escape(origin(setting)))}: {escape(name + edited(change))}"
         if not short(change):
             yield from _shown_values(change, paint)
-        yield f"  changes {changed_by(setting)}" + (f": {_names(setting.objects)}" if setting.objects else "")
+        yield f"  changes {escape(changed_by(setting))}" + (f": {_names(setting.objects)}" if setting.objects else "")
     if len(settings) > SETTINGS:
         yield f"... and {len(settings) - SETTINGS} more settings"
 
@@ -89,7 +89,7 @@ def _group(group: Group, paint: Paint) -> Iterator[str]:
     cause, first = group.cause, group.objects[0]
     if cause is not None:
         yield f"{paint(BOLD, escape(origin(cause)))}: {escape(cause.by)}, {escape(cause.field + edited(cause.edit))}"
-        yield f"  changes {counted(group.objects)}: {_names(group.objects)}"
+        yield f"  changes {escape(counted(group.objects))}: {_names(group.objects)}"
     else:
         yield paint(BOLD, _names(group.objects, kind=True))
     meanings = list(dict.fromkeys(meaning(line, having[0]) for line, having in group.lines))
