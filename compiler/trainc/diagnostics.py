@@ -14,7 +14,7 @@ from trainc.kubernetes.trees import get
 from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from trainc.declarations import Declaration, Phase, Severity
     from trainc.kubernetes.documents.positions import Span
@@ -39,6 +39,20 @@ class Document(NamedTuple):
     """The path of `value` in `text`; not empty for an item of a List."""
     inside: Inside | None = None
     """The string of another document that this one was read from."""
+    edits: tuple[Edit, ...] = ()
+    """The edits that have led from the text's value to `value`, in their order."""
+
+
+class Edit(NamedTuple):
+    """A change of a document's value by a setting or a patch of trainc.yaml."""
+
+    before: Any
+    """The value before it."""
+    source: Callable[[Path], Place | Path]
+    """Return the place that wrote a field of the value after the edit, or the field's path in the value before it.
+
+    For a missing field, return those of its nearest parent, followed by the rest of the path.
+    """
 
 
 class Inside(NamedTuple):
@@ -94,10 +108,24 @@ class Place(NamedTuple):
     part: tuple[int, int] | None = None
     """The first and the end index of the characters of a string value; None for the whole value."""
 
+    def written(self) -> Place:
+        """Return the place of the text that set the field: in the document, or in an edit of it."""
+        document, path = self.document, self.path
+        for edit in reversed(document.edits):
+            found = edit.source(path)
+            if isinstance(found, Place):
+                return found._replace(key=self.key).written()
+            path = found
+        if not document.edits:
+            return self
+        return self._replace(document=document._replace(value=document.edits[0].before, edits=()), path=path)
+
     def locate(self) -> Location:
         """Return the field's position, from a second parse of the document; for a missing field, its parent's."""
         from trainc.kubernetes.documents.positions import span
 
+        if self.document.edits:
+            return self.written().locate()
         document = self.document
         path = (*document.within, *self.path)
         if self.part is not None:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from trainc.declarations import Severity
     from trainc.diagnostics import Diagnostic, Document, Place
+    from trainc.environment import Environment
     from trainc.exclude import Patterns
     from trainc.kubernetes.violations import FieldValidation, Violation
 
@@ -61,6 +62,8 @@ class Settings(NamedTuple):
     """The setting that forbids built-in runtimes; None if they are allowed."""
     project: Project = NO_PROJECT
     """The settings that affect the compiled objects."""
+    environment: Environment | None = None
+    """The settings that change documents before they are compiled; None if there are none."""
     file: str = ""
     """The settings file with all links resolved; it is not read as a manifest."""
     document: Document | None = None

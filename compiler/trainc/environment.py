@@ -1,0 +1,49 @@
+"""An environment: the settings of trainc.yaml that change the documents before they are compiled.
+
+The settings are values only. `trainc.settings` reads them; the transformations and the patches apply them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from trainc.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from trainc.diagnostics import Place
+
+
+class Setting(NamedTuple):
+    """A value, and the place in trainc.yaml where it was set."""
+
+    value: Any
+    place: Place
+
+
+class Image(NamedTuple):
+    """An item of `images`: a new name, tag or digest for the images with a name, as in kustomize."""
+
+    name: str
+    place: Place
+    """The item."""
+    new_name: str = ""
+    new_tag: str = ""
+    digest: str = ""
+
+
+class Environment(NamedTuple):
+    """The effective transformations of one environment, or of a project without environments."""
+
+    name: str = ""
+    """Empty for a project without environments."""
+    namespace: Setting | None = None
+    """The namespace of all TrainJobs and TrainingRuntimes."""
+    name_prefix: Setting | None = None
+    name_suffix: Setting | None = None
+    labels: Mapping[str, Setting] = {}
+    annotations: Mapping[str, Setting] = {}
+    images: tuple[Image, ...] = ()
+    patches: tuple[Setting, ...] = ()
+    """The items of `patches`, those of the file first; `trainc.patching` reads their values."""
