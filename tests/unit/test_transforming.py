@@ -474,7 +474,7 @@ environments:
     assert origin(result, "metadata", "name") == ("0.yaml:3:18", "the TrainJob and environment prod")
     assert origin(result, *POD, "containers", 0, "image") == ("trainc.yaml:8:15", "environment prod")
     assert origin(result, *POD, "initContainers", 0, "image") == ("trainc.yaml:9:34", "environment prod")
-    assert origin(result, *POD, "containers", 1, "image") == ("1.yaml:16:90", 'runtime "r"')
+    assert origin(result, *POD, "containers", 1, "image") == ("1.yaml:15:91", 'runtime "r"')
 
 
 def test_the_origins_of_fields_without_environments() -> None:
