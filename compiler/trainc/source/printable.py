@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_AT_START: Final = re.compile(r"([ \t]*):(?=:)")
+_AT_START: Final = re.compile(r"\A([ \t]*+):(?=:)")
 _ANYWHERE: Final = re.compile(r"#(?=#\w{0,32}\[)")
 
 
