@@ -121,9 +121,12 @@ class Settings(NamedTuple):
         """
         if not flags:
             return self
+        found = self._replace(flags={**self.flags, **flags})
+        if found.base is None:
+            return _only_flags(found)
         from trainc.settings.effective import effective
 
-        return effective(self._replace(flags={**self.flags, **flags}), self.environment_name)
+        return effective(found, found.base, found.environment_name)
 
     def in_environment(self, name: str) -> Settings:
         """Return the effective settings of an environment; with an error in `diagnostics` if it is unknown.
@@ -132,16 +135,32 @@ class Settings(NamedTuple):
         """
         if self.document is not None and self.base is None:
             return self
-        if name not in self.environment_names:
+        if self.base is None or name not in self.environment_names:
             from trainc.settings.selecting import unknown
 
             return self._replace(diagnostics=(*self.diagnostics, unknown(self, name)))
         from trainc.settings.effective import effective
 
-        return effective(self, name)
+        return effective(self, self.base, name)
 
 
 DEFAULT: Final = Settings()
+
+
+def _only_flags(settings: Settings) -> Settings:
+    """Return the settings with the values of options, without a file; as `effective`, but without its imports."""
+    flags, exclude = settings.flags, settings.exclude
+    if lines := flags.get(("exclude",)):
+        from trainc.exclude import Patterns
+
+        exclude = (Patterns(os.getcwd(), tuple(lines)),)
+    keys = ("nameSuffixHash", "argocdReplace", "suspend")
+    return settings._replace(
+        strict="--strict" if flags.get(("lint", "strict")) else "",
+        field_validation=flags.get(("fieldValidation",), DEFAULT.field_validation),
+        exclude=exclude,
+        delivery=Delivery(*(bool(flags.get(("delivery", key))) for key in keys)),
+    )
 
 
 def of(
@@ -240,4 +259,4 @@ def of_file(
         return Settings(document=document, diagnostics=diagnostics)
     names = tuple(document.value.get("environments") or ())
     settings = Settings(document=document, diagnostics=diagnostics, environment_names=names, base=base)
-    return effective(settings, "")
+    return effective(settings, base, "")

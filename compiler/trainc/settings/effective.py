@@ -29,33 +29,31 @@ NOT_A_LAYER: Final = ("requiredVersion", ENVIRONMENTS)
 """The keys that are not settings of an environment or a run."""
 
 
-def layers(base: Base | None, name: str, flags: Mapping[tuple[str, ...], Any]) -> list[Branch]:
+def layers(base: Base, name: str, flags: Mapping[tuple[str, ...], Any]) -> list[Branch]:
     """Return the layers above the built-in one: of the file, of an environment if it is named, of the flags."""
-    found = []
-    if base is not None:
-        found.append(of_file(base.document, (), NOT_A_LAYER))
-        if name:
-            found.append(of_file(base.document, (ENVIRONMENTS, name)))
+    found = [of_file(base.document, (), NOT_A_LAYER)]
+    if name:
+        found.append(of_file(base.document, (ENVIRONMENTS, name)))
     if flags:
         found.append(given({path: (value, BY_PATH[path].flag) for path, value in flags.items()}, "flags"))
     return found
 
 
-def effective(settings: Settings, name: str) -> Settings:
+def effective(settings: Settings, base: Base, name: str) -> Settings:
     """Return the settings in an environment; in the project's own one if the name is empty."""
-    tree, base = merged(layers(settings.base, name, settings.flags)), settings.base
+    tree = merged(layers(base, name, settings.flags))
     return settings._replace(
         disable=frozenset(item.value for item in items(tree, "lint", "disable")),
         strict=_strict(leaf(tree, "lint", "strict")),
         field_validation=_value(leaf(tree, "fieldValidation"), DEFAULT.field_validation),
-        runtimes=() if base is None else inside(base, items(tree, "runtimes", "paths")),
+        runtimes=inside(base, items(tree, "runtimes", "paths")),
         built_in_forbidden=_forbidden(leaf(tree, "runtimes", "builtin")),
         project=_project(base, tree, name),
         environment=_environment(tree, name),
         exclude=_exclude(base, items(tree, "exclude")),
         delivery=_delivery(tree),
-        sources=() if base is None else inside(base, items(tree, "sources")),
-        output=next(iter(inside(base, _one(leaf(tree, "output")))), None) if base is not None else None,
+        sources=inside(base, items(tree, "sources")),
+        output=next(iter(inside(base, _one(leaf(tree, "output")))), None),
         environment_name=name,
     )
 
@@ -85,7 +83,7 @@ def _delivery(tree: Branch) -> Delivery:
     return Delivery(*(bool(_value(leaf(tree, "delivery", key), False)) for key in keys))
 
 
-def _exclude(base: Base | None, lines: tuple[Leaf, ...]) -> tuple[Patterns, ...]:
+def _exclude(base: Base, lines: tuple[Leaf, ...]) -> tuple[Patterns, ...]:
     """Return the file's patterns as one list, so that a `!` of an environment applies, and those of the flags."""
     if not lines:
         return ()
@@ -96,7 +94,7 @@ def _exclude(base: Base | None, lines: tuple[Leaf, ...]) -> tuple[Patterns, ...]
     of_base = [line for line in lines if isinstance(line.source, Place)]
     flags = tuple(line.value for line in lines if not isinstance(line.source, Place))
     found = []
-    if of_base and base is not None:
+    if of_base:
         places = tuple(line.source for line in of_base if isinstance(line.source, Place))
         found.append(Patterns(base.folder, tuple(line.value for line in of_base), places))
     if flags:
@@ -104,10 +102,10 @@ def _exclude(base: Base | None, lines: tuple[Leaf, ...]) -> tuple[Patterns, ...]
     return tuple(found)
 
 
-def _project(base: Base | None, tree: Branch, name: str) -> Project:
+def _project(base: Base, tree: Branch, name: str) -> Project:
     """Return the settings that affect the compiled objects, with the places where the layers set them."""
     accelerators = tree.get("accelerators")
-    if not accelerators or base is None:
+    if not accelerators:
         return NO_PROJECT
     value = {"accelerators": value_of(accelerators)}
     return Project(document=_sourced(base.document, tree, value) if name else base.document, value=value)
