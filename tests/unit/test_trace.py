@@ -58,7 +58,6 @@ def where(place: Place | Location) -> str:
         ("llm-finetune-4x8", "metadata.namespace", "input.yaml:6", "the TrainJob", "conform"),
         ("kueue-queue", "metadata.labels.kueue.x-k8s.io/queue-name", "input.yaml:8", "the TrainJob", "carry"),
         ("llm-finetune-4x8", f"{NODE}.image", "input.yaml:12", "the TrainJob", "trainer"),
-        ("suspended", "spec.suspend", "input.yaml:9", "the TrainJob", "trainer"),
         ("llm-finetune-4x8", f"{NODE}.args[2]", "input.yaml:14", "the TrainJob", "trainer"),
         ("llm-finetune-4x8", f"{NODE}.env[0].name", "input.yaml:16", "the TrainJob", "framework"),
         ("llm-finetune-4x8", f"{NODE}.env[0].valueFrom.secretKeyRef.key", "input.yaml:20", "the TrainJob", "framework"),
