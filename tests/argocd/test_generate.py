@@ -264,3 +264,11 @@ def test_ten_thousand_passing_objects_take_less_than_argocd_has(repository: Path
     done = generate(repository, {"job.yaml": JOB, "many.yaml": "---\n".join(claims)})
     assert done.out.count("\nkind: PersistentVolumeClaim\n") == 10_000
     assert time.process_time() - before < 20
+
+
+def test_the_namespace_of_the_settings(repository: Path) -> None:
+    claims = f"{CLAIM}---\n{CLAIM.replace('name: data', 'name: other, namespace: shared')}"
+    done = generate(repository, {"job.yaml": JOB, "claims.yaml": claims, "trainc.yaml": "namespace: ml\n"})
+    claim = "PersistentVolumeClaim"
+    assert objects(done) == [("JobSet", "finetune", "ml"), (claim, "data", "ml"), (claim, "other", "shared")]
+    assert "claims.yaml:8:36: warning[other-namespace]" in done.err
