@@ -89,6 +89,7 @@ def _compiled(read: Reading, request: Request, settings: Settings, root: str) ->
         delivery=request.delivery,
         root=root,
         others="require",
+        complete=False,
     )
     return compile_documents(read, options)
 
