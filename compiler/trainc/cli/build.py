@@ -69,7 +69,7 @@ def build(  # noqa: PLR0913, PLR0917 (one argument per option)
 
         carries = "the diff" if check else "the manifests" if folder is None else ""
         reporting.check(reports, inputs=(*paths, *runtimes), stdout=carries)
-    from trainc.compilation import compile, duplicates
+    from trainc.compilation import compile, duplicates, elsewhere
 
     paths = paths or (".",)
     written = (*(file for _, file in reports), *([folder] if folder else []))
@@ -84,7 +84,8 @@ def build(  # noqa: PLR0913, PLR0917 (one argument per option)
         others="require" if passthrough else "skip",
     )
     options.report_skipped(result.skipped, verbose=settings.verbose)
-    result = result.saying(duplicates(result, result.others if passthrough else ()))
+    others = result.others if passthrough else ()
+    result = result.saying((*duplicates(result, others), *elsewhere(others, settings)))
     if settings.verbose:
         result = options.with_unknown(result)
     report = partial(_report, reports)
@@ -183,8 +184,8 @@ def _manifest(result: Compilation, form: str, *, passthrough: bool) -> list[str]
 
 
 def as_read(document: Document) -> str:
-    """Return a document's own text, to follow a `---` line; an item of a List is rendered again."""
-    if document.within:
+    """Return a document's own text, to follow a `---` line; an item of a List or an edited one is rendered again."""
+    if document.within or document.edits:
         from trainc.emit import yaml
 
         return yaml.render([document.value])

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trainc.diagnostics import Path, Place, Related
+from trainc.environment import described
 from trainc.kubernetes.trees import get
 from trainc.lint import load, stored
 from trainc.plural import also
@@ -106,6 +107,8 @@ def placed(plan: Plan, path: Path) -> tuple[Place, tuple[Related, ...]]:
     there = of_runtime(plan, path)
     if there is not None:
         place = standing(plan.runtime.at("spec", "template", "spec", *there))
+        if described(written := place.written(), plan.runtime.document):
+            return written, ()
         return plan.job.at("spec", "runtimeRef"), (Related(message="the runtime", place=place),)
     trainer, value = plan.job.trainer, at(stored(plan), path)
     if path[-1:] == ("image",) and trainer.get("image") == value:

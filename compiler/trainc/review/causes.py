@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from trainc.diagnostics import ObjectId, Path, Place
 from trainc.emit.order import objects_of_a_job
+from trainc.environment import described
 from trainc.inputs import SETTINGS
 from trainc.kubernetes.trees import get, put
 from trainc.review.changes import Change, changes, undone
@@ -173,11 +174,19 @@ def _with_patches(job: Tree) -> Tree:
 
 
 def _edit(owner: Owner, before: Any, after: Any, change: Change, trees: tuple[Tree, Tree]) -> Edit:
-    """Return an edit with its place: in the new document, or in the old one if the new side has none."""
+    """Return an edit with its place: in the new document, or in the old one if the new side has none.
+
+    The place of a value that a removed setting has written is that setting, in the old side.
+    """
     gone = not isinstance(after.document.value, dict)
     holder = before if gone else after
     place = standing(holder.at(*(change.old_path if gone else change.new_path)))
-    return Edit(owner, _by(owner, holder, change, trees), change, place, trees, gone)
+    by = described(place.written(), holder.document)
+    if not (by or gone):
+        earlier = standing(before.at(*change.old_path))
+        if by := described(earlier.written(), before.document):
+            place, gone = earlier, True
+    return Edit(owner, by or _by(owner, holder, change, trees), change, place, trees, gone)
 
 
 def _by(owner: Owner, holder: Any, change: Change, trees: tuple[Tree, Tree]) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from trainc.diagnostics import Path, Place, Related
 from trainc.emit.order import objects_of_a_job
+from trainc.environment import described
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import field_of
 from trainc.records import NamedTuple
@@ -90,6 +91,9 @@ class Trace:
         origins = list(self.origins(index, path))
         whole = isinstance(origins[0].value, dict | list)
         origin = next((origin for origin in origins if whole and origin.stage == "override"), origins[0])
+        written = origin.place.written()
+        if described(written, origin.place.document):
+            return written, ()
         if origin.place.document is self.plan.runtime.document:
             return self.plan.job.at("spec", "runtimeRef"), (Related(message="the runtime", place=origin.place),)
         return origin.place, ()
@@ -185,9 +189,18 @@ class Trace:
             return _Source(project.at(*path), at(project.value, path), project.document.file)
         if owner == "runtime":
             runtime = self.plan.runtime
-            return _Source(runtime.at(*path), at(runtime.value, path), f'runtime "{runtime.id.name}"')
+            place = runtime.at(*path)
+            by = described(place.written(), runtime.document) or f'runtime "{runtime.id.name}"'
+            return _Source(place, at(runtime.value, path), by)
         place = self.plan.job.at(*path)
+        if by := described(place.written(), place.document):
+            return _Source(place, at(self.plan.job.value, path), by)
         by = "the TrainJob"
+        if path == ("metadata", "name") and place.document.edits:
+            from trainc.transforming.faults import additions
+
+            settings = (described(setting.place, place.document) for _, setting in additions(place.document))
+            by = " and ".join(dict.fromkeys([by, *settings]))
         if path == ("metadata", "namespace") and not is_written(place):
             by = OPTION
         if place.path[:2] == ("spec", "runtimePatches") and len(path) > 2:  # older dialects have other fields
