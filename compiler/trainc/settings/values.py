@@ -99,10 +99,11 @@ def _violations(path: Path, layer: Branch) -> Iterator[Violation]:
 def _affix(path: Path, value: str) -> Violation:
     """Return the violation for a prefix or suffix with which no name is valid."""
     from trainc.kubernetes.misnamed import LABEL, fault
+    from trainc.kubernetes.structural.hints import shown
 
     if path[-1] == "namePrefix":
         why = fault(f"{value}a", LABEL, names.LONGEST_LABEL)
-        why = f"starts with {value[0]!r}" if why.endswith("dash") else why
+        why = f"starts with {shown(value[0])}" if why.endswith("dash") else why
         help = "start with a lowercase letter, and use lowercase letters, digits and `-`"
     else:
         why = fault(f"a{value}", LABEL, names.LONGEST_LABEL)
