@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from running import NO_LINT
+
 from trainc.diagnostics import Document, Path, Place
 from trainc.environment import Environment, Image, Setting
 from trainc.kubernetes.documents import parse
@@ -48,5 +50,5 @@ def environment(text: str, name: str = "", *, file: str = "trainc.yaml") -> Envi
 
 
 def settings_of(text: str, name: str = "", **more: Any) -> Settings:
-    """Return settings with these transformations."""
-    return Settings(environment=environment(text, name), **more)
+    """Return settings with these transformations, without lint rules."""
+    return NO_LINT._replace(environment=environment(text, name), **more)

@@ -278,7 +278,7 @@ def _with_settings(
     """Return the diagnostics of a run with those of the settings that transform the documents."""
     from trainc.transforming.faults import of_settings
 
-    found = of_settings(found)
+    found = of_settings(found, transformation.environment)
     # A built-in runtime is read when a TrainJob resolves it: only then its images are known.
     if options.complete and options.only is None and not any(plan.stopped for plan in plans):
         found += transformation.unmatched()

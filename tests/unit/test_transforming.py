@@ -97,10 +97,10 @@ def lines(result: Compilation, *ids: str) -> list[str]:
         ("nameSuffix: -dev", {"name": "train-dev", "namespace": "own", "labels": {"team": "a"}}),
         ("namePrefix: dev-", {"name": "dev-train", "namespace": "own", "labels": {"team": "a"}}),
         ("{namePrefix: a-, nameSuffix: -b}", {"name": "a-train-b", "namespace": "own", "labels": {"team": "a"}}),
-        ("labels: {team: b, x: y}", {"name": "train", "namespace": "own", "labels": {"team": "b", "x": "y"}}),
+        ("labels: {team: b, x: z}", {"name": "train", "namespace": "own", "labels": {"team": "b", "x": "z"}}),
         (
-            "annotations: {x: y}",
-            {"name": "train", "namespace": "own", "labels": {"team": "a"}, "annotations": {"x": "y"}},
+            "annotations: {x: z}",
+            {"name": "train", "namespace": "own", "labels": {"team": "a"}, "annotations": {"x": "z"}},
         ),
         ("{}", {"name": "train", "namespace": "own", "labels": {"team": "a"}}),
     ],
@@ -184,14 +184,26 @@ def test_the_image_of_a_built_in_runtime_and_of_a_searched_one() -> None:
     assert images(trainc.compile(["jobs"], runtimes=["runtimes"], settings=settings))[1] == "acme/trainer:x"
 
 
+PATCH = """\
+spec:
+  runtimeRef: {name: r}
+  runtimePatches:
+  - manager: acme.io/data
+    trainingRuntimeSpec:
+      template:
+        spec:
+          replicatedJobs:
+          - name: node
+            template:
+              spec:
+                template:
+                  spec:
+                    volumes: [{name: data, image: {reference: "acme/data:v1"}}]
+"""
+
+
 def test_the_volume_of_a_patch() -> None:
-    text = job() + (
-        "  runtimePatches:\n  - manager: a.io/b\n    trainingRuntimeSpec: {template: {spec: {replicatedJobs: [{name: node, "
-        'template: {spec: {template: {spec: {volumes: [{name: data, image: {reference: "acme/data:v1"}}]}}}}}]}}}\n'
-    )
-    text = text.replace(
-        "spec: {runtimeRef: {name: r}, trainer: {image: acme/trainer:v1}}", "spec:\n  runtimeRef: {name: r}"
-    )
+    text = f"{V1}kind: TrainJob\nmetadata: {{name: train}}\n{PATCH}"
     result = compiled(text, runtime(), settings="images: [{name: acme/data, newTag: v2}]")
     assert lines(result) == []
     volumes = {volume["name"]: volume["image"]["reference"] for volume in get(result.objects[0], (*POD, "volumes"))}
@@ -369,8 +381,7 @@ OTHERS = {
 def test_the_namespace_of_another_document(text: str) -> None:
     given, namespace = OTHERS[text]
     (made,) = Transformation(environment("namespace: ml")).others([document(given)])
-    found = made.value.get("metadata") or {}
-    assert (found["namespace"] if "namespace" in found else None) == namespace
+    assert get(made.value, ("metadata", "namespace")) == namespace
 
 
 def test_a_definition_tells_the_scope_of_its_kind() -> None:
@@ -395,7 +406,7 @@ def test_a_document_that_stays_in_another_namespace() -> None:
     )
     result = result.saying(elsewhere(result.others, settings_of("namespace: ml")))
     assert lines(result) == [
-        '0.yaml:3:31: other-namespace: ConfigMap "a" stays in its own namespace "b", not in "ml" '
+        '0.yaml:3:32: other-namespace: ConfigMap "a" stays in its own namespace "b", not in "ml" '
         "[the setting: trainc.yaml:1:12]"
     ]
     assert list(elsewhere(result.others, Settings())) == []
@@ -454,16 +465,16 @@ environments:
     images:
     - name: acme/trainer
       newTag: v2
-    - {name: acme/fetch, digest: sha256:0}
+    - {name: acme/fetch, newTag: v3}
 """
     result = compiled(job("name: train, labels: {a: b}"), runtime(), settings=settings, name="prod")
     assert origin(result, "metadata", "namespace") == ("trainc.yaml:3:16", "environment prod")
     assert origin(result, "metadata", "labels", "env") == ("trainc.yaml:5:19", "environment prod")
-    assert origin(result, "metadata", "labels", "a") == ("0.yaml:3:35", "the TrainJob")
+    assert origin(result, "metadata", "labels", "a") == ("0.yaml:3:37", "the TrainJob")
     assert origin(result, "metadata", "name") == ("0.yaml:3:18", "the TrainJob and environment prod")
     assert origin(result, *POD, "containers", 0, "image") == ("trainc.yaml:8:15", "environment prod")
-    assert origin(result, *POD, "initContainers", 0, "image") == ("trainc.yaml:9:32", "environment prod")
-    assert origin(result, *POD, "containers", 1, "image") == ("1.yaml:16:90", 'runtime "r"')
+    assert origin(result, *POD, "initContainers", 0, "image") == ("trainc.yaml:9:34", "environment prod")
+    assert origin(result, *POD, "containers", 1, "image") == ("1.yaml:15:91", 'runtime "r"')
 
 
 def test_the_origins_of_fields_without_environments() -> None:

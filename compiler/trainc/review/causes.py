@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from trainc.diagnostics import ObjectId, Path, Place
 from trainc.emit.order import objects_of_a_job
-from trainc.environment import described
 from trainc.inputs import SETTINGS
 from trainc.kubernetes.trees import get, put
 from trainc.review.changes import Change, changes, undone
-from trainc.tracing import Trace, standing
+from trainc.tracing import Trace, edited_by, standing
 from trainc.tracing.correspondence import GONE, at, corresponding_path
 from trainc.tracing.history import fresh, remade
 
@@ -181,11 +180,10 @@ def _edit(owner: Owner, before: Any, after: Any, change: Change, trees: tuple[Tr
     gone = not isinstance(after.document.value, dict)
     holder = before if gone else after
     place = standing(holder.at(*(change.old_path if gone else change.new_path)))
-    by = described(place.written(), holder.document)
-    if not (by or gone):
-        earlier = standing(before.at(*change.old_path))
-        if by := described(earlier.written(), before.document):
-            place, gone = earlier, True
+    by = "" if change.kind == "removed" else edited_by(place)
+    if not (by or gone) and change.kind in ("removed", "changed") and edited_by(before.at(*change.old_path)):
+        gone, place = True, before.at(*change.old_path)
+        by = edited_by(place)
     return Edit(owner, by or _by(owner, holder, change, trees), change, place, trees, gone)
 
 

@@ -18,10 +18,10 @@ from trainc.transforming import NAME, NAMESPACE, Written
 from trainc.transforming.scopes import is_namespaced, of_definitions
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator
+    from collections.abc import Hashable, Iterable, Iterator, Set
 
     from trainc.diagnostics import Document
-    from trainc.environment import Setting
+    from trainc.environment import Environment, Setting
 
 OTHER_NAMESPACE: Final = Declaration(
     "other-namespace", ("read",), "Document with another namespace than the environment", "warning", own=True
@@ -49,21 +49,33 @@ def source_name(document: Document) -> str:
     return f"{id.namespace}/{id.name}" if id.namespace else id.name
 
 
-def of_settings(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+def of_settings(diagnostics: Iterable[Diagnostic], environment: Environment) -> list[Diagnostic]:
     """Return the diagnostics of a run: those of one setting once, those of a name with its prefix and suffix."""
+    texts = {id(place.document.text) for place in places(environment)}
     groups: dict[Hashable, list[Diagnostic]] = {}
     for diagnostic in diagnostics:
-        groups.setdefault(_setting(diagnostic) or id(diagnostic), []).append(diagnostic)
+        groups.setdefault(_setting(diagnostic, texts) or id(diagnostic), []).append(diagnostic)
     return [_of_name(first._replace(message=first.message + also(len(more)))) for first, *more in groups.values()]
 
 
-def _setting(found: Diagnostic) -> Hashable:
-    """Return a key that the diagnostics of one setting share; None for a diagnostic of a document's own field."""
+def places(environment: Environment) -> Iterator[Place]:
+    """Yield the places of all settings."""
+    single = (environment.namespace, environment.name_prefix, environment.name_suffix)
+    for setting in (*single, *environment.labels.values(), *environment.annotations.values(), *environment.images):
+        if setting is not None:
+            yield setting.place
+
+
+def _setting(found: Diagnostic, texts: Set[int]) -> Hashable:
+    """Return a key that the diagnostics of one setting share; None for a diagnostic of a document's own field.
+
+    texts   the identities of the texts of the settings
+    """
     place = found.place
-    if not (isinstance(place, Place) and place.document.edits):
+    if not isinstance(place, Place):
         return None
     written = place.written()
-    return (found.id, found.message, written.path, written.key) if described(written, place.document) else None
+    return (found.id, found.message, written.path, written.key) if id(written.document.text) in texts else None
 
 
 def _of_name(found: Diagnostic) -> Diagnostic:
