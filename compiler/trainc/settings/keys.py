@@ -38,7 +38,7 @@ KEYS: Final = (
     Key(("runtimes", "paths"), flag="--runtimes", default=[]),
     Key(("runtimes", "builtin"), default="allow"),
     Key(("accelerators",), "merge", default={}),
-    Key(("output",), flag="--out", in_environment=False),
+    Key(("output",), flag="--output", in_environment=False),
     Key(("fieldValidation",), flag="--field-validation", default="strict"),
     Key(("lint", "disable"), default=[]),
     Key(("lint", "strict"), flag="--strict", default=False),
