@@ -45,6 +45,7 @@ def _required_version(document: Document, specifiers: Any) -> Diagnostic | None:
     """Return the error for a requiredVersion that excludes this trainc or is invalid."""
     if not isinstance(specifiers, str):
         return None
+    from trainc.kubernetes.structural.hints import shortened, shown
     from trainc.settings.required import accepts
     from trainc.version import __version__
 
@@ -52,11 +53,11 @@ def _required_version(document: Document, specifiers: Any) -> Diagnostic | None:
         if accepts(specifiers, __version__):
             return None
     except ValueError as error:
-        message = f'requiredVersion "{specifiers}" is not valid: "{error}" is not a version specifier'
+        message = f"requiredVersion {shown(specifiers)} is not valid: {shown(str(error))} is not a version specifier"
         help = 'use an operator and a version, such as ">=0.2" or ">=0.2,<1"'
     else:
-        message = f"the project requires trainc {specifiers}, but this is trainc {__version__}"
-        help = f'install such a version: pip install "trainc{_pip(specifiers)}"'
+        message = f"the project requires trainc {shortened(specifiers)}, but this is trainc {__version__}"
+        help = f'install such a version: pip install "trainc{shortened(_pip(specifiers))}"'
     return Diagnostic.of(
         REQUIRED_VERSION, message, help, field="requiredVersion", place=Place(document, ("requiredVersion",))
     )

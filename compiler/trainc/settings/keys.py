@@ -53,7 +53,7 @@ KEYS: Final = (
     Key(("annotations",), "merge", default={}),
     Key(("images",), default=[]),
     Key(("patches",), "append", default=[]),
-    Key(("environments",), flag="--env", default={}, in_environment=False),
+    Key(("environments",), default={}, in_environment=False),
 )
 """All keys, in the order of the reference."""
 BY_PATH: Final = {key.path: key for key in KEYS}

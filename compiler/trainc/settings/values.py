@@ -2,7 +2,7 @@
 
 Reads    each layer: the file, and every environment, selected or not.
 Returns  diagnostics at the line of the layer that set the value.
-Source   Kubernetes 1.36 for names, labels and annotations; kustomize v5.8 for images, where newTag and digest may be
+Source   Kubernetes 1.36 for names, labels and annotations; kustomize v5.7 for images, where newTag and digest may be
          combined.
 """
 
