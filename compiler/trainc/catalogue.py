@@ -126,6 +126,8 @@ MODULES: Final = (
     "trainc.settings.selecting",
     "trainc.settings.values",
     "trainc.training_operator",
+    "trainc.transforming.faults",
+    "trainc.transforming.images",
     "trainc.upgrade",
 )
 """The modules that declare an id."""

@@ -181,6 +181,13 @@ CONSOLES: dict[str, dict[str, str]] = {
         "job.yaml": JOB.rstrip() + "\n  labels: {team: search}\n  trainer: {numNodes: 2, numProcPerNode: gpu}\n"
     },
     "only-not-found": {"jobs/finetune.yaml": JOB},
+    "other-namespace": {
+        "prod.yaml": "namespace: ml\n",
+        "jobs/finetune.yaml": JOB,
+        "jobs/claim.yaml": CLAIM.format(name="data, namespace: shared"),
+        "fixed/finetune.yaml": JOB,
+        "fixed/claim.yaml": CLAIM.format(name="data"),
+    },
     "output-left-alone": {
         "jobs/finetune.yaml": JOB,
         "rendered/sweep.yaml": "# Mended by hand.\n",
@@ -200,6 +207,11 @@ CONSOLES: dict[str, dict[str, str]] = {
     },
     "pinned-runtime-taken": {"bin/kubectl": KUBECTL, "runtimes/team-torch.yaml": "# Written by hand.\n"},
     "resource-list": {"job.yaml": JOB, "list.yaml": LIST},
+    "unmatched-image": {
+        "jobs/finetune.yaml": f"{JOB}  trainer: {{image: 'acme/trainer:v1'}}\n",
+        "wrong.yaml": "images: [{name: acme/trainr, newTag: v1.4.2}]\n",
+        "right.yaml": "images: [{name: acme/trainer, newTag: v1.4.2}]\n",
+    },
     "unreadable": {"jobs/finetune.yaml": JOB},
 }
 """The files in the folder of a page's console."""
