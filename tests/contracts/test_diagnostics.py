@@ -142,6 +142,15 @@ CONSOLES: dict[str, dict[str, str]] = {
         "wrong.yaml": "environments:\n prod:\n  output: rendered-prod\n",
         "fixed.yaml": "output: rendered\nenvironments:\n prod:\n  namespace: ml\n",
     },
+    "environment-required": {
+        "trainc.yaml": "environments:\n  dev: {namespace: ml-dev}\n  prod: {namespace: ml}\n",
+        "jobs/finetune.yaml": JOB,
+    },
+    "shared-object": {
+        "trainc.yaml": "environments:\n  dev: {namespace: ml}\n  prod: {namespace: ml}\n",
+        "fixed.yaml": "environments:\n  dev: {namespace: ml-dev}\n  prod: {namespace: ml}\n",
+        "jobs/finetune.yaml": JOB,
+    },
     "unknown-environment": {"trainc.yaml": "environments:\n  dev: {namespace: ml-dev}\n  prod: {namespace: ml}\n"},
     "image-change": {
         "jobs/finetune.yaml": JOB,
