@@ -156,6 +156,18 @@ spec:
                   persistentVolumeClaim:
                     claimName: training-cache
 """
+PROJECT = """\
+namespace: training
+nameSuffix: -prod
+labels:
+  acme.example.com/stage: prod
+annotations:
+  acme.example.com/release: "7"
+images:
+- {name: registry.acme.example.com/train/bert-large, newTag: v2.1.0}
+- {name: registry.acme.example.com/train/llama-8b, newName: mirror.acme.example.com/llama-8b}
+"""
+"""A trainc.yaml that changes every TrainJob, and the images of two in five."""
 DEPLOYMENT = """\
 apiVersion: apps/v1
 kind: Deployment

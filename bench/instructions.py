@@ -3,6 +3,9 @@
 Count with `valgrind --tool=callgrind`, or, with --perf, with `perf stat` on processors that support it. The tool must
 be on the PATH. Print Markdown: the counts of a bare interpreter, one TrainJob and 101 TrainJobs, and the cost of each
 additional TrainJob; with callgrind also the C functions that execute the most instructions in the largest run.
+
+With --projects, print the ratios of the runs with and without settings instead, each with its limit: 1,000 TrainJobs in
+one environment, and, with --before, the same without a trainc.yaml by the trainc of another revision.
 """
 
 from __future__ import annotations
@@ -16,13 +19,18 @@ import sys
 import tempfile
 from collections import defaultdict
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import inputs
 from peers import TRAINC
 from racing import head, line
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
 MORE: Final = 100
+PROJECT: Final = 1000
+"""The number of TrainJobs in a project."""
 # Without it the order of sets, and with it the count, would differ between runs.
 SEEDED: Final = {**os.environ, "PYTHONHASHSEED": "0"}
 
@@ -61,10 +69,44 @@ def functions(profile: Path, top: int) -> list[tuple[str, str]]:
     return [(function, f"{share:.1f}%") for function, share in sorted(shares.items(), key=lambda item: -item[1])[:top]]
 
 
+class Limit(NamedTuple):
+    """A limit on the ratio of the counts of two commands."""
+
+    what: str
+    against: str
+    at_most: float
+    measured: list[str]
+    reference: list[str]
+
+
+def limits(folder: Path, jobs: int, before: str | None) -> Iterator[Limit]:
+    """Yield the limits of a project with some TrainJobs; `before` is the trainc of another revision."""
+    many = str(inputs.file_of_jobs(folder / "jobs.yaml", inputs.jobs(jobs)))
+    settings = folder / "prod.yaml"
+    settings.write_text(inputs.PROJECT)
+    plain = [TRAINC, "build", many]
+    yield Limit(
+        f"{jobs:,} TrainJobs in one environment", "without settings", 1.1, [*plain, "--config", str(settings)], plain
+    )
+    if before is not None:
+        yield Limit(f"{jobs:,} TrainJobs without settings", before, 1.02, plain, [before, "build", many])
+
+
+def table(limits: Iterable[Limit], count: Callable[[list[str], Path], int], profile: Path) -> Iterator[str]:
+    """Count the commands; yield the rows of the table."""
+    yield head(("work", "compared with", "limit", "ratio", "reached"))
+    for limit in limits:
+        ratio = count(limit.measured, profile) / count(limit.reference, profile)
+        reached = "yes" if ratio <= limit.at_most else "no"
+        yield line((limit.what, limit.against, f"{limit.at_most:.2f}", f"{ratio:.3f}", reached))
+
+
 def main() -> None:
     """Count and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--perf", action="store_true", help="count with perf stat instead of callgrind")
+    parser.add_argument("--projects", action="store_true", help="count runs with and without settings")
+    parser.add_argument("--before", metavar="PROGRAM", help="with --projects: the trainc of another revision")
     parser.add_argument("--top", type=int, default=15, help="functions to list")
     args = parser.parse_args()
     tool, count = ("perf", by_perf) if args.perf else ("valgrind", by_callgrind)
@@ -72,6 +114,9 @@ def main() -> None:
         raise SystemExit(f"{tool} is not on the PATH")
     with tempfile.TemporaryDirectory() as name:
         profile = Path(name) / "callgrind.out"
+        if args.projects:
+            print("\n".join(table(limits(Path(name), PROJECT, args.before), count, profile)))
+            return
         one = inputs.file_of_jobs(Path(name) / "one.yaml", inputs.jobs(1))
         many = inputs.file_of_jobs(Path(name) / "many.yaml", inputs.jobs(1 + MORE))
         bare = count(["-c", "pass"], profile)

@@ -117,6 +117,7 @@ MODULES: Final = (
     "trainc.pinning.answers",
     "trainc.pinning.folder",
     "trainc.pinning.kubectl",
+    "trainc.projects",
     "trainc.reading",
     "trainc.review.sides",
     "trainc.schedulers.volcano",
@@ -126,6 +127,8 @@ MODULES: Final = (
     "trainc.settings.selecting",
     "trainc.settings.values",
     "trainc.training_operator",
+    "trainc.transforming.faults",
+    "trainc.transforming.images",
     "trainc.upgrade",
 )
 """The modules that declare an id."""

@@ -10,9 +10,9 @@ from trainc import inputs
 from trainc.budget import DEFAULT as DEFAULT_BUDGET
 from trainc.budget import Budget, Meter, check, stopped
 from trainc.declarations import Declaration
-from trainc.delivery import PLAIN, Delivery
 from trainc.diagnostics import Checked, Diagnostic, Document, Location, ObjectId, Place, Related, failed, strictly
 from trainc.emit.order import objects_of_a_job
+from trainc.kubernetes.trees import get
 from trainc.library import BuiltIn, Level, Library
 from trainc.objects import TrainJob
 from trainc.passes.resolve import PER_RUNTIME
@@ -22,8 +22,9 @@ from trainc.records import NamedTuple
 from trainc.settings import DEFAULT, Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 
+    from trainc.delivery import Delivery
     from trainc.frontends import Role
     from trainc.kubernetes.trees import Tree
     from trainc.kustomizations import Kustomizations
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from trainc.reading import Others, Reader
     from trainc.settings import ProjectPath
     from trainc.tracing import Trace
+    from trainc.transforming import Transformation
 
 
 DUPLICATE_TRAINJOB: Final = Declaration("duplicate-trainjob", ("read",), "Duplicate TrainJob name", own=True)
@@ -61,8 +63,8 @@ class Options(NamedTuple):
     """Output folders and files to leave out where they are below one of the paths."""
     settings: Settings = DEFAULT
     """The project's settings (`trainc.settings.of` reads `trainc.yaml`)."""
-    delivery: Delivery = PLAIN
-    """How the objects are applied to a cluster that may hold older ones."""
+    delivery: Delivery | None = None
+    """How the objects are applied to a cluster that may hold older ones; None for the settings' delivery."""
     root: str | None = None
     """The folder that no link may lead out of; by default each path's git root, or its folder outside of git."""
     others: Others = "read"
@@ -71,6 +73,8 @@ class Options(NamedTuple):
     """Whether nothing is written, so that the TrainJobs of several kustomizations may have the same name."""
     queues: bool = True
     """Whether the paths contain all queues of the repository, so that admission by Kueue can be checked."""
+    complete: bool = True
+    """Whether the paths contain all TrainJobs of the project, so that a setting that affects none is reported."""
 
 
 class Compiled(NamedTuple):
@@ -162,25 +166,28 @@ def compile(  # noqa: PLR0913 (one argument per option)
     namespace: str | None = None,
     skip: Sequence[str] = (),
     settings: Settings = DEFAULT,
-    delivery: Delivery = PLAIN,
+    delivery: Delivery | None = None,
     root: str | None = None,
     others: Others = "read",
+    files_of: Reader | None = None,
 ) -> Compilation:
     """Compile every TrainJob found in `paths`.
 
     Args:
         paths: files, folders (read recursively), or `-` for standard input.
         runtimes, only, namespace, skip, settings, delivery, root, others: the fields of `Options`.
+        files_of: the function that reads the paths, by default from the disk.
 
     Returns:
         The objects, and the diagnostics of all stages. Errors in the input are diagnostics, never exceptions.
     """
-    return compile_paths(paths, Options(runtimes, only, namespace, skip, settings, delivery, root, others))
+    options = Options(runtimes, only, namespace, skip, settings, delivery, root, others)
+    return compile_paths(paths, options, files_of)
 
 
-def compile_paths(paths: Iterable[str], options: Options) -> Compilation:
+def compile_paths(paths: Iterable[str], options: Options, files_of: Reader | None = None) -> Compilation:
     """Compile every TrainJob found in `paths`."""
-    return compile_documents(read(paths, options), options)
+    return compile_documents(read(paths, options, files_of or inputs.read), options)
 
 
 def read(
@@ -202,20 +209,25 @@ def read(
         follow_links=options.settings.follow_links,
         exclude=options.settings.exclude,
     )
+    for source in options.settings.sources:
+        reading.diagnostics = at_setting(reading.diagnostics, source)
     return reading
 
 
 def compile_documents(reading: Reading, options: Options) -> Compilation:
     """Compile the TrainJobs among documents that are already read; read the paths of `runtimes` in the same way."""
     apart, meter = _apart(reading.kustomizations, options), reading.meter
+    transformation = _transformation(options)
+    documents = reading.documents if transformation is None else transformation.transformed(reading.documents)
+    edit = None if transformation is None else transformation.runtime
     searched, of_runtimes = library(
-        options, given=reading.documents["runtime"], files_of=reading.files_of, apart=apart, meter=meter
+        options, given=documents["runtime"], files_of=reading.files_of, apart=apart, meter=meter, edit=edit
     )
     found = [*options.settings.diagnostics, *reading.diagnostics, *of_runtimes]
     for entry in searched.levels[0].entries.values():
         found += entry.conform()[1]
 
-    plans = _plans(reading.documents["job"], searched, options, found, apart, meter)
+    plans = _plans(documents["job"], searched, options, found, apart, meter)
     if meter.over is not None:
         return Compilation(files=reading.files).saying(stopped(found, meter.over))
     jobs = tuple(
@@ -235,23 +247,47 @@ def compile_documents(reading: Reading, options: Options) -> Compilation:
         from trainc.placing.lint import warnings
 
         found += warnings(linted, of_built_in)
-    if options.queues and any(_is_of_queues(document) for document in reading.documents["other"]):
+    if options.queues and any(_is_of_queues(document) for document in documents["other"]):
         from trainc.kueue import findings
 
-        found += findings.check(plans, reading.documents["other"])
-    found = _without_consequences_of_templates(found, reading)
+        found += findings.check(plans, documents["other"])
+    if transformation is not None:
+        found = _with_settings(found, transformation, plans, options)
+    found = _without_consequences_of_templates(found, [*documents["job"], *documents["runtime"]])
     return Compilation(
         jobs=jobs,
-        others=tuple(reading.documents["other"]),
+        others=tuple(documents["other"]),
         runtimes=len(reading.documents["runtime"]),
         files=reading.files,
         kustomizations=reading.kustomizations,
         skipped=tuple(dict.fromkeys((*(file.path for file in reading.skipped), *searched.skipped))),
-        checked=tuple(_checked(plans, reading.documents["runtime"])),
+        checked=tuple(_checked(plans, documents["runtime"])),
         strict=options.settings.strict,
         built_in=_built_in(searched, jobs, of_built_in),
         budget=meter.budget,
     ).saying(_collapsed(found))
+
+
+def _transformation(options: Options) -> Transformation | None:
+    """Return the transformations of the documents by the settings; None without any."""
+    if options.settings.environment is None:
+        return None
+    from trainc.transforming import Transformation
+
+    return Transformation(options.settings.environment)
+
+
+def _with_settings(
+    found: Iterable[Diagnostic], transformation: Transformation, plans: Iterable[Plan], options: Options
+) -> list[Diagnostic]:
+    """Return the diagnostics of a run with those of the settings that transform the documents."""
+    from trainc.transforming.faults import of_settings
+
+    found = of_settings(found, transformation.environment)
+    # A built-in runtime is read when a TrainJob resolves it: only then its images are known.
+    if options.complete and options.only is None and not any(plan.stopped for plan in plans):
+        found += transformation.unmatched()
+    return found
 
 
 def _built_in(library: Library, jobs: Iterable[Compiled], lint: Mapping[str, Set[str]]) -> Diagnostic | None:
@@ -286,6 +322,14 @@ def duplicates(result: Compilation, others: Iterable[Document]) -> Iterator[Diag
         first.setdefault(key, place)
 
 
+def elsewhere(others: Iterable[Document], settings: Settings) -> Iterator[Diagnostic]:
+    """Yield a warning for each document that is copied to the output with another namespace than the settings'."""
+    if settings.environment is not None and settings.environment.namespace is not None:
+        from trainc.transforming.faults import namespaces
+
+        yield from namespaces(others, settings.environment.namespace)
+
+
 def _identity(tree: Tree) -> tuple[str, str, str, str]:
     id = ObjectId.of(tree)
     group, slash, _ = id.apiVersion.partition("/")
@@ -305,9 +349,8 @@ def _duplicate_object(tree: Tree, place: Place, first: Place) -> Diagnostic:
     )
 
 
-def _without_consequences_of_templates(found: list[Diagnostic], reading: Reading) -> list[Diagnostic]:
+def _without_consequences_of_templates(found: list[Diagnostic], documents: list[Document]) -> list[Diagnostic]:
     """Return the diagnostics of a run with one in place of those that a template's placeholders cause."""
-    documents = [*reading.documents["job"], *reading.documents["runtime"]]
     if not failed(found) and not any("{{" in document.text for document in documents):
         return found
     from trainc.frontends import templates
@@ -335,9 +378,10 @@ def _collapsed(found: list[Diagnostic]) -> list[Diagnostic]:
 
 def _checked(plans: Iterable[Plan], runtimes: Iterable[Document]) -> Iterator[Checked]:
     for plan in plans:
-        yield Checked(plan.job.id, plan.job.document.file, skipped=not plan.objects)
+        document = plan.job.document
+        yield Checked(plan.job.id, document.file, not plan.objects, ObjectId.of(document.unedited))
     for document in runtimes:
-        yield Checked(ObjectId.of(document.value), document.file)
+        yield Checked(ObjectId.of(document.value), document.file, source=ObjectId.of(document.unedited))
 
 
 def library(
@@ -347,8 +391,12 @@ def library(
     files_of: Reader = inputs.read,
     apart: Apart | None = None,
     meter: Meter | None = None,
+    edit: Callable[[Document], Document] | None = None,
 ) -> tuple[Library, list[Diagnostic]]:
-    """Return the runtimes by level in search order: the given ones, those of each path, the built-in ones."""
+    """Return the runtimes by level in search order: the given ones, those of each path, the built-in ones.
+
+    `edit` transforms the runtimes of the paths and the built-in ones; the given ones are already transformed.
+    """
     from trainc.passes.conform import conform_runtime
 
     names = options.settings.option_names
@@ -372,12 +420,12 @@ def library(
     if not searched:
         searched = [_of_settings(path, plain, files_of, meter) for path in options.settings.runtimes]
     for name, more in searched:
-        runtimes = more.documents["runtime"]
+        runtimes = more.documents["runtime"] if edit is None else [*map(edit, more.documents["runtime"])]
         level, duplicate_runtimes = Level.of(name, runtimes, conform, _apart(more.kustomizations, options))
         found += [*more.diagnostics, *duplicate_runtimes]
         levels.append(level)
         skipped += (file.path for file in more.skipped)
-    levels.append(BuiltIn(conform))
+    levels.append(BuiltIn(conform, edit))
     return Library(tuple(levels), names, tuple(skipped), options.settings.built_in_forbidden), found
 
 
@@ -385,13 +433,18 @@ def _of_settings(setting: ProjectPath, options: Options, files_of: Reader, meter
     """Return the level's name and the documents of a path in trainc.yaml; if it cannot be read, its line there."""
     root = options.root or setting.root
     reading = read([setting.path], options._replace(root=root), files_of, compiled=("runtime",), meter=meter)
-    reading.diagnostics = [
+    reading.diagnostics = at_setting(reading.diagnostics, setting)
+    return f"runtimes.paths {setting.written}", reading
+
+
+def at_setting(diagnostics: Iterable[Diagnostic], setting: ProjectPath) -> list[Diagnostic]:
+    """Return the diagnostics; one for a path of trainc.yaml that cannot be read is at its line there."""
+    return [
         diagnostic._replace(message=f"{setting.path} {diagnostic.message}", place=setting.place)
         if diagnostic.place == Location(file=setting.path)
         else diagnostic
-        for diagnostic in reading.diagnostics
+        for diagnostic in diagnostics
     ]
-    return f"runtimes.paths {setting.written}", reading
 
 
 def _plans(
@@ -403,7 +456,8 @@ def _plans(
     """
     if meter.over is not None:
         return []
-    if options.delivery.name_suffix_hash:
+    delivery = options.settings.delivery if options.delivery is None else options.delivery
+    if delivery.name_suffix_hash:
         from trainc.suffix import run
     else:
         from trainc.pipeline import run
@@ -416,7 +470,7 @@ def _plans(
                 job=job,
                 library=library,
                 project=settings.project,
-                delivery=options.delivery,
+                delivery=delivery,
                 field_validation=settings.field_validation,
                 quiet=settings.quiet,
             )
@@ -441,7 +495,8 @@ def _plans(
 def _chosen(documents: Iterable[Document], options: Options, found: list[Diagnostic], apart: Apart) -> list[TrainJob]:
     """Return the TrainJobs to compile, in output order; of two with the same name, the first.
 
-    With `check_only`, the TrainJobs of different kustomizations may have the same name.
+    With `check_only`, the TrainJobs of different kustomizations may have the same name. `only` is a name in the source
+    files, without the prefix and suffix of the settings.
     """
     only = options.only
     first: dict[tuple[str, str], TrainJob] = {}
@@ -457,10 +512,14 @@ def _chosen(documents: Iterable[Document], options: Options, found: list[Diagnos
         else:
             first[key] = job
     ordered = sorted([*first.items(), *more], key=itemgetter(0))
-    chosen = [job for _, job in ordered if only is None or job.name == only]
+    chosen = [job for _, job in ordered if only is None or _source_name(job) == only]
     if only is not None and not chosen:
-        found.append(_not_found(only, [job.name for job in first.values()]))
+        found.append(_not_found(only, [*map(_source_name, first.values())]))
     return chosen
+
+
+def _source_name(job: TrainJob) -> str:
+    return str(get(job.document.unedited, ("metadata", "name"), ""))
 
 
 def _apart(kustomizations: Kustomizations | None, options: Options) -> Apart:
@@ -478,7 +537,7 @@ def _apart(kustomizations: Kustomizations | None, options: Options) -> Apart:
 
 def _duplicate(job: TrainJob, first: TrainJob) -> Diagnostic:
     within = f' in namespace "{job.namespace}"' if job.namespace else ""
-    return Diagnostic.of(
+    found = Diagnostic.of(
         DUPLICATE_TRAINJOB,
         f'two TrainJobs{within} are named "{job.name}"',
         "rename or remove one of them",
@@ -487,6 +546,11 @@ def _duplicate(job: TrainJob, first: TrainJob) -> Diagnostic:
         place=job.at("metadata", "name"),
         related=(Related(message="the first one", place=Place(document=first.document, path=("metadata", "name"))),),
     )
+    if not job.document.edits:
+        return found
+    from trainc.transforming.faults import of_two
+
+    return of_two(found, job.document, first.document)
 
 
 def _not_found(only: str, names: list[str]) -> Diagnostic:

@@ -42,6 +42,11 @@ class Document(NamedTuple):
     edits: tuple[Edit, ...] = ()
     """The edits that have led from the text's value to `value`, in their order."""
 
+    @property
+    def unedited(self) -> Any:
+        """The text's value."""
+        return self.edits[0].before if self.edits else self.value
+
 
 class Edit(NamedTuple):
     """A change of a document's value by a setting or a patch of trainc.yaml."""
@@ -118,7 +123,9 @@ class Place(NamedTuple):
             path = found
         if not document.edits:
             return self
-        return self._replace(document=document._replace(value=document.edits[0].before, edits=()), path=path)
+        same = self.part is None or get(document.value, self.path) == get(document.unedited, path)
+        source = document._replace(value=document.unedited, edits=())
+        return Place(source, path, self.key, self.part if same else None)
 
     def locate(self) -> Location:
         """Return the field's position, from a second parse of the document; for a missing field, its parent's."""
@@ -188,6 +195,8 @@ class Diagnostic(NamedTuple):
     field: str = ""
     place: Place | Location | None = None
     related: tuple[Related, ...] = ()
+    environments: tuple[str, ...] = ()
+    """The environments that have it; empty for a project without environments."""
 
     @classmethod
     def of(
@@ -256,6 +265,8 @@ class Checked(NamedTuple):
     """The file, as in `Document`."""
     skipped: bool = False
     """Whether the TrainJob was not compiled."""
+    source: ObjectId | None = None
+    """The identity in the source file, if it is known: settings may change the namespace and the name."""
 
 
 def failed(diagnostics: Iterable[Diagnostic]) -> bool:

@@ -12,7 +12,7 @@ from trainc.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from trainc.diagnostics import Place
+    from trainc.diagnostics import Document, Place
 
 
 class Setting(NamedTuple):
@@ -47,3 +47,15 @@ class Environment(NamedTuple):
     images: tuple[Image, ...] = ()
     patches: tuple[Setting, ...] = ()
     """The items of `patches`, those of the file first; `trainc.patching` reads their values."""
+
+
+def described(written: Place, document: Document) -> str:
+    """Return the source of a field for reports: `environment prod`, or the settings file; empty for its own document.
+
+    written    the result of `Place.written` for a field of the document
+    """
+    if written.document.text is document.text:
+        return ""
+    if len(written.path) > 1 and written.path[0] == "environments":
+        return f"environment {written.path[1]}"
+    return written.document.file

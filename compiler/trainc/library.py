@@ -95,13 +95,16 @@ class Level:
 class BuiltIn(Level):
     """The runtimes that ship with trainc: one file each, named after the runtime, and read on request."""
 
-    def __init__(self, conform: Conform) -> None:
+    def __init__(self, conform: Conform, edit: Callable[[Document], Document] | None = None) -> None:
         super().__init__(BUILT_IN, conform)
+        self.edit = edit
+        """The transformation of the runtimes by the settings; None without one."""
 
     def find(self, key: Key) -> Entry | None:
         """Return the built-in runtime of that name; all are ClusterTrainingRuntimes."""
         if key not in self.entries and key in self.known():
-            self.entries[key] = Entry(self._read(key[2]), self.name, self.conform)
+            document = self._read(key[2])
+            self.entries[key] = Entry(self.edit(document) if self.edit else document, self.name, self.conform)
         return self.entries.get(key)
 
     def known(self) -> Iterable[Key]:
@@ -178,7 +181,7 @@ def key_of(document: Document) -> Key:
 
 def _duplicate(document: Document, first: Document) -> Diagnostic:
     id = ObjectId.of(document.value)
-    return Diagnostic.of(
+    found = Diagnostic.of(
         DUPLICATE_RUNTIME,
         f'two {id.kind}s are named "{id.name}"' + (f' in namespace "{id.namespace}"' if id.namespace else ""),
         "remove or rename one of them",
@@ -187,3 +190,8 @@ def _duplicate(document: Document, first: Document) -> Diagnostic:
         place=Place(document=document, path=("metadata", "name")),
         related=(Related(message="the first one", place=Place(document=first, path=("metadata", "name"))),),
     )
+    if not document.edits:
+        return found
+    from trainc.transforming.faults import of_two
+
+    return of_two(found, document, first)

@@ -59,8 +59,8 @@ def compile_subset(
     read.settle()
     everything = len(manifests) < len(paths) or any(given(d.file) for d in read.documents["runtime"])
     # Who makes errors of warnings counts them, and that is done last.
-    lenient = options._replace(settings=settings._replace(strict=""), queues=False)
-    result = compile_documents(read if everything else _narrowed(read, given), lenient)
+    lenient = options._replace(settings=settings._replace(strict=""), queues=False, complete=everything)
+    result = compile_documents(read if everything else _narrowed(read, given, settings), lenient)
     kept = [d for d in result.diagnostics if d.stage != "read" or d in settings.diagnostics or _concerns(d, given)]
     result = result._replace(diagnostics=(), strict=settings.strict, skipped=tuple(skipped)).saying(kept)
     if everything:
@@ -119,15 +119,23 @@ def _holds_settings(path: str, settings: Settings) -> bool:
     return os.path.basename(path) == inputs.SETTINGS or resolved(path) == settings.file
 
 
-def _narrowed(read: Reading, given: Given) -> Reading:
+def _narrowed(read: Reading, given: Given, settings: Settings) -> Reading:
     """Return the same documents with only those TrainJobs that have a say about the files."""
     narrowed = copy(read)
-    narrowed.documents = {**read.documents, "job": _with_namesakes(read.documents["job"], given)}
+    environment = settings.environment
+    one_namespace = environment is not None and environment.namespace is not None
+    jobs = _with_namesakes(read.documents["job"], given, one_namespace=one_namespace)
+    narrowed.documents = {**read.documents, "job": jobs}
     return narrowed
 
 
-def _with_namesakes(jobs: Sequence[Document], given: Given) -> list[Document]:
-    """The TrainJobs of the files, with those of the same name elsewhere: there may be only one."""
+def _with_namesakes(jobs: Sequence[Document], given: Given, *, one_namespace: bool) -> list[Document]:
+    """Return the TrainJobs of the files, and those of the same name elsewhere: there may be only one.
+
+    one_namespace   whether the settings put all TrainJobs into one namespace
+    """
     ids = [ObjectId.of(document.value) for document in jobs]
+    if one_namespace:
+        ids = [id._replace(namespace="") for id in ids]
     wanted = {(id.namespace, id.name) for document, id in zip(jobs, ids, strict=True) if given(document.file)}
     return [document for document, id in zip(jobs, ids, strict=True) if (id.namespace, id.name) in wanted]

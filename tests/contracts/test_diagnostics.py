@@ -142,6 +142,15 @@ CONSOLES: dict[str, dict[str, str]] = {
         "wrong.yaml": "environments:\n prod:\n  output: rendered-prod\n",
         "fixed.yaml": "output: rendered\nenvironments:\n prod:\n  namespace: ml\n",
     },
+    "environment-required": {
+        "trainc.yaml": "environments:\n  dev: {namespace: ml-dev}\n  prod: {namespace: ml}\n",
+        "jobs/finetune.yaml": JOB,
+    },
+    "shared-object": {
+        "trainc.yaml": "environments:\n  dev: {namespace: ml}\n  prod: {namespace: ml}\n",
+        "fixed.yaml": "environments:\n  dev: {namespace: ml-dev}\n  prod: {namespace: ml}\n",
+        "jobs/finetune.yaml": JOB,
+    },
     "unknown-environment": {"trainc.yaml": "environments:\n  dev: {namespace: ml-dev}\n  prod: {namespace: ml}\n"},
     "image-change": {
         "jobs/finetune.yaml": JOB,
@@ -181,6 +190,13 @@ CONSOLES: dict[str, dict[str, str]] = {
         "job.yaml": JOB.rstrip() + "\n  labels: {team: search}\n  trainer: {numNodes: 2, numProcPerNode: gpu}\n"
     },
     "only-not-found": {"jobs/finetune.yaml": JOB},
+    "other-namespace": {
+        "prod.yaml": "namespace: ml\n",
+        "jobs/finetune.yaml": JOB,
+        "jobs/claim.yaml": CLAIM.format(name="data, namespace: shared"),
+        "fixed/finetune.yaml": JOB,
+        "fixed/claim.yaml": CLAIM.format(name="data"),
+    },
     "output-left-alone": {
         "jobs/finetune.yaml": JOB,
         "rendered/sweep.yaml": "# Mended by hand.\n",
@@ -200,6 +216,11 @@ CONSOLES: dict[str, dict[str, str]] = {
     },
     "pinned-runtime-taken": {"bin/kubectl": KUBECTL, "runtimes/team-torch.yaml": "# Written by hand.\n"},
     "resource-list": {"job.yaml": JOB, "list.yaml": LIST},
+    "unmatched-image": {
+        "jobs/finetune.yaml": f"{JOB}  trainer: {{image: 'acme/trainer:v1'}}\n",
+        "wrong.yaml": "images: [{name: acme/trainr, newTag: v1.4.2}]\n",
+        "right.yaml": "images: [{name: acme/trainer, newTag: v1.4.2}]\n",
+    },
     "unreadable": {"jobs/finetune.yaml": JOB},
 }
 """The files in the folder of a page's console."""

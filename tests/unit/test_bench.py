@@ -168,6 +168,24 @@ def test_the_stages_of_a_job_have_a_cost_each(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(shutil.which("valgrind") is None, reason="there is no valgrind on the PATH")
+def test_the_limits_of_a_project_are_about_the_same_jobs(tmp_path: Path) -> None:
+    one, before = instructions.limits(tmp_path, 3, peers.TRAINC)
+    assert before.reference == one.reference
+    plain, in_one = (peers.objects(peers.printed(command)) for command in (one.reference, one.measured))
+    assert len(in_one) == len(plain) == 3
+    assert {namespace for _, namespace, _ in in_one} == {"training"}
+
+
+def test_the_rows_of_a_project(tmp_path: Path) -> None:
+    counts = {"measured": 30, "reference": 20}
+    limit = instructions.Limit("a", "b", 1.1, ["measured"], ["reference"])
+    heading, _, row = "\n".join(instructions.table([limit], lambda command, _: counts[command[0]], tmp_path)).split(
+        "\n"
+    )
+    assert heading == "| work | compared with | limit | ratio | reached |"
+    assert row == "| a | b | 1.10 | 1.500 | no |"
+
+
 def test_instructions_are_counted(tmp_path: Path) -> None:
     profile = tmp_path / "profile"
     assert instructions.by_callgrind(["-I", "-S", "-c", "pass"], profile) > 1_000_000

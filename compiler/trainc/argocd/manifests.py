@@ -16,7 +16,7 @@ from trainc.argocd.environment import CHECKED, is_older
 from trainc.argocd.files import too_many
 from trainc.argocd.parameters import wanted
 from trainc.budget import CI, Budget
-from trainc.compilation import NO_TRAINJOB, Compilation, compile, duplicates
+from trainc.compilation import NO_TRAINJOB, Compilation, compile, duplicates, elsewhere
 from trainc.declarations import Declaration
 from trainc.delivery import Delivery
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place
@@ -90,7 +90,7 @@ def generate(environment: Environment, budget: Budget = CI) -> Answer:
         kept = tuple(each for each in result.diagnostics if each.id not in NOT_CHANGED)
         result = result._replace(diagnostics=kept).saying(patches)
     result = result.saying(diagnostic for document in others for diagnostic in _no_object(document))
-    result = result.saying(duplicates(result, others))
+    result = result.saying((*duplicates(result, others), *elsewhere(others, found)))
     if not (result.jobs or result.failed):
         result = result.saying([_nothing(result)])
     if result.kustomizations is not None:

@@ -13,7 +13,6 @@ from trainc.cli.codes import OK, WRONG_INPUT
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from trainc.delivery import Delivery
     from trainc.diagnostics import Diagnostic
     from trainc.settings import Settings
     from trainc.settings.listing import Entry
@@ -31,7 +30,7 @@ Examples:
 @click.command(short_help="Show the effective settings and their sources.", epilog=EPILOG)
 @options.paths
 @options.runtimes
-@click.option("--env", "environments", multiple=True, metavar="NAME", help="Environment; repeatable. Default: all.")
+@options.ENVIRONMENTS.decorate
 @click.option(
     "--format", "form", type=click.Choice(["yaml", "json"]), default="yaml", help="Output format. Default: yaml."
 )
@@ -43,7 +42,6 @@ def command(
     environments: tuple[str, ...],
     form: str,
     settings: Settings,
-    delivery: Delivery,
 ) -> int:
     """Show the effective settings of the project of PATH, each with the line, option or default that sets it.
 

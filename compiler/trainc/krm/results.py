@@ -73,6 +73,8 @@ def _entry(located: Diagnostic, raw: Diagnostic, given: ResourceList) -> Tree:
 
 def _subject(place: object, given: ResourceList) -> _Subject | None:
     """Return the item or functionConfig that contains a place; None for a file that trainc has read, or the list."""
+    if isinstance(place, Place):
+        place = place.written()
     if isinstance(place, Place) and place.document.inside is not None:
         place = Place(place.document.inside.document, ("data", place.document.inside.path[-1]))
     if not isinstance(place, Place) or not given.owns(place.document):

@@ -161,17 +161,16 @@ class _Reviewer:
 
     def setting(self, edit: SettingEdit, found: list[Reviewed]) -> Setting:
         """Return a changed setting with the objects that it changes."""
-        path = edit.change.path
+        path, at = edit.change.path, self._located(edit.place, old=edit.gone)
         objects = tuple(
             reviewed
             for reviewed in found
             if edit.owner is None
             and any(
-                cause is not None and cause.by == SETTINGS and touches(cause.edit.path, path)
+                cause is not None and (cause.at == at or (cause.by == SETTINGS and touches(cause.edit.path, path)))
                 for cause in (reviewed.cause, *(line.cause for line in reviewed.lines))
             )
         )
-        at = self._located(edit.place, old=edit.gone)
         return Setting(shown(edit.change, *edit.trees), at, edit.gone, objects, edit.owner)
 
     def _one_sided(self, old: Item | None, new: Item | None) -> Reviewed | None:

@@ -15,7 +15,7 @@ from trainc.emit.order import objects_of_a_job
 from trainc.inputs import SETTINGS
 from trainc.kubernetes.trees import get, put
 from trainc.review.changes import Change, changes, undone
-from trainc.tracing import Trace, standing
+from trainc.tracing import Trace, edited_by, standing
 from trainc.tracing.correspondence import GONE, at, corresponding_path
 from trainc.tracing.history import fresh, remade
 
@@ -173,11 +173,18 @@ def _with_patches(job: Tree) -> Tree:
 
 
 def _edit(owner: Owner, before: Any, after: Any, change: Change, trees: tuple[Tree, Tree]) -> Edit:
-    """Return an edit with its place: in the new document, or in the old one if the new side has none."""
+    """Return an edit with its place: in the new document, or in the old one if the new side has none.
+
+    The place of a value that a removed setting has written is that setting, in the old side.
+    """
     gone = not isinstance(after.document.value, dict)
     holder = before if gone else after
     place = standing(holder.at(*(change.old_path if gone else change.new_path)))
-    return Edit(owner, _by(owner, holder, change, trees), change, place, trees, gone)
+    by = "" if change.kind == "removed" else edited_by(place)
+    if not (by or gone) and change.kind in ("removed", "changed") and edited_by(before.at(*change.old_path)):
+        gone, place = True, before.at(*change.old_path)
+        by = edited_by(place)
+    return Edit(owner, by or _by(owner, holder, change, trees), change, place, trees, gone)
 
 
 def _by(owner: Owner, holder: Any, change: Change, trees: tuple[Tree, Tree]) -> str:

@@ -22,8 +22,10 @@ if TYPE_CHECKING:
 LINT: Final = "lint"
 REPORTING: Final = (LINT, "fieldValidation")
 """The sections that decide what is reported; they change no object."""
+TRANSFORMATIONS: Final = ("environments", "namespace", "namePrefix", "nameSuffix", "labels", "annotations", "images")
+"""The sections that change the documents before they are compiled."""
 RULES: Final = (LINT, "disable")
-RANKS: Final = {LINT: 0, "fieldValidation": 0, "exclude": 0, "accelerators": 2}
+RANKS: Final = {LINT: 0, "fieldValidation": 0, "exclude": 0, "accelerators": 2} | dict.fromkeys(TRANSFORMATIONS, 2)
 """The sections that have an effect. They precede other fields, which must not push them out of a shortened list."""
 ANNOTATION_RANK: Final = 1
 """Annotations precede accelerators, because only the latter are also shown as the cause of changed objects."""

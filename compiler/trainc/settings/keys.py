@@ -45,6 +45,7 @@ KEYS: Final = (
     Key(("delivery", "nameSuffixHash"), flag="--name-suffix-hash", default=False),
     Key(("delivery", "argocdReplace"), flag="--argocd-replace", default=False),
     Key(("delivery", "suspend"), flag="--suspend", default=False),
+    Key(("cluster",)),
     Key(("namespace",)),
     Key(("namePrefix",)),
     Key(("nameSuffix",)),

@@ -65,7 +65,7 @@ def origin(document: Document) -> str:
 
 def related(place: Place | Location | None) -> tuple[Related, ...]:
     """Return the related place that names the origin of a place's document; empty without one."""
-    document = place.document if isinstance(place, Place) else place.source if place is not None else None
+    document = place.written().document if isinstance(place, Place) else place.source if place is not None else None
     found = origin(document) if document is not None else ""
     return (Related(f"from {found}", place),) if found and place is not None else ()
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from trainc.diagnostics import Path, Place, Related
 from trainc.emit.order import objects_of_a_job
+from trainc.environment import described
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import field_of
 from trainc.records import NamedTuple
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from trainc.tracing.experiments import Owner
     from trainc.tracing.history import StageRecord
 
-__all__ = ["OPTION", "Origin", "Trace", "maker", "standing"]
+__all__ = ["OPTION", "Origin", "Trace", "edited_by", "maker", "standing"]
 
 OPTION: Final = "an option of the command line"
 """The source of a field that is in no document."""
@@ -90,7 +91,7 @@ class Trace:
         origins = list(self.origins(index, path))
         whole = isinstance(origins[0].value, dict | list)
         origin = next((origin for origin in origins if whole and origin.stage == "override"), origins[0])
-        if origin.place.document is self.plan.runtime.document:
+        if origin.place.document is self.plan.runtime.document and not edited_by(origin.place):
             return self.plan.job.at("spec", "runtimeRef"), (Related(message="the runtime", place=origin.place),)
         return origin.place, ()
 
@@ -148,7 +149,10 @@ class Trace:
         if cause is None:
             return None
         source = self._source_at(cause.field.owner, cause.field.path)
-        return source if cause.to_value else source._replace(place=source.place._replace(key=True), exact=False)
+        # Only the field's presence may depend on it, as with suspend, which is never false: then the value is a copy.
+        if cause.to_value or (source.value == tree and cause.field.path[-1:] == path[-1:]):
+            return source
+        return source._replace(place=source.place._replace(key=True), exact=False)
 
     def _merged(self, step: StageRecord, path: Path) -> _Source | None:
         """Return the same field in the merged template."""
@@ -185,9 +189,17 @@ class Trace:
             return _Source(project.at(*path), at(project.value, path), project.document.file)
         if owner == "runtime":
             runtime = self.plan.runtime
-            return _Source(runtime.at(*path), at(runtime.value, path), f'runtime "{runtime.id.name}"')
+            place = runtime.at(*path)
+            return _Source(place, at(runtime.value, path), edited_by(place) or f'runtime "{runtime.id.name}"')
         place = self.plan.job.at(*path)
+        if by := edited_by(place):
+            return _Source(place, at(self.plan.job.value, path), by)
         by = "the TrainJob"
+        if path == ("metadata", "name") and place.document.edits:
+            from trainc.transforming.faults import additions
+
+            settings = (described(setting.place, place.document) for _, setting in additions(place.document))
+            by = " and ".join(dict.fromkeys([by, *settings]))
         if path == ("metadata", "namespace") and not is_written(place):
             by = OPTION
         if place.path[:2] == ("spec", "runtimePatches") and len(path) > 2:  # older dialects have other fields
@@ -202,6 +214,11 @@ class Trace:
                 if source is not None:
                     return standing(source.place)
         return self.plan.job.at()
+
+
+def edited_by(place: Place) -> str:
+    """Return the source of a field of a document that the settings wrote; empty for the document's own field."""
+    return described(place.written(), place.document) if place.document.edits else ""
 
 
 def maker(plan: Plan, stage: str, kind: str = "JobSet") -> str:
@@ -226,6 +243,7 @@ def is_written(place: Place) -> bool:
     """Return whether the document's text contains the field; an option can set a namespace that the text lacks."""
     from trainc.kubernetes.documents.positions import span
 
+    place = place.written()
     path = (*place.document.within, *place.path)
     return span(place.document.text, path, key=True) != span(place.document.text, path[:-1])
 

@@ -1,0 +1,169 @@
+"""An environment transforms TrainJobs and runtimes as kustomize does.
+
+For generated documents, `kustomize build | trainc build -` and trainc with the same settings give the same objects.
+kustomize learns the field of a TrainJob's image from `configurations`, and renames only the TrainJobs, because they are
+in a kustomization of their own. Requires `kustomize` or `kubectl` on the PATH; otherwise the tests are skipped.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+import yaml
+from environments import settings_of
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import trainc
+from trainc.diagnostics import Place
+from trainc.environment import Image
+from trainc.kubernetes.trees import get
+from trainc.transforming.images import changed
+
+BUILD = ["kustomize", "build"] if shutil.which("kustomize") else ["kubectl", "kustomize"]
+GENERATED = settings(
+    max_examples=int(os.environ.get("EXAMPLES", "40")),
+    deadline=None,
+    derandomize="EXAMPLES" not in os.environ,
+    suppress_health_check=list(HealthCheck),
+    database=None,
+)
+
+pytestmark = pytest.mark.skipif(shutil.which(BUILD[0]) is None, reason="neither kustomize nor kubectl is on the PATH")
+
+V1 = {"apiVersion": "trainer.kubeflow.org/v1alpha1"}
+ANCESTOR = {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}
+DIGESTS = [f"sha256:{digit * 64}" for digit in "01"]
+NAMES = ["acme/trainer", "acme/trainer2", "reg.io:5000/acme/trainer", "localhost/fetch", "fetch"]
+FIELDS = {"images": [{"path": "spec/trainer/image", "kind": "TrainJob"}]}
+
+words = st.sampled_from(["a", "b2", "ml-dev"])
+pairs = st.dictionaries(st.sampled_from(["team", "env", "acme.io/x"]), words, max_size=2)
+tags = st.sampled_from(["", ":v1", ":1.0-rc.1", f"@{DIGESTS[0]}", f":v1@{DIGESTS[0]}"])
+images = st.builds(str.__add__, st.sampled_from(NAMES), tags)
+items = st.fixed_dictionaries(
+    {"name": st.sampled_from([*NAMES, "other"])},
+    optional={
+        "newName": st.sampled_from([*NAMES, "mirror.io/trainer"]),
+        "newTag": st.sampled_from(["v2", "latest"]),
+        "digest": st.sampled_from(DIGESTS),
+    },
+)
+environments = st.fixed_dictionaries(
+    {},
+    optional={
+        "namespace": words,
+        "namePrefix": st.sampled_from(["x-", "p"]),
+        "nameSuffix": st.sampled_from(["-dev", "9"]),
+        "labels": pairs,
+        "annotations": pairs,
+        "images": st.lists(items, max_size=3),
+    },
+)
+
+
+def metadata(draw: st.DrawFn, name: str, namespaces: list[str | None]) -> dict[str, Any]:
+    namespace, labels, annotations = draw(st.sampled_from(namespaces)), draw(pairs), draw(pairs)
+    found = {"namespace": namespace, "labels": labels, "annotations": annotations}
+    return {"name": name, **{key: value for key, value in found.items() if value}}
+
+
+def container(draw: st.DrawFn, name: str) -> dict[str, Any]:
+    return {"name": name, "image": draw(images)}
+
+
+@st.composite
+def projects(draw: st.DrawFn) -> tuple[dict[str, Any], list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the keys of an environment, TrainJobs, and the runtimes that they refer to."""
+    environment = draw(environments)
+    # Without one namespace for all, a TrainJob could not refer to every TrainingRuntime.
+    namespaces = [None, "own"] if "namespace" in environment else [draw(st.sampled_from([None, "own"]))]
+    runtimes: list[dict[str, Any]] = []
+    for index in range(draw(st.integers(1, 2))):
+        containers = {"containers": [container(draw, "node"), container(draw, "other")]}
+        if draw(st.booleans()):
+            containers["initContainers"] = [container(draw, "fetch")]
+        template = {"metadata": {"labels": ANCESTOR}, "spec": {"template": {"spec": containers}}}
+        runtimes.append(
+            {
+                **V1,
+                "kind": "TrainingRuntime",
+                "metadata": metadata(draw, f"runtime{index}", namespaces),
+                "spec": {"template": {"spec": {"replicatedJobs": [{"name": "node", "template": template}]}}},
+            }
+        )
+    jobs = []
+    for index in range(draw(st.integers(1, 2))):
+        name = draw(st.sampled_from([runtime["metadata"]["name"] for runtime in runtimes]))
+        spec: dict[str, Any] = {"runtimeRef": {"name": name, "kind": "TrainingRuntime"}}
+        if draw(st.booleans()):
+            spec["trainer"] = {"image": draw(images)}
+        jobs.append({**V1, "kind": "TrainJob", "metadata": metadata(draw, f"job{index}", namespaces), "spec": spec})
+    return environment, jobs, runtimes
+
+
+def write(folder: Path, documents: list[dict[str, Any]], **kustomization: Any) -> None:
+    folder.mkdir()
+    (folder / "all.yaml").write_text(yaml.safe_dump_all(documents))
+    (folder / "kustomization.yaml").write_text(json.dumps({"resources": ["all.yaml"], **kustomization}))
+
+
+def kustomized(folder: Path) -> str:
+    done = subprocess.run([*BUILD, str(folder)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@GENERATED
+@given(projects())
+def test_the_objects_are_those_of_kustomize(
+    project: tuple[dict[str, Any], list[dict[str, Any]], list[dict[str, Any]]],
+) -> None:
+    environment, jobs, runtimes = project
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        names = {key: environment[key] for key in ("namePrefix", "nameSuffix") if key in environment}
+        write(folder / "jobs", jobs, **names)
+        write(folder / "runtimes", runtimes)
+        (folder / "fields.yaml").write_text(json.dumps(FIELDS))
+        overlay = {
+            "resources": ["jobs", "runtimes"],
+            "configurations": ["fields.yaml"],
+            "images": environment.get("images", []),
+            "labels": [{"pairs": environment.get("labels", {})}],
+            "commonAnnotations": environment.get("annotations", {}),
+            **({"namespace": environment["namespace"]} if "namespace" in environment else {}),
+        }
+        (folder / "kustomization.yaml").write_text(json.dumps(overlay))
+        (folder / "built").mkdir()
+        built = folder / "built" / "all.yaml"
+        built.write_text(kustomized(folder))
+        sources = [str(folder / each / "all.yaml") for each in ("jobs", "runtimes")]
+        plain = settings_of("{}")
+        expected = trainc.compile([str(built)], settings=plain)
+        found = trainc.compile(sources, settings=settings_of(json.dumps(environment)))
+    assert not expected.failed
+    assert len(expected.objects) == len(jobs)
+    assert found.objects == expected.objects
+    assert {diagnostic.id for diagnostic in found.diagnostics} <= {"unmatched-image"}
+
+
+@GENERATED
+@given(st.lists(images, min_size=1, max_size=8), items)
+def test_an_image_is_that_of_kustomize(given_images: list[str], item: dict[str, str]) -> None:
+    containers = [{"name": f"c{index}", "image": image} for index, image in enumerate(given_images)]
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": {"containers": containers}}
+    with TemporaryDirectory() as name:
+        write(Path(name) / "pod", [pod], images=[item])
+        (built,) = yaml.safe_load_all(kustomized(Path(name) / "pod"))
+    place: Any = Place(None)  # type: ignore[arg-type]
+    ours = Image(item["name"], place, item.get("newName", ""), item.get("newTag", ""), item.get("digest", ""))
+    expected = [each["image"] for each in get(built, ("spec", "containers"))]
+    assert [changed(image, ours) or image for image in given_images] == expected
