@@ -117,6 +117,7 @@ MODULES: Final = (
     "trainc.pinning.answers",
     "trainc.pinning.folder",
     "trainc.pinning.kubectl",
+    "trainc.projects",
     "trainc.reading",
     "trainc.review.sides",
     "trainc.schedulers.volcano",

@@ -10,7 +10,6 @@ from trainc import inputs
 from trainc.budget import DEFAULT as DEFAULT_BUDGET
 from trainc.budget import Budget, Meter, check, stopped
 from trainc.declarations import Declaration
-from trainc.delivery import PLAIN, Delivery
 from trainc.diagnostics import Checked, Diagnostic, Document, Location, ObjectId, Place, Related, failed, strictly
 from trainc.emit.order import objects_of_a_job
 from trainc.kubernetes.trees import get
@@ -25,6 +24,7 @@ from trainc.settings import DEFAULT, Settings
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 
+    from trainc.delivery import Delivery
     from trainc.frontends import Role
     from trainc.kubernetes.trees import Tree
     from trainc.kustomizations import Kustomizations
@@ -63,8 +63,8 @@ class Options(NamedTuple):
     """Output folders and files to leave out where they are below one of the paths."""
     settings: Settings = DEFAULT
     """The project's settings (`trainc.settings.of` reads `trainc.yaml`)."""
-    delivery: Delivery = PLAIN
-    """How the objects are applied to a cluster that may hold older ones."""
+    delivery: Delivery | None = None
+    """How the objects are applied to a cluster that may hold older ones; None for the settings' delivery."""
     root: str | None = None
     """The folder that no link may lead out of; by default each path's git root, or its folder outside of git."""
     others: Others = "read"
@@ -166,28 +166,31 @@ def compile(  # noqa: PLR0913 (one argument per option)
     namespace: str | None = None,
     skip: Sequence[str] = (),
     settings: Settings = DEFAULT,
-    delivery: Delivery = PLAIN,
+    delivery: Delivery | None = None,
     root: str | None = None,
     others: Others = "read",
+    files_of: Reader | None = None,
 ) -> Compilation:
     """Compile every TrainJob found in `paths`.
 
     Args:
         paths: files, folders (read recursively), or `-` for standard input.
         runtimes, only, namespace, skip, settings, delivery, root, others: the fields of `Options`.
+        files_of: the function that reads the paths, by default from the disk.
 
     Returns:
         The objects, and the diagnostics of all stages. Errors in the input are diagnostics, never exceptions.
     """
-    return compile_paths(paths, Options(runtimes, only, namespace, skip, settings, delivery, root, others))
+    options = Options(runtimes, only, namespace, skip, settings, delivery, root, others)
+    return compile_paths(paths, options, files_of)
 
 
-def compile_paths(paths: Iterable[str], options: Options) -> Compilation:
+def compile_paths(paths: Iterable[str], options: Options, files_of: Reader | None = None) -> Compilation:
     """Compile every TrainJob found in `paths`."""
     paths = tuple(paths)
     if options.settings.environment is not None and options.settings.environment.images:
         options = options._replace(complete=options.complete and options.settings.is_covered_by(paths))
-    return compile_documents(read(paths, options), options)
+    return compile_documents(read(paths, options, files_of or inputs.read), options)
 
 
 def read(
@@ -209,6 +212,8 @@ def read(
         follow_links=options.settings.follow_links,
         exclude=options.settings.exclude,
     )
+    for source in options.settings.sources:
+        reading.diagnostics = at_setting(reading.diagnostics, source)
     return reading
 
 
@@ -379,9 +384,10 @@ def _collapsed(found: list[Diagnostic]) -> list[Diagnostic]:
 
 def _checked(plans: Iterable[Plan], runtimes: Iterable[Document]) -> Iterator[Checked]:
     for plan in plans:
-        yield Checked(plan.job.id, plan.job.document.file, skipped=not plan.objects)
+        document = plan.job.document
+        yield Checked(plan.job.id, document.file, not plan.objects, ObjectId.of(document.unedited))
     for document in runtimes:
-        yield Checked(ObjectId.of(document.value), document.file)
+        yield Checked(ObjectId.of(document.value), document.file, source=ObjectId.of(document.unedited))
 
 
 def library(
@@ -433,13 +439,18 @@ def _of_settings(setting: ProjectPath, options: Options, files_of: Reader, meter
     """Return the level's name and the documents of a path in trainc.yaml; if it cannot be read, its line there."""
     root = options.root or setting.root
     reading = read([setting.path], options._replace(root=root), files_of, compiled=("runtime",), meter=meter)
-    reading.diagnostics = [
+    reading.diagnostics = at_setting(reading.diagnostics, setting)
+    return f"runtimes.paths {setting.written}", reading
+
+
+def at_setting(diagnostics: Iterable[Diagnostic], setting: ProjectPath) -> list[Diagnostic]:
+    """Return the diagnostics; one for a path of trainc.yaml that cannot be read is at its line there."""
+    return [
         diagnostic._replace(message=f"{setting.path} {diagnostic.message}", place=setting.place)
         if diagnostic.place == Location(file=setting.path)
         else diagnostic
-        for diagnostic in reading.diagnostics
+        for diagnostic in diagnostics
     ]
-    return f"runtimes.paths {setting.written}", reading
 
 
 def _plans(
@@ -451,7 +462,8 @@ def _plans(
     """
     if meter.over is not None:
         return []
-    if options.delivery.name_suffix_hash:
+    delivery = options.settings.delivery if options.delivery is None else options.delivery
+    if delivery.name_suffix_hash:
         from trainc.suffix import run
     else:
         from trainc.pipeline import run
@@ -464,7 +476,7 @@ def _plans(
                 job=job,
                 library=library,
                 project=settings.project,
-                delivery=options.delivery,
+                delivery=delivery,
                 field_validation=settings.field_validation,
                 quiet=settings.quiet,
             )

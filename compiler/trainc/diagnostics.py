@@ -195,6 +195,8 @@ class Diagnostic(NamedTuple):
     field: str = ""
     place: Place | Location | None = None
     related: tuple[Related, ...] = ()
+    environments: tuple[str, ...] = ()
+    """The environments that have it; empty for a project without environments."""
 
     @classmethod
     def of(
@@ -263,6 +265,8 @@ class Checked(NamedTuple):
     """The file, as in `Document`."""
     skipped: bool = False
     """Whether the TrainJob was not compiled."""
+    source: ObjectId | None = None
+    """The identity in the source file, if it is known: settings may change the namespace and the name."""
 
 
 def failed(diagnostics: Iterable[Diagnostic]) -> bool:

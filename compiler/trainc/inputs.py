@@ -336,6 +336,11 @@ def _file(path: str, descriptor: int, size: int, *, found: bool) -> File | Diagn
     return read._replace(found=True) if found and isinstance(read, File) else read
 
 
+def is_stream(path: str) -> bool:
+    """Return whether a path can be read only once: standard input, or a device or descriptor of this process."""
+    return path == STDIN or _is_device(path)
+
+
 def _is_device(path: str) -> bool:
     """Whether a path is a device or a descriptor of this process: /dev/stdin, or /dev/fd/63 for a shell's <(...)."""
     full = os.path.abspath(path)

@@ -41,6 +41,8 @@ class Listing(NamedTuple):
     """Paths in the folder with `/` as the separator, unchecked; call `is_below` before you use one."""
     sources: Sources = {}  # noqa: RUF012 (never changed)
     """Empty for listings of older trainc versions."""
+    environment: str = ""
+    """The environment whose outputs these are."""
 
 
 def parse(data: bytes) -> Listing | None:
@@ -56,7 +58,9 @@ def parse(data: bytes) -> Listing | None:
         return None
     sources = value.get("sources")
     pairs = sources.items() if isinstance(sources, dict) else ()
-    return Listing(tuple(outputs), {output: found for output, value in pairs if (found := _sources(value))})
+    known = {output: found for output, value in pairs if (found := _sources(value))}
+    environment = value.get("environment")
+    return Listing(tuple(outputs), known, environment if isinstance(environment, str) else "")
 
 
 def _sources(value: object) -> tuple[str, ...]:
@@ -66,13 +70,15 @@ def _sources(value: object) -> tuple[str, ...]:
     return valid if len(valid) == len(paths) else ()
 
 
-def render(outputs: Iterable[str], sources: Sources) -> bytes:
+def render(outputs: Iterable[str], sources: Sources, environment: str = "") -> bytes:
     """Return the bytes of a listing."""
     import json
 
     names = sorted(outputs)
     known = {name: found[0] if len(found) == 1 else list(found) for name in names if (found := sources.get(name))}
-    value = {"outputs": names, "sources": known}
+    value: dict[str, object] = {"outputs": names, "sources": known}
+    if environment:
+        value["environment"] = environment
     return (json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
 
 

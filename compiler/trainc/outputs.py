@@ -151,6 +151,7 @@ def plan(
     sources: Mapping[str, Iterable[str]],
     paths: Sequence[str],
     prune: bool,
+    environment: str = "",
 ) -> Changes:
     """Return the changes after which the folder has `files` (relative path -> text), and change nothing.
 
@@ -160,28 +161,29 @@ def plan(
         sources: the source files of each output.
         paths: the PATHs of the command line. Nothing is pruned if they do not cover the sources of all outputs.
         prune: False if only some TrainJobs of the paths are compiled.
+        environment: the environment whose outputs these are.
     """
     folder, at = output
-    listing, ignored = _listing(output)
+    listing, ignored = listing_of(output)
     listed = dict.fromkeys(path for path in listing.outputs if isinstance(path, str) and is_below(path))
     write, refused = _differing(output, files)
     others = [path for path in listed if path not in files]
-    missing = _missing(folder, listing, others, paths)
-    stale, kept = _removable(output, others)
-    if PASSED in write and PASSED in listed and (lost := _missing(folder, listing, [PASSED], paths)):
+    missing = uncovered(folder, listing, others, paths)
+    stale, kept = stale_files(output, others)
+    if PASSED in write and PASSED in listed and (lost := uncovered(folder, listing, [PASSED], paths)):
         refused.append(_partial(folder, lost))
     pruned = prune and not missing
     still = [] if pruned else [path for path in others if current(at, path) is not None]
     known = dict(listing.sources) | {
         path: tuple(sorted({relative(folder, file) for file in found})) for path, found in sources.items()
     }
-    written = render([*files, *still], known)
+    written = render([*files, *still], known, environment)
     if current(at, LISTING) != written and (files or listed):
         write[LISTING] = written
     return Changes(
         write=MappingProxyType(write),
         remove=tuple(stale) if pruned else (),
-        listed=None if files.keys() <= listed.keys() else render([*files, *others], known),
+        listed=None if files.keys() <= listed.keys() else render([*files, *others], known, environment),
         folders=frozenset(path.rpartition("/")[0] for path in ("", *files, *others)),
         kept=tuple(stale) if prune and missing else (),
         missing=tuple(missing),
@@ -189,7 +191,7 @@ def plan(
     )
 
 
-def _missing(folder: str, listing: Listing, outputs: Iterable[str], paths: Sequence[str]) -> list[str]:
+def uncovered(folder: str, listing: Listing, outputs: Iterable[str], paths: Sequence[str]) -> list[str]:
     """Return the sources of listed outputs that the paths do not cover.
 
     Listings of older trainc versions have no sources. Folders and standard input cover their outputs, single files do
@@ -232,7 +234,7 @@ def _marked(path: str, text: str) -> bytes:
     return ((PASSED_MARK if path == PASSED else MARK) + text).encode()
 
 
-def _removable(output: Output, listed: Sequence[str]) -> tuple[list[str], list[Diagnostic]]:
+def stale_files(output: Output, listed: Sequence[str]) -> tuple[list[str], list[Diagnostic]]:
     """Return the listed files that may be removed, and a diagnostic for each of the others."""
     removable: list[str] = []
     kept: list[Diagnostic] = []
@@ -307,7 +309,7 @@ def diff(output: Output, changes: Changes) -> Iterator[Difference]:
     """Yield the folder's files that differ from the output of a build."""
     folder, at = output
     wanted: dict[str, bytes] = {path: data for path, data in changes.write.items() if path != changes.listing}
-    for path in sorted([*wanted, *changes.remove]):
+    for path in sorted([*wanted, *(path for path in changes.remove if path != changes.listing)]):
         there = current(at, path)
         old = there.decode(errors="replace") if isinstance(there, bytes) else ""
         new = wanted.get(path, b"").decode()
@@ -315,7 +317,7 @@ def diff(output: Output, changes: Changes) -> Iterator[Difference]:
         yield Difference(old, new, *names)
 
 
-def _listing(output: Output) -> tuple[Listing, list[Diagnostic]]:
+def listing_of(output: Output) -> tuple[Listing, list[Diagnostic]]:
     """Return the listing of an earlier build, and a diagnostic for each path that cannot be an output.
 
     A listing that git merged may have a path twice.

@@ -48,9 +48,12 @@ PLAIN = {
         "--only=--check",
         "-v a",
         "--verbose",
+        "--env dev",
+        "--env=dev --env prod -o out",
     ),
     "validate": (
         "",
+        "--env prod a",
         "jobs/",
         "a --format sarif b",
         "--among . jobs/a.yaml",

@@ -132,6 +132,32 @@ CONSOLES: dict[str, dict[str, str]] = {
         "inside.yaml": "runtimes: {paths: [platform]}\n",
         "platform/ours.yaml": (ROOT / "runtimes" / "torch-distributed-shm.yaml").read_text(),
     },
+    "required-version": {
+        "jobs/finetune.yaml": JOB,
+        "newer.yaml": 'requiredVersion: ">=1000"\n',
+        "any.yaml": 'requiredVersion: ">=0.1"\n',
+    },
+    "environment-key": {
+        "jobs/finetune.yaml": JOB,
+        "wrong.yaml": "environments:\n prod:\n  output: rendered-prod\n",
+        "fixed.yaml": "output: rendered\nenvironments:\n prod:\n  namespace: ml\n",
+    },
+    "environment-required": {
+        "trainc.yaml": "environments:\n  dev: {namespace: ml-dev}\n  prod: {namespace: ml}\n",
+        "jobs/finetune.yaml": JOB,
+    },
+    "shared-object": {
+        "trainc.yaml": "environments:\n  dev: {namespace: ml}\n  prod: {namespace: ml}\n",
+        "fixed.yaml": "environments:\n  dev: {namespace: ml-dev}\n  prod: {namespace: ml}\n",
+        "jobs/finetune.yaml": JOB,
+    },
+    "unknown-environment": {"trainc.yaml": "environments:\n  dev: {namespace: ml-dev}\n  prod: {namespace: ml}\n"},
+    "image-change": {
+        "jobs/finetune.yaml": JOB,
+        "wrong.yaml": "images:\n- name: acme/trainer:dev\n  newTag: v1.4.2\n- name: acme/data\n",
+        "fixed.yaml": "images:\n- name: acme/trainer\n  newTag: v1.4.2\n"
+        "- name: acme/data\n  newName: registry.example.com/acme/data\n",
+    },
     "field-not-found": {"jobs/finetune.yaml": f"{JOB}  suspend: true\n"},
     "duplicate-object": {"before.yaml": JOBSET, "after/finetune.yaml": JOBSET, "after/old.yaml": JOBSET},
     "function-config": {

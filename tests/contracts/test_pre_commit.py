@@ -101,7 +101,7 @@ def test_pre_commit_installs_them_from_this_repository(tmp_path: Path) -> None:
         "trainc-validate": "Passed",
     }
     assert "files were modified by this hook" in done.stdout
-    assert "rendered: 1 written, 0 removed, 0 unchanged" in done.stdout
+    assert "rendered/prod: 1 written, 0 removed, 0 unchanged" in done.stdout
     assert "no problems found: 1 TrainJob, 1 runtime" in done.stdout
 
 
@@ -128,7 +128,7 @@ def test_init_writes_these_hooks() -> None:
             "numNodes: 1",
             "numNodes: 2",
             {"trainc-validate": "Passed", "trainc-build-check": "Failed"},
-            "rendered is out of date",
+            "rendered/prod is out of date",
             id="a job that is not rendered",
         ),
         pytest.param(

@@ -542,6 +542,7 @@ def test_a_link_in_the_working_tree_leaves_no_file_out(repository: Path) -> None
     commit({"jobs/finetune.yaml": job(image="train:9")})
     Path("settings.yaml").unlink()
     Path("settings.yaml").symlink_to("jobs/finetune.yaml")
+    Path("jobs/finetune.yaml").write_text("lint: {disable: [no-gang]}\n")
     arguments = ["diff", "HEAD~1..HEAD", "--config", "settings.yaml", "--format", "json"]
     assert [found["name"] for found in json.loads(run(*arguments).out)["objects"]] == ["finetune"]
 

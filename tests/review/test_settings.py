@@ -73,7 +73,7 @@ def test_every_format_shows_the_settings_first(form: str, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("form", ["text", "markdown"])
 def test_fields_without_effect_do_not_push_a_rule_out_of_sight(form: str, tmp_path: Path) -> None:
-    many = "".join(f"a{number}: {'x' * 500}\n" for number in range(2000))
+    many = "sources:\n" + "".join(f"- {number}{'x' * 500}\n" for number in range(2000))
     text = load(form)(
         review(tmp_path, TWO, TWO | {"trainc.yaml": f"{many}lint: {{disable: [no-gang]}}\n"}), color=False
     )

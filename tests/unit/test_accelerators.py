@@ -148,7 +148,7 @@ def test_a_resource_without_requests_changes_nothing(accelerators: Any) -> None:
             'error[resource-name]: "gpu" is not a resource that a container can request',
             id="a resource",
         ),
-        pytest.param(f"{GPU}: {{volums: []}}", "2:20", "warning[unknown-field]", id="a key"),
+        pytest.param(f"{GPU}: {{volums: []}}", "2:20", "error[unknown-field]", id="a key"),
         pytest.param(f"{GPU}: []", "2:19", "error[wrong-type]", id="no mapping"),
         pytest.param(f"{GPU}: {{volumes: [{{name: a, hostPath: /a}}]}}", "2:30", "error[required]", id="no mount path"),
         pytest.param(

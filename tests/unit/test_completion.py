@@ -99,7 +99,7 @@ def completed(words: str, monkeypatch: pytest.MonkeyPatch) -> set[str]:
             "trainc validate --explain unknown-",
             {
                 f"plain,unknown-{what}"
-                for what in ("field", "kind", "priority-class", "queue-object", "rule", "version")
+                for what in ("environment", "field", "kind", "priority-class", "queue-object", "rule", "version")
             },
         ),
         ("trainc init ne", {"dir,ne"}),

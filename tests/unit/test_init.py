@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from running import run
 
 from trainc.cli.init import FILES
+from trainc.settings import of
 
 
 @pytest.fixture(autouse=True)
@@ -22,16 +24,30 @@ def test_the_repository_works(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (done.code, done.err) == (0, "")
     assert done.out == (
         "".join(f"new/jobs of ours/{name}: written\n" for name in FILES)
-        + "\nNext:\n  cd 'new/jobs of ours'\n  trainc validate\n  trainc build -o rendered\n"
+        + "\nNext:\n  cd 'new/jobs of ours'\n  trainc validate\n  trainc build\n"
     )
     monkeypatch.chdir("new/jobs of ours")
     checked = run("validate")
-    assert (checked.code, checked.out) == (0, "no problems found: 1 TrainJob, 1 runtime\n")
-    assert run("build", "-o", "rendered", "--check").code == 3
-    assert run("build", "-o", "rendered").code == 0
-    assert run("build", "-o", "rendered", "--check").code == 0
+    assert (checked.code, checked.out) == (0, "no problems found: 1 TrainJob, 1 runtime in dev, prod\n")
+    assert run("build", "--check").code == 3
+    assert run("build").code == 0
+    assert run("build", "--check").code == 0
     assert run("validate").code == 0
-    assert "kind: JobSet" in Path("rendered/first-job.yaml").read_text()
+    for path in ("rendered/dev/training-dev/first-job.yaml", "rendered/prod/training/first-job.yaml"):
+        assert "kind: JobSet" in Path(path).read_text()
+
+
+def test_the_settings_have_two_environments() -> None:
+    run("init", ".")
+    found = of(["."])
+    assert (found.diagnostics, found.environment_names) == ((), ("dev", "prod"))
+    assert ([path.path for path in found.sources], found.output) != ([], None)
+    namespaces = [environment.namespace.value for environment in map(selected, found.environment_names)]
+    assert namespaces == ["training-dev", "training"]
+
+
+def selected(name: str) -> Any:
+    return of(["."]).in_environment(name).environment
 
 
 def test_the_commands_of_the_readme_work() -> None:

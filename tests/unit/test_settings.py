@@ -82,8 +82,8 @@ def test_the_first_path_says_where() -> None:
     ("text", "place", "said"),
     [
         pytest.param("lint: {disable: [image-versoin]}", "1:18", "error[enum]", id="an id"),
-        pytest.param("lint: {disbale: []}", "1:8", "warning[unknown-field]", id="a key"),
-        pytest.param("linnt: {}", "1:1", "warning[unknown-field]", id="a key at the top"),
+        pytest.param("lint: {disbale: []}", "1:8", "error[unknown-field]", id="a key"),
+        pytest.param("linnt: {}", "1:1", "error[unknown-field]", id="a key at the top"),
         pytest.param("lint: {disable: no-gang}", "1:17", "error[wrong-type]", id="no list"),
         pytest.param("lint: {strict: 1}", "1:16", "error[wrong-type]", id="no switch"),
         pytest.param("[lint]", "1:1", "error[wrong-type]", id="no mapping"),
@@ -201,4 +201,4 @@ def test_strictly_nothing_is_written_where_a_file_is_left_alone() -> None:
 
 def test_the_schema_knows_every_rule() -> None:
     schema = json.loads(run("schema", "settings").out)
-    assert schema["properties"]["lint"]["properties"]["disable"]["items"]["enum"] == sorted(IDS)
+    assert schema["$defs"]["lint"]["properties"]["disable"]["items"]["enum"] == sorted(IDS)

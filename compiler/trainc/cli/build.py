@@ -8,19 +8,21 @@ from typing import TYPE_CHECKING
 
 from trainc.cli import options
 from trainc.cli.arguments import Command, Option
-from trainc.cli.codes import DIFFERENT, OK, WRONG_INPUT
+from trainc.cli.codes import OK, WRONG_INPUT
+from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from trainc.compilation import Compilation
-    from trainc.delivery import Delivery
     from trainc.diagnostics import Diagnostic, Document
-    from trainc.outputs import Changes
+    from trainc.reading import Reader
     from trainc.settings import Settings
 
 EPILOG = """\b
 Examples:
+  trainc build                                compile the project: trainc.yaml names its sources and its output
+  trainc build --env prod                     only one of its environments
   trainc build jobs/                          print the JobSets for every TrainJob below jobs/
   trainc build job.yaml -r platform/runtimes  with runtimes from another folder
   trainc build jobs/ -o rendered/             write rendered/<namespace>/<trainjob>.yaml
@@ -32,73 +34,117 @@ Examples:
 
 MANIFEST_FORMATS = ("yaml", "json")
 """The formats of manifests. kubectl selects them with -o, which is the output folder here."""
-KUSTOMIZE = "kustomize.config.k8s.io/"
-LOCAL = "config.kubernetes.io/local-config"
-"""The annotation of a document that only tools read, such as the configuration of a KRM function."""
-MOST_KEPT = 20
-"""The maximum number of kept outputs that are named."""
 
 
 @options.with_settings
-@options.with_delivery
 def build(  # noqa: PLR0913, PLR0917 (one argument per option)
     paths: tuple[str, ...],
     runtimes: tuple[str, ...],
-    output: str,
+    output: str | None,
     form: str,
     only: str | None,
     namespace: str | None,
+    environments: tuple[str, ...],
     settings: Settings,
-    delivery: Delivery,
     passthrough: bool,
     check: bool,
     reports: tuple[tuple[str, str], ...],
 ) -> int:
-    """Compile the TrainJobs in PATH (files, folders or -; default: the current folder)."""
-    if check and output == "-":
-        raise options.misuse("--check requires -o DIR.")
-    if output in MANIFEST_FORMATS:
-        raise options.misuse(
-            f"-o is the output folder: use --format {output}, or -o ./{output} for a folder of that name."
-        )
-    if form == "json" and output != "-":
-        raise options.misuse("--format json cannot be combined with -o DIR: files in a folder are YAML.")
-    folder = None if output == "-" else output
+    """Compile the TrainJobs in PATH (files, folders or -; default: the project or the current folder)."""
+    folder = _folder(output, form, paths, settings, check=check)
     if reports:
         from trainc.cli import reporting
 
         carries = "the diff" if check else "the manifests" if folder is None else ""
         reporting.check(reports, inputs=(*paths, *runtimes), stdout=carries)
-    from trainc.compilation import compile, duplicates, elsewhere
-
-    paths = paths or (".",)
-    written = (*(file for _, file in reports), *([folder] if folder else []))
-    result = compile(
-        paths,
+    given, report = options.inputs(paths, settings), partial(_report, reports)
+    run = Run(
+        paths=given,
+        # The sources of a project are all that its output folder has.
+        covered=given if paths or settings.base is None else (*given, settings.folder),
         runtimes=runtimes,
         only=only,
         namespace=namespace,
-        skip=written,
-        settings=settings,
-        delivery=delivery,
-        others="require" if passthrough else "skip",
+        skip=(*(file for _, file in reports), *([folder] if folder else [])),
+        passthrough=passthrough,
     )
+    if environments or settings.environment_names:
+        from trainc.cli import environments as several
+
+        return several.build(run, settings, environments, folder, report, form=form, check=check)
+    result = run.compiled(settings)
     options.report_skipped(result.skipped, verbose=settings.verbose)
-    others = result.others if passthrough else ()
-    result = result.saying((*duplicates(result, others), *elsewhere(others, settings)))
-    if settings.verbose:
-        result = options.with_unknown(result)
-    report = partial(_report, reports)
     if result.failed:
         report(result)
         return WRONG_INPUT
-    if not result.jobs and folder is None:
+    if folder is not None:
+        from trainc.cli import folder as writing
+
+        order = writing.Order(folder, run.covered, passthrough=passthrough, prune=only is None, check=check)
+        return writing.to_folder(order, [writing.Part("", result)], report, whole=settings.base is not None)
+    return to_stdout(result, form, report, passthrough=passthrough)
+
+
+class Run(NamedTuple):
+    """The input of a build, for each of its environments."""
+
+    paths: tuple[str, ...]
+    covered: tuple[str, ...]
+    """The paths whose outputs the output folder has."""
+    runtimes: tuple[str, ...]
+    only: str | None
+    namespace: str | None
+    skip: tuple[str, ...]
+    passthrough: bool
+
+    def compiled(self, settings: Settings, files_of: Reader | None = None) -> Compilation:
+        """Return the result with some settings, including the faults of the output as a whole."""
+        from trainc.compilation import compile, duplicates, elsewhere
+
+        result = compile(
+            self.paths,
+            runtimes=self.runtimes,
+            only=self.only,
+            namespace=self.namespace,
+            skip=self.skip,
+            settings=settings,
+            others="require" if self.passthrough else "skip",
+            files_of=files_of,
+        )
+        others = result.others if self.passthrough else ()
+        result = result.saying((*duplicates(result, others), *elsewhere(others, settings)))
+        return options.with_unknown(result) if settings.verbose else result
+
+
+def _folder(output: str | None, form: str, paths: tuple[str, ...], settings: Settings, *, check: bool) -> str | None:
+    """Return the output folder: -o or, without a PATH, that of the settings; None for standard output."""
+    folder = output
+    if output is None and not paths and settings.output is not None:
+        folder = settings.output.path
+    if folder in {None, "-"}:
+        if check:
+            raise options.misuse("--check requires -o DIR.")
+        return None
+    if output in MANIFEST_FORMATS:
+        raise options.misuse(
+            f"-o is the output folder: use --format {output}, or -o ./{output} for a folder of that name."
+        )
+    if form == "json":
+        if output is None:
+            raise options.misuse(
+                "--format json requires -o -: trainc.yaml sets an output folder, whose files are YAML."
+            )
+        raise options.misuse("--format json cannot be combined with -o DIR: files in a folder are YAML.")
+    return folder
+
+
+def to_stdout(result: Compilation, form: str, report: Callable[..., None], *, passthrough: bool) -> int:
+    """Print the manifests of a result without errors."""
+    if not result.jobs:
         # A GitOps tool that applies an empty manifest removes everything.
         report(result.saying([nothing(result)]))
         return WRONG_INPUT
-    if folder is not None:
-        return _to_folder(result, paths, folder, report, passthrough=passthrough, prune=only is None, check=check)
-    report(result, _left_out(result, passthrough))
+    report(result, left_out(result, passthrough))
     options.write(*_manifest(result, form, passthrough=passthrough))
     return OK
 
@@ -110,14 +156,14 @@ command = Command(
         options.RUNTIMES,
         Option(
             ("-o", "--output"),
-            "Write to this folder; - (the default) is standard output.",
-            default="-",
+            "Write to this folder; - is standard output. Default: without PATH, output in trainc.yaml; else -.",
             metavar="DIR|-",
             complete=options.folder_names,
         ),
         Option(("--format",), "Output format; json is a list.", name="form", choices=MANIFEST_FORMATS, default="yaml"),
         Option(("--only",), "Compile only TrainJobs with this name.", metavar="NAME", complete=options.job_names),
         options.NAMESPACE,
+        options.ENVIRONMENTS,
         *options.SETTINGS,
         *options.DELIVERY,
         Option(
@@ -162,14 +208,15 @@ def _report(reports: tuple[tuple[str, str], ...], result: Compilation, note: str
     options.report_built_in(result, blank=bool(result.diagnostics or note))
 
 
-def _left_out(result: Compilation, passthrough: bool) -> str:
+def left_out(result: Compilation, passthrough: bool) -> str:
+    """Return lines about the documents that a build leaves out."""
     others = options.not_compiled(result)
     if passthrough or not result.others:
         return others
     from trainc.plural import plural
 
     omitted = f"omitted {plural(len(result.others), 'document')} of other kinds (--passthrough includes them)"
-    return _lines(omitted, others)
+    return "\n".join(line for line in (omitted, others) if line)
 
 
 def _manifest(result: Compilation, form: str, *, passthrough: bool) -> list[str]:
@@ -194,106 +241,3 @@ def as_read(document: Document) -> str:
         first, newline, rest = text.partition("\n")
         text = first[3:].strip() + newline + rest if first[3:].strip() else rest
     return text if text.endswith("\n") else text + "\n"
-
-
-def is_object(document: Document) -> bool:
-    """Return whether a document can be applied to a cluster: it is not a values file or a kustomization."""
-    tree = document.value
-    version, kind = tree.get("apiVersion"), tree.get("kind")
-    if not (isinstance(version, str) and isinstance(kind, str) and version and kind):
-        return False
-    from trainc.kubernetes.trees import get
-
-    local = get(tree, ("metadata", "annotations", LOCAL))
-    return not version.startswith(KUSTOMIZE) and local not in ("true", True)
-
-
-def with_source(document: Document, folder: str) -> str:
-    """Return a document's own text below a comment with its file, relative to the output folder."""
-    from trainc.listings import STDIN, relative
-    from trainc.source.printable import escape
-
-    source = relative(folder, document.file)
-    return f"# Source: {'<stdin>' if source == STDIN else escape(source)}\n{as_read(document)}"
-
-
-def _not_objects(result: Compilation, others: list[Document]) -> str:
-    count = len(result.others) - len(others)
-    if not count:
-        return ""
-    from trainc.plural import plural
-
-    return f"omitted {plural(count, 'document')} that {'is' if count == 1 else 'are'} not Kubernetes objects"
-
-
-def _to_folder(
-    result: Compilation,
-    paths: tuple[str, ...],
-    folder: str,
-    report: Callable[..., None],
-    *,
-    passthrough: bool,
-    prune: bool,
-    check: bool,
-) -> int:
-    from contextlib import ExitStack
-
-    from trainc import outputs
-    from trainc.listings import LISTING
-    from trainc.source.printable import escape
-
-    shown = escape(folder)
-    files = {
-        f"{namespace}/{name}.yaml" if namespace else f"{name}.yaml": text
-        for namespace, name, text in result.manifests()
-    }
-    sources = dict(zip(files, ([job.plan.job.document.file] for job in result.jobs), strict=True))
-    others = [document for document in result.others if passthrough and is_object(document)]
-    if others:
-        files[outputs.PASSED] = "---\n".join(with_source(document, folder) for document in others)
-        sources[outputs.PASSED] = [document.file for document in others]
-    with ExitStack() as stack:
-        try:
-            output = stack.enter_context(outputs.opened(folder, make=not check, notify=options.report))
-        except OSError as error:
-            report(result.saying([outputs.unwritable(folder, "", error)]))
-            return WRONG_INPUT
-        changes = outputs.plan(output, files, sources=sources, paths=paths, prune=prune)
-        result = result.saying(changes.diagnostics)
-        if result.failed:
-            report(result)
-            return WRONG_INPUT
-        if check:
-            from trainc.source.printable import unified_diff
-
-            difference = "".join(line for each in outputs.diff(output, changes) for line in unified_diff(*each))
-            outdated = f"{shown} is out of date: run trainc build without --check" if difference else ""
-            report(result, _lines(_kept(folder, changes), outdated))
-            options.write(difference)
-            return DIFFERENT if difference else OK
-        if refused := outputs.apply(output, changes):
-            report(result.saying(refused))
-            return WRONG_INPUT
-    omitted = _not_objects(result, others) if passthrough else _left_out(result, passthrough)
-    written = [path for path in changes.write if path != LISTING]
-    done = f"{shown}: {len(written)} written, {len(changes.remove)} removed, {len(files) - len(written)} unchanged"
-    report(result, _lines(_kept(folder, changes), done, omitted))
-    return OK
-
-
-def _kept(folder: str, changes: Changes) -> str:
-    """Return lines that name the kept outputs and the reason."""
-    if not changes.kept:
-        return ""
-    from trainc import outputs
-    from trainc.source.printable import escape
-
-    files = [f"{folder}/{path}: kept, not compiled from the given paths" for path in changes.kept[:MOST_KEPT]]
-    if more := len(changes.kept) - len(files):
-        files.append(f"{more} more files kept")
-    missing = outputs.shown(folder, changes.missing)
-    return "\n".join(map(escape, [*files, f"nothing is pruned: the given paths do not cover {missing}"]))
-
-
-def _lines(*lines: str) -> str:
-    return "\n".join(line for line in lines if line)

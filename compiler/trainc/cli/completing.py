@@ -25,9 +25,21 @@ SIZE: Final = 2_000_000
 
 def job_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete the name of a TrainJob in the PATHs of the command line, or in the current folder."""
-    given = ctx.params.get("paths") or ctx.params.get("sides") or ctx.args  # click leaves them there after --only
-    paths = [path for path in given if os.path.exists(path)]
+    paths = _paths(ctx)
     return [CompletionItem(name) for name in sorted(set(_names(paths or ["."]))) if name.startswith(incomplete)]
+
+
+def environment_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete the name of an environment in the trainc.yaml of the command line's PATHs."""
+    from trainc.settings import of
+
+    names = of(_paths(ctx), file=ctx.params.get("config")).environment_names
+    return [CompletionItem(name) for name in names if name.startswith(incomplete)]
+
+
+def _paths(ctx: click.Context) -> list[str]:
+    given = ctx.params.get("paths") or ctx.params.get("sides") or ctx.args  # click leaves them there after an option
+    return [path for path in given if os.path.exists(path)]
 
 
 def _names(paths: list[str]) -> Iterator[str]:

@@ -13,7 +13,6 @@ from trainc.cli.codes import DIFFERENT, OK, WRONG_INPUT
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-    from trainc.delivery import Delivery
     from trainc.kubernetes.violations import FieldValidation
 
 EPILOG = """\b
@@ -101,7 +100,9 @@ def command(  # noqa: PLR0913, PLR0917 (one argument per option)
     no_config: bool,
     field_validation: FieldValidation | None,
     review_config: str | None,
-    delivery: Delivery,
+    name_suffix_hash: bool,
+    argocd_replace: bool,
+    suspend: bool,
     passthrough: bool,
     follow_links: bool,
     exclude: tuple[str, ...],
@@ -111,6 +112,7 @@ def command(  # noqa: PLR0913, PLR0917 (one argument per option)
 
     Without an argument, the last commit is compared with the working tree. `--` separates revisions from paths.
     """
+    from trainc.delivery import Delivery
     from trainc.review import compare
     from trainc.review.arguments import of_arguments, reporting
     from trainc.review.formats import load
@@ -128,7 +130,7 @@ def command(  # noqa: PLR0913, PLR0917 (one argument per option)
             namespace,
             config,
             no_config,
-            delivery,
+            Delivery(name_suffix_hash, argocd_replace, suspend),
             passthrough,
             reported,
             field_validation,

@@ -15,7 +15,6 @@ from trainc.declarations import Declaration
 
 if TYPE_CHECKING:
     from trainc.compilation import Compilation
-    from trainc.delivery import Delivery
     from trainc.diagnostics import Diagnostic
     from trainc.explaining.selectors import Selector
     from trainc.settings import Settings
@@ -50,7 +49,7 @@ def arguments(function: options.Decorated) -> options.Decorated:
             raise click.UsageError(
                 f"{field!r} is not a valid FIELD: use a path such as spec.replicatedJobs[0].replicas or **.image."
             )
-        return function(paths=(path or ".",), selector=selector, **others)
+        return function(paths=() if path is None else (path,), selector=selector, **others)
 
     found: options.Decorated = click.argument("field", required=False, metavar="[FIELD]")(with_both)
     return click.argument("path", required=False, metavar="[PATH]", shell_complete=options.file_names)(found)
@@ -63,9 +62,10 @@ def arguments(function: options.Decorated) -> options.Decorated:
 @click.option("--patches", is_flag=True, help="Print the changes of each stage instead, as JSON Patch (RFC 6902).")
 @click.option("--only", metavar="NAME", shell_complete=options.job_names, help="Explain only TrainJobs with this name.")
 @options.namespace
+@options.environment
 @options.settings
 @options.delivery
-def command(  # noqa: PLR0913, PLR0917 (one argument per option)
+def command(
     paths: tuple[str, ...],
     selector: Selector | None,
     runtimes: tuple[str, ...],
@@ -74,13 +74,12 @@ def command(  # noqa: PLR0913, PLR0917 (one argument per option)
     only: str | None,
     namespace: str | None,
     settings: Settings,
-    delivery: Delivery,
 ) -> int:
     """Show each field's source: the stage that set it, the line and the previous values.
 
-    PATH is a file, a folder or -; the default is the current folder. FIELD uses the field syntax of diagnostics; a
-    mapping or list selects everything in it, * matches one path segment, ** any number. A single argument that is not
-    a path is the FIELD.
+    PATH is a file, a folder or -; the default is the project or the current folder. FIELD uses the field syntax of
+    diagnostics; a mapping or list selects everything in it, * matches one path segment, ** any number. A single
+    argument that is not a path is the FIELD.
     """
     if patches and (selector is not None or form == "text"):
         other = "--format text" if selector is None else "FIELD"
@@ -88,12 +87,11 @@ def command(  # noqa: PLR0913, PLR0917 (one argument per option)
     from trainc.compilation import compile
 
     result = compile(
-        paths,
+        options.inputs(paths, settings),
         runtimes=runtimes,
         only=only,
         namespace=namespace,
         settings=settings,
-        delivery=delivery,
         others="skip",
     )
     options.report_skipped(result.skipped, verbose=settings.verbose)

@@ -12,7 +12,6 @@ from trainc.cli import options
 from trainc.cli.codes import OK, WRONG_INPUT
 
 if TYPE_CHECKING:
-    from trainc.delivery import Delivery
     from trainc.settings import Settings
 
 FORMATS = ("text", "mermaid")
@@ -36,6 +35,7 @@ Examples:
 )
 @click.option("--only", metavar="NAME", shell_complete=options.job_names, help="Show only TrainJobs with this name.")
 @options.namespace
+@options.environment
 @options.settings
 @options.suffix
 def command(
@@ -45,16 +45,15 @@ def command(
     only: str | None,
     namespace: str | None,
     settings: Settings,
-    delivery: Delivery,
 ) -> int:
     """Show the runtime, jobs, gang, rendezvous endpoint and referenced objects of each TrainJob in PATH.
 
-    PATH is files, folders or -; the default is the current folder.
+    PATH is files, folders or -; the default is the project or the current folder.
     """
     from trainc.compilation import compile
 
     result = compile(
-        paths or (".",), runtimes=runtimes, only=only, namespace=namespace, settings=settings, delivery=delivery
+        options.inputs(paths, settings), runtimes=runtimes, only=only, namespace=namespace, settings=settings
     )
     options.report_skipped(result.skipped, verbose=settings.verbose)
     if not result.failed and not result.jobs:

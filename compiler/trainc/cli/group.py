@@ -24,6 +24,7 @@ COMMANDS: Final = (
     "cmp",
     "secret",
     "runtimes",
+    "settings",
     "schema",
     "init",
     "completion",

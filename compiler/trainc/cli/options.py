@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from trainc.cli.arguments import Argument, Option
-from trainc.cli.codes import OutputError
+from trainc.cli.codes import WRONG_INPUT, OutputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from trainc.compilation import Compilation
+    from trainc.diagnostics import Diagnostic
     from trainc.exclude import Patterns
     from trainc.kubernetes.violations import FieldValidation
     from trainc.settings import Settings
@@ -50,6 +51,13 @@ def job_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
     return completing.job_names(ctx, param, incomplete)
 
 
+def environment_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete the name of an environment."""
+    from trainc.cli import completing
+
+    return completing.environment_names(ctx, param, incomplete)
+
+
 def data_names(folder: str, suffix: str, incomplete: str) -> list[str]:
     """Return the names, without suffix, of the files in a folder of trainc's data that start with `incomplete`."""
     from trainc.data import data_path
@@ -59,7 +67,7 @@ def data_names(folder: str, suffix: str, incomplete: str) -> list[str]:
 
 
 PATHS: Final = Argument("paths", metavar="[PATH]...", complete=file_names)
-"""PATH...: files, folders or `-`; the default is the current folder."""
+"""PATH...: files, folders or `-`; the default is the project (`inputs`)."""
 RUNTIMES: Final = Option(
     ("-r", "--runtimes"),
     "Also search for runtimes here, before the built-in ones; repeatable.",
@@ -67,6 +75,23 @@ RUNTIMES: Final = Option(
     metavar="PATH",
     complete=file_names,
 )
+ENVIRONMENTS: Final = Option(
+    ("--env",),
+    "Environment in trainc.yaml; repeatable; default: all.",
+    name="environments",
+    multiple=True,
+    metavar="NAME",
+    complete=environment_names,
+)
+"""The environments of a command that has a run for each."""
+ENVIRONMENT: Final = Option(
+    ("--env",),
+    "Environment in trainc.yaml; required if there are several.",
+    name="environment",
+    metavar="NAME",
+    complete=environment_names,
+)
+"""The environment of a command that shows one."""
 NAMESPACE: Final = Option(
     ("-n", "--namespace"), "Namespace of TrainJobs and TrainingRuntimes that have none.", metavar="NS"
 )
@@ -159,8 +184,13 @@ DELIVERY: Final = (
     Option(("--suspend",), "Create every JobSet suspended, to be resumed later.", is_flag=True),
 )
 
+OF_DELIVERY: Final = frozenset(row.argument for row in DELIVERY)
+ENV: Final = "--env {}"
+"""How to request an environment, for messages."""
+
 paths: Final = PATHS.decorate
 runtimes: Final = RUNTIMES.decorate
+environment: Final = ENVIRONMENT.decorate
 namespace: Final = NAMESPACE.decorate
 plugin_budget: Final = PLUGIN_BUDGET.decorate
 
@@ -171,13 +201,13 @@ def settings(function: Decorated) -> Decorated:
 
 
 def delivery(function: Decorated) -> Decorated:
-    """Add DELIVERY, and pass it as the argument `delivery`."""
-    return _with_rows(DELIVERY, with_delivery(function))
+    """Add DELIVERY, which are a part of `settings`."""
+    return _with_rows(DELIVERY, function)
 
 
 def suffix(function: Decorated) -> Decorated:
-    """Add SUFFIX, and pass it as the argument `delivery`, for a command that depends only on the names."""
-    return _with_rows(SUFFIX, with_delivery(function))
+    """Add SUFFIX, which is a part of `settings`, for a command that depends only on the names."""
+    return _with_rows(SUFFIX, function)
 
 
 def _with_rows(rows: tuple[Option, ...], function: Decorated) -> Decorated:
@@ -187,7 +217,10 @@ def _with_rows(rows: tuple[Option, ...], function: Decorated) -> Decorated:
 
 
 def with_settings(function: Decorated) -> Decorated:
-    """Return the function with one argument for SETTINGS and the trainc.yaml that they select."""
+    """Return the function with one argument for SETTINGS, DELIVERY and the trainc.yaml that they select.
+
+    With ENVIRONMENT, they are the settings of that environment. An unknown one ends the command with an error.
+    """
 
     def with_settings(  # noqa: PLR0913 (one argument per option)
         *,
@@ -223,9 +256,35 @@ def with_settings(function: Decorated) -> Decorated:
         if verbose:
             found = found._replace(verbose=verbose)
         found = found.with_flags(_flags(others, strict, field_validation, exclude))
-        return function(paths=paths, settings=found, **others)
+        rest = {name: value for name, value in others.items() if name not in OF_DELIVERY}
+        if ENVIRONMENT.argument not in rest:
+            return function(paths=paths, settings=found, **rest)
+        name = rest.pop(ENVIRONMENT.argument)
+        if name is not None or len(found.environment_names) > 0:
+            from trainc.diagnostics import Diagnostic
+            from trainc.projects import one
+
+            one_of_them = one(found, name, ENV)
+            if isinstance(one_of_them, Diagnostic):
+                return report_error(one_of_them)
+            found = one_of_them
+        return function(paths=paths, settings=found, **rest)
 
     return _instead(with_settings, function)
+
+
+def inputs(paths: tuple[str, ...], settings: Settings) -> tuple[str, ...]:
+    """Return PATH; without one, the project's sources, which are by default the folder of the trainc.yaml.
+
+    A `--config` from another folder does not make that folder the project.
+    """
+    if paths or settings.base is None:
+        return paths or (os.curdir,)
+    if settings.sources:
+        return tuple(source.path for source in settings.sources)
+    from trainc.confine import within
+
+    return (settings.folder if within(os.getcwd(), settings.base.folder) else os.curdir,)
 
 
 def _flags(
@@ -303,19 +362,6 @@ def patterns(lines: tuple[str, ...]) -> tuple[Patterns, ...]:
     return (Patterns(os.getcwd(), lines),)
 
 
-def with_delivery(function: Decorated) -> Decorated:
-    """Return the function with one argument for DELIVERY, or for those of its options that a command has."""
-
-    def with_delivery(
-        *, name_suffix_hash: bool, argocd_replace: bool = False, suspend: bool = False, **others: Any
-    ) -> Any:
-        from trainc.delivery import Delivery
-
-        return function(delivery=Delivery(name_suffix_hash, argocd_replace, suspend), **others)
-
-    return _instead(with_delivery, function)
-
-
 def _instead(wrapper: Decorated, function: Decorated) -> Decorated:
     """Return the wrapper with the function's name, docstring and options, which click reads."""
     from functools import update_wrapper
@@ -362,6 +408,14 @@ def write_bytes(*parts: bytes) -> None:
         raise
     except OSError as error:
         raise OutputError(error.strerror or str(error)) from None
+
+
+def report_error(diagnostic: Diagnostic) -> int:
+    """Write the error that prevents a run to standard error, and return the exit code."""
+    from trainc.reports import text
+
+    report(text.render([diagnostic], summary="", color=colored(sys.stderr)))
+    return WRONG_INPUT
 
 
 def report(text: str) -> None:

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from trainc.compilation import Compilation
-    from trainc.delivery import Delivery
     from trainc.pods import Job
     from trainc.settings import Settings
 
@@ -45,9 +44,10 @@ Examples:
 @click.option("--job", metavar="JOB", help="Show only pods of this replicated job or Job.")
 @click.option("--index", type=click.IntRange(min=0), metavar="I", help="Show only pods with this completion index.")
 @options.namespace
+@options.environment
 @options.settings
 @options.suffix
-def command(  # noqa: PLR0913, PLR0917 (one argument per option)
+def command(
     paths: tuple[str, ...],
     runtimes: tuple[str, ...],
     form: str,
@@ -56,13 +56,12 @@ def command(  # noqa: PLR0913, PLR0917 (one argument per option)
     index: int | None,
     namespace: str | None,
     settings: Settings,
-    delivery: Delivery,
 ) -> int:
-    """Show the pods of the TrainJobs in PATH (files, folders or -; default: the current folder)."""
+    """Show the pods of the TrainJobs in PATH (files, folders or -; default: the project or the current folder)."""
     from trainc.compilation import compile
 
     result = compile(
-        paths or (".",), runtimes=runtimes, only=only, namespace=namespace, settings=settings, delivery=delivery
+        options.inputs(paths, settings), runtimes=runtimes, only=only, namespace=namespace, settings=settings
     )
     options.report_skipped(result.skipped, verbose=settings.verbose)
     if not result.failed and not result.jobs:

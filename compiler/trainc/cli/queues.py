@@ -28,18 +28,19 @@ Examples:
     "--format", "form", type=click.Choice(["table", "json"]), default="table", help="Output format. Default: table."
 )
 @options.namespace
+@options.environment
 @options.settings
 def command(
     paths: tuple[str, ...], runtimes: tuple[str, ...], form: str, namespace: str | None, settings: Settings
 ) -> int:
-    """Show the ClusterQueues in PATH (files, folders or -; default: the current folder).
+    """Show the ClusterQueues in PATH (files, folders or -; default: the project or the current folder).
 
     CAPACITY is the maximum of each flavor, borrowing included, in the order in which Kueue tries them. REQUESTED is the
     total of the queue's TrainJobs, and JOBS their number.
     """
     from trainc.compilation import compile
 
-    result = compile(paths or (".",), runtimes=runtimes, namespace=namespace, settings=settings)
+    result = compile(options.inputs(paths, settings), runtimes=runtimes, namespace=namespace, settings=settings)
     if result.diagnostics:
         from trainc.reports import text
 

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 from trainc.cli import options
 from trainc.cli.arguments import Command, Option
 from trainc.cli.codes import OK, WRONG_INPUT
+from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
     import click
 
-    from trainc.delivery import Delivery
+    from trainc.compilation import Compilation
+    from trainc.reading import Reader
     from trainc.settings import Settings
 
 EPILOG = """\b
@@ -32,19 +34,18 @@ def ids(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str
 
 
 @options.with_settings
-@options.with_delivery
 def validate(  # noqa: PLR0913, PLR0917 (one argument per option)
     paths: tuple[str, ...],
     runtimes: tuple[str, ...],
     form: str,
     reports: tuple[tuple[str, str], ...],
     namespace: str | None,
+    environments: tuple[str, ...],
     settings: Settings,
-    delivery: Delivery,
     among: str | None,
     explain: str | None,
 ) -> int:
-    """Check the TrainJobs and runtimes in PATH (files, folders or -; default: the current folder)."""
+    """Check the TrainJobs and runtimes in PATH (files, folders or -; default: the project or the current folder)."""
     if explain is not None:
         if paths or reports:
             raise options.misuse("--explain cannot be combined with PATH or --report: it checks nothing.")
@@ -55,33 +56,24 @@ def validate(  # noqa: PLR0913, PLR0917 (one argument per option)
         from trainc.cli import reporting
 
         reporting.check(reports, inputs=(*paths, *runtimes), stdout="the report of --format")
-    from trainc.compilation import Options, compile_paths
     from trainc.reports import load
 
-    written, settings = tuple(file for _, file in reports), settings._replace(all_rules=True)
-    run = Options(
-        runtimes=runtimes,
-        namespace=namespace,
-        skip=written,
-        settings=settings,
-        delivery=delivery,
-        others="skip",
-        check_only=True,
-    )
-    if among is None:
-        result = compile_paths(paths or (".",), run)
-    else:
-        from trainc.subset import compile_subset
+    settings = settings._replace(all_rules=True)
+    run = Run(options.inputs(paths, settings), runtimes, namespace, tuple(file for _, file in reports), among)
+    if environments or settings.environment_names:
+        from trainc.cli import environments as several
 
-        result = compile_subset(paths, among, run)
-    options.report_skipped(result.skipped, verbose=settings.verbose)
-    if settings.verbose:
-        result = options.with_unknown(result)
+        result, found = several.compiled(settings, environments, run.compiled)
+        summary = several.verdict(found) if found and not result.diagnostics else options.verdict(result)
+    else:
+        result = run.compiled(settings)
+        options.report_skipped(result.skipped, verbose=settings.verbose)
+        summary = options.verdict(result)
     if reports:
         reporting.write(reports, result)
     report = load(form).render(
         result.reported(form),
-        summary=options.verdict(result),
+        summary=summary,
         color=form == "text" and options.colored(sys.stdout),
         checked=result.checked,
     )
@@ -89,6 +81,36 @@ def validate(  # noqa: PLR0913, PLR0917 (one argument per option)
     if form == "text":
         options.report_built_in(result)
     return WRONG_INPUT if result.failed else OK
+
+
+class Run(NamedTuple):
+    """The input of a check, for each of its environments."""
+
+    paths: tuple[str, ...]
+    runtimes: tuple[str, ...]
+    namespace: str | None
+    skip: tuple[str, ...]
+    among: str | None
+
+    def compiled(self, settings: Settings, files_of: Reader | None = None) -> Compilation:
+        """Return the result with some settings."""
+        from trainc.compilation import Options, compile_paths
+
+        run = Options(
+            runtimes=self.runtimes,
+            namespace=self.namespace,
+            skip=self.skip,
+            settings=settings,
+            others="skip",
+            check_only=True,
+        )
+        if self.among is None:
+            result = compile_paths(self.paths, run, files_of)
+        else:
+            from trainc.subset import compile_subset
+
+            result = compile_subset(self.paths, self.among, run)
+        return options.with_unknown(result) if settings.verbose else result
 
 
 command = Command(
@@ -105,6 +127,7 @@ command = Command(
         ),
         options.REPORT,
         options.NAMESPACE,
+        options.ENVIRONMENTS,
         *options.SETTINGS,
         *options.SUFFIX,
         Option(

@@ -22,6 +22,9 @@ FORMATS: Final = ("text", "json", "junit", "sarif", "github", "gitlab")
 COMPILED_PHASES: Final = ("jobset-schema", "jobset", "job")
 """The phases of JobSets and their Jobs. Their diagnostics are about these objects and point to the TrainJob."""
 
+MOST_ENVIRONMENTS: Final = 20
+"""The most environments that a message names."""
+
 
 def of_compiled_object(diagnostic: Diagnostic) -> bool:
     """Return whether a diagnostic is about a compiled object; the Trainer controller itself creates PodGroups."""
@@ -48,6 +51,15 @@ class Report(Protocol):
 def load(format: str) -> Report:
     """Import a format."""
     return cast("Report", import_module(f"{__name__}.{format}"))
+
+
+def message(diagnostic: Diagnostic) -> str:
+    """Return the message, with the environments that have the fault: `unknown field "a" [dev, prod]`."""
+    names = diagnostic.environments
+    if not names:
+        return diagnostic.message
+    more = f" and {len(names) - MOST_ENVIRONMENTS} more" if len(names) > MOST_ENVIRONMENTS else ""
+    return f"{diagnostic.message} [{', '.join(names[:MOST_ENVIRONMENTS])}{more}]"
 
 
 def in_order(diagnostics: Iterable[Diagnostic], *, by_field: bool = False) -> list[Diagnostic]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.diagnostics import Diagnostic, Location
 from trainc.inputs import STDIN
-from trainc.reports import in_order
+from trainc.reports import in_order, message
 from trainc.reports.repository import Repository
 from trainc.reports.text import escape, position
 
@@ -55,7 +55,7 @@ def _properties(diagnostic: Diagnostic, repository: Repository) -> Iterator[tupl
 def _message(diagnostic: Diagnostic) -> str:
     """Return the message after its position, because the log shows only the message."""
     where = [position(diagnostic.place)] if diagnostic.place else []
-    lines = [": ".join([*where, escape(diagnostic.message)])]
+    lines = [": ".join([*where, escape(message(diagnostic))])]
     lines += [f"{position(related.place)}: {escape(related.message)}" for related in diagnostic.related]
     if diagnostic.help:
         lines.append(f"help: {escape(diagnostic.help)}")

@@ -14,7 +14,7 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.diagnostics import Diagnostic, Location
-from trainc.reports import in_order
+from trainc.reports import in_order, message
 from trainc.reports.repository import Repository
 from trainc.source import origins
 from trainc.source.printable import escape, escape_json
@@ -44,7 +44,7 @@ def _entry(diagnostic: Diagnostic, fingerprint: str, repository: Repository) -> 
     more = [related.message for related in origins.related(at if isinstance(at, Location) else None)]
     details = "; ".join([*more, *([f"help: {diagnostic.help}"] if diagnostic.help else [])])
     return {
-        "description": escape(diagnostic.message + (f" ({details})" if details else "")),
+        "description": escape(message(diagnostic) + (f" ({details})" if details else "")),
         "check_name": diagnostic.id,
         "fingerprint": fingerprint,
         "severity": SEVERITIES[diagnostic.severity],

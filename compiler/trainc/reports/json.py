@@ -3,7 +3,8 @@
 Each is `{"id", "severity", "stage", "message", "help", "object": {"apiVersion", "kind", "namespace", "name"}, "field",
 "file", "line", "column", "endLine", "endColumn", "related": [{"message", "file", "line", "column", "endLine",
 "endColumn"}]}`. Lines and columns count from 1, and are 0 for a whole file. The end is exclusive, and 0 if only the
-start is known. Secrets are masked.
+start is known. In a project with environments, `"environments"` lists the names of those that have the fault. Secrets are
+masked.
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ def _entry(diagnostic: Diagnostic) -> dict[str, Any]:
         "field": diagnostic.field,
         **position(diagnostic.place),
         "related": [{"message": related.message, **position(related.place)} for related in diagnostic.related],
+        **({"environments": [*diagnostic.environments]} if diagnostic.environments else {}),
     }
 
 

@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 
 from trainc.diagnostics import Checked, Diagnostic, Location, ObjectId
 from trainc.records import NamedTuple
-from trainc.reports import in_order, of_compiled_object
+from trainc.reports import in_order, message, of_compiled_object
 from trainc.reports.text import EXCERPTS, block, escape
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def _add(suite: ElementTree.Element, case: Case, blocks: list[tuple[Diagnostic, 
     test = ElementTree.SubElement(suite, "testcase", classname=f"{SUITE}.{escape(case.kind)}", name=escape(name))
     errors = [(diagnostic, block) for diagnostic, block in blocks if diagnostic.severity == "error"]
     if errors:
-        first = f"{errors[0][0].id}: {escape(errors[0][0].message)}"
+        first = f"{errors[0][0].id}: {escape(message(errors[0][0]))}"
         more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
         failure = ElementTree.SubElement(test, "failure", message=first + more)
         failure.text = "\n\n".join(block for _, block in errors)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
 from trainc.diagnostics import Diagnostic, Location
-from trainc.reports import in_order
+from trainc.reports import in_order, message
 from trainc.reports.repository import Repository
 from trainc.source.printable import escape, escape_json
 from trainc.version import __version__
@@ -104,6 +104,7 @@ def _result(diagnostic: Diagnostic, rules: dict[str, int], fingerprint: str, rep
         "locations": [place | ({"logicalLocations": logical} if logical else {})],
         **({"relatedLocations": related} if related else {}),
         "partialFingerprints": {FINGERPRINT: fingerprint},
+        **_environments(diagnostic),
     }
 
 
@@ -124,13 +125,19 @@ def _notification(diagnostic: Diagnostic, rules: dict[str, int]) -> dict[str, An
         "associatedRule": {"id": diagnostic.id, "index": rules[diagnostic.id]},
         "level": diagnostic.severity,
         "message": _message(diagnostic),
+        **_environments(diagnostic),
     }
+
+
+def _environments(diagnostic: Diagnostic) -> dict[str, Any]:
+    """Return the environments that have the fault, as a property."""
+    return {"properties": {"environments": [*diagnostic.environments]}} if diagnostic.environments else {}
 
 
 def _message(diagnostic: Diagnostic) -> dict[str, str]:
     """Return the message, with the help on a line of its own."""
     help = f"\nHelp: {_plain(diagnostic.help)}" if diagnostic.help else ""
-    return {"text": _plain(diagnostic.message) + help}
+    return {"text": _plain(message(diagnostic)) + help}
 
 
 def _plain(text: str) -> str:

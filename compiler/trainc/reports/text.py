@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.diagnostics import Diagnostic, Location
 from trainc.plural import also
-from trainc.reports import in_order, of_compiled_object
+from trainc.reports import in_order, message, of_compiled_object
 from trainc.source.printable import escape
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def _lines(diagnostic: Diagnostic, paint: Callable[[str, str], str], *, shown: b
     excerpts = (at, *(excerpt for _, excerpt in related))
     digits = max((len(str(excerpt.number)) for excerpt in excerpts if excerpt), default=0)
     where = [paint(BOLD, position(diagnostic.place))] if diagnostic.place else []
-    yield ": ".join([*where, paint(color, severity), escape(diagnostic.message)])
+    yield ": ".join([*where, paint(color, severity), escape(message(diagnostic))])
     if at:
         yield from underlined(at, digits, "^", color, paint)
     seen = {_line(diagnostic.place)}

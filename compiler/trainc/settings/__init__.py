@@ -81,6 +81,8 @@ class Settings(NamedTuple):
     """The environments, in the file's order; empty for a project without environments."""
     environment_name: str = ""
     """The environment of these settings; empty if none is selected."""
+    cluster: str = ""
+    """The name of the cluster; environments of different clusters may have the same objects."""
     flags: Mapping[tuple[str, ...], Any] = {}
     """The values of options, by the path of the key that they set; `in_environment` applies them again."""
     base: Base | None = None

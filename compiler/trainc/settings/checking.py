@@ -52,11 +52,15 @@ def _required_version(document: Document, specifiers: Any) -> Diagnostic | None:
         if accepts(specifiers, __version__):
             return None
     except ValueError as error:
-        message = f'requiredVersion "{specifiers}" is not valid: "{error}" is not a version specifier'
+        from trainc.kubernetes.structural.hints import shown
+
+        message = f"requiredVersion {shown(specifiers)} is not valid: {shown(str(error))} is not a version specifier"
         help = 'use an operator and a version, such as ">=0.2" or ">=0.2,<1"'
     else:
-        message = f"the project requires trainc {specifiers}, but this is trainc {__version__}"
-        help = f'install such a version: pip install "trainc{_pip(specifiers)}"'
+        from trainc.kubernetes.structural.hints import shortened
+
+        message = f"the project requires trainc {shortened(specifiers)}, but this is trainc {__version__}"
+        help = f'install such a version: pip install "trainc{shortened(_pip(specifiers))}"'
     return Diagnostic.of(
         REQUIRED_VERSION, message, help, field="requiredVersion", place=Place(document, ("requiredVersion",))
     )

@@ -29,11 +29,13 @@ NOT_A_LAYER: Final = ("requiredVersion", ENVIRONMENTS)
 """The keys that are not settings of an environment or a run."""
 
 
-def layers(base: Base, name: str, flags: Mapping[tuple[str, ...], Any]) -> list[Branch]:
+def layers(base: Base | None, name: str, flags: Mapping[tuple[str, ...], Any]) -> list[Branch]:
     """Return the layers above the built-in one: of the file, of an environment if it is named, of the flags."""
-    found = [of_file(base.document, (), NOT_A_LAYER)]
-    if name:
-        found.append(of_file(base.document, (ENVIRONMENTS, name)))
+    found = []
+    if base is not None:
+        found.append(of_file(base.document, (), NOT_A_LAYER))
+        if name:
+            found.append(of_file(base.document, (ENVIRONMENTS, name)))
     if flags:
         found.append(given({path: (value, BY_PATH[path].flag) for path, value in flags.items()}, "flags"))
     return found
@@ -55,6 +57,7 @@ def effective(settings: Settings, base: Base, name: str) -> Settings:
         sources=inside(base, items(tree, "sources")),
         output=next(iter(inside(base, _one(leaf(tree, "output")))), None),
         environment_name=name,
+        cluster=_value(leaf(tree, "cluster"), ""),
     )
 
 

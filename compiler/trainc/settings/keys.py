@@ -38,13 +38,14 @@ KEYS: Final = (
     Key(("runtimes", "paths"), flag="--runtimes", default=[]),
     Key(("runtimes", "builtin"), default="allow"),
     Key(("accelerators",), "merge", default={}),
-    Key(("output",), flag="--out", in_environment=False),
+    Key(("output",), flag="--output", in_environment=False),
     Key(("fieldValidation",), flag="--field-validation", default="strict"),
     Key(("lint", "disable"), default=[]),
     Key(("lint", "strict"), flag="--strict", default=False),
     Key(("delivery", "nameSuffixHash"), flag="--name-suffix-hash", default=False),
     Key(("delivery", "argocdReplace"), flag="--argocd-replace", default=False),
     Key(("delivery", "suspend"), flag="--suspend", default=False),
+    Key(("cluster",)),
     Key(("namespace",)),
     Key(("namePrefix",)),
     Key(("nameSuffix",)),
@@ -52,7 +53,7 @@ KEYS: Final = (
     Key(("annotations",), "merge", default={}),
     Key(("images",), default=[]),
     Key(("patches",), "append", default=[]),
-    Key(("environments",), flag="--env", default={}, in_environment=False),
+    Key(("environments",), default={}, in_environment=False),
 )
 """All keys, in the order of the reference."""
 BY_PATH: Final = {key.path: key for key in KEYS}

@@ -63,6 +63,8 @@ def _explained(violation: Violation) -> Violation:
         message = f"an environment cannot set {path[2]}: it applies to the whole project"
         help = "move it to the top level of the file, or remove it"
         return Violation.at(path, ENVIRONMENT_KEY, message, help, key=True)
+    if len(path) == 1:
+        return violation._replace(help=violation.help.replace("the object has the fields", f"{SETTINGS} has the keys"))
     return violation
 
 
@@ -81,21 +83,21 @@ def _suggested_rule(document: Document, violation: Violation) -> str:
 @cache
 def _root() -> Object:
     with open(data_path("schemas", *PATH), encoding="utf-8") as file:
-        schema = _constraints(json.load(file)) | {"title": SETTINGS}
+        schema = constraints(json.load(file)) | {"title": SETTINGS}
     return Object(schema, Compiler(schema))
 
 
-def _constraints(schema: Any) -> Any:
+def constraints(schema: Any) -> Any:
     """Return a schema without the keywords for editors."""
     if isinstance(schema.get("type"), list):
         return _ANY  # `trainc.patching` reads patches
     found = {}
     for key, value in schema.items():
         if key in ("properties", "$defs"):
-            found[key] = {name: _constraints(below) for name, below in value.items()}
+            found[key] = {name: constraints(below) for name, below in value.items()}
         elif key in ("items", "additionalProperties"):
             if value is not False:
-                found[key] = _constraints(value)
+                found[key] = constraints(value)
         elif key not in _FOR_EDITORS:
             found[key] = value
     return found

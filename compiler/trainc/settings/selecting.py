@@ -25,7 +25,9 @@ def unknown(settings: Settings, name: str) -> Diagnostic:
     names = settings.environment_names
     message = f"{shown(name)} is not an environment"
     if settings.base is None:
-        return Diagnostic.of(UNKNOWN_ENVIRONMENT, f"{message}: no trainc.yaml was found", "define it in trainc.yaml")
+        return Diagnostic.of(
+            UNKNOWN_ENVIRONMENT, f"{message}: no trainc.yaml is read", f"add it to {ENVIRONMENTS} of a trainc.yaml"
+        )
     document = settings.base.document
     if not names:
         message, help = f"{message}: {document.file} has no environments", f"add it to {ENVIRONMENTS}"

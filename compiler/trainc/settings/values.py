@@ -2,7 +2,7 @@
 
 Reads    each layer: the file, and every environment, selected or not.
 Returns  diagnostics at the line of the layer that set the value.
-Source   Kubernetes 1.36 for names, labels and annotations; kustomize v5.8 for images, where newTag and digest may be
+Source   Kubernetes 1.36 for names, labels and annotations; kustomize v5.7 for images, where newTag and digest may be
          combined.
 """
 
@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Final
 from trainc.declarations import Declaration
 from trainc.diagnostics import Place
 from trainc.kubernetes import names, objectmeta
-from trainc.kubernetes.image_grammar import is_reference
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import INVALID_NAME, Violation, field_of
 from trainc.settings.keys import ENVIRONMENTS
@@ -99,10 +98,11 @@ def _violations(path: Path, layer: Branch) -> Iterator[Violation]:
 def _affix(path: Path, value: str) -> Violation:
     """Return the violation for a prefix or suffix with which no name is valid."""
     from trainc.kubernetes.misnamed import LABEL, fault
+    from trainc.kubernetes.structural.hints import shown
 
     if path[-1] == "namePrefix":
         why = fault(f"{value}a", LABEL, names.LONGEST_LABEL)
-        why = f"starts with {value[0]!r}" if why.endswith("dash") else why
+        why = f"starts with {shown(value[0])}" if why.endswith("dash") else why
         help = "start with a lowercase letter, and use lowercase letters, digits and `-`"
     else:
         why = fault(f"a{value}", LABEL, names.LONGEST_LABEL)
@@ -112,6 +112,8 @@ def _affix(path: Path, value: str) -> Violation:
 
 def _image(path: Path, item: Tree) -> Iterator[Violation]:
     """Yield the faults of one change of an image."""
+    from trainc.kubernetes.image_grammar import is_reference
+
     name = item["name"]
     if not is_reference(f"{name}:a") or "@" in name:
         help = (
@@ -140,13 +142,16 @@ def _environment_name(name: str) -> Iterator[Violation]:
 
 
 def _long_affixes(document: Document, path: Path) -> Iterator[Violation]:
-    """Yield the fault of a prefix and a suffix that leave no character for a name."""
-    tree = _merged(document, path)
-    found = [each for key in _AFFIXES if (each := leaf(tree, key)) is not None]
-    length = sum(len(each.value) for each in found)
-    if length >= names.LONGEST_LABEL and (place := found[-1].source) and isinstance(place, Place):
+    """Yield the fault of a prefix and a suffix that leave no character for a name, at the last one that is set."""
+    found = {}
+    for key in _AFFIXES:
+        for place in ((*path, key), (key,)):
+            if (value := get(document.value, place)) is not None:
+                found[place] = len(value)
+                break
+    if (length := sum(found.values())) >= names.LONGEST_LABEL:
         message = f"namePrefix and nameSuffix have {length} characters; a TrainJob name has at most 63"
-        yield Violation.at(place.path, INVALID_NAME, message, "shorten one of them")
+        yield Violation.at(max(found, key=len), INVALID_NAME, message, "shorten one of them")
 
 
 def _accelerators(document: Document, paths: list[Path]) -> Iterator[Diagnostic]:

@@ -1,0 +1,243 @@
+"""The output folder of `trainc build`: one file per TrainJob, in a subfolder for each environment.
+
+Reads    the results of a build, without errors, and the folder.
+Returns  the exit code. Nothing is written for any environment if one of their folders cannot be written as planned.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import ExitStack, suppress
+from typing import TYPE_CHECKING, Final
+
+from trainc import outputs
+from trainc.cli import options
+from trainc.cli.build import as_read, left_out
+from trainc.cli.codes import DIFFERENT, OK, WRONG_INPUT
+from trainc.records import NamedTuple
+from trainc.source.printable import escape
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from trainc.compilation import Compilation
+    from trainc.diagnostics import Diagnostic, Document
+    from trainc.outputs import Changes, Output
+
+KUSTOMIZE: Final = "kustomize.config.k8s.io/"
+LOCAL: Final = "config.kubernetes.io/local-config"
+"""The annotation of a document that only tools read, such as the configuration of a KRM function."""
+MOST_KEPT: Final = 20
+"""The maximum number of kept outputs that are named."""
+
+
+class Order(NamedTuple):
+    """How to write a build."""
+
+    folder: str
+    paths: tuple[str, ...]
+    """The PATHs whose outputs the folder has."""
+    passthrough: bool
+    prune: bool
+    check: bool
+
+
+class Part(NamedTuple):
+    """The output of one environment."""
+
+    environment: str
+    """Empty for a project without environments."""
+    result: Compilation
+
+
+class _Planned(NamedTuple):
+    """The changes of a folder; those of an earlier layout have no part."""
+
+    output: Output
+    changes: Changes
+    files: int = 0
+    part: Part | None = None
+    others: tuple[Document, ...] = ()
+
+
+def to_folder(
+    order: Order,
+    parts: Sequence[Part],
+    report: Callable[..., None],
+    result: Compilation | None = None,
+    *,
+    whole: bool,
+) -> int:
+    """Write the outputs of all environments, or compare them with the folder.
+
+    Args:
+        order: how to write.
+        parts: the output of each environment.
+        report: the function that reports a result and lines of text.
+        result: the result to report; by default that of the only part.
+        whole: whether the parts are all environments, so that the outputs of deleted ones are pruned.
+    """
+    result = parts[0].result if result is None else result
+    with ExitStack() as stack:
+        planned: list[_Planned] = []
+        folder = order.folder
+        try:
+            for part in parts:
+                folder = _folder(order, part.environment)
+                output = stack.enter_context(outputs.opened(folder, make=not order.check, notify=options.report))
+                planned.append(_plan(order, part, output))
+            if whole and order.prune:
+                folder = order.folder
+                planned += _earlier(order, parts, planned, stack)
+        except OSError as error:
+            report(result.saying([outputs.unwritable(folder, "", error)]))
+            return WRONG_INPUT
+        result = result.saying(found for each in planned for found in _diagnostics(each))
+        if result.failed:
+            report(result)
+            return WRONG_INPUT
+        kept = [_kept(each) for each in planned]
+        if order.check:
+            return _compare(order, result, planned, kept, report)
+        for each in planned:
+            if refused := outputs.apply(each.output, each.changes):
+                report(result.saying(refused))
+                return WRONG_INPUT
+        _drop(planned)
+    done = [line for each in planned if (line := _done(each))]
+    omitted = dict.fromkeys(_omitted(order, each) for each in planned if each.part is not None)
+    report(result, _lines(*kept, *done, *omitted))
+    return OK
+
+
+def _folder(order: Order, environment: str) -> str:
+    return os.path.join(order.folder, environment) if environment else order.folder
+
+
+def _plan(order: Order, part: Part, output: Output) -> _Planned:
+    """Return the changes of one environment's folder."""
+    result = part.result
+    files = {
+        f"{namespace}/{name}.yaml" if namespace else f"{name}.yaml": text
+        for namespace, name, text in result.manifests()
+    }
+    sources = dict(zip(files, ([job.plan.job.document.file] for job in result.jobs), strict=True))
+    others = tuple(document for document in result.others if order.passthrough and is_object(document))
+    if others:
+        files[outputs.PASSED] = "---\n".join(with_source(document, output.folder) for document in others)
+        sources[outputs.PASSED] = [document.file for document in others]
+    changes = outputs.plan(
+        output, files, sources=sources, paths=order.paths, prune=order.prune, environment=part.environment
+    )
+    return _Planned(output, changes, len(files), part, others)
+
+
+def _earlier(order: Order, parts: Sequence[Part], planned: Sequence[_Planned], stack: ExitStack) -> list[_Planned]:
+    """Return the changes that remove the outputs of deleted environments, and those from before environments."""
+    from trainc import layouts
+
+    names = [part.environment for part in parts if part.environment]
+    root = planned[0].output if not names else None
+    if root is None:
+        root = stack.enter_context(outputs.opened(order.folder, make=False, notify=options.report))
+    found: list[_Planned] = []
+    files = {f"{part.environment}/{path}" if part.environment else path for part in parts for path in _paths(part)}
+    if names and (changes := layouts.retired(root, keep=files, paths=order.paths)) is not None:
+        found.append(_Planned(root, changes))
+    for name in layouts.deleted(root, names):
+        output = stack.enter_context(outputs.opened(_folder(order, name), make=not order.check, notify=options.report))
+        keep = {path.removeprefix(f"{name}/") for path in files if path.startswith(f"{name}/")}
+        if (changes := layouts.retired(output, keep=keep, paths=order.paths)) is not None:
+            found.append(_Planned(output, changes))
+    return found
+
+
+def _paths(part: Part) -> Iterator[str]:
+    for job in part.result.jobs:
+        yield f"{job.namespace}/{job.name}.yaml" if job.namespace else f"{job.name}.yaml"
+
+
+def _diagnostics(planned: _Planned) -> Iterator[Diagnostic]:
+    for diagnostic in planned.changes.diagnostics:
+        name = planned.part.environment if planned.part is not None else ""
+        yield diagnostic._replace(environments=(name,)) if name else diagnostic
+
+
+def _compare(
+    order: Order, result: Compilation, planned: Sequence[_Planned], kept: Sequence[str], report: Callable[..., None]
+) -> int:
+    """Print the differences between the folder and the output."""
+    from trainc.source.printable import unified_diff
+
+    differences = [each for one in planned for each in outputs.diff(one.output, one.changes)]
+    difference = "".join(line for each in differences for line in unified_diff(*each))
+    outdated = f"{escape(order.folder)} is out of date: run trainc build without --check" if difference else ""
+    report(result, _lines(*kept, outdated))
+    options.write(difference)
+    return DIFFERENT if difference else OK
+
+
+def _drop(planned: Sequence[_Planned]) -> None:
+    """Remove the empty folders of deleted environments."""
+    for each in planned:
+        if each.part is None and each.changes.remove:
+            with suppress(OSError):  # it contains other files
+                os.rmdir(each.output.folder)
+
+
+def _done(planned: _Planned) -> str:
+    shown = escape(planned.output.folder)
+    removed = sum(path != planned.changes.listing for path in planned.changes.remove)
+    if planned.part is None:
+        return f"{shown}: {removed} removed" if removed else ""
+    written = sum(path != planned.changes.listing for path in planned.changes.write)
+    return f"{shown}: {written} written, {removed} removed, {planned.files - written} unchanged"
+
+
+def _omitted(order: Order, planned: _Planned) -> str:
+    assert planned.part is not None
+    if not order.passthrough:
+        return left_out(planned.part.result, False)
+    count = len(planned.part.result.others) - len(planned.others)
+    if not count:
+        return ""
+    from trainc.plural import plural
+
+    return f"omitted {plural(count, 'document')} that {'is' if count == 1 else 'are'} not Kubernetes objects"
+
+
+def _kept(planned: _Planned) -> str:
+    """Return lines that name the kept outputs and the reason."""
+    folder, changes = planned.output.folder, planned.changes
+    if not changes.kept:
+        return ""
+    files = [f"{folder}/{path}: kept, not compiled from the given paths" for path in changes.kept[:MOST_KEPT]]
+    if more := len(changes.kept) - len(files):
+        files.append(f"{more} more files kept")
+    missing = outputs.shown(folder, changes.missing)
+    return "\n".join(map(escape, [*files, f"nothing is pruned: the given paths do not cover {missing}"]))
+
+
+def is_object(document: Document) -> bool:
+    """Return whether a document can be applied to a cluster: it is not a values file or a kustomization."""
+    tree = document.value
+    version, kind = tree.get("apiVersion"), tree.get("kind")
+    if not (isinstance(version, str) and isinstance(kind, str) and version and kind):
+        return False
+    from trainc.kubernetes.trees import get
+
+    local = get(tree, ("metadata", "annotations", LOCAL))
+    return not version.startswith(KUSTOMIZE) and local not in ("true", True)
+
+
+def with_source(document: Document, folder: str) -> str:
+    """Return a document's own text below a comment with its file, relative to the output folder."""
+    from trainc.listings import STDIN, relative
+    from trainc.source.printable import escape
+
+    source = relative(folder, document.file)
+    return f"# Source: {'<stdin>' if source == STDIN else escape(source)}\n{as_read(document)}"
+
+
+def _lines(*lines: str) -> str:
+    return "\n".join(line for line in lines if line)

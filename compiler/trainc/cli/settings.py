@@ -1,0 +1,137 @@
+"""`trainc settings`: the effective settings of a project or an environment, each with its source."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from trainc.cli import options
+from trainc.cli.codes import OK, WRONG_INPUT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from trainc.diagnostics import Diagnostic
+    from trainc.settings import Settings
+    from trainc.settings.listing import Entry
+
+WIDEST: Final = 60
+"""The maximum width of the values' column; the source of a longer line follows it after two spaces."""
+EPILOG = """\b
+Examples:
+  trainc settings                          the settings, for every environment
+  trainc settings --env prod               only those of one environment
+  trainc settings --env prod --format json | jq '.[0].settings[] | select(.key == "namespace")'
+"""
+
+
+@click.command(short_help="Show the effective settings and their sources.", epilog=EPILOG)
+@options.paths
+@options.runtimes
+@options.ENVIRONMENTS.decorate
+@click.option(
+    "--format", "form", type=click.Choice(["yaml", "json"]), default="yaml", help="Output format. Default: yaml."
+)
+@options.settings
+@options.delivery
+def command(
+    paths: tuple[str, ...],
+    runtimes: tuple[str, ...],
+    environments: tuple[str, ...],
+    form: str,
+    settings: Settings,
+) -> int:
+    """Show the effective settings of the project of PATH, each with the line, option or default that sets it.
+
+    The other options are those of build and validate: they override trainc.yaml.
+    """
+    from trainc.settings.listing import entries
+
+    if paths:
+        settings = settings.with_flags({("sources",): paths})
+    names = dict.fromkeys(environments) or settings.environment_names
+    selected = [settings.in_environment(name) for name in names] or [settings]
+    if wrong := _without_repetitions(selected):
+        from trainc.reports import text
+
+        options.report(text.render(wrong, summary="", color=options.colored(sys.stderr)))
+        return WRONG_INPUT
+    found = [(each.environment_name, list(entries(each))) for each in selected]
+    options.write(_json(found) if form == "json" else "---\n".join(_yaml(name, listed) for name, listed in found))
+    return OK
+
+
+def _without_repetitions(selected: Iterable[Settings]) -> list[Diagnostic]:
+    """Return the faults of some environments; those of the file are the same in each."""
+    found: list[Diagnostic] = []
+    for each in selected:
+        found += (diagnostic for diagnostic in each.diagnostics if diagnostic not in found)
+    return found
+
+
+def _json(found: Sequence[tuple[str, Iterable[Entry]]]) -> str:
+    """Return the settings of each environment as JSON; the environment is null for a project without environments."""
+    import json
+
+    listed = [{"environment": name or None, "settings": [_fields(each) for each in entries]} for name, entries in found]
+    return json.dumps(listed, indent=2, ensure_ascii=False) + "\n"
+
+
+def _fields(entry: Entry) -> dict[str, Any]:
+    from trainc.kubernetes.violations import field_of
+
+    at = entry.location
+    return {
+        "key": field_of(entry.path),
+        "value": entry.value,
+        "layer": entry.layer,
+        "flag": entry.flag or None,
+        "file": None if at is None else at.file,
+        "line": None if at is None else at.line,
+        "column": None if at is None else at.column,
+    }
+
+
+def _yaml(name: str, listed: Iterable[Entry]) -> str:
+    """Return the settings as YAML, with the source of each value as a comment."""
+    from trainc.source.printable import escape
+
+    rows = list(_rows(listed))
+    width = max(len(text) for text, _ in rows if len(text) <= WIDEST)
+    lines = [f"{text:{width}}  # {escape(source)}" if source else text for text, source in rows]
+    return "\n".join([*([f"# environment {name}"] if name else []), *lines, ""])
+
+
+def _rows(listed: Iterable[Entry]) -> Iterator[tuple[str, str]]:
+    """Yield the lines of YAML with their sources; the source of a line without a value is empty."""
+    above: tuple[str | int, ...] = ()
+    for entry in listed:
+        is_item = isinstance(entry.path[-1], int)
+        parents = entry.path[:-1]
+        for depth, step in enumerate(parents):
+            if above[: depth + 1] != parents[: depth + 1]:
+                yield f"{_indent(depth)}{_key(str(step))}", ""
+        above = entry.path
+        depth = len(parents) - is_item
+        first, *more = _text(entry.value, item=is_item, key=str(entry.path[-1])).splitlines()
+        yield f"{_indent(depth)}{first}", entry.source
+        yield from ((f"{_indent(depth)}{line}", "") for line in more)
+
+
+def _indent(depth: int) -> str:
+    return "  " * depth
+
+
+def _key(name: str) -> str:
+    """Return a key that YAML parsers read as a string."""
+    return _text(None, item=False, key=name).removesuffix(" null")
+
+
+def _text(value: Any, *, item: bool, key: str) -> str:
+    """Return a value after its key, or as an item of a list."""
+    from trainc.emit.yaml import Writer
+
+    writer = Writer(as_given=True)
+    return writer.part([value] if item else {key: value})

@@ -1,0 +1,251 @@
+"""The environments of a project: the settings of each run, and the results of several runs together.
+
+Reads    the settings of a project, the requested environments, and the result of a run for each one.
+Returns  one result, with each fault once and the environments that have it; the names of its objects are those of the
+         source files. Two environments with one object are an error. Imported only for a project with environments.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from trainc import inputs
+from trainc.compilation import ONLY_NOT_FOUND, Compilation
+from trainc.declarations import Declaration
+from trainc.diagnostics import Diagnostic, ObjectId, Place, Related, failed, strictly
+from trainc.plural import plural
+from trainc.records import NamedTuple
+from trainc.settings.keys import ENVIRONMENTS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+
+    from trainc.diagnostics import Checked, Document, Location
+    from trainc.settings import Settings
+
+ENVIRONMENT_REQUIRED: Final = Declaration("environment-required", ("read",), "No environment selected", own=True)
+SHARED_OBJECT: Final = Declaration("shared-object", ("read",), "Object of two environments", own=True)
+
+LISTED: Final = 20
+"""The most environments that a message names."""
+SEVERITIES: Final = ("error", "warning", "note")
+
+
+class Run(NamedTuple):
+    """One environment's run. Its warnings are still warnings, whatever the settings: `together` makes them errors."""
+
+    settings: Settings
+    result: Compilation
+
+    @property
+    def name(self) -> str:
+        """The environment; empty for a project without environments."""
+        return self.settings.environment_name
+
+    @property
+    def failed(self) -> bool:
+        """Whether there is an error, or a warning that the settings turn into one."""
+        found = self.result.diagnostics
+        return failed(strictly(found) if self.settings.strict else found)
+
+
+def selected(settings: Settings, names: Iterable[str]) -> tuple[Settings, ...] | Diagnostic:
+    """Return the settings of each of the environments, by default of all; those of the project if it has none.
+
+    Return an error for an unknown environment. A settings file with errors has no environments.
+    """
+    wanted = tuple(dict.fromkeys(names)) or settings.environment_names
+    if not wanted or failed(settings.diagnostics):
+        return (settings,)
+    runs = tuple(settings.in_environment(name) for name in wanted)
+    unknown = (run.diagnostics[-1] for name, run in zip(wanted, runs, strict=True) if run.environment_name != name)
+    return next(unknown, None) or runs
+
+
+def one(settings: Settings, name: str | None, option: str, *, always: bool = False) -> Settings | Diagnostic:
+    """Return the settings of an environment. Return an error if it is unknown, or if the project has several.
+
+    Args:
+        settings: the project's settings.
+        name: the environment; None if none is requested.
+        option: how to request one, for the help; `{}` is its name.
+        always: whether to require a name also if the project has only one environment.
+    """
+    names = settings.environment_names
+    if name is None and (len(names) > 1 or (always and names)):
+        return required(settings, option)
+    found = selected(settings, () if name is None else (name,))
+    return found if isinstance(found, Diagnostic) else found[0]
+
+
+def required(settings: Settings, option: str, more: str = "") -> Diagnostic:
+    """Return the error for a run that needs one environment and has none.
+
+    Args:
+        settings: the project's settings.
+        option: how to request one, for the help; `{}` is its name.
+        more: another fix, in words.
+    """
+    names = settings.environment_names
+    place = None if settings.base is None else Place(settings.base.document, (ENVIRONMENTS,), key=True)
+    message = f"no environment is selected; the project has {plural(len(names), 'environment')}: {listed(names)}"
+    help = " or ".join(option.format(name) for name in names[:LISTED])
+    return Diagnostic.of(ENVIRONMENT_REQUIRED, message, f"use {help}{more}", field=ENVIRONMENTS, place=place)
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return the names of environments, only the first ones if there are many."""
+    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
+    return ", ".join(names[:LISTED]) + more
+
+
+class Once:
+    """A reader for several runs: a stream can be read only once, so its bytes are kept."""
+
+    def __init__(self) -> None:
+        self._streams: dict[str, list[inputs.File | Diagnostic]] = {}
+
+    def __call__(self, paths: Iterable[str], **options: object) -> Iterator[inputs.File | Diagnostic]:
+        """Yield the files of the paths, as `inputs.read` does."""
+        paths = list(paths)
+        streams = [path for path in paths if inputs.is_stream(path)]
+        if not streams:
+            yield from inputs.read(paths, **options)  # type: ignore[arg-type]
+            return
+        yield from inputs.read([path for path in paths if path not in streams], **options)  # type: ignore[arg-type]
+        for path in dict.fromkeys(streams):
+            if path not in self._streams:
+                self._streams[path] = list(inputs.read([path]))
+            yield from self._streams[path]
+
+
+def runs(settings: Iterable[Settings], compiled: Callable[[Settings], Compilation]) -> tuple[Run, ...]:
+    """Return a run for each environment; `compiled` compiles with the settings of one."""
+    found = tuple(Run(each, compiled(each._replace(strict=""))) for each in settings)
+    if any(run.result.jobs for run in found):
+        # A TrainJob that only some environments exclude is found.
+        found = tuple(
+            run._replace(result=_without(run.result, ONLY_NOT_FOUND.id)) if not run.result.jobs else run
+            for run in found
+        )
+    return found
+
+
+def _without(result: Compilation, id: str) -> Compilation:
+    return result._replace(diagnostics=tuple(each for each in result.diagnostics if each.id != id))
+
+
+def together(found: Sequence[Run]) -> Compilation:
+    """Return the results of several environments as one: each fault once, with the environments that have it."""
+    first = found[0].result
+    diagnostics, raised = _merged(found)
+    notes = [(run.name, note) for run in found if (note := run.result.built_in) is not None]
+    return first._replace(
+        jobs=tuple(job for run in found for job in run.result.jobs),
+        others=_longest(run.result.others for run in found),
+        runtimes=max(run.result.runtimes for run in found),
+        files=max(run.result.files for run in found),
+        skipped=tuple(dict.fromkeys(path for run in found for path in run.result.skipped)),
+        diagnostics=diagnostics,
+        checked=tuple(dict.fromkeys(_of_source(each) for run in found for each in run.result.checked)),
+        strict=next((run.settings.strict for run in found if run.settings.strict), "") if raised else "",
+        raised=raised,
+        built_in=notes[0][1]._replace(environments=tuple(name for name, _ in notes if name)) if notes else None,
+    )
+
+
+def _longest(groups: Iterable[tuple[Document, ...]]) -> tuple[Document, ...]:
+    return max(groups, key=len)
+
+
+def _of_source(checked: Checked) -> Checked:
+    return checked if checked.source is None else checked._replace(object=checked.source, source=None)
+
+
+def _merged(found: Iterable[Run]) -> tuple[tuple[Diagnostic, ...], int]:
+    """Return the diagnostics of all runs, each once, with the most severe severity; and the number of raised ones."""
+    groups: dict[Hashable, list[tuple[str, Diagnostic, bool]]] = {}
+    for run in found:
+        sources = {_named(each.object): each.source for each in run.result.checked}
+        for diagnostic in run.result.diagnostics:
+            shown = diagnostic._replace(object=_in_source(diagnostic.object, sources))
+            raised = bool(run.settings.strict) and shown.severity == "warning"
+            groups.setdefault(_key(shown), []).append((run.name, shown, raised))
+    merged, count = [], 0
+    for group in groups.values():
+        severities = {"error" if raised else shown.severity for _, shown, raised in group}
+        severity = min(severities, key=SEVERITIES.index)
+        count += any(raised for _, _, raised in group) and all(shown.severity != "error" for _, shown, _ in group)
+        names = tuple(dict.fromkeys(name for name, _, _ in group if name))
+        merged.append(group[0][1]._replace(severity=severity, environments=names))
+    return tuple(merged), count
+
+
+def _named(id: ObjectId) -> tuple[bool, str, str]:
+    return id.kind.endswith("TrainingRuntime"), id.namespace, id.name
+
+
+def _in_source(id: ObjectId, sources: dict[tuple[bool, str, str], ObjectId | None]) -> ObjectId:
+    """Return the identity of an object with the namespace and the name of its source file."""
+    source = sources.get(_named(id))
+    return id if source is None else id._replace(namespace=source.namespace, name=source.name)
+
+
+def _key(found: Diagnostic) -> Hashable:
+    """Return the key of a fault, which it has in every environment; its severity may differ."""
+    related = tuple((each.message, _where(each.place)) for each in found.related)
+    return (found.id, found.stage, found.message, found.help, found.object, found.field, _where(found.place), related)
+
+
+def _where(place: Place | Location | None) -> Hashable:
+    """Return the key of a place: each run reads the documents again."""
+    if not isinstance(place, Place):
+        return place and place[:5]
+    written = place.written()
+    document = written.document
+    at = (document.file, document.line, document.column, document.within)
+    return (*at, written.path, written.key, written.part, document.inside and document.inside.path)
+
+
+def shared_objects(found: Sequence[Run]) -> Iterator[Diagnostic]:
+    """Yield an error for each two environments that write one object: the one that is applied last would win."""
+    first: dict[ObjectId, tuple[str, str]] = {}
+    several: dict[tuple[str, str], list[ObjectId]] = {}
+    for run in found:
+        cluster = run.settings.cluster
+        for tree in run.result.objects:
+            id = ObjectId.of(tree)
+            key = id._replace(apiVersion=f"{cluster}/{id.apiVersion.partition('/')[0]}")
+            other = first.setdefault(key, (run.name, cluster))
+            if other[0] != run.name:
+                several.setdefault((other[0], run.name), []).append(id)
+    settings = {run.name: run.settings for run in found}
+    for (earlier, later), objects in several.items():
+        yield _shared(settings[earlier], settings[later], objects)
+
+
+def _shared(one: Settings, other: Settings, objects: list[ObjectId]) -> Diagnostic:
+    id = objects[0]
+    named = f'{id.kind} "{id.namespace}/{id.name}"' if id.namespace else f'{id.kind} "{id.name}"'
+    more = f" and {plural(len(objects) - 1, 'more object')}" if len(objects) > 1 else ""
+    (place, field), (related, _) = _setting(other), _setting(one)
+    return Diagnostic.of(
+        SHARED_OBJECT,
+        f"the environments {one.environment_name} and {other.environment_name} write the same {named}{more}",
+        "set another namespace or nameSuffix in one of them, or cluster if each has a cluster of its own",
+        object=id,
+        field=field,
+        place=place,
+        related=() if related is None else (Related("the other environment", related),),
+    )
+
+
+def _setting(settings: Settings) -> tuple[Place | None, str]:
+    """Return the place of the environment's namespace in its own mapping, or of its name; and the field."""
+    if settings.base is None:
+        return None, ""
+    document, path = settings.base.document, (ENVIRONMENTS, settings.environment_name)
+    own = (document.value.get(ENVIRONMENTS) or {}).get(settings.environment_name) or {}
+    if own.get("namespace"):
+        return Place(document, (*path, "namespace")), ".".join((*path, "namespace"))
+    return Place(document, path, key=True), ".".join(path)

@@ -1,0 +1,74 @@
+"""The effective settings as a list of values, each with the layer and the line that set it.
+
+Reads    the settings of a project or of one of its environments.
+Returns  one entry per value, in the order of the reference; an item of a list is an entry of its own. Secrets in
+         variables and patches are masked.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from trainc.diagnostics import Place
+from trainc.records import NamedTuple
+from trainc.settings.effective import layers
+from trainc.settings.keys import ENVIRONMENTS, KEYS
+from trainc.settings.layers import BUILT_IN, Branch, Leaf, built_in, merged, value_of
+from trainc.source.masking import masked
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trainc.diagnostics import Location, Path
+    from trainc.settings import Settings
+    from trainc.settings.layers import Node
+
+Layer = Literal["built-in", "file", "environment", "flag"]
+
+
+class Entry(NamedTuple):
+    """A value of the effective settings: a scalar, an item of a list, or an empty list or mapping."""
+
+    path: Path
+    """The path in the effective settings."""
+    value: Any
+    layer: Layer
+    flag: str = ""
+    """The option that set it, if the layer is `flag`."""
+    location: Location | None = None
+    """The position in trainc.yaml, if the file or an environment set it."""
+
+    @property
+    def source(self) -> str:
+        """The source as text: `trainc.yaml:3`, `built-in` or the name of an option."""
+        if self.location is None:
+            return self.flag or self.layer
+        return f"{self.location.file}:{self.location.line}"
+
+
+def entries(settings: Settings) -> Iterator[Entry]:
+    """Yield the effective settings."""
+    tree = merged([built_in(), *layers(settings.base, settings.environment_name, settings.flags)])
+    tree.pop(ENVIRONMENTS, None)
+    shown = masked(value_of(tree))
+    for key in dict.fromkeys(key.path[0] for key in KEYS):
+        if key in tree:
+            yield from _entries(tree[key], shown[key], (key,))
+
+
+def _entries(node: Node, shown: Any, path: Path) -> Iterator[Entry]:
+    if isinstance(node, Branch) and node:
+        for key, below in node.items():
+            yield from _entries(below, shown[key], (*path, key))
+    elif isinstance(node, Leaf) and isinstance(node.value, tuple) and node.value:
+        for index, item in enumerate(node.value):
+            yield _entry((*path, index), shown[index], item.source)
+    else:
+        yield _entry(path, shown, node.source)
+
+
+def _entry(path: Path, value: Any, source: Place | str) -> Entry:
+    if isinstance(source, Place):
+        layer: Layer = "environment" if source.path[:1] == (ENVIRONMENTS,) else "file"
+        return Entry(path, value, layer, location=source.locate())
+    return Entry(path, value, "built-in") if source == BUILT_IN else Entry(path, value, "flag", flag=source)

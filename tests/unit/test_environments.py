@@ -1,0 +1,326 @@
+"""The environments of a project on the command line: runs, folders, pruning and reports."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from running import run
+
+JOB = """\
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainJob
+metadata: {{name: {name}}}
+spec:
+  runtimeRef: {{name: plain}}
+  trainer: {{image: "ghcr.io/acme/app:v1", command: [python]}}
+"""
+SETTINGS = """\
+sources: [jobs]
+output: rendered
+environments:
+  dev: {namespace: ml-dev, nameSuffix: -dev}
+  prod: {namespace: ml, exclude: [jobs/trial.yaml]}
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a project with two environments and three TrainJobs, one of which is not in prod."""
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "jobs" / "team").mkdir(parents=True)
+    (tmp_path / "trainc.yaml").write_text(SETTINGS)
+    for name, folder in (("train", "team"), ("eval", "team"), ("trial", "")):
+        (tmp_path / "jobs" / folder / f"{name}.yaml").write_text(JOB.format(name=name))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def tree(folder: Path) -> list[str]:
+    """Return the files below a folder, without listings."""
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*.yaml"))
+
+
+DEV = ["dev/ml-dev/eval-dev.yaml", "dev/ml-dev/train-dev.yaml", "dev/ml-dev/trial-dev.yaml"]
+PROD = ["prod/ml/eval.yaml", "prod/ml/train.yaml"]
+
+
+def test_a_build_without_options_writes_each_environment(project: Path) -> None:
+    done = run("build")
+    assert done.code == 0
+    assert (
+        "rendered/dev: 3 written, 0 removed, 0 unchanged\nrendered/prod: 2 written, 0 removed, 0 unchanged" in done.err
+    )
+    assert tree(project / "rendered") == DEV + PROD
+    listing = json.loads((project / "rendered/prod/.trainc-outputs").read_text())
+    assert listing == {
+        "outputs": ["ml/eval.yaml", "ml/train.yaml"],
+        "sources": {"ml/eval.yaml": "../../jobs/team/eval.yaml", "ml/train.yaml": "../../jobs/team/train.yaml"},
+        "environment": "prod",
+    }
+    assert "rendered/dev: 0 written, 0 removed, 3 unchanged" in run("build").err
+
+
+def test_in_a_subfolder_a_command_covers_the_whole_project(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(project / "jobs/team")
+    assert run("build").code == 0
+    assert tree(project / "rendered") == DEV + PROD
+    (project / "jobs/trial.yaml").write_text(JOB.format(name="trial").replace("command", "comand"))
+    done = run("validate")
+    assert done.out.startswith(
+        "../trial.yaml:6:43: error[unknown-field]: unknown field spec.trainer.comand in TrainJob [dev]"
+    )
+
+
+def test_a_project_without_sources_is_its_folder(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (project / "trainc.yaml").write_text("output: rendered\nnamespace: ml\n")
+    monkeypatch.chdir(project / "jobs/team")
+    done = run("build")
+    assert "../../rendered: 3 written, 0 removed, 0 unchanged" in done.err
+    assert tree(project / "rendered") == ["ml/eval.yaml", "ml/train.yaml", "ml/trial.yaml"]
+    assert "../../rendered: 0 written, 0 removed, 3 unchanged" in run("build").err
+
+
+def test_a_path_selects_files_and_standard_output(project: Path) -> None:
+    done = run("build", "jobs/team/train.yaml", "--env", "prod")
+    assert done.code == 0
+    assert "namespace: ml\n" in done.out
+    assert not (project / "rendered").exists()
+
+
+def test_standard_output_has_one_environment(project: Path) -> None:
+    for arguments in (["jobs"], ["-o", "-"], ["-o", "-", "--env", "dev", "--env", "prod"]):
+        done = run("build", *arguments)
+        assert (done.code, done.out) == (1, "")
+        assert "trainc.yaml:3:1: error[environment-required]" in done.err
+        assert "help: use --env dev or --env prod, or -o DIR for a folder with all of them" in done.err
+
+
+def test_the_only_environment_needs_no_option(project: Path) -> None:
+    (project / "trainc.yaml").write_text("environments: {dev: {namespace: ml-dev}}\n")
+    assert "namespace: ml-dev" in run("build").out
+    assert run("pods").code == 0
+
+
+def test_one_environment_changes_only_its_folder(project: Path) -> None:
+    run("build")
+    (project / "jobs/team/eval.yaml").unlink()
+    before = {path: (project / "rendered/dev" / path).read_bytes() for path in tree(project / "rendered/dev")}
+    done = run("build", "--env", "prod")
+    assert done.err.endswith(
+        "rendered/prod: 0 written, 1 removed, 1 unchanged\n" + done.err.partition("unchanged\n")[2]
+    )
+    assert tree(project / "rendered") == [*DEV, "prod/ml/train.yaml"]
+    assert before == {path: (project / "rendered/dev" / path).read_bytes() for path in tree(project / "rendered/dev")}
+
+
+def test_nothing_is_written_if_one_environment_has_an_error(project: Path) -> None:
+    (project / "jobs/trial.yaml").write_text(JOB.format(name="trial").replace("command", "comand"))
+    done = run("build")
+    assert done.code == 1
+    assert "unknown field spec.trainer.comand in TrainJob [dev]" in done.err
+    assert not (project / "rendered").exists()
+    assert run("build", "--env", "prod").code == 0
+
+
+def test_nothing_is_written_if_one_folder_has_a_foreign_file(project: Path) -> None:
+    foreign = project / "rendered/prod/ml/train.yaml"
+    foreign.parent.mkdir(parents=True)
+    foreign.write_text("kind: ConfigMap\n")
+    done = run("build")
+    assert done.code == 1
+    assert "rendered/prod/ml/train.yaml: error[output-not-ours]" in done.err
+    assert tree(project / "rendered") == ["prod/ml/train.yaml"]
+    assert foreign.read_text() == "kind: ConfigMap\n"
+
+
+def test_a_build_of_all_prunes_deleted_environments(project: Path) -> None:
+    run("build")
+    (project / "rendered/dev/ml-dev/mine.yaml").write_text("kind: ConfigMap\n")
+    (project / "trainc.yaml").write_text(SETTINGS.replace("  dev: {namespace: ml-dev, nameSuffix: -dev}\n", ""))
+    assert run("build", "--env", "prod").code == 0
+    assert tree(project / "rendered") == [DEV[0], "dev/ml-dev/mine.yaml", *DEV[1:], *PROD]
+    checked = run("build", "--check")
+    assert checked.code == 3
+    assert checked.out.count("+++ /dev/null") == 3
+    done = run("build")
+    assert "rendered/dev: 3 removed" in done.err
+    assert tree(project / "rendered") == ["dev/ml-dev/mine.yaml", *PROD]
+    assert not (project / "rendered/dev/.trainc-outputs").exists()
+    assert run("build", "--check").code == 0
+
+
+def test_the_folder_of_a_deleted_environment_is_removed(project: Path) -> None:
+    run("build")
+    (project / "trainc.yaml").write_text("sources: [jobs]\noutput: rendered\n")
+    assert run("build").code == 0
+    assert sorted(os.listdir(project / "rendered")) == [".trainc-outputs", "eval.yaml", "train.yaml", "trial.yaml"]
+
+
+def test_a_folder_of_another_build_is_not_an_environment(project: Path) -> None:
+    run("build", "jobs/trial.yaml", "--no-config", "-o", "rendered/other")
+    run("build")
+    assert tree(project / "rendered") == [*DEV, "other/trial.yaml", *PROD]
+
+
+def test_a_build_of_all_prunes_the_layout_from_before_environments(project: Path) -> None:
+    (project / "trainc.yaml").write_text("sources: [jobs]\noutput: rendered\nnamespace: prod\n")
+    run("build")
+    assert tree(project / "rendered") == ["prod/eval.yaml", "prod/train.yaml", "prod/trial.yaml"]
+    # The environment has no namespace: its files are where those of the namespace were.
+    (project / "trainc.yaml").write_text(
+        "sources: [jobs]\noutput: rendered\nenvironments: {prod: {}, dev: {nameSuffix: -dev}}\n"
+    )
+    assert run("build", "--env", "dev").code == 0
+    assert len(tree(project / "rendered/prod")) == 3
+    (project / "jobs/trial.yaml").unlink()
+    assert run("build").code == 0
+    assert tree(project / "rendered") == [
+        "dev/eval-dev.yaml",
+        "dev/train-dev.yaml",
+        "prod/eval.yaml",
+        "prod/train.yaml",
+    ]
+    assert not (project / "rendered/.trainc-outputs").exists()
+
+
+def test_a_build_of_some_files_prunes_nothing(project: Path) -> None:
+    run("build")
+    (project / "trainc.yaml").write_text(SETTINGS.replace("  dev: {namespace: ml-dev, nameSuffix: -dev}\n", ""))
+    done = run("build", "jobs/team", "-o", "rendered")
+    assert done.code == 0
+    assert "nothing is pruned: the given paths do not cover jobs/trial.yaml" in done.err
+    assert tree(project / "rendered") == DEV + PROD
+
+
+def test_check_covers_all_environments(project: Path) -> None:
+    run("build")
+    assert run("build", "--check").code == 0
+    (project / "rendered/prod/ml/eval.yaml").unlink()
+    done = run("build", "--check")
+    assert done.code == 3
+    assert "+++ rendered/prod/ml/eval.yaml" in done.out
+    assert run("build", "--check", "--env", "dev").code == 0
+
+
+def test_two_processes_build_two_environments_at_once(project: Path) -> None:
+    program = [sys.executable, "-m", "trainc", "build", "--env"]
+    for _ in range(3):
+        running = [subprocess.Popen([*program, name], stderr=subprocess.PIPE) for name in ("dev", "prod")]
+        assert [process.communicate()[1].count(b"waiting") for process in running] == [0, 0]
+        assert [process.returncode for process in running] == [0, 0]
+    assert tree(project / "rendered") == DEV + PROD
+
+
+def test_a_stream_is_read_once_for_all_environments(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done = run("build", "-", "-o", "out", stdin=JOB.format(name="piped").encode())
+    assert done.code == 0, done.err
+    assert tree(project / "out") == ["dev/ml-dev/piped-dev.yaml", "prod/ml/piped.yaml"]
+
+
+@pytest.mark.parametrize("command", ["build", "validate", "explain", "pods", "graph", "queues"])
+def test_an_unknown_environment_is_an_error(project: Path, command: str) -> None:
+    done = run(command, "--env", "prd")
+    assert done.code == 1
+    text = done.out + done.err
+    assert 'trainc.yaml:3:1: error[unknown-environment]: "prd" is not an environment' in text
+    assert "help: did you mean prod? trainc.yaml has the environments dev, prod" in text
+
+
+@pytest.mark.parametrize("command", ["explain", "pods", "graph", "queues"])
+def test_a_command_that_shows_one_environment_requires_it(project: Path, command: str) -> None:
+    done = run(command)
+    assert (done.code, done.out) == (1, "")
+    assert "error[environment-required]" in done.err
+    assert "help: use --env dev or --env prod" in done.err
+    assert run(command, "--env", "dev").code == 0
+
+
+def test_only_selects_a_job_that_one_environment_excludes(project: Path) -> None:
+    done = run("build", "--only", "trial")
+    assert done.code == 0, done.err
+    assert tree(project / "rendered") == [DEV[2]]
+    assert "error[only-not-found]" in run("build", "--only", "nothing").err
+
+
+def test_two_environments_with_one_object_are_an_error(project: Path) -> None:
+    (project / "trainc.yaml").write_text(SETTINGS.replace("{namespace: ml-dev, nameSuffix: -dev}", "{namespace: ml}"))
+    for command in ("build", "validate"):
+        done = run(command)
+        assert done.code == 1
+        text = done.out + done.err
+        assert "trainc.yaml:5:21: error[shared-object]" in text
+        assert 'the environments dev and prod write the same JobSet "ml/eval" and 1 more object' in text
+        assert "trainc.yaml:4:20: the other environment" in text
+    assert not (project / "rendered").exists()
+    assert run("build", "--env", "dev").code == 0
+
+
+def test_environments_of_two_clusters_may_have_one_object(project: Path) -> None:
+    (project / "trainc.yaml").write_text("output: out\nenvironments: {dev: {cluster: dev}, prod: {cluster: prod}}\n")
+    assert run("build").code == 0
+
+
+def test_an_exclude_that_leaves_nothing_is_an_error_at_its_line(project: Path) -> None:
+    (project / "trainc.yaml").write_text(SETTINGS.replace("jobs/trial.yaml", "jobs/"))
+    done = run("build")
+    assert done.code == 1
+    assert "trainc.yaml:5:35: error[all-excluded]" in done.err
+    assert "[prod]" in done.err
+    assert not (project / "rendered").exists()
+
+
+def test_a_missing_source_is_an_error_at_its_line(project: Path) -> None:
+    (project / "trainc.yaml").write_text("sources: [jobs, josb]\n")
+    done = run("validate")
+    assert done.code == 1
+    assert done.out.startswith("trainc.yaml:1:17: error[unreadable]: josb cannot be read")
+
+
+def test_a_fault_is_reported_once_with_its_environments(project: Path) -> None:
+    (project / "jobs/team/train.yaml").write_text(JOB.format(name="train").replace("command", "comand"))
+    done = run("validate")
+    assert done.out.count("unknown field spec.trainer.comand in TrainJob [dev, prod]") == 1
+    [found] = [entry for entry in json.loads(run("validate", "--format", "json").out) if entry["id"] == "unknown-field"]
+    assert found["environments"] == ["dev", "prod"]
+    assert (found["severity"], found["object"]["name"], found["object"]["namespace"]) == ("error", "train", "")
+
+
+@pytest.mark.parametrize("form", ["text", "junit", "github", "gitlab", "sarif"])
+def test_every_format_shows_the_environments(project: Path, form: str) -> None:
+    (project / "jobs/team/train.yaml").write_text(JOB.format(name="train").replace("command", "comand"))
+    out = run("validate", "--format", form).out
+    assert out.count("unknown field spec.trainer.comand in TrainJob [dev, prod]") == (2 if form == "junit" else 1)
+    if form == "sarif":
+        assert json.loads(out)["runs"][0]["results"][0]["properties"] == {"environments": ["dev", "prod"]}
+
+
+def test_strict_in_one_environment_counts_a_warning_once(project: Path) -> None:
+    (project / "trainc.yaml").write_text(
+        SETTINGS.replace("{namespace: ml,", "{lint: {strict: true}, namespace: ml,").replace(
+            "output", "fieldValidation: warn\noutput"
+        )
+    )
+    (project / "jobs/team/train.yaml").write_text(JOB.format(name="train").replace("command", "comand"))
+    done = run("validate")
+    assert done.code == 1
+    assert (
+        "1 error (including 1 warning turned into an error by environments.prod.lint.strict in trainc.yaml)" in done.out
+    )
+    assert run("validate", "--env", "dev").code == 0
+
+
+def test_a_project_without_problems_lists_its_environments(project: Path) -> None:
+    done = run("validate")
+    assert "no problems found: 3 TrainJobs, 0 runtimes in dev; 2 TrainJobs, 0 runtimes in prod" in done.out
+
+
+def test_a_settings_file_from_elsewhere_is_not_the_project(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (project / "trainc.yaml").unlink()
+    (project / "platform").mkdir()
+    (project / "platform/trainc.yaml").write_text("lint: {disable: [no-gang]}\n")
+    assert "3 TrainJobs" in run("validate", "--config", "platform/trainc.yaml").out
