@@ -8,6 +8,7 @@ Returns  the old text, the new text and the moved fields of each file that chang
 from __future__ import annotations
 
 import codecs
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc import inputs
@@ -20,6 +21,7 @@ from trainc.frontends.dialects import V2_3, WORDS, detect, load
 from trainc.frontends.dialects import moves as moves_of
 from trainc.frontends.moves import AS_IS, Move, moved
 from trainc.kubernetes.documents import YamlError, parse
+from trainc.kubernetes.documents.events import YAMLError
 from trainc.kubernetes.documents.streams import decode
 from trainc.kubernetes.trees import Tree, get, put
 from trainc.kubernetes.violations import field_of
@@ -34,7 +36,7 @@ from trainc.settings import DEFAULT
 from trainc.training_operator import TRAINER
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 
     from trainc.kubernetes.trees import Path
     from trainc.settings import Settings
@@ -124,6 +126,7 @@ def upgrade(
     before = compile_documents(read, options)
     report_skipped(before.skipped)
     compiled = {(job.namespace, job.name): job.objects for job in before.jobs}
+    reported = _by_object(before.diagnostics)
     todo: list[_Job] = []
     conformed: list[Document] = []
     in_strings: list[Diagnostic] = []
@@ -138,7 +141,7 @@ def upgrade(
             todo += _job(document, compiled.pop(key))  # a second one with the same name does not compile
         elif detect(document.value) is V2_3:
             continue
-        elif _lacks_runtime(document, before.diagnostics):
+        elif _lacks_runtime(reported.get(key, ())):
             todo += _job(document, ())
             conformed.append(document)
         else:
@@ -151,23 +154,17 @@ def upgrade(
         _refusal(document, NO_EQUIVALENT) for document in conformed if not _is_same(document, _renewed(document, new))
     )
     blocked = {diagnostic.place.document.file for diagnostic in found if isinstance(diagnostic.place, Place)}
-    changed = [
-        _file(texts[path], [job for job in todo if job.document.file == path], new)
-        for path in dict.fromkeys(job.document.file for job in todo)
-        if path not in blocked
-    ]
+    by_file: dict[str, list[_Job]] = {}
+    for job in todo:
+        by_file.setdefault(job.document.file, []).append(job)
+    changed = [_file(texts[path], jobs, new) for path, jobs in by_file.items() if path not in blocked]
     return changed, found
 
 
-def _lacks_runtime(document: Document, diagnostics: Iterable[Diagnostic]) -> bool:
-    """Return whether a missing runtime is a TrainJob's only error."""
-    errors = [found for found in diagnostics if found.severity == "error" and _is_about(found, document)]
+def _lacks_runtime(diagnostics: Iterable[Diagnostic]) -> bool:
+    """Return whether a missing runtime is a TrainJob's only error, from the diagnostics of its namespace and name."""
+    errors = [found for found in diagnostics if found.severity == "error" and found.object.kind == "TrainJob"]
     return bool(errors) and all(found.id == MISSING for found in errors)
-
-
-def _is_about(found: Diagnostic, document: Document) -> bool:
-    subject = found.object
-    return (subject.kind, subject.namespace, subject.name) == ("TrainJob", *_key(document))
 
 
 def _is_same(old: Document, new: Document) -> bool:
@@ -254,7 +251,14 @@ def _names(runtime: Tree) -> Iterator[Move]:
                 yield Move(name, name, NODE)
 
 
-Texts = dict[tuple[str, int, int], str]
+class _NewText(NamedTuple):
+    """The new text of a document, and its value."""
+
+    text: str
+    tree: Any
+
+
+Texts = dict[tuple[str, int, int], _NewText]
 """The new texts of documents by file, line and column; the items of a List share one text."""
 
 
@@ -263,27 +267,87 @@ def _where(document: Document) -> tuple[str, int, int]:
 
 
 def _rewritten(todo: Iterable[_Job]) -> tuple[Texts, list[Diagnostic]]:
-    # The catalogue imports this module for its declaration; these modules load ruamel.yaml, which is slow to import.
-    from trainc.upgrade.edits import NotRewritableError
-    from trainc.upgrade.rewrite import rewrite, rewrite_json
-
-    texts: Texts = {}
-    refused = []
+    by_text: dict[tuple[str, int, int], list[_Job]] = {}
     for job in todo:
+        by_text.setdefault(_where(job.document), []).append(job)
+    texts: Texts = {}
+    refused: list[Diagnostic] = []
+    for where, jobs in by_text.items():
+        text = jobs[0].document.text
+        if text.lstrip().startswith("{") and _is_json(text):
+            new, failed = _rewritten_json(text, jobs)
+        else:
+            new, failed = _rewritten_items(text, jobs) or _rewritten_one_by_one(text, jobs)
+        refused += failed
+        if new is not None:
+            texts[where] = new
+    return texts, refused
+
+
+_Result = tuple[_NewText | None, list[Diagnostic]]
+"""The new text of a document, if one of its items can be upgraded, and the errors of the others."""
+
+
+def _rewritten_json(text: str, jobs: Sequence[_Job]) -> _Result:
+    from trainc.upgrade.rewrite import rewrite_json
+
+    new = rewrite_json(text, {job.document.within: job.value for job in jobs})
+    tree = parse(new)
+    assert all(get(tree, job.document.within) == job.value for job in jobs), "JSON keeps values"
+    return _NewText(new, tree), []
+
+
+def _rewritten_items(text: str, jobs: Sequence[_Job]) -> _Result | None:
+    """Return the text of a List whose items have texts of their own; None if they do not."""
+    # The catalogue imports this module for its declaration, and needs none of these modules.
+    from trainc.upgrade.edits import NotRewritableError
+    from trainc.upgrade.items import cut, pasted
+    from trainc.upgrade.rewrite import rewrite
+
+    if len(jobs) == 1:
+        return None
+    plain = text.replace("\r\n", "\n")
+    items, refused = [], []
+    for job in sorted(jobs, key=lambda job: job.document.within):
         document = job.document
-        text = texts.get(_where(document), document.text)
         try:
-            if text.lstrip().startswith("{") and _is_json(text):
-                text = rewrite_json(text, document.within, job.value)
-            else:
-                text = rewrite(text, document.within, document.value, job.moves, job.gone)
-            if get(parse(text), document.within) != job.value:
+            item = cut(plain, document.within)
+            if item is None:
+                return None
+            new = rewrite(item.text, (), document.value, job.moves, job.gone)
+            if parse(new) != job.value:
+                return None
+        except (NotRewritableError, YAMLError, YamlError) as error:
+            refused.append(_refusal(document, str(error)))
+        else:
+            items.append((job, item, new))
+    if not items:
+        return None, refused
+    whole = pasted(plain, ((item, new) for _, item, new in items))
+    tree = parse(whole)
+    if any(get(tree, job.document.within) != job.value for job, _, _ in items):
+        return None
+    return _NewText(whole.replace("\n", "\r\n") if plain != text else whole, tree), refused
+
+
+def _rewritten_one_by_one(text: str, jobs: Sequence[_Job]) -> _Result:
+    from trainc.upgrade.edits import NotRewritableError
+    from trainc.upgrade.rewrite import rewrite
+
+    new: _NewText | None = None
+    refused = []
+    for job in jobs:
+        document = job.document
+        try:
+            changed = rewrite(text, document.within, document.value, job.moves, job.gone)
+            tree = parse(changed)
+            if get(tree, document.within) != job.value:
                 raise NotRewritableError("its YAML style cannot be preserved")
         except (NotRewritableError, YamlError) as error:
             refused.append(_refusal(document, str(error)))
         else:
-            texts[_where(document)] = text
-    return texts, refused
+            text, new = changed, _NewText(changed, tree)
+    return new, refused
 
 
 def _is_json(text: str) -> bool:
@@ -303,22 +367,30 @@ def _unproved(read: Reading, new: Texts, before: Compilation, options: Options) 
         after_read.documents[role] = [_renewed(document, new) for document in documents]
     after = compile_documents(after_read, options)
     objects = {(job.namespace, job.name): job.objects for job in after.jobs}
+    sources = {_key(document): document for document in reversed(read.documents["job"])}
+    known = {(found.id, found.message) for found in before.diagnostics}
+    reported = _by_object(after.diagnostics)
     for job in before.jobs:
         key = job.namespace, job.name
         runtime, old = job.plan.runtime, job.objects
         if runtime.dialect == "v1.9" and _where(runtime.document) in new:
             old = tuple(map(_renamed, old))
         if key not in objects or render(objects[key]) != render(old):
-            document = next(d for d in read.documents["job"] if _key(d) == key)
-            yield _refusal(document, _reason(before.diagnostics, after.diagnostics, key) or NO_EQUIVALENT)
+            yield _refusal(sources[key], _reason(known, reported.get(key, ())) or NO_EQUIVALENT)
             if _where(runtime.document) in new:
                 yield _refusal(runtime.document, f'TrainJob "{job.name}" would compile to other objects')
 
 
-def _reason(before: Iterable[Diagnostic], after: Iterable[Diagnostic], key: tuple[str, str]) -> str:
+def _by_object(diagnostics: Iterable[Diagnostic]) -> dict[tuple[str, str], list[Diagnostic]]:
+    """Return the diagnostics by namespace and name."""
+    grouped: dict[tuple[str, str], list[Diagnostic]] = {}
+    for found in diagnostics:
+        grouped.setdefault((found.object.namespace, found.object.name), []).append(found)
+    return grouped
+
+
+def _reason(known: Set[tuple[str, str]], own: Iterable[Diagnostic]) -> str:
     """Return the errors of the upgraded TrainJob, or the warnings that the upgrade adds to it."""
-    known = {(found.id, found.message) for found in before}
-    own = [found for found in after if (found.object.namespace, found.object.name) == key]
     errors = [found.message for found in own if found.severity == "error"]
     new = [found.message for found in own if found.severity == "warning" and (found.id, found.message) not in known]
     return "; ".join(errors or new)
@@ -337,8 +409,10 @@ def _renamed(obj: Tree) -> Tree:
 
 
 def _renewed(document: Document, new: Texts) -> Document:
-    text = new.get(_where(document))
-    return document if text is None else document._replace(text=text, value=get(parse(text), document.within))
+    found = new.get(_where(document))
+    if found is None:
+        return document
+    return document._replace(text=found.text, value=get(found.tree, document.within))
 
 
 def _refusal(document: Document, why: str) -> Diagnostic:
@@ -356,18 +430,15 @@ def _refusal(document: Document, why: str) -> Diagnostic:
 def _file(file: inputs.File, jobs: list[_Job], new: Texts) -> Upgraded:
     """Return the whole file with its new documents."""
     old = decode(file.data)
-    lines = old.split("\n")
-    starts = [0]
-    for line in lines:
-        starts.append(starts[-1] + len(line) + 1)
-    text = old
-    for job in sorted(
-        {_where(job.document): job for job in jobs}.values(), key=lambda j: _where(j.document), reverse=True
-    ):
-        document = job.document
+    starts = [0, *accumulate(len(line) + 1 for line in old.split("\n"))]
+    parts: list[str] = []
+    end = 0
+    for where, document in sorted({_where(job.document): job.document for job in jobs}.items()):
         begin = starts[document.line - 1] + document.column - 1
         assert old.startswith(document.text, begin), "the file contains the document's text at its position"
-        text = text[:begin] + new[_where(document)] + text[begin + len(document.text) :]
+        parts += (old[end:begin], new[where].text)
+        end = begin + len(document.text)
+    text = "".join((*parts, old[end:]))
     changed = tuple(_changed(job) for job in jobs)
     renamed = any(ANCESTOR in move.target for job in jobs for move in job.moves)
     if file.data[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
