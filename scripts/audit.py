@@ -1,7 +1,8 @@
 """Audit the lock files and the workflows: `make audit`.
 
-zizmor and actionlint read the workflows and need no network. pip-audit asks PyPI for known vulnerabilities of the locked
-versions. If PyPI does not answer, this part is skipped with a message; with `--online`, or on GitHub, it fails instead.
+zizmor and actionlint read the workflows and need no network. pip-audit gets the known vulnerabilities of the locked
+versions from PyPI. If PyPI does not answer, this part is skipped with a message; with `--online`, or on GitHub, it
+fails instead.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ def workflows() -> bool:
         [BIN / "zizmor", "--offline", "--quiet", "."],
         [BIN / "zizmor", "--offline", "--quiet", EXAMPLE],
     ]
-    return all([subprocess.run(command, check=False).returncode == 0 for command in commands])
+    return not [command for command in commands if subprocess.run(command, check=False).returncode]
 
 
 def vulnerabilities(lock: str, *, online: bool) -> bool:
@@ -59,7 +60,8 @@ def main(arguments: list[str]) -> int:
     """Run all audits, and return the exit status."""
     os.chdir(ROOT)
     online = "--online" in arguments or "GITHUB_ACTIONS" in os.environ
-    return 0 if all([workflows(), *(vulnerabilities(lock, online=online) for lock in LOCKS)]) else 1
+    passed = [workflows(), *(vulnerabilities(lock, online=online) for lock in LOCKS)]
+    return 0 if all(passed) else 1
 
 
 if __name__ == "__main__":

@@ -101,7 +101,9 @@ def runner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Runner:
             "RUNNER_TEMP": str(temporary),
             "STORE": str(tmp_path / "comments.json"),
             "LOG": str(tmp_path / "log"),
-            **{name: re.sub(r"\$\{\{ (.*?) \}\}", lambda m: values[m[1]], value) for name, value in step["env"].items()},
+            **{
+                name: re.sub(r"\$\{\{ (.*?) \}\}", lambda m: values[m[1]], value) for name, value in step["env"].items()
+            },
             **variables,
         }
         shell = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]]

@@ -1,12 +1,12 @@
 """Build the files of a release, with the versions and hashes of the lock files.
 
-    python scripts/release.py check v0.1.0    verify that a tag has the version of the sources
-    python scripts/release.py build dist      write the wheel, the sdist and trainc.pyz to a folder
-    python scripts/release.py pyz dist        write only the wheel and trainc.pyz
+    python scripts/make_release.py check v0.1.0    verify that a tag has the version of the sources
+    python scripts/make_release.py build dist      write the wheel, the sdist and trainc.pyz to a folder
+    python scripts/make_release.py pyz dist        write only the wheel and trainc.pyz
 
-trainc.pyz is one file with the wheel and its dependencies. On its first run, it unpacks them into a cache folder, because
-trainc reads its data from files: `~/.shiv`, or SHIV_ROOT. It runs on the Python version and platform that built it; on
-others of Python 3.11 or later, it reads YAML with PyYAML's slower parser.
+trainc.pyz is one file with the wheel and its dependencies. Its first run unpacks them into a cache folder, `~/.shiv` or
+SHIV_ROOT, because trainc reads its data from files. Python 3.11 or later runs it. Only the Python version and platform
+that built it have libyaml; others read YAML with PyYAML's slower parser.
 """
 
 from __future__ import annotations
@@ -15,9 +15,11 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 ROOT: Final = Path(__file__).parents[1]
 INTERPRETER: Final = "/usr/bin/env python3"
@@ -49,7 +51,7 @@ def build(folder: Path, *, sdist: bool) -> None:
         site = Path(temporary) / "site"
         wheel = folder / f"trainc-{version()}-py3-none-any.whl"
         run([programs / "pip", *pip("requirements.lock"), "--target", site])
-        run([programs / "pip", "install", "--quiet", "--no-index", "--no-deps", "--target", site, wheel])
+        run([programs / "pip", "install", "--quiet", "--no-index", "--no-deps", "--upgrade", "--target", site, wheel])
         pack: list[str | Path] = [programs / "shiv", "--site-packages", site, "--console-script", "trainc"]
         run([*pack, "--python", INTERPRETER, "--reproducible", "--compressed", "--output-file", folder / "trainc.pyz"])
 
