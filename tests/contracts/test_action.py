@@ -132,7 +132,12 @@ def methods(tmp_path: Path) -> list[str]:
 
 
 def test_the_schema_of_actions() -> None:
-    check = [BIN / "check-jsonschema", "--builtin-schema", "vendor.github-actions", ROOT / "action.yml"]
+    check: list[str | Path] = [
+        BIN / "check-jsonschema",
+        "--builtin-schema",
+        "vendor.github-actions",
+        ROOT / "action.yml",
+    ]
     subprocess.run(check, check=True, capture_output=True, timeout=60)
 
 

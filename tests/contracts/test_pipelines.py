@@ -89,7 +89,7 @@ def test_their_linters_find_nothing(command: list[str]) -> None:
 
 
 def test_zizmor_reads_every_workflow() -> None:
-    command = [BIN / "zizmor", "--offline", "--no-progress", ROOT]
+    command: list[str | Path] = [BIN / "zizmor", "--offline", "--no-progress", ROOT]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True, cwd=ROOT)
     for file in (*WORKFLOWS, ROOT / "action.yml", DEPENDABOT):
         assert f"{file.relative_to(ROOT)}\n" in done.stderr

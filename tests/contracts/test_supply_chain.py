@@ -29,7 +29,7 @@ LOCKS = ("requirements.lock", "requirements-build.lock")
 def locked(name: str) -> dict[str, tuple[Requirement, list[str]]]:
     """Return the packages of a lock file with their hashes."""
     text = (ROOT / name).read_text().replace("\\\n", " ")
-    found = {}
+    found: dict[str, tuple[Requirement, list[str]]] = {}
     for line in text.splitlines():
         if line and not line.startswith("#"):
             pin, *hashes = line.split("--hash=")

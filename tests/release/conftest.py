@@ -61,7 +61,7 @@ class Installed(NamedTuple):
         return done
 
     @property
-    def index(self) -> dict[str, str]:
+    def offline_index(self) -> dict[str, str]:
         """The variables that let pip and uv find only the wheelhouse."""
         return {
             "PIP_CONFIG_FILE": os.devnull,
@@ -95,9 +95,8 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pip = [sys.executable, "-m", "pip"]
     for lock in ("requirements.lock", "requirements-build.lock"):
         locked = ["--require-hashes", "--only-binary=:all:", "-r", str(ROOT / lock)]
-        done = subprocess.run(
-            [*pip, "download", "-q", "-d", str(folder), *locked], capture_output=True, text=True, check=False
-        )
+        download = [*pip, "download", "-q", "-d", str(folder), *locked]
+        done = subprocess.run(download, capture_output=True, text=True, check=False)
         if UNREACHED.search(done.stderr):
             pytest.skip("the wheelhouse cannot be filled: pip has no package index")
         assert done.returncode == 0, done.stderr
@@ -114,5 +113,5 @@ def installed(house: Path, tmp_path_factory: pytest.TempPathFactory) -> Installe
     venv.create(folder, with_pip=True)
     (wheel,) = house.glob("trainc-*.whl")
     made = Installed(folder, house, wheel)
-    made.run([folder / "bin" / "pip", "install", "-q", "--only-binary=:all:", "trainc"], variables=made.index)
+    made.run([folder / "bin" / "pip", "install", "-q", "--only-binary=:all:", "trainc"], variables=made.offline_index)
     return made

@@ -37,11 +37,11 @@ def test_the_readmes_first_example(installed: Installed, tmp_path: Path) -> None
     assert [part for part in parts if part not in printed] == []
 
 
-def test_a_golden_case_and_its_data_files(installed: Installed) -> None:
+def test_a_golden_case_and_its_data_files(installed: Installed, tmp_path: Path) -> None:
     assert installed.run(["trainc", "build", GOLDEN / "input.yaml"]).stdout == (GOLDEN / "expected.yaml").read_text()
     page = installed.run(["trainc", "validate", "--explain", "wrong-type"]).stdout
     assert page.endswith((ROOT / "diagnostics" / "wrong-type.md").read_text())
-    assert "torch-distributed" in installed.run(["kubectl-trainc", "runtimes", "list"]).stdout
+    assert "torch-distributed" in installed.run(["kubectl-trainc", "runtimes", "list"], tmp_path).stdout
 
 
 def test_every_dependency_is_declared(installed: Installed) -> None:
@@ -107,8 +107,8 @@ def test_the_hooks_of_pre_commit_at_a_tag(installed: Installed, tmp_path: Path) 
     (user / ".pre-commit-config.yaml").write_text(yaml.safe_dump(settings))
     installed.run(["trainc", "build", "-o", "rendered"], user)
     commit(user)
-    offline = {**installed.index, "PRE_COMMIT_HOME": str(tmp_path / "home"), "GIT_CONFIG_GLOBAL": os.devnull}
-    check = [BIN / "pre-commit", "run", "--all-files", "--color", "never"]
+    offline = {**installed.offline_index, "PRE_COMMIT_HOME": str(tmp_path / "home"), "GIT_CONFIG_GLOBAL": os.devnull}
+    check: list[str | Path] = [BIN / "pre-commit", "run", "--all-files", "--color", "never"]
     good = installed.run(check, user, variables=offline).stdout
     assert good.count("Passed") == 2
     job = user / "jobs" / "first-job.yaml"
@@ -121,7 +121,7 @@ def test_the_hooks_of_pre_commit_at_a_tag(installed: Installed, tmp_path: Path) 
 def test_the_action_installs_it(installed: Installed, tmp_path: Path) -> None:
     """`pip` checks the hashes of the lock files, here of the wheelhouse's files."""
     (tmp_path / "path").touch()
-    variables = {**installed.index, "RUNNER_TEMP": str(tmp_path), "GITHUB_PATH": str(tmp_path / "path")}
+    variables = {**installed.offline_index, "RUNNER_TEMP": str(tmp_path), "GITHUB_PATH": str(tmp_path / "path")}
     step = ROOT / "integrations" / "github" / "action" / "install.sh"
     assert installed.run(["bash", step], variables=variables).stdout.startswith("trainc ")
     (folder,) = (tmp_path / "path").read_text().splitlines()

@@ -19,7 +19,9 @@ EXPECTED = (GOLDEN / "expected.yaml").read_text()
 def pyz(installed: Installed, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return trainc.pyz in a folder of its own, as `make pyz` builds it."""
     folder = tmp_path_factory.mktemp("dist")
-    installed.run([sys.executable, ROOT / "scripts" / "make_release.py", "pyz", folder], variables=installed.index)
+    installed.run(
+        [sys.executable, ROOT / "scripts" / "make_release.py", "pyz", folder], variables=installed.offline_index
+    )
     alone = tmp_path_factory.mktemp("alone")
     return Path(shutil.copy(folder / "trainc.pyz", alone))
 
@@ -28,7 +30,7 @@ def test_the_single_file(pyz: Path, installed: Installed, tmp_path: Path) -> Non
     python = getattr(sys, "_base_executable", sys.executable)  # without trainc and its dependencies
     subprocess.run([python, "-I", "-c", "import sys; sys.exit('trainc' in sys.modules)"], check=True, timeout=30)
     cache = {"SHIV_ROOT": str(tmp_path / "cache")}
-    run = [python, "-I", pyz]
+    run: list[str | Path] = [python, "-I", pyz]
     assert installed.run([*run, "build", GOLDEN / "input.yaml"], variables=cache).stdout == EXPECTED
     flux = ROOT / "golden" / "flux-lammps"
     built = installed.run([*run, "build", flux / "input.yaml"], variables=cache).stdout
@@ -56,12 +58,20 @@ def test_an_import_from_the_file_names_the_reason(pyz: Path, installed: Installe
 
 
 def test_pipx_run(installed: Installed, tmp_path: Path) -> None:
-    variables = {**installed.index, "PIPX_HOME": str(tmp_path / "pipx"), "PIPX_DEFAULT_PYTHON": sys.executable}
-    command = [BIN / "pipx", "run", "--spec", installed.wheel, "trainc", "build", GOLDEN / "input.yaml"]
+    variables = {**installed.offline_index, "PIPX_HOME": str(tmp_path / "pipx"), "PIPX_DEFAULT_PYTHON": sys.executable}
+    command: list[str | Path] = [
+        BIN / "pipx",
+        "run",
+        "--spec",
+        installed.wheel,
+        "trainc",
+        "build",
+        GOLDEN / "input.yaml",
+    ]
     assert installed.run(command, variables=variables).stdout == EXPECTED
 
 
 def test_uvx(installed: Installed, tmp_path: Path) -> None:
-    variables = {**installed.index, "UV_CACHE_DIR": str(tmp_path / "uv"), "UV_PYTHON": sys.executable}
-    command = [BIN / "uvx", "--from", installed.wheel, "trainc", "build", GOLDEN / "input.yaml"]
+    variables = {**installed.offline_index, "UV_CACHE_DIR": str(tmp_path / "uv"), "UV_PYTHON": sys.executable}
+    command: list[str | Path] = [BIN / "uvx", "--from", installed.wheel, "trainc", "build", GOLDEN / "input.yaml"]
     assert installed.run(command, variables=variables).stdout == EXPECTED

@@ -1,8 +1,8 @@
 """Write the review as one comment of the pull request: later runs edit the comment of the first one.
 
 Reads    RUNNER_TEMP/trainc-review.md, which review.sh writes, and the comments of the pull request, through gh.
-Writes   one comment. Its first line is a marker, which GitHub does not show. Only a bot's comment is edited: a comment of
-         a user that has the marker stays as it is.
+Writes   one comment. Its first line is a marker, which GitHub does not show. Only a bot's comment is edited: a user's
+         comment that has the marker stays as it is.
 """
 
 from __future__ import annotations
