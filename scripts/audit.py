@@ -34,7 +34,13 @@ def workflows() -> bool:
 
 def vulnerabilities(lock: str, *, online: bool) -> bool:
     """Return whether no locked version has a known vulnerability."""
-    command = [BIN / "pip-audit", "--require-hashes", "--disable-pip", "--progress-spinner=off", "--format=json"]
+    command: list[str | Path] = [
+        BIN / "pip-audit",
+        "--require-hashes",
+        "--disable-pip",
+        "--progress-spinner=off",
+        "--format=json",
+    ]
     done = subprocess.run([*command, "-r", lock], capture_output=True, text=True, check=False)
     try:
         found = json.loads(done.stdout)["dependencies"]

@@ -53,7 +53,14 @@ def test_an_import_from_the_file_names_the_reason(pyz: Path, installed: Installe
             for name in names:
                 code.writestr(name, wheel.read(name))
     program = "import sys; sys.path.insert(0, sys.argv.pop(1)); from trainc.cli import entry; entry()"
-    command = [installed.bin / "python", "-c", program, tmp_path / "code.zip", "build", GOLDEN / "input.yaml"]
+    command: list[str | Path] = [
+        installed.bin / "python",
+        "-c",
+        program,
+        tmp_path / "code.zip",
+        "build",
+        GOLDEN / "input.yaml",
+    ]
     assert "use trainc.pyz" in installed.run(command, code=2).stderr
 
 
