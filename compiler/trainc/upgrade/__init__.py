@@ -20,8 +20,6 @@ from trainc.frontends import VERSION
 from trainc.frontends.dialects import V2_3, WORDS, detect, load
 from trainc.frontends.dialects import moves as moves_of
 from trainc.frontends.moves import AS_IS, Move, moved
-from trainc.kubernetes.documents import YamlError, parse
-from trainc.kubernetes.documents.events import YAMLError
 from trainc.kubernetes.documents.streams import decode
 from trainc.kubernetes.trees import Tree, get, put
 from trainc.kubernetes.violations import field_of
@@ -34,6 +32,7 @@ from trainc.reading import Reading
 from trainc.records import NamedTuple
 from trainc.settings import DEFAULT
 from trainc.training_operator import TRAINER
+from trainc.upgrade.jobs import Job, Texts, where
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence, Set
@@ -80,17 +79,6 @@ class Upgraded(NamedTuple):
     """Whether the trainer of a v1.9 runtime has a new name and label in the compiled objects, too."""
 
 
-class _Job(NamedTuple):
-    """A document to upgrade."""
-
-    document: Document
-    dialect: str
-    moves: tuple[Move, ...]
-    gone: tuple[str, ...]
-    value: Tree
-    """The expected value of the new text."""
-
-
 def upgrade(
     paths: Sequence[str],
     *,
@@ -107,6 +95,9 @@ def upgrade(
         settings: the field validation, `exclude` and `follow_links`; with errors, nothing is read.
         report_skipped: called with the files in folders that were skipped.
     """
+    # The catalogue imports this module for its declaration, and needs none of the modules that rewrite texts.
+    from trainc.upgrade.documents import rewritten
+
     if settings.diagnostics:
         return [], list(settings.diagnostics)
     read, texts = Reading(others="skip"), {}
@@ -127,7 +118,7 @@ def upgrade(
     report_skipped(before.skipped)
     compiled = {(job.namespace, job.name): job.objects for job in before.jobs}
     reported = _by_object(before.diagnostics)
-    todo: list[_Job] = []
+    todo: list[Job] = []
     conformed: list[Document] = []
     in_strings: list[Diagnostic] = []
     found = [diagnostic for diagnostic in read.diagnostics if diagnostic.severity == "error"]
@@ -147,14 +138,14 @@ def upgrade(
         else:
             # Without compiled objects, the upgrade cannot be verified.
             found = [diagnostic for diagnostic in before.diagnostics if diagnostic.severity == "error"]
-    new, refused = _rewritten(todo)
-    found += (*in_strings, *refused)
+    new, refused = rewritten(todo)
+    found += (*in_strings, *(_refusal(document, why) for document, why in refused))
     found += _unproved(read, new, before, options)
     found += (
         _refusal(document, NO_EQUIVALENT) for document in conformed if not _is_same(document, _renewed(document, new))
     )
     blocked = {diagnostic.place.document.file for diagnostic in found if isinstance(diagnostic.place, Place)}
-    by_file: dict[str, list[_Job]] = {}
+    by_file: dict[str, list[Job]] = {}
     for job in todo:
         by_file.setdefault(job.document.file, []).append(job)
     changed = [_file(texts[path], jobs, new) for path, jobs in by_file.items() if path not in blocked]
@@ -181,7 +172,7 @@ def _key(document: Document) -> tuple[str, str]:
     return subject.namespace, subject.name
 
 
-def _job(document: Document, objects: Iterable[Tree]) -> Iterator[_Job]:
+def _job(document: Document, objects: Iterable[Tree]) -> Iterator[Job]:
     """Yield a TrainJob of an older dialect with its moves; yield nothing for one of v2.3."""
     detected = detect(document.value)
     if detected is V2_3:
@@ -192,7 +183,7 @@ def _job(document: Document, objects: Iterable[Tree]) -> Iterator[_Job]:
     for move in moves:
         if not move.target:
             value = without(value, move.source)
-    yield _Job(document, dialect.NAME, moves, dialect.GONE, value)
+    yield Job(document, dialect.NAME, moves, dialect.GONE, value)
 
 
 def _words(job: Tree, objects: Iterable[Tree]) -> Iterator[Move]:
@@ -218,7 +209,7 @@ def _values(node: Any, variable: str) -> Iterator[str]:
             yield from _values(child, variable)
 
 
-def _runtime(document: Document) -> Iterator[_Job]:
+def _runtime(document: Document) -> Iterator[Job]:
     """Yield a runtime of an older dialect with its moves; fields without an equivalent in v2.3 stay."""
     value, is_old = document.value, document.value["apiVersion"] != VERSION
     processes = get(value, PROCESSES)
@@ -232,7 +223,7 @@ def _runtime(document: Document) -> Iterator[_Job]:
     for move in moves:
         value = put(value, move.target, move.value) if move.target else without(value, move.source)
     if moves:
-        yield _Job(document, load("v1.9").NAME if is_old else "Trainer v2.1", tuple(moves), (), value)
+        yield Job(document, load("v1.9").NAME if is_old else "Trainer v2.1", tuple(moves), (), value)
 
 
 def _names(runtime: Tree) -> Iterator[Move]:
@@ -251,115 +242,6 @@ def _names(runtime: Tree) -> Iterator[Move]:
                 yield Move(name, name, NODE)
 
 
-class _NewText(NamedTuple):
-    """The new text of a document, and its value."""
-
-    text: str
-    tree: Any
-
-
-Texts = dict[tuple[str, int, int], _NewText]
-"""The new texts of documents by file, line and column; the items of a List share one text."""
-
-
-def _where(document: Document) -> tuple[str, int, int]:
-    return document.file, document.line, document.column
-
-
-def _rewritten(todo: Iterable[_Job]) -> tuple[Texts, list[Diagnostic]]:
-    by_text: dict[tuple[str, int, int], list[_Job]] = {}
-    for job in todo:
-        by_text.setdefault(_where(job.document), []).append(job)
-    texts: Texts = {}
-    refused: list[Diagnostic] = []
-    for where, jobs in by_text.items():
-        text = jobs[0].document.text
-        if text.lstrip().startswith("{") and _is_json(text):
-            new, failed = _rewritten_json(text, jobs)
-        else:
-            new, failed = _rewritten_items(text, jobs) or _rewritten_one_by_one(text, jobs)
-        refused += failed
-        if new is not None:
-            texts[where] = new
-    return texts, refused
-
-
-_Result = tuple[_NewText | None, list[Diagnostic]]
-"""The new text of a document, if one of its items can be upgraded, and the errors of the others."""
-
-
-def _rewritten_json(text: str, jobs: Sequence[_Job]) -> _Result:
-    from trainc.upgrade.rewrite import rewrite_json
-
-    new = rewrite_json(text, {job.document.within: job.value for job in jobs})
-    tree = parse(new)
-    assert all(get(tree, job.document.within) == job.value for job in jobs), "JSON keeps values"
-    return _NewText(new, tree), []
-
-
-def _rewritten_items(text: str, jobs: Sequence[_Job]) -> _Result | None:
-    """Return the text of a List whose items have texts of their own; None if they do not."""
-    # The catalogue imports this module for its declaration, and needs none of these modules.
-    from trainc.upgrade.edits import NotRewritableError
-    from trainc.upgrade.items import cut, pasted
-    from trainc.upgrade.rewrite import rewrite
-
-    if len(jobs) == 1:
-        return None
-    plain = text.replace("\r\n", "\n")
-    items, refused = [], []
-    for job in sorted(jobs, key=lambda job: job.document.within):
-        document = job.document
-        try:
-            item = cut(plain, document.within)
-            if item is None:
-                return None
-            new = rewrite(item.text, (), document.value, job.moves, job.gone)
-            if parse(new) != job.value:
-                return None
-        except (NotRewritableError, YAMLError, YamlError) as error:
-            refused.append(_refusal(document, str(error)))
-        else:
-            items.append((job, item, new))
-    if not items:
-        return None, refused
-    whole = pasted(plain, ((item, new) for _, item, new in items))
-    tree = parse(whole)
-    if any(get(tree, job.document.within) != job.value for job, _, _ in items):
-        return None
-    return _NewText(whole.replace("\n", "\r\n") if plain != text else whole, tree), refused
-
-
-def _rewritten_one_by_one(text: str, jobs: Sequence[_Job]) -> _Result:
-    from trainc.upgrade.edits import NotRewritableError
-    from trainc.upgrade.rewrite import rewrite
-
-    new: _NewText | None = None
-    refused = []
-    for job in jobs:
-        document = job.document
-        try:
-            changed = rewrite(text, document.within, document.value, job.moves, job.gone)
-            tree = parse(changed)
-            if get(tree, document.within) != job.value:
-                raise NotRewritableError("its YAML style cannot be preserved")
-        except (NotRewritableError, YamlError) as error:
-            refused.append(_refusal(document, str(error)))
-        else:
-            text, new = changed, _NewText(changed, tree)
-    return new, refused
-
-
-def _is_json(text: str) -> bool:
-    import json
-
-    try:
-        json.loads(text)
-    except ValueError:
-        return False
-    return True
-
-
 def _unproved(read: Reading, new: Texts, before: Compilation, options: Options) -> Iterator[Diagnostic]:
     """Compile the new documents, and yield a diagnostic for each TrainJob whose objects differ from the old ones."""
     after_read = Reading()
@@ -373,11 +255,11 @@ def _unproved(read: Reading, new: Texts, before: Compilation, options: Options) 
     for job in before.jobs:
         key = job.namespace, job.name
         runtime, old = job.plan.runtime, job.objects
-        if runtime.dialect == "v1.9" and _where(runtime.document) in new:
+        if runtime.dialect == "v1.9" and where(runtime.document) in new:
             old = tuple(map(_renamed, old))
         if key not in objects or render(objects[key]) != render(old):
             yield _refusal(sources[key], _reason(known, reported.get(key, ())) or NO_EQUIVALENT)
-            if _where(runtime.document) in new:
+            if where(runtime.document) in new:
                 yield _refusal(runtime.document, f'TrainJob "{job.name}" would compile to other objects')
 
 
@@ -409,7 +291,7 @@ def _renamed(obj: Tree) -> Tree:
 
 
 def _renewed(document: Document, new: Texts) -> Document:
-    found = new.get(_where(document))
+    found = new.get(where(document))
     if found is None:
         return document
     return document._replace(text=found.text, value=get(found.tree, document.within))
@@ -427,16 +309,16 @@ def _refusal(document: Document, why: str) -> Diagnostic:
     )
 
 
-def _file(file: inputs.File, jobs: list[_Job], new: Texts) -> Upgraded:
+def _file(file: inputs.File, jobs: list[Job], new: Texts) -> Upgraded:
     """Return the whole file with its new documents."""
     old = decode(file.data)
     starts = [0, *accumulate(len(line) + 1 for line in old.split("\n"))]
     parts: list[str] = []
     end = 0
-    for where, document in sorted({_where(job.document): job.document for job in jobs}.items()):
+    for place, document in sorted({where(job.document): job.document for job in jobs}.items()):
         begin = starts[document.line - 1] + document.column - 1
         assert old.startswith(document.text, begin), "the file contains the document's text at its position"
-        parts += (old[end:begin], new[where].text)
+        parts += (old[end:begin], new[place].text)
         end = begin + len(document.text)
     text = "".join((*parts, old[end:]))
     changed = tuple(_changed(job) for job in jobs)
@@ -446,7 +328,7 @@ def _file(file: inputs.File, jobs: list[_Job], new: Texts) -> Upgraded:
     return Upgraded(file.path, old, text, changed, renamed=renamed)
 
 
-def _changed(job: _Job) -> Changed:
+def _changed(job: Job) -> Changed:
     listed = [
         f"{field_of(move.source)} -> {field_of(move.target)}" if move.target else f"{field_of(move.source)} is removed"
         for move in job.moves
@@ -460,7 +342,7 @@ def _changed(job: _Job) -> Changed:
     return Changed(ObjectId.of(job.document.value), job.document.line, job.dialect, (*listed, *dropped))
 
 
-def _dropped(job: _Job) -> Iterator[Path]:
+def _dropped(job: Job) -> Iterator[Path]:
     """Yield the fields that v2.3 does not have and that do not move: whole fields, and parts of fields."""
     sources = {move.source[:length] for move in job.moves for length in range(2, 4)}
     for key in job.gone:
