@@ -6,18 +6,22 @@ same on every machine.
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from trainc.compilation import compile
 from trainc.kubernetes.trees import forget
 from trainc.pods import count, of
 from trainc.reports import text
 from trainc.review.changes import changes
+from trainc.source.printable import unified_diff
+from trainc.upgrade import upgrade
 
 SMALL = 40
 GROWTH = 2.2
@@ -71,6 +75,41 @@ def pods(size: int, file: Path) -> object:
     return [pod for one in of(jobset, {}) for pod in one.pods()]
 
 
+OLD = """\
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainJob
+metadata: {name: t%d}
+spec:
+  runtimeRef: {name: torch-distributed}
+  podTemplateOverrides:
+  - targetJobs: [{name: node}]
+    spec: {nodeSelector: {a: b}}
+"""
+
+
+def upgraded_documents(size: int, file: Path) -> object:
+    file.write_text("---\n".join(OLD % index for index in range(size)))
+    return upgraded(file)
+
+
+def upgraded_items(size: int, file: Path) -> object:
+    items = ("- " + (OLD % index).rstrip().replace("\n", "\n  ") + "\n" for index in range(size))
+    file.write_text("apiVersion: v1\nkind: List\nitems:\n" + "".join(items))
+    return upgraded(file)
+
+
+def upgraded_json(size: int, file: Path) -> object:
+    jobs = [yaml.safe_load(OLD % index) for index in range(size)]
+    file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": jobs}, indent=2))
+    return upgraded(file)
+
+
+def upgraded(file: Path) -> object:
+    (new,), diagnostics = upgrade([str(file)])
+    assert diagnostics == []
+    return list(unified_diff(new.old, new.new, "a", "b"))
+
+
 def steps(work: Callable[[int, Path], object], size: int, file: Path) -> int:
     """Return the number of steps of some work."""
     forget()
@@ -88,7 +127,20 @@ def steps(work: Callable[[int, Path], object], size: int, file: Path) -> int:
     return taken
 
 
-@pytest.mark.parametrize("work", [changed_items, moved_items, trainjobs, replicated_jobs, diagnostics, pods])
+@pytest.mark.parametrize(
+    "work",
+    [
+        changed_items,
+        moved_items,
+        trainjobs,
+        replicated_jobs,
+        diagnostics,
+        pods,
+        upgraded_documents,
+        upgraded_items,
+        upgraded_json,
+    ],
+)
 def test_twice_the_input(work: Callable[[int, Path], object], tmp_path: Path) -> None:
     file = tmp_path / "x.yaml"
     work(1, file)  # imports, schemas
