@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 OVER_BUDGET: Final = Declaration("over-budget", ("read",), "Input exceeds the work budget", own=True)
 
-Unit = Literal["input bytes", "replicated jobs", "errors and warnings", "output bytes", "pods"]
+Unit = Literal["input bytes", "entries of git trees", "replicated jobs", "errors and warnings", "output bytes", "pods"]
 NAMES: Final = ("ci", "default", "unlimited")
 """The budgets, the smallest first."""
 OPTION: Final = "--budget {}"
@@ -31,7 +31,9 @@ class Budget(NamedTuple):
 
     name: str
     input: int | None
-    """Bytes of all files read."""
+    """Bytes of all files and git objects that are read."""
+    entries: int | None
+    """Files, folders and links in the git trees that are read, and links that are followed."""
     jobs: int | None
     """Replicated jobs of all TrainJobs; a TrainJob counts as at least one."""
     faults: int | None
@@ -47,6 +49,7 @@ class Budget(NamedTuple):
         """Return the most of a unit."""
         return {
             "input bytes": self.input,
+            "entries of git trees": self.entries,
             "replicated jobs": self.jobs,
             "errors and warnings": self.faults,
             "output bytes": self.output,
@@ -66,10 +69,14 @@ class Budget(NamedTuple):
         )
 
 
-CI: Final = Budget("ci", input=16 * 2**20, jobs=10_000, faults=1_000, output=32 * 2**20, pods=1_000)
+CI: Final = Budget(
+    "ci", input=16 * 2**20, entries=25_000, jobs=10_000, faults=1_000, output=32 * 2**20, pods=1_000
+)
 """For programs that compile the input of others: `cmp`, `krm`."""
-DEFAULT: Final = Budget("default", input=256 * 2**20, jobs=50_000, faults=10_000, output=128 * 2**20, pods=10_000)
-UNLIMITED: Final = Budget("unlimited", None, None, None, None, None)
+DEFAULT: Final = Budget(
+    "default", input=256 * 2**20, entries=250_000, jobs=50_000, faults=10_000, output=128 * 2**20, pods=10_000
+)
+UNLIMITED: Final = Budget("unlimited", None, None, None, None, None, None)
 BUDGETS: Final = {budget.name: budget for budget in (CI, DEFAULT, UNLIMITED)}
 
 
@@ -88,6 +95,16 @@ class Meter:
         if self.over is None:
             self.over = self.budget.exceeded(unit, used)
         return self.over is None
+
+    def spend(self, unit: Unit, amount: int = 1) -> None:
+        """Add units to those used. Raise OverBudgetError beyond the budget."""
+        if not self.charge(unit, amount):
+            self.check()
+
+    def check(self) -> None:
+        """Raise OverBudgetError if a unit is exceeded."""
+        if self.over is not None:
+            raise OverBudgetError(self.over)
 
 
 class OverBudgetError(Exception):

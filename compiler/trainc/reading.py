@@ -91,7 +91,7 @@ class Reading:
         for file in found:
             if isinstance(file, Diagnostic):
                 self.diagnostics.append(file)
-            elif self.meter.charge("input bytes", len(file.data)):
+            elif file.revision or self.meter.charge("input bytes", len(file.data)):  # the reader of commits charges
                 self.add(file)
             if self.meter.over is not None:
                 break
