@@ -14,7 +14,7 @@ from trainc.diagnostics import Diagnostic
 from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 OVER_BUDGET: Final = Declaration("over-budget", ("read",), "Input exceeds the work budget", own=True)
 
@@ -23,7 +23,8 @@ NAMES: Final = ("ci", "default", "unlimited")
 """The budgets, the smallest first."""
 OPTION: Final = "--budget {}"
 SHOWN: Final = 100
-"""The number of other diagnostics that are reported when a run stops."""
+"""The number of diagnostics that a report for people shows, and that are reported when a run stops."""
+_SEVERITIES: Final = ("error", "warning", "note")
 
 
 class Budget(NamedTuple):
@@ -121,6 +122,33 @@ def check(budget: Budget, unit: Unit, used: int) -> None:
         raise OverBudgetError(over)
 
 
+def size_of(text: str) -> int:
+    """Return the number of bytes that a text has in an output."""
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+
+
+def within(budget: Budget, texts: Iterable[str]) -> Iterable[str]:
+    """Return the parts of an output. Raise OverBudgetError if they exceed the budget, before the first one is returned.
+
+    Without a limit, the parts are not collected.
+    """
+    if budget.output is None:
+        return texts
+    meter, parts = Meter(budget), list[str]()
+    for text in texts:
+        meter.spend("output bytes", size_of(text))
+        parts.append(text)
+    return parts
+
+
 def stopped(found: Sequence[Diagnostic], over: Diagnostic) -> list[Diagnostic]:
     """Return the diagnostics of a run that stopped: the first ones, and the reason."""
-    return [*found[:SHOWN], over]
+    return [*first(found, SHOWN - 1), over]
+
+
+def first(found: Sequence[Diagnostic], most: int = SHOWN) -> Sequence[Diagnostic]:
+    """Return at most `most` diagnostics, errors before warnings before notes, in the given order."""
+    if len(found) <= most:
+        return found
+    ranked = sorted(range(len(found)), key=lambda index: _SEVERITIES.index(found[index].severity))
+    return [found[index] for index in sorted(ranked[:most])]

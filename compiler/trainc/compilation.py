@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc import inputs
 from trainc.budget import DEFAULT as DEFAULT_BUDGET
-from trainc.budget import Budget, Meter, check, stopped
+from trainc.budget import Budget, Meter, size_of, stopped
 from trainc.declarations import Declaration
 from trainc.delivery import PLAIN, Delivery
 from trainc.diagnostics import Checked, Diagnostic, Document, Location, ObjectId, Place, Related, failed, strictly
@@ -129,11 +129,10 @@ class Compilation(NamedTuple):
         # One writer for all jobs: it caches the text that the jobs of one runtime share.
         write = Writer().document
         found: list[tuple[str, str, str]] = []
-        size = 0
+        meter = Meter(self.budget)
         for job in self.jobs:
             found.append((job.namespace, job.name, "---\n".join(map(write, job.objects))))
-            size += len(found[-1][-1])
-            check(self.budget, "output bytes", size)
+            meter.spend("output bytes", size_of(found[-1][-1]))
         return found
 
     @property
@@ -183,6 +182,14 @@ def compile_paths(paths: Iterable[str], options: Options) -> Compilation:
     return compile_documents(read(paths, options), options)
 
 
+def metered(settings: Settings) -> Meter:
+    """Return the meter of a run, with the settings file charged."""
+    meter = Meter(settings.budget)
+    if settings.document is not None:
+        meter.charge("input bytes", size_of(settings.document.text))
+    return meter
+
+
 def read(
     paths: Iterable[str],
     options: Options,
@@ -192,7 +199,7 @@ def read(
     meter: Meter | None = None,
 ) -> Reading:
     """Read the documents of some paths and sort them by role."""
-    meter = meter or Meter(options.settings.budget)
+    meter = meter or metered(options.settings)
     reading = Reading(files_of, namespace=options.namespace, others=options.others, compiled=compiled, meter=meter)
     reading.gather(
         paths,
@@ -213,7 +220,10 @@ def compile_documents(reading: Reading, options: Options) -> Compilation:
     )
     found = [*options.settings.diagnostics, *reading.diagnostics, *of_runtimes]
     for entry in searched.levels[0].entries.values():
-        found += entry.conform()[1]
+        diagnostics = entry.conform()[1]
+        found += diagnostics
+        if not meter.charge("errors and warnings", len(diagnostics)):
+            break
 
     plans = _plans(reading.documents["job"], searched, options, found, apart, meter)
     if meter.over is not None:
@@ -422,8 +432,9 @@ def _plans(
             )
         )
         plans.append(plan)
+        faults = len(plan.diagnostics) + len(plan.refused) + len(plan.lint_findings)
         within = meter.charge("replicated jobs", max(1, len(plan.jobs)))
-        if not (within and meter.charge("errors and warnings", len(plan.diagnostics) + len(plan.refused))):
+        if not (within and meter.charge("errors and warnings", faults)):
             break
     for plan in plans:
         found += plan.diagnostics

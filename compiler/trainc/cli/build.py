@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from functools import partial
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from trainc.cli import options
@@ -11,7 +12,7 @@ from trainc.cli.arguments import Command, Option
 from trainc.cli.codes import DIFFERENT, OK, WRONG_INPUT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from trainc.compilation import Compilation
     from trainc.delivery import Delivery
@@ -171,15 +172,22 @@ def _left_out(result: Compilation, passthrough: bool) -> str:
     return _lines(omitted, others)
 
 
-def _manifest(result: Compilation, form: str, *, passthrough: bool) -> list[str]:
-    """Return the manifest in parts: joining them would double or triple the memory."""
+def _manifest(result: Compilation, form: str, *, passthrough: bool) -> Iterable[str]:
+    """Return the manifest in parts: joining them would double or triple the memory.
+
+    Raise OverBudgetError beyond the budget.
+    """
+    from trainc.budget import within
+
     others = result.others if passthrough else ()
     if form == "json":
         from trainc.emit import json
 
-        return [json.render([*result.objects, *(document.value for document in others)])]
-    documents = [*(text for _, _, text in result.manifests()), *map(as_read, others)]
-    return [part for document in documents for part in ("---\n", document)][1:]
+        parts = json.parts((*result.objects, *(document.value for document in others)))
+    else:
+        documents = chain((text for _, _, text in result.manifests()), map(as_read, others))
+        parts = islice((part for document in documents for part in ("---\n", document)), 1, None)
+    return within(result.budget, parts)
 
 
 def as_read(document: Document) -> str:
@@ -238,6 +246,7 @@ def _to_folder(
     from contextlib import ExitStack
 
     from trainc import outputs
+    from trainc.budget import within
     from trainc.listings import LISTING
     from trainc.source.printable import escape
 
@@ -249,7 +258,8 @@ def _to_folder(
     sources = dict(zip(files, ([job.plan.job.document.file] for job in result.jobs), strict=True))
     others = [document for document in result.others if passthrough and is_object(document)]
     if others:
-        files[outputs.PASSED] = "---\n".join(with_source(document, folder) for document in others)
+        parts = chain(files.values(), (with_source(document, folder) for document in others))
+        files[outputs.PASSED] = "---\n".join(islice(within(result.budget, parts), len(files), None))
         sources[outputs.PASSED] = [document.file for document in others]
     with ExitStack() as stack:
         try:

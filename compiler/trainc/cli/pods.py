@@ -76,7 +76,7 @@ def command(  # noqa: PLR0913, PLR0917 (one argument per option)
 
     listed = sum(pods.count(compiled.objects[0], job, index, each=form == "json") for compiled in result.jobs)
     budget.check(result.budget, "pods", listed)
-    for part in _rendered(_chosen(result, job, index), index, form):
+    for part in budget.within(result.budget, _rendered(_chosen(result, job, index), index, form)):
         options.write(part)
     return OK
 

@@ -11,7 +11,7 @@ import codecs
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc import inputs
-from trainc.compilation import Compilation, Options, compile_documents
+from trainc.compilation import Compilation, Options, compile_documents, metered
 from trainc.declarations import Declaration
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place
 from trainc.emit.yaml import render
@@ -99,15 +99,17 @@ def upgrade(
 ) -> tuple[list[Upgraded], list[Diagnostic]]:
     """Return the files that an upgrade of the paths would change, and diagnostics.
 
+    Raise OverBudgetError beyond the budget.
+
     Args:
         paths, runtimes: as for `compilation.compile`.
         stdin: the content of the path `-`.
-        settings: the field validation, `exclude` and `follow_links`; with errors, nothing is read.
+        settings: the field validation, `exclude`, `follow_links` and the budget; with errors, nothing is read.
         report_skipped: called with the files in folders that were skipped.
     """
     if settings.diagnostics:
         return [], list(settings.diagnostics)
-    read, texts = Reading(others="skip"), {}
+    read, texts = Reading(others="skip", meter=metered(settings)), {}
     files = (
         [inputs.File("-", stdin)]
         if inputs.STDIN in paths
@@ -115,13 +117,15 @@ def upgrade(
     )
     for file in files:
         if isinstance(file, Diagnostic):
-            read.diagnostics.append(file)
-        else:
+            read.report(file)
+        elif read.meter.charge("input bytes", len(file.data)):
             read.add(file)
             texts[file.path] = file
+        read.meter.check()
     read.settle()
     options = Options(runtimes=runtimes, settings=settings, others="skip")
     before = compile_documents(read, options)
+    read.meter.check()
     report_skipped(before.skipped)
     compiled = {(job.namespace, job.name): job.objects for job in before.jobs}
     todo: list[_Job] = []
@@ -151,12 +155,10 @@ def upgrade(
         _refusal(document, NO_EQUIVALENT) for document in conformed if not _is_same(document, _renewed(document, new))
     )
     blocked = {diagnostic.place.document.file for diagnostic in found if isinstance(diagnostic.place, Place)}
-    changed = [
-        _file(texts[path], [job for job in todo if job.document.file == path], new)
-        for path in dict.fromkeys(job.document.file for job in todo)
-        if path not in blocked
-    ]
-    return changed, found
+    by_file: dict[str, list[_Job]] = {}
+    for job in todo:
+        by_file.setdefault(job.document.file, []).append(job)
+    return [_file(texts[path], jobs, new) for path, jobs in by_file.items() if path not in blocked], found
 
 
 def _lacks_runtime(document: Document, diagnostics: Iterable[Diagnostic]) -> bool:
@@ -298,7 +300,7 @@ def _is_json(text: str) -> bool:
 
 def _unproved(read: Reading, new: Texts, before: Compilation, options: Options) -> Iterator[Diagnostic]:
     """Compile the new documents, and yield a diagnostic for each TrainJob whose objects differ from the old ones."""
-    after_read = Reading()
+    after_read = Reading(meter=metered(options.settings))
     for role, documents in read.documents.items():
         after_read.documents[role] = [_renewed(document, new) for document in documents]
     after = compile_documents(after_read, options)
