@@ -70,9 +70,7 @@ class Budget(NamedTuple):
         )
 
 
-CI: Final = Budget(
-    "ci", input=16 * 2**20, entries=25_000, jobs=10_000, faults=1_000, output=32 * 2**20, pods=1_000
-)
+CI: Final = Budget("ci", input=16 * 2**20, entries=25_000, jobs=10_000, faults=1_000, output=32 * 2**20, pods=1_000)
 """For programs that compile the input of others: `cmp`, `krm`."""
 DEFAULT: Final = Budget(
     "default", input=256 * 2**20, entries=250_000, jobs=50_000, faults=10_000, output=128 * 2**20, pods=10_000

@@ -116,6 +116,8 @@ class Compilation(NamedTuple):
     """The note about the built-in runtimes that the TrainJobs use; it is not one of the diagnostics."""
     budget: Budget = DEFAULT_BUDGET
     """The budget for the output."""
+    stopped: bool = False
+    """Whether the run stopped beyond its budget; there are no objects then."""
 
     @property
     def objects(self) -> tuple[Tree, ...]:
@@ -227,7 +229,7 @@ def compile_documents(reading: Reading, options: Options) -> Compilation:
 
     plans = _plans(reading.documents["job"], searched, options, found, apart, meter)
     if meter.over is not None:
-        return Compilation(files=reading.files).saying(stopped(found, meter.over))
+        return Compilation(files=reading.files, stopped=True).saying(stopped(found, meter.over))
     jobs = tuple(
         Compiled(
             namespace=plan.job.namespace,

@@ -70,7 +70,8 @@ def generate(environment: Environment, budget: Budget = CI) -> Answer:
         return Answer(Compilation(diagnostics=faults), notes=notes)
     found = settings.of((os.curdir,), root=environment.root)
     paths = (os.curdir, *requested.runtimes)
-    if (too_large := too_many(paths, environment.root, exclude=found.exclude)) is not None:
+    too_large = too_many(paths, environment.root, settings=found.file, exclude=found.exclude)
+    if too_large is not None:
         return Answer(Compilation(diagnostics=(too_large,)), notes=notes)
     result = compile(
         (os.curdir,),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from functools import wraps
@@ -132,7 +133,11 @@ def _selects(result: Compilation, selector: Selector) -> bool:
 
 
 def _rendered(result: Compilation, selector: Selector | None, form: str | None, *, patches: bool) -> Iterator[str]:
-    """Return the output in parts."""
+    """Yield the output in parts."""
+    if not gc.isenabled():
+        # The traces have reference cycles, and a process of its own collects no garbage until here.
+        gc.freeze()
+        gc.enable()
     if patches:
         from trainc.explaining import patches as of_stages
 
