@@ -243,6 +243,7 @@ def compile_documents(reading: Reading, options: Options) -> Compilation:
     used = (entry for level in searched.levels[1:] for entry in level.entries.values() if entry.requested)
     found += [diagnostic for entry in used for diagnostic in entry.conform()[1]]
     of_built_in: dict[str, set[str]] = {}
+    errors = len(found)
     if linted := [plan for plan in plans if plan.lint_findings]:
         from trainc.placing.lint import warnings
 
@@ -251,6 +252,9 @@ def compile_documents(reading: Reading, options: Options) -> Compilation:
         from trainc.kueue import findings
 
         found += findings.check(plans, reading.documents["other"])
+    # Findings with one cause are one warning, so they are charged last.
+    if not meter.charge("errors and warnings", len(found) - errors) and meter.over is not None:
+        return Compilation(files=reading.files, stopped=True).saying(stopped(found, meter.over))
     found = _without_consequences_of_templates(found, reading)
     return Compilation(
         jobs=jobs,
@@ -434,9 +438,8 @@ def _plans(
             )
         )
         plans.append(plan)
-        faults = len(plan.diagnostics) + len(plan.refused) + len(plan.lint_findings)
         within = meter.charge("replicated jobs", max(1, len(plan.jobs)))
-        if not (within and meter.charge("errors and warnings", faults)):
+        if not (within and meter.charge("errors and warnings", len(plan.diagnostics) + len(plan.refused))):
             break
     for plan in plans:
         found += plan.diagnostics

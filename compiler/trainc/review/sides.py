@@ -162,10 +162,16 @@ def _read_skipped(found: Reading) -> None:
     """
     compiled, before = bool(found.documents["job"]), len(found.diagnostics)
     skipped, found.skipped = found.skipped, []
+    # Errors that are dropped below count only if there are too many of them to continue.
+    meter, found.meter = found.meter, budget.Meter(found.meter.budget)
     for file in skipped:
-        if not compiled or JOBSET in file.data:
+        if found.meter.over is None and (not compiled or JOBSET in file.data):
             found.read(documents_of(file))
-    if compiled or not _jobsets(found):
+    is_rendered = not compiled and bool(_jobsets(found))
+    if is_rendered or found.meter.over is not None:
+        meter.charge("errors and warnings", found.meter.used.get("errors and warnings", 0))
+    found.meter = meter
+    if not is_rendered:
         del found.diagnostics[before:]
         found.skipped = skipped
 
