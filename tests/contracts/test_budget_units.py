@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import click
@@ -95,11 +96,16 @@ def test_every_command(unit: Unit, command: str, tmp_path: Path, monkeypatch: py
     assert done.code == (1 if unit == "errors and warnings" else 0), done.err
 
 
-def test_no_output_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("output", ["-", "out"])
+def test_a_report_names_the_budget_and_nothing_is_written(
+    output: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "x.yaml").write_text("---\n".join(DOCUMENTS))
     monkeypatch.setitem(BUDGETS, "ci", SMALL["output bytes"])
     monkeypatch.chdir(tmp_path)
-    assert run("build", "x.yaml", "-o", "out", "--budget", "ci").code == 1
+    done = run("build", "x.yaml", "-o", output, "--budget", "ci", "--report", "json=report.json")
+    assert (done.code, done.out) == (1, "")
+    assert [found["id"] for found in json.loads(Path("report.json").read_text())] == ["over-budget"]
     assert not Path("out").exists()
 
 

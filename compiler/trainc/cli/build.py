@@ -70,6 +70,7 @@ def build(  # noqa: PLR0913, PLR0917 (one argument per option)
 
         carries = "the diff" if check else "the manifests" if folder is None else ""
         reporting.check(reports, inputs=(*paths, *runtimes), stdout=carries)
+    from trainc.budget import OverBudgetError
     from trainc.compilation import compile, duplicates
 
     paths = paths or (".",)
@@ -96,10 +97,15 @@ def build(  # noqa: PLR0913, PLR0917 (one argument per option)
         # A GitOps tool that applies an empty manifest removes everything.
         report(result.saying([nothing(result)]))
         return WRONG_INPUT
-    if folder is not None:
-        return _to_folder(result, paths, folder, report, passthrough=passthrough, prune=only is None, check=check)
+    try:
+        if folder is not None:
+            return _to_folder(result, paths, folder, report, passthrough=passthrough, prune=only is None, check=check)
+        manifest = _manifest(result, form, passthrough=passthrough)
+    except OverBudgetError as error:
+        report(result.saying([error.diagnostic]))
+        return WRONG_INPUT
     report(result, _left_out(result, passthrough))
-    options.write(*_manifest(result, form, passthrough=passthrough))
+    options.write(*manifest)
     return OK
 
 
