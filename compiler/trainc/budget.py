@@ -18,7 +18,15 @@ if TYPE_CHECKING:
 
 OVER_BUDGET: Final = Declaration("over-budget", ("read",), "Input exceeds the work budget", own=True)
 
-Unit = Literal["input bytes", "entries of git trees", "replicated jobs", "errors and warnings", "output bytes", "pods"]
+Unit = Literal[
+    "input bytes",
+    "entries of git trees",
+    "replicated jobs",
+    "errors and warnings",
+    "output bytes",
+    "pods",
+    "environments",
+]
 NAMES: Final = ("ci", "default", "unlimited")
 """The budgets, the smallest first."""
 OPTION: Final = "--budget {}"
@@ -43,6 +51,8 @@ class Budget(NamedTuple):
     """Bytes of manifests."""
     pods: int | None
     """Pods that `trainc pods` lists."""
+    environments: int | None
+    """Environments of a trainc.yaml."""
     option: str = OPTION
     """How to select another budget, for the help; `{}` is its name."""
 
@@ -55,6 +65,7 @@ class Budget(NamedTuple):
             "errors and warnings": self.faults,
             "output bytes": self.output,
             "pods": self.pods,
+            "environments": self.environments,
         }[unit]
 
     def exceeded(self, unit: Unit, used: int) -> Diagnostic | None:
@@ -62,20 +73,37 @@ class Budget(NamedTuple):
         most = self.of(unit)
         if most is None or used <= most:
             return None
+        fewer = "define fewer environments" if unit == "environments" else "pass fewer files or folders"
         larger = NAMES[NAMES.index(self.name) + 1]
         return Diagnostic.of(
             OVER_BUDGET,
             f'more than {most} {unit}, the limit of the budget "{self.name}"; nothing is emitted',
-            f"pass fewer files or folders, or use {self.option.format(larger)}",
+            f"{fewer}, or use {self.option.format(larger)}",
         )
 
 
-CI: Final = Budget("ci", input=16 * 2**20, entries=25_000, jobs=10_000, faults=1_000, output=32 * 2**20, pods=1_000)
+CI: Final = Budget(
+    "ci",
+    input=16 * 2**20,
+    entries=25_000,
+    jobs=10_000,
+    faults=1_000,
+    output=32 * 2**20,
+    pods=1_000,
+    environments=100,
+)
 """For programs that compile the input of others: `cmp`, `krm`."""
 DEFAULT: Final = Budget(
-    "default", input=256 * 2**20, entries=250_000, jobs=50_000, faults=10_000, output=128 * 2**20, pods=10_000
+    "default",
+    input=256 * 2**20,
+    entries=250_000,
+    jobs=50_000,
+    faults=10_000,
+    output=128 * 2**20,
+    pods=10_000,
+    environments=1_000,
 )
-UNLIMITED: Final = Budget("unlimited", None, None, None, None, None, None)
+UNLIMITED: Final = Budget("unlimited", None, None, None, None, None, None, None)
 BUDGETS: Final = {budget.name: budget for budget in (CI, DEFAULT, UNLIMITED)}
 
 

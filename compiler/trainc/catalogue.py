@@ -120,7 +120,11 @@ MODULES: Final = (
     "trainc.reading",
     "trainc.review.sides",
     "trainc.schedulers.volcano",
-    "trainc.settings",
+    "trainc.settings.checking",
+    "trainc.settings.paths",
+    "trainc.settings.schema",
+    "trainc.settings.selecting",
+    "trainc.settings.values",
     "trainc.training_operator",
     "trainc.upgrade",
 )

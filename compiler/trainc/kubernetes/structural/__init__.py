@@ -16,7 +16,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.data import data_path
-from trainc.kubernetes.structural.nodes import Integer, IntOrString, Metadata, Node, SchemaViolations, String
+from trainc.kubernetes.structural.nodes import Anything, Integer, IntOrString, Metadata, Node, SchemaViolations, String
 from trainc.kubernetes.trees import Memory
 from trainc.kubernetes.violations import Admitted, Violation
 
@@ -246,6 +246,8 @@ class Compiler:
         return schema if reference is None else self.definitions[reference.removeprefix(_DEFS)]
 
     def _make(self, schema: Tree) -> Node:
+        if schema == {"x-kubernetes-preserve-unknown-fields": True}:
+            return Anything(schema)
         kind = "int-or-string" if schema.get("x-kubernetes-int-or-string") else schema["type"]
         left = schema.keys() - _KEYWORDS[kind] - _IGNORED - _PROSE - {"type", "default"}
         if left:
