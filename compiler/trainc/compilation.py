@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc import inputs
 from trainc.budget import DEFAULT as DEFAULT_BUDGET
-from trainc.budget import Budget, Meter, check, stopped
+from trainc.budget import Budget, Meter, size_of, stopped
 from trainc.declarations import Declaration
 from trainc.diagnostics import Checked, Diagnostic, Document, Location, ObjectId, Place, Related, failed, strictly
 from trainc.emit.order import objects_of_a_job
@@ -120,6 +120,8 @@ class Compilation(NamedTuple):
     """The note about the built-in runtimes that the TrainJobs use; it is not one of the diagnostics."""
     budget: Budget = DEFAULT_BUDGET
     """The budget for the output."""
+    stopped: bool = False
+    """Whether the run stopped beyond its budget; there are no objects then."""
 
     @property
     def objects(self) -> tuple[Tree, ...]:
@@ -133,11 +135,10 @@ class Compilation(NamedTuple):
         # One writer for all jobs: it caches the text that the jobs of one runtime share.
         write = Writer().document
         found: list[tuple[str, str, str]] = []
-        size = 0
+        meter = Meter(self.budget)
         for job in self.jobs:
             found.append((job.namespace, job.name, "---\n".join(map(write, job.objects))))
-            size += len(found[-1][-1])
-            check(self.budget, "output bytes", size)
+            meter.spend("output bytes", size_of(found[-1][-1]))
         return found
 
     @property
@@ -193,6 +194,14 @@ def compile_paths(paths: Iterable[str], options: Options, files_of: Reader | Non
     return compile_documents(read(paths, options, files_of or inputs.read), options)
 
 
+def metered(settings: Settings) -> Meter:
+    """Return the meter of a run, with the settings file charged."""
+    meter = Meter(settings.budget)
+    if settings.document is not None:
+        meter.charge("input bytes", size_of(settings.document.text))
+    return meter
+
+
 def read(
     paths: Iterable[str],
     options: Options,
@@ -202,7 +211,7 @@ def read(
     meter: Meter | None = None,
 ) -> Reading:
     """Read the documents of some paths and sort them by role."""
-    meter = meter or Meter(options.settings.budget)
+    meter = meter or metered(options.settings)
     reading = Reading(files_of, namespace=options.namespace, others=options.others, compiled=compiled, meter=meter)
     reading.gather(
         paths,
@@ -228,11 +237,14 @@ def compile_documents(reading: Reading, options: Options) -> Compilation:
     )
     found = [*options.settings.diagnostics, *reading.diagnostics, *of_runtimes]
     for entry in searched.levels[0].entries.values():
-        found += entry.conform()[1]
+        diagnostics = entry.conform()[1]
+        found += diagnostics
+        if not meter.charge("errors and warnings", len(diagnostics)):
+            break
 
     plans = _plans(documents["job"], searched, options, found, apart, meter)
     if meter.over is not None:
-        return Compilation(files=reading.files).saying(stopped(found, meter.over))
+        return Compilation(files=reading.files, stopped=True).saying(stopped(found, meter.over))
     jobs = tuple(
         Compiled(
             namespace=plan.job.namespace,
@@ -246,6 +258,7 @@ def compile_documents(reading: Reading, options: Options) -> Compilation:
     used = (entry for level in searched.levels[1:] for entry in level.entries.values() if entry.requested)
     found += [diagnostic for entry in used for diagnostic in entry.conform()[1]]
     of_built_in: dict[str, set[str]] = {}
+    errors = len(found)
     if linted := [plan for plan in plans if plan.lint_findings]:
         from trainc.placing.lint import warnings
 
@@ -254,6 +267,9 @@ def compile_documents(reading: Reading, options: Options) -> Compilation:
         from trainc.kueue import findings
 
         found += findings.check(plans, documents["other"])
+    # Findings with one cause are one warning, so they are charged last.
+    if not meter.charge("errors and warnings", len(found) - errors) and meter.over is not None:
+        return Compilation(files=reading.files, stopped=True).saying(stopped(found, meter.over))
     if transformation is not None:
         found = _with_settings(found, transformation, plans, options)
     found = _without_consequences_of_templates(found, [*documents["job"], *documents["runtime"]])

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from trainc.diagnostics import Diagnostic, Location
 
-SHOWN: Final = 100
-"""The diagnostics of a group that are shown one by one."""
+SHOWN: Final = 99
+"""The diagnostics of a group that are shown one by one; a text report shows them and the next one, with the count."""
 NAMED: Final = 3
 """The further TrainJobs that a diagnostic names."""
 

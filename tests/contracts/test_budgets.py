@@ -75,12 +75,26 @@ def large_output() -> str:
     return runtime(part("a", container=f', args: ["{text}"]')) + "".join(job("r", name=f"a{i}") for i in range(1500))
 
 
+def many_jobs_of_a_runtime() -> str:
+    return runtime(", ".join(part(f"j{index}") for index in range(4000))) + job("r")
+
+
+def long_arguments() -> str:
+    return runtime(part("a", container=f', args: ["{"x" * 100_000}"]')) + "".join(
+        job("r", name=f"a{i}") for i in range(340)
+    )
+
+
 def broken_documents() -> str:
-    return "a: b: c\n---\n" * 50_000
+    return "a: b: c\n---\n" * 49_000
 
 
 def missing_runtimes() -> str:
     return "".join(job(f"m{index}", name=f"a{index}") for index in range(45_000))
+
+
+def some_missing_runtimes() -> str:
+    return "".join(job(f"m{index}", name=f"a{index}") for index in range(1500))
 
 
 OVER = "error[over-budget]: more than "
@@ -110,6 +124,12 @@ ROWS: dict[str, tuple[str, Callable[[], str], int, str]] = {
     "many replicated jobs in CI": ("validate --budget ci", many_replicated_jobs, 1, f"{OVER}10000 replicated jobs"),
     "a large output": ("build", large_output, 1, f"{OVER}134217728 output bytes"),
     "broken documents": ("validate", broken_documents, 1, f"{OVER}10000 errors and warnings"),
+    "diagnostics within the budget": ("validate", some_missing_runtimes, 1, "1400 more: 1400 runtime-not-found ("),
+    "a runtime of many jobs": ("build", many_jobs_of_a_runtime, 0, "name: j3999"),
+    "a large output as JSON": ("build --format json --budget ci", long_arguments, 1, f"{OVER}33554432 output bytes"),
+    "a large explanation": ("explain --format json --budget ci", long_arguments, 1, f"{OVER}33554432 output bytes"),
+    "a large patch": ("explain --patches --budget ci", long_arguments, 1, f"{OVER}33554432 output bytes"),
+    "a large pod": ("pods --format json --budget ci", long_arguments, 1, f"{OVER}33554432 output bytes"),
     "missing runtimes": ("validate", missing_runtimes, 1, f"{OVER}10000 errors and warnings"),
 }
 
@@ -119,20 +139,112 @@ def limit() -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
 
 
-@pytest.mark.parametrize(("command", "text", "code", "expected"), ROWS.values(), ids=ROWS)
-def test_a_large_input(command: str, text: Callable[[], str], code: int, expected: str, tmp_path: Path) -> None:
-    (tmp_path / "x.yaml").write_text(text())
-    done = subprocess.run(
-        [sys.executable, "-m", "trainc", *command.split(), "x.yaml"],
+def limited(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "trainc", *command.split()],
         capture_output=True,
         text=True,
-        cwd=tmp_path,
+        cwd=folder,
         env={**os.environ, "PYTHONPATH": str(ROOT / "compiler")},
         preexec_fn=limit,
         check=False,
     )
+
+
+@pytest.mark.parametrize(("command", "text", "code", "expected"), ROWS.values(), ids=ROWS)
+def test_a_large_input(command: str, text: Callable[[], str], code: int, expected: str, tmp_path: Path) -> None:
+    (tmp_path / "x.yaml").write_text(text())
+    done = limited(f"{command} x.yaml", tmp_path)
     output = done.stdout + done.stderr
     assert (done.returncode, expected in output) == (code, True), output[:2000]
+    assert output.count("error[over-budget]") == expected.startswith(OVER)
     if code:
         assert command.startswith("validate") or not done.stdout
         assert len(output) < 200_000
+
+
+def git(*words: str, at: Path, given: bytes = b"") -> str:
+    identity = ("-c", "user.name=Ada", "-c", "user.email=ada@example.com")
+    return subprocess.run(
+        ["git", *identity, *words], cwd=at, input=given, capture_output=True, check=True
+    ).stdout.decode()
+
+
+class Repository:
+    """A git repository that is written object by object."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        git("init", "-q", "-b", "main", at=folder)
+        file = self.blob(job("torch-distributed").encode())
+        self.commit("old", self.tree(**{"job.yaml": file}))
+
+    def blob(self, data: bytes, mode: str = "100644") -> str:
+        return f"{mode} blob {git('hash-object', '-w', '--stdin', at=self.folder, given=data).strip()}"
+
+    def tree(self, **entries: str) -> str:
+        text = "".join(f"{entry}\t{name}\n" for name, entry in entries.items())
+        return f"040000 tree {git('mktree', at=self.folder, given=text.encode()).strip()}"
+
+    def commit(self, branch: str, tree: str) -> None:
+        commit = git("commit-tree", tree.split()[2], "-m", "A change", at=self.folder).strip()
+        git("update-ref", f"refs/heads/{branch}", commit, at=self.folder)
+
+
+def repeated_trees(repository: Repository) -> str:
+    file = repository.blob(b"a: 1\n")
+    files = repository.tree(**{f"f{index}.yaml": file for index in range(1000)})
+    return repository.tree(**{f"d{index}": files for index in range(30)})
+
+
+def deep_trees(repository: Repository) -> str:
+    tree = repository.tree(**{"f.yaml": repository.blob(b"a: 1\n")})
+    for _ in range(10):
+        tree = repository.tree(**{f"d{index}": tree for index in range(10)})
+    return tree
+
+
+def nested_folders(repository: Repository) -> str:
+    tree = repository.tree(**{"f.yaml": repository.blob(b"a: 1\n")})
+    for _ in range(120):
+        tree = repository.tree(d=tree)
+    return tree
+
+
+def large_files(repository: Repository) -> str:
+    return repository.tree(
+        **{f"f{index}.yaml": repository.blob(b"#%d" % index + b" " * (6 << 20)) for index in range(3)}
+    )
+
+
+def one_large_file(repository: Repository) -> str:
+    return repository.tree(**{"f.yaml": repository.blob(b"#" * (17 << 20))})
+
+
+def chain_of_links(repository: Repository) -> str:
+    links = {f"l{index}.yaml": repository.blob(b"l%d.yaml" % (index + 1), "120000") for index in range(120)}
+    return repository.tree(**links, **{"l120.yaml": repository.blob(b"a: 1\n")})
+
+
+def long_link(repository: Repository) -> str:
+    return repository.tree(**{"l.yaml": repository.blob(b"a/../" * (5 << 20), "120000")})
+
+
+OF_COMMITS: dict[str, tuple[Callable[[Repository], str], str, str]] = {
+    "many files from few trees": (repeated_trees, "ci", f"{OVER}25000 entries of git trees"),
+    "trees that repeat ten levels deep": (deep_trees, "ci", f"{OVER}25000 entries of git trees"),
+    "folders in folders": (nested_folders, "default", "is a folder more than 100 levels deep"),
+    "large files": (large_files, "ci", f"{OVER}16777216 input bytes"),
+    "a large file": (one_large_file, "ci", f"{OVER}16777216 input bytes"),
+    "a chain of links": (chain_of_links, "default", "error[unreadable]: is a dangling or circular link"),
+    "a link with a long target": (long_link, "ci", "error[unreadable]: is a dangling or circular link"),
+}
+
+
+@pytest.mark.parametrize(("tree", "budget", "expected"), OF_COMMITS.values(), ids=OF_COMMITS)
+def test_a_hostile_commit(tree: Callable[[Repository], str], budget: str, expected: str, tmp_path: Path) -> None:
+    repository = Repository(tmp_path)
+    repository.commit("main", tree(repository))
+    done = limited(f"diff old..main --budget {budget}", tmp_path)
+    assert (done.returncode, done.stdout) == (1, ""), done.stderr
+    assert expected in done.stderr

@@ -7,6 +7,7 @@ same on every machine.
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -19,7 +20,9 @@ from trainc.compilation import compile
 from trainc.kubernetes.trees import forget
 from trainc.pods import count, of
 from trainc.reports import text
+from trainc.review import commit_files
 from trainc.review.changes import changes
+from trainc.review.revisions import commit
 from trainc.source.printable import unified_diff
 from trainc.upgrade import upgrade
 
@@ -61,6 +64,46 @@ def trainjobs(size: int, file: Path) -> object:
 def replicated_jobs(size: int, file: Path) -> object:
     file.write_text(RUNTIME + "".join(PART.format(index) for index in range(size)) + job(0, "r"))
     return compile([str(file)]).manifests()
+
+
+def files(size: int, file: Path) -> object:
+    folder = file.parent / f"files-{size}"
+    folder.mkdir(exist_ok=True)
+    for index in range(size):
+        (folder / f"{index}.yaml").write_text(job(index, "torch-distributed"))
+    return compile([str(folder)])
+
+
+def files_of_a_commit(size: int, file: Path) -> object:
+    folder = file.parent / f"commit-{size}"
+    files(size, folder)
+    git = ("git", "-c", "user.name=Ada", "-c", "user.email=ada@example.com", "-C", str(file.parent))
+    for words in (("init", "-q"), ("add", "."), ("commit", "-qm", "A change", "--allow-empty")):
+        subprocess.run([*git, *words], check=True, capture_output=True)
+    found = list(commit_files.read(commit("HEAD", folder=str(file.parent)), [str(file.parent / f"files-{size}")]))
+    assert len(found) == size
+    return found
+
+
+def merged_volumes(size: int, file: Path) -> object:
+    volumes = ", ".join(f"{{name: v{index}, emptyDir: {{}}}}" for index in range(size))
+    template = f"template: {{spec: {{template: {{spec: {{volumes: [{volumes}]}}}}}}}}"
+    patch = (
+        f"{{manager: a/b, trainingRuntimeSpec: {{template: {{spec: {{replicatedJobs: [{{name: j0, {template}}}]}}}}}}}}"
+    )
+    text = RUNTIME + PART.format(0).replace("containers", f"volumes: [{volumes}], containers")
+    file.write_text(text + job(0, "r").replace("}}\n", f"}}, runtimePatches: [{patch}]}}\n"))
+    found = compile([str(file)])
+    assert not found.failed, found.diagnostics
+    return found
+
+
+def wrong_variables(size: int, file: Path) -> object:
+    variables = ", ".join(f"{{name: A{index}, value: {index}}}" for index in range(size))
+    file.write_text(job(0, "torch-distributed").replace("}}\n", f"}}, trainer: {{env: [{variables}]}}}}\n"))
+    found = compile([str(file)]).diagnostics
+    assert len(found) == size
+    return text.render(found, summary="", color=False)
 
 
 def diagnostics(size: int, file: Path) -> object:
@@ -134,6 +177,10 @@ def steps(work: Callable[[int, Path], object], size: int, file: Path) -> int:
         moved_items,
         trainjobs,
         replicated_jobs,
+        files,
+        files_of_a_commit,
+        merged_volumes,
+        wrong_variables,
         diagnostics,
         pods,
         upgraded_documents,

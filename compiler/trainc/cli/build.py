@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from functools import partial
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from trainc.cli import options
@@ -12,7 +13,7 @@ from trainc.cli.codes import OK, WRONG_INPUT
 from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from trainc.compilation import Compilation
     from trainc.diagnostics import Diagnostic, Document
@@ -144,8 +145,15 @@ def to_stdout(result: Compilation, form: str, report: Callable[..., None], *, pa
         # A GitOps tool that applies an empty manifest removes everything.
         report(result.saying([nothing(result)]))
         return WRONG_INPUT
+    from trainc.budget import OverBudgetError
+
+    try:
+        manifest = _manifest(result, form, passthrough=passthrough)
+    except OverBudgetError as error:
+        report(result.saying([error.diagnostic]))
+        return WRONG_INPUT
     report(result, left_out(result, passthrough))
-    options.write(*_manifest(result, form, passthrough=passthrough))
+    options.write(*manifest)
     return OK
 
 
@@ -219,15 +227,22 @@ def left_out(result: Compilation, passthrough: bool) -> str:
     return "\n".join(line for line in (omitted, others) if line)
 
 
-def _manifest(result: Compilation, form: str, *, passthrough: bool) -> list[str]:
-    """Return the manifest in parts: joining them would double or triple the memory."""
+def _manifest(result: Compilation, form: str, *, passthrough: bool) -> Iterable[str]:
+    """Return the manifest in parts: joining them would double or triple the memory.
+
+    Raise OverBudgetError beyond the budget.
+    """
+    from trainc.budget import within
+
     others = result.others if passthrough else ()
     if form == "json":
         from trainc.emit import json
 
-        return [json.render([*result.objects, *(document.value for document in others)])]
-    documents = [*(text for _, _, text in result.manifests()), *map(as_read, others)]
-    return [part for document in documents for part in ("---\n", document)][1:]
+        parts = json.parts((*result.objects, *(document.value for document in others)))
+    else:
+        documents = chain((text for _, _, text in result.manifests()), map(as_read, others))
+        parts = islice((part for document in documents for part in ("---\n", document)), 1, None)
+    return within(result.budget, parts)
 
 
 def as_read(document: Document) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.columns import line, padded
@@ -20,7 +21,7 @@ from trainc.tracing.correspondence import at
 from trainc.tracing.field_names import by_names, name_of_item
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from trainc.diagnostics import Location, Path
     from trainc.explaining import Account, Explained, Writing
@@ -40,14 +41,16 @@ _QUOTED: Final = re.compile(
 """Strings that could be mistaken for another type, and are quoted."""
 
 
-def render(accounts: Sequence[Account], *, color: bool, selected: bool) -> str:
-    """Return the whole text. `selected` is whether the fields result from a selector."""
+def render(accounts: Iterator[Account], *, color: bool, selected: bool) -> Iterator[str]:
+    """Yield the text, in parts. `selected` is whether the fields result from a selector."""
     paint = painter(color)
-    few = selected and sum(len(account.fields) for account in accounts) <= FEW
-    blocks = [
-        "\n".join((_heading(account, paint), "", *(_full if few else _table)(account, paint))) for account in accounts
-    ]
-    return "\n\n".join(blocks) + "\n"
+    first: list[Account] = []
+    while selected and sum(len(account.fields) for account in first) <= FEW and (account := next(accounts, None)):
+        first.append(account)
+    few = selected and sum(len(account.fields) for account in first) <= FEW
+    for number, account in enumerate(chain(first, accounts)):
+        block = "\n".join((_heading(account, paint), "", *(_full if few else _table)(account, paint)))
+        yield f"\n{block}\n" if number else f"{block}\n"
 
 
 def _heading(account: Account, paint: Paint) -> str:

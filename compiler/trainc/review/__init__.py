@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc import footprint
+from trainc.budget import Meter
 from trainc.diagnostics import Location
 from trainc.inputs import SETTINGS
 from trainc.review import lint_annotations, settings, sides
@@ -38,10 +39,11 @@ OLD_SIDE: Final = "in {}: "
 
 
 def compare(old: SideSpec, new: SideSpec, options: DiffOptions) -> Review:
-    """Compare two sides."""
+    """Compare two sides. Raise OverBudgetError beyond the budget."""
+    meter = Meter(options.budget)
     # Another client, or an older trainc, has dropped the unknown fields of the old side.
-    before = sides.read(old, options._replace(field_validation="ignore"))
-    after = sides.read(new, options)
+    before = sides.read(old, options._replace(field_validation="ignore"), meter)
+    after = sides.read(new, options, meter)
     diagnostics = (*_of_old_side(before), *_of_new_side(before, after))
     skipped = tuple(sorted({side.file(name) for side in (before, after) for name in side.skipped}))
     if before.content == after.content == "nothing" and not diagnostics:

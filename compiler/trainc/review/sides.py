@@ -10,7 +10,7 @@ import os
 from functools import partial
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from trainc import compilation, inputs, settings
+from trainc import budget, compilation, inputs, settings
 from trainc.compilation import DUPLICATE_OBJECT, Compilation, Compiled, compile_documents
 from trainc.declarations import Declaration
 from trainc.delivery import PLAIN, Delivery
@@ -24,9 +24,11 @@ from trainc.settings import DEFAULT, Settings
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from trainc.budget import Budget, Meter
     from trainc.exclude import Patterns
     from trainc.kubernetes.trees import Tree
     from trainc.kubernetes.violations import FieldValidation
+    from trainc.reading import Others
     from trainc.review import revisions
 
 Content = Literal["compiled", "rendered", "nothing"]
@@ -73,6 +75,8 @@ class DiffOptions(NamedTuple):
     """Whether links may lead out of the root of a path on disk."""
     exclude: tuple[Patterns, ...] = ()
     """Patterns of the command line, in addition to each side's own."""
+    budget: Budget = budget.DEFAULT
+    """The most work for both sides together."""
 
 
 class Item(NamedTuple):
@@ -112,12 +116,21 @@ class Side(NamedTuple):
         return len(jobsets) == 1 and len(self.spec.paths) == 1 and self.spec.is_file(self.spec.paths[0])
 
 
-def read(spec: SideSpec, options: DiffOptions) -> Side:
-    """Read one side; compile it if it contains TrainJobs."""
+def read(spec: SideSpec, options: DiffOptions, meter: Meter) -> Side:
+    """Read one side; compile it if it contains TrainJobs. Raise OverBudgetError beyond the meter's budget."""
+    if spec.commit is not None:
+        spec.commit.objects.meter = meter
+    side = _read(spec, options, meter)
+    meter.check()
+    return side
+
+
+def _read(spec: SideSpec, options: DiffOptions, meter: Meter) -> Side:
     own = _settings(spec, options)
     own = own._replace(follow_links=options.follow_links, exclude=(*own.exclude, *options.exclude))
     files_of = inputs.read if spec.commit is None else partial(commit_files.read, spec.commit)
-    found = Reading(files_of, namespace=options.namespace, others="require" if options.passthrough else "skip")
+    others: Others = "require" if options.passthrough else "skip"
+    found = Reading(files_of, namespace=options.namespace, others=others, meter=meter)
     found.keep = True
     found.gather(
         spec.paths,
@@ -149,10 +162,16 @@ def _read_skipped(found: Reading) -> None:
     """
     compiled, before = bool(found.documents["job"]), len(found.diagnostics)
     skipped, found.skipped = found.skipped, []
+    # Errors that are dropped below count only if there are too many of them to continue.
+    meter, found.meter = found.meter, budget.Meter(found.meter.budget)
     for file in skipped:
-        if not compiled or JOBSET in file.data:
+        if found.meter.over is None and (not compiled or JOBSET in file.data):
             found.read(documents_of(file))
-    if compiled or not _jobsets(found):
+    is_rendered = not compiled and bool(_jobsets(found))
+    if is_rendered or found.meter.over is not None:
+        meter.charge("errors and warnings", found.meter.used.get("errors and warnings", 0))
+    found.meter = meter
+    if not is_rendered:
         del found.diagnostics[before:]
         found.skipped = skipped
 

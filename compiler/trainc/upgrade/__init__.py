@@ -12,7 +12,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc import inputs
-from trainc.compilation import Compilation, Options, compile_documents
+from trainc.compilation import Compilation, Options, compile_documents, metered
 from trainc.declarations import Declaration
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place
 from trainc.emit.yaml import render
@@ -89,10 +89,12 @@ def upgrade(
 ) -> tuple[list[Upgraded], list[Diagnostic]]:
     """Return the files that an upgrade of the paths would change, and diagnostics.
 
+    Raise OverBudgetError beyond the budget.
+
     Args:
         paths, runtimes: as for `compilation.compile`.
         stdin: the content of the path `-`.
-        settings: the field validation, `exclude` and `follow_links`; with errors, nothing is read.
+        settings: the field validation, `exclude`, `follow_links` and the budget; with errors, nothing is read.
         report_skipped: called with the files in folders that were skipped.
     """
     # The catalogue imports this module for its declaration, and needs none of the modules that rewrite texts.
@@ -100,7 +102,7 @@ def upgrade(
 
     if settings.diagnostics:
         return [], list(settings.diagnostics)
-    read, texts = Reading(others="skip"), {}
+    read, texts = Reading(others="skip", meter=metered(settings)), {}
     files = (
         [inputs.File("-", stdin)]
         if inputs.STDIN in paths
@@ -108,13 +110,15 @@ def upgrade(
     )
     for file in files:
         if isinstance(file, Diagnostic):
-            read.diagnostics.append(file)
-        else:
+            read.report(file)
+        elif read.meter.charge("input bytes", len(file.data)):
             read.add(file)
             texts[file.path] = file
+        read.meter.check()
     read.settle()
     options = Options(runtimes=runtimes, settings=settings, others="skip")
     before = compile_documents(read, options)
+    read.meter.check()
     report_skipped(before.skipped)
     compiled = {(job.namespace, job.name): job.objects for job in before.jobs}
     reported = _by_object(before.diagnostics)
@@ -244,7 +248,7 @@ def _names(runtime: Tree) -> Iterator[Move]:
 
 def _unproved(read: Reading, new: Texts, before: Compilation, options: Options) -> Iterator[Diagnostic]:
     """Compile the new documents, and yield a diagnostic for each TrainJob whose objects differ from the old ones."""
-    after_read = Reading()
+    after_read = Reading(meter=metered(options.settings))
     for role, documents in read.documents.items():
         after_read.documents[role] = [_renewed(document, new) for document in documents]
     after = compile_documents(after_read, options)
