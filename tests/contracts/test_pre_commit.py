@@ -128,7 +128,7 @@ def test_init_writes_these_hooks() -> None:
             "numNodes: 1",
             "numNodes: 2",
             {"trainc-validate": "Passed", "trainc-build-check": "Failed"},
-            "rendered/prod is out of date",
+            "rendered is out of date",
             id="a job that is not rendered",
         ),
         pytest.param(
