@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from trainc.plan import Plan
-    from trainc.tracing.experiments import Owner
+    from trainc.tracing.alterations import Owner
     from trainc.tracing.history import StageRecord
 
 __all__ = ["OPTION", "Origin", "Trace", "maker", "standing"]
