@@ -8,7 +8,6 @@ Returns  its fields by rank, and copies of it with some fields changed or remove
 from __future__ import annotations
 
 import re
-from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from trainc.kubernetes.trees import Memory
@@ -46,6 +45,14 @@ class InputField(NamedTuple):
     """Whether it contains other fields."""
 
 
+class _Member(NamedTuple):
+    """A field with its shape and its value."""
+
+    field: InputField
+    shape: Path
+    value: Any
+
+
 class Rank(NamedTuple):
     """The search order of a field, False before True. Fields of one rank may be altered together."""
 
@@ -60,24 +67,38 @@ class Rank(NamedTuple):
 
 
 class Group:
-    """The fields of one rank that an alteration affects, with fields of one shape side by side."""
+    """The fields of one rank that an alteration affects. Fields of one shape are side by side, and so are siblings."""
 
-    def __init__(self, alter: Alteration, tree: Tree, fields: Sequence[InputField]) -> None:
+    def __init__(self, alter: Alteration, tree: Tree, members: Sequence[_Member]) -> None:
         self.alter = alter
         self.tree = tree
-        shapes: dict[Path, list[int]] = {}
-        for number, field in enumerate(fields):
-            shapes.setdefault(shape(field.path), []).append(number)
-        self.order: list[int] = [number for numbers in shapes.values() for number in numbers]
+        numbers: dict[Path, list[int]] = {}
+        for number, member in enumerate(members):
+            numbers.setdefault(member.shape, []).append(number)
+        below: dict[Path | None, list[Path]] = {}
+        for one in numbers:
+            ends = range(len(one) - 1, 0, -1)
+            below.setdefault(next((one[:end] for end in ends if one[:end] in numbers), None), []).append(one)
+        self.shapes: list[Path | None] = [None]
+        """The shapes, enclosing ones before nested ones; the first one is that of the whole document."""
+        self.inner: list[tuple[int, int]] = []
+        """For each shape, the range of the fields that are directly inside it."""
+        self.order: list[int] = []
         """The position of each field in the document; nested fields precede the enclosing one."""
-        self.fields = [fields[number] for number in self.order]
-        self.shape_of: list[int] = [index for index, numbers in enumerate(shapes.values()) for _ in numbers]
+        self.shape_of: list[int] = []
         """The index of each field's shape."""
-        self.shapes = list(shapes)
+        for outer in self.shapes:
+            low = len(self.order)
+            for one in below.get(outer, ()):
+                self.order += numbers[one]
+                self.shape_of += [len(self.shapes)] * len(numbers[one])
+                self.shapes.append(one)
+            self.inner.append((low, len(self.order)))
+        self.fields = [members[number].field for number in self.order]
         self.sole: dict[str, int | None] = {}
         """The index of the only field with a text; None for a text that several fields have."""
-        for index, field in enumerate(self.fields):
-            value = at(tree, field.path)
+        for index, number in enumerate(self.order):
+            value = members[number].value
             if isinstance(value, str) and _LETTER.search(value):
                 self.sole[value] = None if value in self.sole else index
         self._enclosing: dict[Path, frozenset[int]] = {}
@@ -88,7 +109,7 @@ class Group:
         if wanted not in self._enclosing:
             whole = [(*template, *wanted) for template in TEMPLATES]
             self._enclosing[wanted] = frozenset(
-                index for index, outer in enumerate(self.shapes) if any(outer == one[: len(outer)] for one in whole)
+                index for index, outer in enumerate(self.shapes) if any(outer == one[: len(outer or ())] for one in whole)
             )
         return self._enclosing[wanted]
 
@@ -109,23 +130,24 @@ def ranked(owner: Owner, tree: Tree) -> list[Ranked]:
     """Return the fields of a tree by rank."""
     known: tuple[Tree, list[Ranked]] | None = _RANKED.get((owner, id(tree)))
     if known is None:
-        fields = sorted((InputField(owner, path, whole) for path, whole in _inside(tree, ())), key=_rank)
-        found = [_ranked(rank, tree, list(members)) for rank, members in groupby(fields, _rank)]
+        members: dict[Rank, list[_Member]] = {}
+        for member in _inside(owner, tree, (), ()):
+            members.setdefault(_rank(member.field), []).append(member)
+        found = [_ranked(rank, tree, members[rank]) for rank in sorted(members)]
         known = _RANKED.keep((owner, id(tree)), (tree, found))
     return known[1]
 
 
-def _ranked(rank: Rank, tree: Tree, fields: list[InputField]) -> Ranked:
-    altered = [field for field in fields if other(value := at(tree, field.path)) is not value]
+def _ranked(rank: Rank, tree: Tree, members: list[_Member]) -> Ranked:
     # A list keeps its items, because a removal would shift the rest.
-    kept = [field for field in fields if not isinstance(field.path[-1], int)]
+    kept = [member for member in members if not isinstance(member.field.path[-1], int)]
+    altered = [member for member in members if other(member.value) is not member.value]
     return Ranked(rank, Group(changed, tree, altered), Group(removed, tree, kept))
 
 
 def _rank(field: InputField) -> Rank:
-    return Rank(
-        field.path[:2] in MERGED, _is_name(field.path) or "labels" in field.path, OWNERS.index(field.owner), field.whole
-    )
+    path = field.path
+    return Rank(path[:2] in MERGED, _is_name(path) or "labels" in path, OWNERS.index(field.owner), field.whole)
 
 
 def _is_name(path: Path) -> bool:
@@ -138,14 +160,16 @@ def shape(path: Path) -> Path:
     return tuple("*" if isinstance(step, int) else step for step in path)
 
 
-def _inside(tree: Any, path: Path) -> Iterator[tuple[Path, bool]]:
-    """Yield the paths of all fields, nested ones before the enclosing one, and whether they contain others."""
-    for step, value in tree.items() if isinstance(tree, dict) else enumerate(tree):
+def _inside(owner: Owner, tree: Any, path: Path, outer: Path) -> Iterator[_Member]:
+    """Yield all fields below the top level, nested ones before the enclosing one."""
+    is_list = isinstance(tree, list)
+    for step, value in enumerate(tree) if is_list else tree.items():
+        there, inner = (*path, step), (*outer, "*" if is_list else step)
         whole = bool(value) and isinstance(value, dict | list)
         if whole:
-            yield from _inside(value, (*path, step))
+            yield from _inside(owner, value, there, inner)
         if path:
-            yield (*path, step), whole
+            yield _Member(InputField(owner, there, whole), inner, value)
 
 
 def altered(tree: Tree, alter: Alteration, paths: tuple[Path, ...]) -> Tree:

@@ -30,8 +30,10 @@ GONE: Final[Any] = object()
 def at(tree: Any, path: Path) -> Any:
     """Return the value at a path, or GONE."""
     for step in path:
-        there = step in tree if isinstance(tree, dict) else isinstance(tree, list) and step in range(len(tree))
-        if not there:
+        if isinstance(tree, dict):
+            if step not in tree:
+                return GONE
+        elif not isinstance(tree, list) or step.__class__ is not int or not 0 <= step < len(tree):
             return GONE
         tree = tree[step]
     return tree
@@ -44,18 +46,7 @@ def corresponding_path(tree: Any, path: Path, other: Any) -> Path | None:
     ...             {"env": [{"name": "B", "value": "2"}, {"name": "A", "value": "3"}]})
     ('env', 1, 'value')
     """
-    found: list[str | int] = []
-    for number, step in enumerate(path):
-        if tree is other:  # shared, as most subtrees of two runs of the stages
-            return None if at(tree, path[number:]) is GONE else (*found, *path[number:])
-        there: str | int | None = step
-        if isinstance(step, int):
-            there = same_item(tree, step, other) if isinstance(other, list) else None
-        if there is None or at(other, (there,)) is GONE:
-            return None
-        found.append(there)
-        tree, other = at(tree, (step,)), other[there]
-    return tuple(found)
+    return Correspondence(tree, other).path(path)
 
 
 class Correspondence:
@@ -109,10 +100,13 @@ class _Match(NamedTuple):
 
 def same_item(items: list[Any], index: int, others: list[Any]) -> int | None:
     """Return the index in `others` of an item of `items`."""
-    here, there = _keys(items), _keys(others)
+    here = _keys(items)
     key = here.of[index]
     if key is None:
         return index if index < len(others) else None
+    if index < len(others) and len(here.indices[key]) == 1 and _key(others[index]) == key:  # nothing has moved
+        return index
+    there = _keys(others)
     same, earlier = there.indices.get(key, ()), here.earlier[index]
     if earlier < len(same):
         return same[earlier]
@@ -169,5 +163,9 @@ def _keys(items: list[Any]) -> _Keys:
 
 def _key(item: Any) -> tuple[str, Any] | None:
     """Return the merge key of an item and its value; a value that is a list or a mapping as text."""
-    found = next(((key, item[key]) for key in KEYS if key in item), None) if isinstance(item, dict) else None
-    return (found[0], repr(found[1])) if found and isinstance(found[1], dict | list) else found
+    if isinstance(item, dict):
+        for key in KEYS:
+            if key in item:
+                value = item[key]
+                return key, repr(value) if isinstance(value, dict | list) else value
+    return None

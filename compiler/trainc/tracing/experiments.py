@@ -162,22 +162,42 @@ class Experiments:
         """
         enclosing = rank.merged and rank.whole and not rank.reference and written.path[0] == 0
         without = group.enclosing(written.path[1:]) if enclosing else _NONE
-        found = self._search(written, Selection(group, 0, len(group.fields), without))
+        everything = Selection(group, 0, len(group.fields), without)
+        if self._outcome(written, everything) == at(written.objects, written.path):
+            return []
+        sole = None if rank.whole else self._sole(written, everything)
+        if sole is not None:
+            return [sole]
+        found = [one for outer in (0, *without) for one in self._inside(written, everything, outer)]
         return sorted(found, key=lambda one: group.order[one.index])
 
+    def _inside(self, written: Written, selection: Selection, outer: int) -> list[Found]:
+        """Return the fields inside a shape that make a difference."""
+        low, high = selection.group.inner[outer]
+        return self._search(written, selection._replace(low=low, high=high)) if low < high else []
+
     def _search(self, written: Written, selection: Selection) -> list[Found]:
-        """Return the fields of a selection that make a difference."""
+        """Return the fields of a selection, and those inside them, that make a difference."""
+        outcome = self._outcome(written, selection)
+        if outcome == at(written.objects, written.path):
+            return []
+        low, high = selection.low, selection.high
+        if not selection.alike:
+            return [one for half in selection.halves() for one in self._search(written, half)]
+        found = [Found(low, outcome)] if high - low == 1 else self._of_one_shape(written, selection)
+        return found + self._inside(written, selection, selection.group.shape_of[low])
+
+    def _of_one_shape(self, written: Written, selection: Selection) -> list[Found]:
+        """Return the fields of a selection that make a difference; all fields have one shape."""
         outcome = self._outcome(written, selection)
         if outcome == at(written.objects, written.path):
             return []
         if selection.high - selection.low == 1:
             return [Found(selection.low, outcome)]
-        if selection.alike or selection.high - selection.low == len(selection.group.fields):
-            sole = self._sole(written, selection)
-            if sole is not None:
-                return [sole]
-        left, right = selection.halves()
-        return self._search(written, left) + self._search(written, right)
+        sole = self._sole(written, selection)
+        if sole is not None:
+            return [sole]
+        return [one for half in selection.halves() for one in self._of_one_shape(written, half)]
 
     def _sole(self, written: Written, selection: Selection) -> Found | None:
         """Return the field of a selection on which the output depends alone; None if there is not exactly one.
