@@ -53,49 +53,57 @@ class Correspondence:
     """The corresponding paths of many fields of one manifest in another; their enclosing fields are matched once."""
 
     def __init__(self, tree: Any, other: Any) -> None:
-        self._known: dict[Path, _Match] = {}
-        self._root = _Match(tree, (), other)
-
-    def value(self, path: Path) -> Any:
-        """Return the value in the other manifest of the field at a path; GONE if it has none."""
-        return self._match(path).there
+        self._known: dict[Path, Match] = {}
+        self._root = Match(tree, (), other)
 
     def path(self, path: Path) -> Path | None:
         """Return the path in the other manifest of the value at a path; None if it has no corresponding value."""
-        found = self._match(path)
+        found = self.match(path)
         return None if found.there is GONE else found.path
 
-    def _match(self, path: Path) -> _Match:
-        if not path:
-            return self._root
-        around = self._known.get(path[:-1])
-        if around is None:
-            around = self._match(path[:-1])
+    def value(self, path: Path) -> Any:
+        """Return the value in the other manifest of the field at a path; GONE if it has none."""
+        here, _, there = self._around(path[:-1])
+        step = path[-1]
+        if here is there or (here.__class__ is dict and there.__class__ is dict):
+            return there[step] if step.__class__ is int else there.get(step, GONE)
+        return self.match(path).there
+
+    def match(self, path: Path) -> Match:
+        """Return the match of the value at a path."""
+        return self._around(path[:-1]).below(path[-1]) if path else self._root
+
+    def _around(self, path: Path) -> Match:
+        """Return the match of a container, which is found once."""
+        found = self._known.get(path)
+        if found is None:
+            found = self.match(path)
             if len(self._known) >= Memory.MOST:
                 self._known.clear()
-            self._known[path[:-1]] = around
-        return around.below(path[-1])
+            self._known[path] = found
+        return found
 
 
-class _Match(NamedTuple):
+class Match(NamedTuple):
     """A value and the corresponding one."""
 
     here: Any
+    """The value, or GONE."""
     path: Path
     """The path of the corresponding value."""
     there: Any
     """The corresponding value, or GONE."""
 
-    def below(self, step: str | int) -> _Match:
+    def below(self, step: str | int) -> Match:
         """Return the match of a field or an item."""
         here, path, there = self
         inner = at(here, (step,))
         if here is there:  # shared, as most subtrees of two runs of the stages
-            return _Match(inner, (*path, step), inner)
+            return Match(inner, (*path, step), inner)
         found: str | int | None = step
         if isinstance(step, int):
             found = same_item(here, step, there) if isinstance(there, list) else None
-        return _Match(inner, (), GONE) if found is None else _Match(inner, (*path, found), at(there, (found,)))
+        return Match(inner, (), GONE) if found is None else Match(inner, (*path, found), at(there, (found,)))
 
 
 def same_item(items: list[Any], index: int, others: list[Any]) -> int | None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from trainc.kubernetes.trees import Path, Tree
 from trainc.records import NamedTuple
 from trainc.tracing.alterations import OWNERS, Group, InputField, Rank, altered, another, ranked
-from trainc.tracing.correspondence import GONE, Correspondence, at
+from trainc.tracing.correspondence import GONE, Correspondence
 from trainc.tracing.history import fresh, making, objects
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ class Written(NamedTuple):
     stage: str
     path: Path
     objects: list[Tree]
+    value: Any
 
 
 class Found(NamedTuple):
@@ -123,7 +124,8 @@ class Experiments:
         self.ranked = sorted(
             (one for owner in OWNERS for one in ranked(owner, getattr(plan, owner).value)), key=lambda one: one.rank
         )
-        self._runs: dict[Selection, Run] = {}
+        self._runs: dict[Selection, Run | None] = {}
+        """None for a selection without fields."""
 
     def cause(self, written: Written) -> Cause | None:
         """Return the first field that the value depends on, else the innermost one that its presence depends on."""
@@ -134,6 +136,8 @@ class Experiments:
                 return Cause(copied, to_value=True)
             found: list[InputField] = []
             for group in (changed, removed):
+                if not group.fields:
+                    continue
                 for index, outcome in self._in_order(written, rank, group):
                     if outcome is not GONE:
                         return Cause(group.fields[index], to_value=True)
@@ -147,12 +151,11 @@ class Experiments:
 
         One experiment finds most causes this way. Numbers are left out, because they can be equal by chance.
         """
-        value = at(written.objects, written.path)
-        index = group.sole.get(value) if isinstance(value, str) else None
+        index = group.sole.get(written.value) if isinstance(written.value, str) else None
         if index is None:
             return None
         field = group.fields[index]
-        follows = self._outcome(written, Selection(group, 0, len(group.fields))) == another(field.path, value)
+        follows = self._outcome(written, Selection(group, 0, len(group.fields))) == another(field.path, written.value)
         return field if follows else None
 
     def _in_order(self, written: Written, rank: Rank, group: Group) -> list[Found]:
@@ -163,7 +166,7 @@ class Experiments:
         enclosing = rank.merged and rank.whole and not rank.reference and written.path[0] == 0
         without = group.enclosing(written.path[1:]) if enclosing else _NONE
         everything = Selection(group, 0, len(group.fields), without)
-        if self._outcome(written, everything) == at(written.objects, written.path):
+        if self._outcome(written, everything) == written.value:
             return []
         sole = None if rank.whole else self._sole(written, everything)
         if sole is not None:
@@ -179,7 +182,7 @@ class Experiments:
     def _search(self, written: Written, selection: Selection) -> list[Found]:
         """Return the fields of a selection, and those inside them, that make a difference."""
         outcome = self._outcome(written, selection)
-        if outcome == at(written.objects, written.path):
+        if outcome == written.value:
             return []
         low, high = selection.low, selection.high
         if not selection.alike:
@@ -190,7 +193,7 @@ class Experiments:
     def _of_one_shape(self, written: Written, selection: Selection) -> list[Found]:
         """Return the fields of a selection that make a difference; all fields have one shape."""
         outcome = self._outcome(written, selection)
-        if outcome == at(written.objects, written.path):
+        if outcome == written.value:
             return []
         if selection.high - selection.low == 1:
             return [Found(selection.low, outcome)]
@@ -204,10 +207,10 @@ class Experiments:
 
         Its number has a bit if the output differs with the fields that have this bit, and not with the others.
         """
-        number, outcome, value = 0, GONE, at(written.objects, written.path)
+        number, outcome = 0, GONE
         for bit in range((selection.high - selection.low - 1).bit_length()):
             outcomes = [self._outcome(written, selection._replace(bit=bit, value=given)) for given in (0, 1)]
-            differ = [given for given in (0, 1) if outcomes[given] != value]
+            differ = [given for given in (0, 1) if outcomes[given] != written.value]
             if len(differ) != 1:
                 return None
             number |= differ[0] << bit
@@ -219,16 +222,13 @@ class Experiments:
 
     def _outcome(self, written: Written, selection: Selection) -> Any:
         """Return the output field's value with the selected fields altered; GONE if it has none."""
-        run = self._runs.get(selection)
-        if run is None:
-            run = self._runs[selection] = Run(self._stages(selection))
-        return run.outcome(written)
+        if selection not in self._runs:
+            paths = selection.paths()
+            self._runs[selection] = Run(self._stages(selection.group, paths)) if paths else None
+        run = self._runs[selection]
+        return written.value if run is None else run.outcome(written)
 
-    def _stages(self, selection: Selection) -> Iterator[tuple[str, Plan]]:
+    def _stages(self, group: Group, paths: tuple[Path, ...]) -> Iterator[tuple[str, Plan]]:
         """Yield the plan after each stage, from input with some fields altered."""
-        group, paths = selection.group, selection.paths()
-        if not paths:
-            yield from making(fresh(self.plan))
-            return
         owner = group.fields[0].owner
         yield from making(fresh(self.plan, **{owner: altered(group.tree, group.alter, paths)}))
