@@ -147,10 +147,10 @@ def _ranked(rank: Rank, tree: Tree, members: list[_Member]) -> Ranked:
 
 def _rank(field: InputField) -> Rank:
     path = field.path
-    return Rank(path[:2] in MERGED, _is_name(path) or "labels" in path, OWNERS.index(field.owner), field.whole)
+    return Rank(path[:2] in MERGED, is_name(path) or "labels" in path, OWNERS.index(field.owner), field.whole)
 
 
-def _is_name(path: Path) -> bool:
+def is_name(path: Path) -> bool:
     """Return whether a path is the name of a list item."""
     return path[-1] == "name" and isinstance(path[-2], int)
 
@@ -210,7 +210,7 @@ def removed(parent: Any, path: Path) -> None:
 
 def another(path: Path, value: Any) -> Any:
     """Return a field's altered value. List item names stay distinct: changing a digit could make two equal."""
-    return f"{value}x" if isinstance(value, str) and _is_name(path) else other(value)
+    return f"{value}x" if isinstance(value, str) and is_name(path) else other(value)
 
 
 def other(value: Any) -> Any:

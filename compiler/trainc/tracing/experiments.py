@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from trainc.kubernetes.trees import Path, Tree
 from trainc.records import NamedTuple
-from trainc.tracing.alterations import OWNERS, Group, InputField, Rank, altered, another, ranked
+from trainc.tracing.alterations import OWNERS, Group, InputField, Rank, altered, another, is_name, ranked
 from trainc.tracing.correspondence import GONE, Correspondence
 from trainc.tracing.history import fresh, making, objects
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from trainc.plan import Plan
 
+FEW: Final = 8
+"""The size of a group below which bisection takes fewer runs than two for each bit."""
 _NONE: Final[frozenset[int]] = frozenset()
 
 
@@ -126,18 +128,27 @@ class Experiments:
         )
         self._runs: dict[Selection, Run | None] = {}
         """None for a selection without fields."""
+        self._causes: dict[tuple[str, Path], Cause | None] = {}
 
     def cause(self, written: Written) -> Cause | None:
         """Return the first field that the value depends on, else the innermost one that its presence depends on."""
+        key = written.stage, written.path
+        if key not in self._causes:
+            self._causes[key] = self._name(written) or self._first(written)
+        return self._causes[key]
+
+    def _name(self, written: Written) -> Cause | None:
+        """Return the name that the name of a list item is copied from; most other alterations remove the item."""
+        copied = (self._copied(written, one.changed) for one in self.ranked if one.rank.reference)
+        return next(filter(None, copied), None) if is_name(written.path) else None
+
+    def _first(self, written: Written) -> Cause | None:
         needed: list[InputField] = []
         for rank, changed, removed in self.ranked:
-            copied = self._copied(written, changed)
-            if copied is not None:
-                return Cause(copied, to_value=True)
+            if copied := self._copied(written, changed):
+                return copied
             found: list[InputField] = []
             for group in (changed, removed):
-                if not group.fields:
-                    continue
                 for index, outcome in self._in_order(written, rank, group):
                     if outcome is not GONE:
                         return Cause(group.fields[index], to_value=True)
@@ -146,7 +157,7 @@ class Experiments:
                 needed = found
         return Cause(max(needed, key=lambda field: len(field.path)), to_value=False) if needed else None
 
-    def _copied(self, written: Written, group: Group) -> InputField | None:
+    def _copied(self, written: Written, group: Group) -> Cause | None:
         """Return the only field with the same value, if the output follows when all fields of the group are changed.
 
         One experiment finds most causes this way. Numbers are left out, because they can be equal by chance.
@@ -156,7 +167,7 @@ class Experiments:
             return None
         field = group.fields[index]
         follows = self._outcome(written, Selection(group, 0, len(group.fields))) == another(field.path, written.value)
-        return field if follows else None
+        return Cause(field, to_value=True) if follows else None
 
     def _in_order(self, written: Written, rank: Rank, group: Group) -> list[Found]:
         """Return the fields of a group that make a difference, in the order of the document.
@@ -166,9 +177,9 @@ class Experiments:
         enclosing = rank.merged and rank.whole and not rank.reference and written.path[0] == 0
         without = group.enclosing(written.path[1:]) if enclosing else _NONE
         everything = Selection(group, 0, len(group.fields), without)
-        if self._outcome(written, everything) == written.value:
+        if not group.fields or self._outcome(written, everything) == written.value:
             return []
-        sole = None if rank.whole else self._sole(written, everything)
+        sole = None if rank.whole or len(group.fields) < FEW else self._sole(written, everything)
         if sole is not None:
             return [sole]
         found = [one for outer in (0, *without) for one in self._inside(written, everything, outer)]
@@ -207,28 +218,30 @@ class Experiments:
 
         Its number has a bit if the output differs with the fields that have this bit, and not with the others.
         """
+        group, low, high, without, _, _ = selection
         number, outcome = 0, GONE
-        for bit in range((selection.high - selection.low - 1).bit_length()):
-            outcomes = [self._outcome(written, selection._replace(bit=bit, value=given)) for given in (0, 1)]
+        for bit in range((high - low - 1).bit_length()):
+            outcomes = [self._outcome(written, Selection(group, low, high, without, bit, given)) for given in (0, 1)]
             differ = [given for given in (0, 1) if outcomes[given] != written.value]
             if len(differ) != 1:
                 return None
             number |= differ[0] << bit
             outcome = outcomes[differ[0]] if outcome is GONE else outcome
-        index = selection.low + number
+        index = low + number
         if outcome is GONE:
-            outcome = self._outcome(written, selection._replace(low=index, high=index + 1))
+            outcome = self._outcome(written, Selection(group, index, index + 1, without))
         return Found(index, outcome)
 
     def _outcome(self, written: Written, selection: Selection) -> Any:
         """Return the output field's value with the selected fields altered; GONE if it has none."""
         if selection not in self._runs:
             paths = selection.paths()
-            self._runs[selection] = Run(self._stages(selection.group, paths)) if paths else None
+            self._runs[selection] = Run(_stages(self.plan, selection.group, paths)) if paths else None
         run = self._runs[selection]
         return written.value if run is None else run.outcome(written)
 
-    def _stages(self, group: Group, paths: tuple[Path, ...]) -> Iterator[tuple[str, Plan]]:
-        """Yield the plan after each stage, from input with some fields altered."""
-        owner = group.fields[0].owner
-        yield from making(fresh(self.plan, **{owner: altered(group.tree, group.alter, paths)}))
+
+def _stages(plan: Plan, group: Group, paths: tuple[Path, ...]) -> Iterator[tuple[str, Plan]]:
+    """Yield the plan after each stage, from input with some fields altered."""
+    owner = group.fields[0].owner
+    yield from making(fresh(plan, **{owner: altered(group.tree, group.alter, paths)}))
