@@ -83,12 +83,18 @@ def _changes(old: Any, new: Any, here: _At) -> Iterator[Change]:
     if old is new:
         return
     if isinstance(old, dict) and isinstance(new, dict):
-        for key in sorted(old.keys() | new.keys()):
+        differing = (key for key in old.keys() | new.keys() if not _alike(old.get(key, GONE), new.get(key, GONE)))
+        for key in sorted(differing):
             yield from _entries(old.get(key, GONE), new.get(key, GONE), here.key(key))
     elif isinstance(old, list) and isinstance(new, list):
         yield from _lists(old, new, here)
     elif not same(old, new, here.new):
         yield Change("changed", here.field, here.old, here.new, old, new)
+
+
+def _alike(old: Any, new: Any) -> bool:
+    """Whether two values have no difference, as far as a look at them tells: to ==, 1 and True are equal."""
+    return old is new or (old.__class__ is str and old == new)
 
 
 def _entries(old: Any, new: Any, here: _At) -> Iterator[Change]:
@@ -113,7 +119,7 @@ def _lists(old: list[Any], new: list[Any], here: _At) -> Iterator[Change]:
     for index, to in enumerate(matches):
         if to is None:
             yield Change("removed", *here.item(item_of(old, index), index, min(index, len(new))), old=old[index])
-        else:  # no shortcut by ==, to which 1 and True are equal
+        elif not _alike(old[index], new[to]):
             yield from _changes(old[index], new[to], here.item(item_of(new, to), index, to))
     matched = set(matches)
     for index, item in enumerate(new):
