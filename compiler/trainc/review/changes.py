@@ -8,6 +8,7 @@ Returns  the smallest parts that differ. List items are matched and named by the
 
 from __future__ import annotations
 
+import marshal
 import re
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
@@ -26,6 +27,8 @@ AMOUNTS: Final = frozenset({"limits", "requests", "minResources", "overhead", "c
 """Mappings whose values are quantities."""
 AMOUNT: Final = frozenset({"sizeLimit", "divisor"})
 """Fields whose value is a quantity."""
+_WITHOUT_REFERENCES: Final = 2
+"""The version of marshal's format in which equal values have the same bytes."""
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_/-]+")
 """Mapping keys that need no quotes."""
 
@@ -93,8 +96,8 @@ def _changes(old: Any, new: Any, here: _At) -> Iterator[Change]:
 
 
 def _alike(old: Any, new: Any) -> bool:
-    """Whether two values have no difference, as far as a look at them tells: to ==, 1 and True are equal."""
-    return old is new or (old.__class__ is str and old == new)
+    """Whether two values are the same. To == alone, 1 and True are equal, too."""
+    return old is new or (old == new and marshal.dumps(old, _WITHOUT_REFERENCES) == marshal.dumps(new, _WITHOUT_REFERENCES))
 
 
 def _entries(old: Any, new: Any, here: _At) -> Iterator[Change]:

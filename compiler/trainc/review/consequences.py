@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from trainc.checks.jobset import RELEASE, update
-from trainc.kubernetes.gotypes import WrongTypeError, compared
+from trainc.kubernetes.gotypes import WrongTypeError
 from trainc.kubernetes.structural import load
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import REQUIRED, Violation
@@ -180,7 +180,9 @@ class _Rules:
         """Return the effect of a change of a replicated job; the webhook compares the jobs as Go values."""
         if _same(change, *self.as_values):
             return Consequence("in-place", SAME)
-        if not _same(change, *self.without_queueing):
+        path = change.path[1:]
+        never = len(path) > 2 + len(update.POD) and not update.while_suspended(path)
+        if never or not _same(change, *self.without_queueing):
             return self._immutable()
         if self.suspended:
             return Consequence("in-place", "the JobSet is suspended")
@@ -193,7 +195,7 @@ class _Rules:
 def _compared(jobs: Any) -> Tree:
     """Return replicated jobs as the webhook compares them."""
     try:
-        return {"spec": compared({update.JOBS: jobs})}
+        return {"spec": update.as_values(jobs)}
     except WrongTypeError:
         return {}
 

@@ -139,7 +139,6 @@ def ranked(owner: Owner, tree: Tree) -> list[Ranked]:
 
 
 def _ranked(rank: Rank, tree: Tree, members: list[_Member]) -> Ranked:
-    # A list keeps its items, because a removal would shift the rest.
     kept = [member for member in members if not isinstance(member.field.path[-1], int)]
     altered = [member for member in members if other(member.value) is not member.value]
     return Ranked(rank, Group(changed, tree, altered), Group(removed, tree, kept))
@@ -204,8 +203,9 @@ def changed(parent: Any, path: Path) -> None:
 
 
 def removed(parent: Any, path: Path) -> None:
-    """Remove the field at the path."""
-    parent.pop(path[-1], None)
+    """Remove the field at the path; a list keeps its items, because a removal would shift the rest."""
+    if isinstance(parent, dict):
+        parent.pop(path[-1], None)
 
 
 def another(path: Path, value: Any) -> Any:
