@@ -26,7 +26,16 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 Results = dict[tuple[str, str], Result]
-GOALS_HEAD: Final = ("workload", "compared with", "limit", "ratio", "median of the ratios", "wall time", "peak MB", "reached")
+GOALS_HEAD: Final = (
+    "workload",
+    "compared with",
+    "limit",
+    "ratio",
+    "median of the ratios",
+    "wall time",
+    "peak MB",
+    "reached",
+)
 PAGE: Final = """\
 # Results
 

@@ -116,7 +116,7 @@ def reviewed(size: int, file: Path, edited: Callable[[int], str]) -> str:
 
 
 def reviewed_jobs(size: int, file: Path) -> object:
-    """Each TrainJob has two edits, whose effects are told apart by experiment."""
+    """Each TrainJob has two edits, and experiments find the effects of each."""
     sides = []
     for name, nodes, image in (("old", 2, "a/b:1"), ("new", 3, "a/b:2")):
         side = file.with_name(f"{name}.yaml")

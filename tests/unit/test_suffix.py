@@ -19,8 +19,8 @@ from trainc.checks.jobset import update
 from trainc.delivery import Delivery
 from trainc.kubernetes.trees import put
 from trainc.suffix import LETTERS, digest
-from trainc.tracing.correspondence import at, leaves
 from trainc.tracing.alterations import altered, changed, removed
+from trainc.tracing.correspondence import at, leaves
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 CASES = sorted(path.parent.name for path in GOLDEN.glob("*/expected.yaml"))

@@ -294,9 +294,11 @@ def test_a_namespace_that_is_not_written_is_an_option_s(metadata: str, line: str
 
 
 def one_by_one(self: Experiments, written: Written, _: Rank, group: Group) -> list[Found]:
-    outcomes = (Found(index, self._outcome(written, Selection(group, index, index + 1))) for index in range(len(group.fields)))
+    outcomes = (
+        Found(index, self._outcome(written, Selection(group, index, index + 1))) for index in range(len(group.fields))
+    )
     found = [one for one in outcomes if one.outcome != written.value]
-    return sorted(found, key=lambda one: group.order[one.index])
+    return sorted(found, key=lambda one: group.order[one.number])
 
 
 @pytest.mark.parametrize("case", CASES)

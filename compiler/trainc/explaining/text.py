@@ -101,10 +101,7 @@ def _is_redundant(account: Account, explained: Explained, items: dict[Path, list
         return False
     author = _author(explained.writings[0])
     return any(
-        author == _author(writing)
-        for other in items[item]
-        if other is not explained
-        for writing in other.writings
+        author == _author(writing) for other in items[item] if other is not explained for writing in other.writings
     )
 
 

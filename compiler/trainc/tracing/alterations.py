@@ -109,7 +109,9 @@ class Group:
         if wanted not in self._enclosing:
             whole = [(*template, *wanted) for template in TEMPLATES]
             self._enclosing[wanted] = frozenset(
-                index for index, outer in enumerate(self.shapes) if any(outer == one[: len(outer or ())] for one in whole)
+                index
+                for index, outer in enumerate(self.shapes)
+                if any(outer == one[: len(outer or ())] for one in whole)
             )
         return self._enclosing[wanted]
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from trainc.kubernetes.trees import Path, Tree
 from trainc.records import NamedTuple
 from trainc.tracing.alterations import OWNERS, Group, InputField, Rank, altered, another, is_name, ranked
 from trainc.tracing.correspondence import GONE, Correspondence
@@ -20,6 +19,7 @@ from trainc.tracing.history import fresh, making, objects
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from trainc.kubernetes.trees import Path, Tree
     from trainc.plan import Plan
 
 FEW: Final = 8
@@ -45,9 +45,10 @@ class Written(NamedTuple):
 
 
 class Found(NamedTuple):
-    """A field that makes a difference, by its index in a group, and the output without the difference of others."""
+    """A field of a group that makes a difference, and the output value with it altered."""
 
-    index: int
+    number: int
+    """Its index in the group."""
     outcome: Any
 
 
@@ -183,7 +184,7 @@ class Experiments:
         if sole is not None:
             return [sole]
         found = [one for outer in (0, *without) for one in self._inside(written, everything, outer)]
-        return sorted(found, key=lambda one: group.order[one.index])
+        return sorted(found, key=lambda one: group.order[one.number])
 
     def _inside(self, written: Written, selection: Selection, outer: int) -> list[Found]:
         """Return the fields inside a shape that make a difference."""
