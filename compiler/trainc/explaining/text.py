@@ -79,8 +79,9 @@ def _full(account: Account, paint: Paint) -> Iterator[str]:
 def _table(account: Account, paint: Paint) -> Iterator[str]:
     """Yield the fields in groups, with a line for each writing."""
     groups: dict[Path, list[tuple[str, ...]]] = {}
+    items = _items(account)
     for explained in account.fields:
-        if not _is_redundant(account, explained):
+        if not _is_redundant(account, explained, items):
             group = _group(explained.path)
             groups.setdefault(group, []).extend(_rows(account, group, explained))
     for number, (group, rows) in enumerate(groups.items()):
@@ -94,20 +95,27 @@ def _table(account: Account, paint: Paint) -> Iterator[str]:
             yield f"  {line((name, value, stage, painted, by))}"
 
 
-def _is_redundant(account: Account, explained: Explained) -> bool:
+def _is_redundant(account: Account, explained: Explained, items: dict[Path, list[Explained]]) -> bool:
     """Return whether a field is the name of a list item, and another field of the item has the same author."""
-    *item, last = explained.path
+    item = explained.path[:-1]
     if not item or not isinstance(item[-1], int) or len(explained.writings) > 1:
         return False
-    if name_of_item(at(account.tree, tuple(item[:-1])), item[-1])[0] != last:
+    if name_of_item(at(account.tree, item[:-1]), item[-1])[0] != explained.path[-1]:
         return False
     author = _author(explained.writings[0])
     return any(
-        author == _author(writing)
-        for other in account.fields
-        if other is not explained and list(other.path[: len(item)]) == item
-        for writing in other.writings
+        author == _author(writing) for other in items[item] if other is not explained for writing in other.writings
     )
+
+
+def _items(account: Account) -> dict[Path, list[Explained]]:
+    """Return the fields of each list item, by its path."""
+    found: dict[Path, list[Explained]] = {}
+    for explained in account.fields:
+        for end, step in enumerate(explained.path, 1):
+            if isinstance(step, int):
+                found.setdefault(explained.path[:end], []).append(explained)
+    return found
 
 
 def _author(writing: Writing) -> tuple[str, str]:

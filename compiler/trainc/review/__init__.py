@@ -21,7 +21,6 @@ from trainc.review.changes import changes
 from trainc.review.consequences import judge, touches
 from trainc.review.masked_changes import shown
 from trainc.review.model import Cause, Line, Review, Reviewed, Setting
-from trainc.source.masking import masked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -147,8 +146,8 @@ class _Reviewer:
             refused=judgement.refused,
             known=judgement.known,
             at=self._at(new),
-            old=masked(old.tree),
-            new=masked(new.tree),
+            before=old.tree,
+            after=new.tree,
             renamed=old.id.name if old.id.name != new.id.name else "",
             new_name=self._new_name(new, judgement),
         )
@@ -186,8 +185,8 @@ class _Reviewer:
             id=item.id,
             cause=self._cause(edit) if edit else None,
             at=self._at(item, old=new is None),
-            old=masked(old.tree) if old else None,
-            new=masked(new.tree) if new else None,
+            before=old.tree if old else None,
+            after=new.tree if new else None,
         )
 
     def _plans_of(self, item: Item) -> tuple[Plan | None, Plan | None]:

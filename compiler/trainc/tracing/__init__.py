@@ -16,7 +16,7 @@ from trainc.environment import described
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import field_of
 from trainc.records import NamedTuple
-from trainc.tracing.correspondence import GONE, at, corresponding_path, leaves
+from trainc.tracing.correspondence import GONE, Correspondence, at, corresponding_path, leaves
 from trainc.tracing.experiments import Experiments, Written
 from trainc.tracing.history import replay
 from trainc.tracing.patches import patch
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from trainc.plan import Plan
-    from trainc.tracing.experiments import Owner
+    from trainc.tracing.alterations import Owner
     from trainc.tracing.history import StageRecord
 
 __all__ = ["OPTION", "Origin", "Trace", "edited_by", "maker", "standing"]
@@ -64,6 +64,7 @@ class Trace:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.steps = replay(plan)
+        self._compared = [Correspondence(step.after, step.before) for step in self.steps]
         self._experiments = Experiments(plan)
 
     def origin(self, index: int, path: Path) -> Origin:
@@ -110,13 +111,12 @@ class Trace:
     def _writes(self, last: int, path: Path) -> Iterator[tuple[int, Path]]:
         """Yield the steps up to `last` that changed the value at a path, backwards, each with the path after it."""
         for number in range(last, -1, -1):
-            step = self.steps[number]
-            before = corresponding_path(step.after, path, step.before)
-            if before is None or at(step.before, before) != at(step.after, path):
+            found = self._compared[number].match(path)
+            if found.there is GONE or (found.here is not found.there and found.here != found.there):
                 yield number, path
-            if before is None:
+            if found.there is GONE:
                 return
-            path = before
+            path = found.path
 
     def _origin(self, number: int, path: Path) -> Origin:
         """Return the origin of the value that one step wrote at a path."""
@@ -145,7 +145,7 @@ class Trace:
         tree = at(step.after, path)
         if tree and isinstance(tree, dict | list):
             return self._within(step, path)
-        cause = self._experiments.cause(Written(step.stage, path, step.after))
+        cause = self._experiments.cause(Written(step.stage, path, step.after, tree))
         if cause is None:
             return None
         source = self._source_at(cause.field.owner, cause.field.path)

@@ -80,12 +80,12 @@ def fresh(plan: Plan, *, job: Tree | None = None, runtime: Tree | None = None, p
     )
 
 
-def making(plan: Plan) -> Iterator[tuple[str, list[Tree]]]:
-    """Yield each stage that creates objects, with the objects after it; the plan is from `fresh`."""
-    yield "conform", objects(plan)
+def making(plan: Plan) -> Iterator[tuple[str, Plan]]:
+    """Yield each stage that creates objects, with the plan after it; the plan is from `fresh`."""
+    yield "conform", plan
     for make in MAKERS:
         plan = make(plan)
-        yield make.__name__, objects(plan)
+        yield make.__name__, plan
 
 
 def remade(plan: Plan) -> Plan:
