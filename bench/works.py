@@ -205,7 +205,7 @@ def review(folder: Path, count: int) -> Work:
 
 
 def edited(folder: Path, count: int) -> Work:
-    """A review of two folders in which each job has two edits: `trainc diff` finds the effects of each by experiment."""
+    """A review of two folders in which each job has two edits, whose effects `trainc diff` finds by experiment."""
     old = inputs.jobs(count)
     new = [job._replace(tag=f"{job.tag}-1", nodes=2 * job.nodes) for job in old]
     sides = [str(inputs.folder_of_jobs(folder / name, made)) for name, made in (("old", old), ("new", new))]

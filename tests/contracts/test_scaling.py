@@ -139,7 +139,7 @@ def explained_variables(size: int, file: Path) -> object:
 
 
 def explained(file: Path) -> str:
-    return explain_text.render(accounts(compile([str(file)]).jobs), color=False, selected=False)
+    return "".join(explain_text.render(accounts(compile([str(file)]).jobs), color=False, selected=False))
 
 
 def reviewed_items(size: int, file: Path) -> object:
