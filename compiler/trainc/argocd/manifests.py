@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Final
 
-from trainc import settings
+from trainc import projects, settings
 from trainc.argocd.environment import CHECKED, is_older
 from trainc.argocd.files import too_many
 from trainc.argocd.parameters import wanted
@@ -66,7 +66,15 @@ def generate(environment: Environment, budget: Budget = CI) -> Answer:
     requested, faults = wanted(environment)
     if faults:
         return Answer(Compilation(diagnostics=faults), notes=notes)
-    found = settings.of((os.curdir,), root=environment.root)
+    limits = budget._replace(option="trainc cmp generate --budget {} in the plugin")
+    found = projects.one(
+        settings.of((os.curdir,), root=environment.root, limits=limits),
+        requested.environment,
+        projects.Fix("set the parameter environment to {}"),
+        always=True,
+    )
+    if isinstance(found, Diagnostic):
+        return Answer(Compilation(diagnostics=(found,)), notes=notes)
     paths = (os.curdir, *requested.runtimes)
     if (too_large := too_many(paths, environment.root, exclude=found.exclude)) is not None:
         return Answer(Compilation(diagnostics=(too_large,)), notes=notes)
@@ -79,9 +87,10 @@ def generate(environment: Environment, budget: Budget = CI) -> Answer:
             strict="the parameter strict" if requested.strict else found.strict,
             field_validation=requested.field_validation or found.field_validation,
             option_names=OPTION_NAMES,
-            budget=budget._replace(option="trainc cmp generate --budget {} in the plugin"),
         ),
-        delivery=Delivery(requested.name_suffix_hash, requested.argocd_replace, requested.suspend),
+        delivery=found.delivery.with_more(
+            Delivery(requested.name_suffix_hash, requested.argocd_replace, requested.suspend)
+        ),
         root=environment.root,
         others="require",
     )
