@@ -97,6 +97,17 @@ def test_the_note_about_a_built_in_runtime_imports_the_text_report() -> None:
     assert more == OF_THE_NOTE
 
 
+def test_a_project_imports_the_merge_of_layers_only_with_two_of_them(tmp_path: Path) -> None:
+    golden = ROOT / "golden" / "llm-finetune-4x8" / "input.yaml"
+    (tmp_path / "trainc.yaml").write_text("lint: {disable: [no-gang]}\n")
+    (tmp_path / "job.yaml").write_text(golden.read_text())
+    without = modules(PROGRAM, "build", str(golden), "--strict")
+    one = modules(PROGRAM, "build", str(tmp_path))
+    two = modules(PROGRAM, "build", str(tmp_path), "--strict")
+    assert [any(name.startswith("trainc.settings.") for name in each) for each in (without, one)] == [False, True]
+    assert ["deepmerge" in each for each in (without, one, two)] == [False, False, True]
+
+
 def test_what_a_build_imports() -> None:
     code, *imported = modules(PROGRAM, "build", "golden/llm-finetune-4x8/input.yaml", "-r", PINNED)
     of_python = modules("import sys; print(*sys.modules, file=sys.stderr)")

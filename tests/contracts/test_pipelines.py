@@ -176,7 +176,8 @@ def test_no_folder_hides_a_change_from_the_review(tool: str, folder: str, pull_r
 def test_no_setting_hides_a_warning_from_the_review(tool: str, pull_request: Path) -> None:
     job = pull_request / "jobs" / "first-job.yaml"
     job.write_text(job.read_text().replace("numNodes: 1", "image: registry.example.com/train:latest"))
-    (pull_request / "trainc.yaml").write_text("lint: {disable: [image-version]}\n")
+    settings = pull_request / "trainc.yaml"
+    settings.write_text(f"{settings.read_text()}lint: {{disable: [image-version]}}\n")
     commit("The latest image")
     found = reviewed(tool)
     assert "1 setting changes" in found

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from running import run
 
 from trainc.cli.init import FILES
+from trainc.settings import of
 
 
 @pytest.fixture(autouse=True)
@@ -31,7 +33,22 @@ def test_the_repository_works(monkeypatch: pytest.MonkeyPatch) -> None:
     assert run("build", "-o", "rendered").code == 0
     assert run("build", "-o", "rendered", "--check").code == 0
     assert run("validate").code == 0
-    assert "kind: JobSet" in Path("rendered/first-job.yaml").read_text()
+    written = list(Path("rendered").rglob("first-job.yaml"))
+    assert written
+    assert all("kind: JobSet" in path.read_text() for path in written)
+
+
+def test_the_settings_have_two_environments() -> None:
+    run("init", ".")
+    found = of(["."])
+    assert (found.diagnostics, found.environment_names) == ((), ("dev", "prod"))
+    assert ([path.path for path in found.sources], found.output) != ([], None)
+    namespaces = [environment.namespace.value for environment in map(selected, found.environment_names)]
+    assert namespaces == ["training-dev", "training"]
+
+
+def selected(name: str) -> Any:
+    return of(["."]).in_environment(name).environment
 
 
 def test_the_commands_of_the_readme_work() -> None:

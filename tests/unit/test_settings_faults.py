@@ -42,7 +42,7 @@ def in_prod(text: str) -> str:
     ("text", "expected", "help"),
     [
         # Unknown keys.
-        pytest.param("sorces: [a]", "1:1: error[unknown-field]", "did you mean sources?", id="key"),
+        pytest.param("source: [a]", "1:1: error[unknown-field]", "did you mean sources?", id="key"),
         pytest.param(
             "foo: 1", "1:1: error[unknown-field]", "remove it; trainc.yaml has the keys requiredV", id="no key"
         ),
@@ -53,7 +53,7 @@ def in_prod(text: str) -> str:
         pytest.param(
             in_prod("namespac: a"), "1:23: error[unknown-field]", "did you mean namespace?", id="in environment"
         ),
-        pytest.param("patches: [{targt: {}}]", "1:12: error[unknown-field]", "did you mean target?", id="of a patch"),
+        pytest.param("patches: [{targets: {}}]", "1:12: error[unknown-field]", "did you mean target?", id="of a patch"),
         pytest.param("images: [{name: a, tag: b}]", "1:20: error[unknown-field]", "mean newTag?", id="of an image"),
         *(
             pytest.param(

@@ -7,7 +7,9 @@ import re
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
+import yaml
 from running import run
 
 from trainc import settings
@@ -423,8 +425,6 @@ def test_secrets_are_masked() -> None:
 
 
 def test_the_output_is_yaml_that_sets_the_same_values() -> None:
-    import yaml
-
     write(
         """\
 sources: ["a: b", "yes"]
@@ -443,3 +443,69 @@ environments: {dev: , prod: {namespace: ml}}
     assert dev["patches"] == [{"patch": "spec:\n  suspend: true\n"}]
     assert prod == dev | {"namespace": "ml"}
     assert done.out.count("# environment ") == 2
+
+
+def blocks(page: str, language: str) -> list[str]:
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
+def test_the_example_of_the_reference_is_valid() -> None:
+    write(blocks("configuration.md", "yaml")[0])
+    found = effective()
+    assert found.environment_names == ("dev", "prod")
+    assert [effective(name).environment is not None for name in found.environment_names] == [True, True]
+
+
+def test_the_console_of_the_reference() -> None:
+    write(
+        """\
+sources: [jobs]
+exclude: [archive/]
+environments:
+  prod:
+    namespace: ml
+    exclude: [experiments/]
+"""
+    )
+    (console,) = [block for block in blocks("commands.md", "console") if block.startswith("$ trainc settings")]
+    command, *lines = console.splitlines()
+    printed = run(*command.split()[2:]).out.splitlines()
+    first = lines.index("...")
+    assert printed[:first] == lines[:first]
+    assert [line for line in printed[first:] if line in lines] == lines[first + 1 :]
+
+
+VALID = [
+    blocks("configuration.md", "yaml")[0],
+    "",
+    "environments: {dev: {}}\n",
+    "patches: [{patch: {spec: {}}}, {patch: []}, {patch: 'spec: {}'}]\n",
+    "patches: [{path: a.yaml, target: {kind: JobSet, name: a*}}]\n",
+    "accelerators: {a.com/x: {env: [{name: A, value: b}]}}\ndelivery: {suspend: true}\n",
+    "requiredVersion: '>=0.1, <100'\n",
+]
+INVALID = [
+    "foo: 1\n",
+    "environments: {dev: {output: a}}\n",
+    "environments: {dev: {sources: [a]}}\n",
+    "environments: {dev: {lint: {strikt: true}}}\n",
+    "environments: {Dev: {}}\n",
+    "sources: a\n",
+    "lint: {disable: [no-gagn]}\n",
+    "images: [{newTag: a}]\n",
+    "images: [{name: a, tag: b}]\n",
+    "labels: {a: 1}\n",
+    "namespace: ''\n",
+    "patches: [{target: {knd: a}}]\n",
+    "runtimes: {builtin: no}\n",
+]
+
+
+@pytest.mark.parametrize("text", [*VALID, *INVALID])
+def test_an_editor_that_uses_the_schema_agrees(text: str) -> None:
+    schema = json.loads(run("schema", "settings").out)
+    value = yaml.safe_load(text) or {}
+    write(text)
+    assert jsonschema.Draft202012Validator(schema).is_valid(value) is (text in VALID)
+    assert (of(["."]).diagnostics == ()) is (text in VALID)

@@ -17,6 +17,7 @@ Examples:
 
 FILES = {
     "README.md": "README.md",
+    "trainc.yaml": "trainc.yaml",
     "runtimes/team-torch.yaml": "runtimes/team-torch.yaml",
     "jobs/first-job.yaml": "jobs/first-job.yaml",
     ".pre-commit-config.yaml": "pre-commit-config.yaml",
@@ -28,7 +29,7 @@ FILES = {
 @click.command(short_help="Create a starter repository.", epilog=EPILOG)
 @click.argument("folder", metavar="[DIR]", default=".", shell_complete=options.folder_names)
 def command(folder: str) -> int:
-    """Create a starter repository in DIR: a runtime, a job, pre-commit checks, a README.
+    """Create a starter repository in DIR: two environments, a runtime, a job, pre-commit checks, a README.
 
     Existing files are kept.
     """

@@ -45,7 +45,6 @@ def _required_version(document: Document, specifiers: Any) -> Diagnostic | None:
     """Return the error for a requiredVersion that excludes this trainc or is invalid."""
     if not isinstance(specifiers, str):
         return None
-    from trainc.kubernetes.structural.hints import shortened, shown
     from trainc.settings.required import accepts
     from trainc.version import __version__
 
@@ -53,9 +52,13 @@ def _required_version(document: Document, specifiers: Any) -> Diagnostic | None:
         if accepts(specifiers, __version__):
             return None
     except ValueError as error:
+        from trainc.kubernetes.structural.hints import shown
+
         message = f"requiredVersion {shown(specifiers)} is not valid: {shown(str(error))} is not a version specifier"
         help = 'use an operator and a version, such as ">=0.2" or ">=0.2,<1"'
     else:
+        from trainc.kubernetes.structural.hints import shortened
+
         message = f"the project requires trainc {shortened(specifiers)}, but this is trainc {__version__}"
         help = f'install such a version: pip install "trainc{shortened(_pip(specifiers))}"'
     return Diagnostic.of(

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Final
 from trainc.declarations import Declaration
 from trainc.diagnostics import Place
 from trainc.kubernetes import names, objectmeta
-from trainc.kubernetes.image_grammar import is_reference
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import INVALID_NAME, Violation, field_of
 from trainc.settings.keys import ENVIRONMENTS
@@ -113,6 +112,8 @@ def _affix(path: Path, value: str) -> Violation:
 
 def _image(path: Path, item: Tree) -> Iterator[Violation]:
     """Yield the faults of one change of an image."""
+    from trainc.kubernetes.image_grammar import is_reference
+
     name = item["name"]
     if not is_reference(f"{name}:a") or "@" in name:
         help = (
@@ -141,13 +142,16 @@ def _environment_name(name: str) -> Iterator[Violation]:
 
 
 def _long_affixes(document: Document, path: Path) -> Iterator[Violation]:
-    """Yield the fault of a prefix and a suffix that leave no character for a name."""
-    tree = _merged(document, path)
-    found = [each for key in _AFFIXES if (each := leaf(tree, key)) is not None]
-    length = sum(len(each.value) for each in found)
-    if length >= names.LONGEST_LABEL and (place := found[-1].source) and isinstance(place, Place):
+    """Yield the fault of a prefix and a suffix that leave no character for a name, at the last one that is set."""
+    found = {}
+    for key in _AFFIXES:
+        for place in ((*path, key), (key,)):
+            if (value := get(document.value, place)) is not None:
+                found[place] = len(value)
+                break
+    if (length := sum(found.values())) >= names.LONGEST_LABEL:
         message = f"namePrefix and nameSuffix have {length} characters; a TrainJob name has at most 63"
-        yield Violation.at(place.path, INVALID_NAME, message, "shorten one of them")
+        yield Violation.at(max(found, key=len), INVALID_NAME, message, "shorten one of them")
 
 
 def _accelerators(document: Document, paths: list[Path]) -> Iterator[Diagnostic]:
