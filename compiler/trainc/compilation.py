@@ -324,10 +324,13 @@ def duplicates(result: Compilation, others: Iterable[Document]) -> Iterator[Diag
 
 def elsewhere(others: Iterable[Document], settings: Settings) -> Iterator[Diagnostic]:
     """Yield a warning for each document that is copied to the output with another namespace than the settings'."""
-    if settings.environment is not None and settings.environment.namespace is not None:
+    if settings.environment is None:
+        return
+    setting = settings.environment.namespace
+    if setting is not None and setting.value:
         from trainc.transforming.faults import namespaces
 
-        yield from namespaces(others, settings.environment.namespace)
+        yield from namespaces(others, setting)
 
 
 def _identity(tree: Tree) -> tuple[str, str, str, str]:

@@ -103,6 +103,10 @@ def lines(result: Compilation, *ids: str) -> list[str]:
             {"name": "train", "namespace": "own", "labels": {"team": "a"}, "annotations": {"x": "z"}},
         ),
         ("{}", {"name": "train", "namespace": "own", "labels": {"team": "a"}}),
+        (
+            "{namespace: '', namePrefix: '', nameSuffix: ''}",
+            {"name": "train", "namespace": "own", "labels": {"team": "a"}},
+        ),
     ],
 )
 def test_the_metadata_of_a_jobset(settings: str, expected: dict[str, Any]) -> None:

@@ -161,16 +161,16 @@ class _Reviewer:
 
     def setting(self, edit: SettingEdit, found: list[Reviewed]) -> Setting:
         """Return a changed setting with the objects that it changes."""
-        path, at = edit.change.path, self._located(edit.place, old=edit.gone)
         objects = tuple(
             reviewed
             for reviewed in found
             if edit.owner is None
             and any(
-                cause is not None and (cause.at == at or (cause.by == SETTINGS and touches(cause.edit.path, path)))
+                cause is not None and _is_of(edit.change, cause)
                 for cause in (reviewed.cause, *(line.cause for line in reviewed.lines))
             )
         )
+        at = self._located(edit.place, old=edit.gone)
         return Setting(shown(edit.change, *edit.trees), at, edit.gone, objects, edit.owner)
 
     def _one_sided(self, old: Item | None, new: Item | None) -> Reviewed | None:
@@ -212,8 +212,15 @@ class _Reviewer:
 
     def _cause(self, edit: Edit) -> Cause:
         at = self._located(edit.place, old=edit.gone)
-        return Cause(edit.by, edit.change.field, shown(edit.change, *edit.trees), at, edit.gone)
+        return Cause(edit.by, edit.change.field, shown(edit.change, *edit.trees), at, edit.gone, edit.setting)
 
     def _located(self, place: Place, *, old: bool) -> Location:
         located = place.locate()
         return self._location(located.file, located.line, located.column, old=old)
+
+
+def _is_of(setting: Change, cause: Cause) -> bool:
+    """Return whether a changed setting is the cause of a change: it has its path, or contains it."""
+    if cause.setting:
+        return touches(cause.setting, setting.old_path if cause.gone else setting.new_path)
+    return cause.by == SETTINGS and touches(cause.edit.path, setting.path)

@@ -44,7 +44,9 @@ class Edit(NamedTuple):
     trees: tuple[Tree, Tree]
     """The whole document before and after."""
     gone: bool = False
-    """Whether the place is in the old side, because the edit removed the whole document."""
+    """Whether the place is in the old side, because the edit removed the whole document or the setting."""
+    setting: Path = ()
+    """The path in trainc.yaml of the setting that wrote the value; empty for a field of a document."""
 
 
 class Causes:
@@ -184,7 +186,11 @@ def _edit(owner: Owner, before: Any, after: Any, change: Change, trees: tuple[Tr
     if not (by or gone) and change.kind in ("removed", "changed") and edited_by(before.at(*change.old_path)):
         gone, place = True, before.at(*change.old_path)
         by = edited_by(place)
-    return Edit(owner, by or _by(owner, holder, change, trees), change, place, trees, gone)
+    if not by:
+        return Edit(owner, _by(owner, holder, change, trees), change, place, trees, gone)
+    written = place.written()
+    by = SETTINGS if by == written.document.file else by
+    return Edit(owner, by, change, place, trees, gone, written.path)
 
 
 def _by(owner: Owner, holder: Any, change: Change, trees: tuple[Tree, Tree]) -> str:

@@ -13,7 +13,7 @@ from trainc.review.consequences import RANK, Consequence, worst
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from trainc.diagnostics import Diagnostic, Location, ObjectId
+    from trainc.diagnostics import Diagnostic, Location, ObjectId, Path
     from trainc.footprint import Footprint
     from trainc.kubernetes.trees import Tree
     from trainc.kubernetes.violations import Violation
@@ -34,7 +34,9 @@ class Cause(NamedTuple):
     at: Location
     """Its line in the new side; `file` is the path within the side, without a revision."""
     gone: bool = False
-    """Whether the line is in the old side, because the edit removed the whole document."""
+    """Whether the line is in the old side, because the edit removed the whole document or the setting."""
+    setting: Path = ()
+    """The path in trainc.yaml of the setting that wrote the value; empty for a field of a document."""
 
     @property
     def key(self) -> object:

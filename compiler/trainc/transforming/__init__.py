@@ -77,7 +77,7 @@ class Transformation:
     """The transformations of one environment for the documents of one run."""
 
     def __init__(self, environment: Environment) -> None:
-        self.environment = environment
+        self.environment = environment = _without_empty(environment)
         self._changes_metadata = any(
             (
                 environment.namespace,
@@ -190,6 +190,19 @@ class Transformation:
             return document
         edit = Edit(before, Written(self.environment, before, after, images))
         return document._replace(value=after, edits=(*document.edits, edit))
+
+
+def _without_empty(environment: Environment) -> Environment:
+    """Return an environment without the settings that an empty string turns off."""
+
+    def kept(setting: Setting | None) -> Setting | None:
+        return setting if setting is not None and setting.value else None
+
+    return environment._replace(
+        namespace=kept(environment.namespace),
+        name_prefix=kept(environment.name_prefix),
+        name_suffix=kept(environment.name_suffix),
+    )
 
 
 def _metadata(tree: Tree) -> Tree | None:

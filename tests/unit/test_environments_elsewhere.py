@@ -1,0 +1,133 @@
+"""Environments beyond a plain build: lint findings, templates, queues, subsets, explanations, the KRM function."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+from environments import environment, settings_of
+from running import run
+
+import trainc
+from trainc.compilation import Options
+from trainc.explaining import accounts, text
+from trainc.reports import in_order
+from trainc.settings import Settings
+from trainc.subset import compile_subset
+
+JOB = """\
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainJob
+metadata: {name: train}
+spec:
+  runtimeRef: {name: torch-distributed}
+"""
+QUEUES = """\
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: LocalQueue
+metadata: {name: gpu%s}
+spec: {clusterQueue: team}
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata: {name: team}
+spec:
+  namespaceSelector: {}
+  resourceGroups:
+  - coveredResources: [cpu, memory]
+    flavors:
+    - name: any
+      resources: [{name: cpu, nominalQuota: 1}, {name: memory, nominalQuota: 1Ti}]
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ResourceFlavor
+metadata: {name: any}
+"""
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def write(**files: str) -> None:
+    for name, content in files.items():
+        Path(f"{name}.yaml").write_text(content)
+
+
+def found(result: trainc.Compilation) -> list[str]:
+    return [f"{each.place} {each.id}" for each in in_order(result.diagnostics)]
+
+
+def test_a_lint_finding_in_the_image_that_a_setting_writes_into_a_built_in_runtime() -> None:
+    write(job=JOB, other=JOB.replace("train}", "other}"))
+    images = "images:\n- name: pytorch/pytorch\n  newName: mirror/pytorch\n  newTag: %s\n"
+    assert found(trainc.compile(settings=Settings(environment=environment(images % "x")))) == []
+    result = trainc.compile(settings=Settings(environment=environment(images % "latest")))
+    assert found(result) == ["trainc.yaml:4:11 image-version"]
+    assert result.diagnostics[0].message.endswith("(and 1 more TrainJob)")
+
+
+def test_a_template_is_one_error() -> None:
+    write(job=JOB.replace("name: train", "name: '{{ .Release.Name }}'"))
+    result = trainc.compile(settings=settings_of("{namespace: ml, nameSuffix: -dev, labels: {a: b}}"))
+    assert found(result) == ["job.yaml:3:18 template-not-rendered"]
+
+
+@pytest.mark.parametrize(("namespace", "expected"), [("", True), (", namespace: other", False)])
+def test_a_queue_without_a_namespace_is_in_that_of_the_settings(namespace: str, expected: bool) -> None:
+    job = JOB.replace("name: train", "name: train, labels: {kueue.x-k8s.io/queue-name: gpu}")
+    write(job=f"{job}  trainer: {{resourcesPerNode: {{requests: {{cpu: 2}}}}}}\n", queues=QUEUES % namespace)
+    result = trainc.compile(settings=settings_of("namespace: ml"))
+    assert ("never-admitted" in " ".join(found(result))) is expected
+
+
+def subset(path: str, settings: str) -> list[str]:
+    return found(compile_subset([path], ".", Options(settings=settings_of(settings))))
+
+
+def test_a_subset_has_the_namesakes_of_one_namespace() -> None:
+    write(a=JOB.replace("train}", "train, namespace: a}"), b=JOB.replace("train}", "train, namespace: b}"))
+    assert subset("b.yaml", "labels: {a: b}") == []
+    assert subset("b.yaml", "namespace: ml") == ["b.yaml:3:18 duplicate-trainjob"]
+
+
+def test_a_subset_does_not_tell_whether_an_item_matches() -> None:
+    write(a=JOB, b=JOB.replace("train}", "other}"))
+    assert subset("b.yaml", "images: [{name: nowhere, newTag: x}]") == []
+
+
+def test_an_explanation_names_the_environment() -> None:
+    write(job=JOB)
+    settings = "environments:\n  prod:\n    namespace: ml\n    nameSuffix: -prod\n    labels: {env: prod}\n"
+    jobs = trainc.compile(settings=settings_of(settings, "prod")).jobs
+    table = [line.split() for line in text.render(accounts(jobs), color=False, selected=False).splitlines()]
+    rows = {line[0]: line[1:] for line in table if line}
+    assert rows["metadata.namespace"] == ["ml", "conform", "trainc.yaml:3", "environment", "prod"]
+    assert rows["metadata.labels.env"] == ["prod", "carry", "trainc.yaml:5", "environment", "prod"]
+    assert rows["metadata.name"] == [
+        "train-prod",
+        "conform",
+        "job.yaml:3",
+        *["the", "TrainJob", "and", "environment", "prod"],
+    ]
+
+
+def test_the_krm_function_reports_a_setting_in_its_file() -> None:
+    write(settings="labels: {a: b c}\n")
+    config = {
+        "apiVersion": "trainc.dev/v1alpha1",
+        "kind": "TrainJobCompiler",
+        "metadata": {"name": "compile"},
+        "spec": {"settings": "settings.yaml"},
+    }
+    given = {
+        "apiVersion": "config.kubernetes.io/v1",
+        "kind": "ResourceList",
+        "items": [yaml.safe_load(JOB)],
+        "functionConfig": config,
+    }
+    done = run("krm", stdin=yaml.safe_dump(given).encode())
+    results = [each for each in yaml.safe_load(done.out)["results"] if each["severity"] == "error"]
+    assert [(each["file"]["path"], each["tags"]["id"]) for each in results] == [("settings.yaml", "invalid-label")]
