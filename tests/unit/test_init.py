@@ -24,14 +24,14 @@ def test_the_repository_works(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (done.code, done.err) == (0, "")
     assert done.out == (
         "".join(f"new/jobs of ours/{name}: written\n" for name in FILES)
-        + "\nNext:\n  cd 'new/jobs of ours'\n  trainc validate\n  trainc build -o rendered\n"
+        + "\nNext:\n  cd 'new/jobs of ours'\n  trainc validate\n  trainc build\n"
     )
     monkeypatch.chdir("new/jobs of ours")
     checked = run("validate")
-    assert (checked.code, checked.out) == (0, "no problems found: 1 TrainJob, 1 runtime\n")
-    assert run("build", "-o", "rendered", "--check").code == 3
-    assert run("build", "-o", "rendered").code == 0
-    assert run("build", "-o", "rendered", "--check").code == 0
+    assert (checked.code, checked.out) == (0, "no problems found: 1 TrainJob, 1 runtime in dev, prod\n")
+    assert run("build", "--check").code == 3
+    assert run("build").code == 0
+    assert run("build", "--check").code == 0
     assert run("validate").code == 0
     written = list(Path("rendered").rglob("first-job.yaml"))
     assert written

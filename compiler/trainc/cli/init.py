@@ -38,7 +38,7 @@ def command(folder: str) -> int:
     for name, template in FILES.items():
         path = os.path.normpath(os.path.join(folder, name))
         options.write(f"{escape(path)}: {'written' if _write(path, template) else 'exists, kept'}\n")
-    options.write(f"\nNext:\n{_change_to(folder)}  trainc validate\n  trainc build -o rendered\n")
+    options.write(f"\nNext:\n{_change_to(folder)}  trainc validate\n  trainc build\n")
     return OK
 
 

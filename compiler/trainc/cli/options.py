@@ -344,6 +344,8 @@ def reading_settings(
         verbose=verbose,
         runtimes=found.runtimes,
         built_in_forbidden=found.built_in_forbidden,
+        sources=found.sources,
+        base=found.base,
     )
 
 

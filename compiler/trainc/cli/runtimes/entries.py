@@ -37,7 +37,7 @@ def search(paths: tuple[str, ...], runtimes: tuple[str, ...], settings: Settings
     """Return the runtimes of PATH, each once, of each -r, by default of runtimes.paths, and the built-in ones."""
     from trainc.compilation import Options, library
 
-    paths = paths or (".",)
+    paths = options.inputs(paths, settings)
     runtimes = runtimes or tuple(path.path for path in settings.runtimes)
     found, diagnostics = library(Options(runtimes=(*paths, *runtimes), settings=settings, others="skip"))
     options.report_skipped(found.skipped, verbose=settings.verbose)
