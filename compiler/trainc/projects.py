@@ -168,6 +168,17 @@ def _of_source(checked: Checked) -> Checked:
     return checked if checked.source is None else checked._replace(object=checked.source, source=None)
 
 
+def once(found: Iterable[tuple[str, Diagnostic]]) -> tuple[Diagnostic, ...]:
+    """Return the diagnostics of several environments, each once, with the names of those that have it."""
+    merged: dict[Hashable, Diagnostic] = {}
+    for name, diagnostic in found:
+        key = (_key(diagnostic), diagnostic.severity)
+        known = merged.setdefault(key, diagnostic)
+        if name and name not in known.environments:
+            merged[key] = known._replace(environments=(*known.environments, name))
+    return tuple(merged.values())
+
+
 def _merged(found: Iterable[Run]) -> tuple[tuple[Diagnostic, ...], int]:
     """Return the diagnostics of all runs, each once, with the most severe severity; and the number of raised ones."""
     groups: dict[Hashable, list[tuple[str, Diagnostic, bool]]] = {}

@@ -84,6 +84,7 @@ class Separated(click.Command):
     shell_complete=options.file_names,
     help="Settings file that decides which warnings are reported.",
 )
+@options.ENVIRONMENTS.decorate
 @options.delivery
 @click.option("--passthrough", is_flag=True, help="Also compare documents of other kinds.")
 @options.FOLLOW_LINKS.decorate
@@ -100,6 +101,7 @@ def command(  # noqa: PLR0913, PLR0917 (one argument per option)
     no_config: bool,
     field_validation: FieldValidation | None,
     review_config: str | None,
+    environments: tuple[str, ...],
     name_suffix_hash: bool,
     argocd_replace: bool,
     suspend: bool,
@@ -136,6 +138,7 @@ def command(  # noqa: PLR0913, PLR0917 (one argument per option)
             field_validation,
             follow_links=follow_links,
             exclude=options.patterns(exclude),
+            environments=environments,
         )
         review = compare(old, new, given)
     except (RevisionError, ValueError) as error:
