@@ -24,6 +24,10 @@ class Delivery(NamedTuple):
     suspend: bool = False
     """Whether every JobSet without a Kueue queue is created suspended."""
 
+    def with_more(self, more: Delivery) -> Delivery:
+        """Return the options that either has."""
+        return Delivery(*(one or other for one, other in zip(self, more, strict=True)))
+
 
 PLAIN: Final = Delivery()
 """The objects as the Trainer controller creates them."""

@@ -31,6 +31,18 @@ LISTED: Final = 20
 SEVERITIES: Final = ("error", "warning", "note")
 
 
+class Fix(NamedTuple):
+    """How to request an environment, for the help."""
+
+    help: str
+    """`{}` is the names of all environments."""
+    name: str = "{}"
+    """The form of each name."""
+
+
+OPTION: Final = Fix("use {}", "--env {}")
+
+
 class Run(NamedTuple):
     """One environment's run. Its warnings are still warnings, whatever the settings: `together` makes them errors."""
 
@@ -62,35 +74,29 @@ def selected(settings: Settings, names: Iterable[str]) -> tuple[Settings, ...] |
     return next(unknown, None) or runs
 
 
-def one(settings: Settings, name: str | None, option: str, *, always: bool = False) -> Settings | Diagnostic:
+def one(settings: Settings, name: str | None, fix: Fix, *, always: bool = False) -> Settings | Diagnostic:
     """Return the settings of an environment. Return an error if it is unknown, or if the project has several.
 
     Args:
         settings: the project's settings.
         name: the environment; None if none is requested.
-        option: how to request one, for the help; `{}` is its name.
+        fix: how to request one, for the help.
         always: whether to require a name also if the project has only one environment.
     """
     names = settings.environment_names
     if name is None and (len(names) > 1 or (always and names)):
-        return required(settings, option)
+        return required(settings, fix)
     found = selected(settings, () if name is None else (name,))
     return found if isinstance(found, Diagnostic) else found[0]
 
 
-def required(settings: Settings, option: str, more: str = "") -> Diagnostic:
-    """Return the error for a run that needs one environment and has none.
-
-    Args:
-        settings: the project's settings.
-        option: how to request one, for the help; `{}` is its name.
-        more: another fix, in words.
-    """
+def required(settings: Settings, fix: Fix) -> Diagnostic:
+    """Return the error for a run that needs one environment and has none."""
     names = settings.environment_names
     place = None if settings.base is None else Place(settings.base.document, (ENVIRONMENTS,), key=True)
     message = f"no environment is selected; the project has {plural(len(names), 'environment')}: {listed(names)}"
-    help = " or ".join(option.format(name) for name in names[:LISTED])
-    return Diagnostic.of(ENVIRONMENT_REQUIRED, message, f"use {help}{more}", field=ENVIRONMENTS, place=place)
+    help = fix.help.format(" or ".join(fix.name.format(name) for name in names[:LISTED]))
+    return Diagnostic.of(ENVIRONMENT_REQUIRED, message, help, field=ENVIRONMENTS, place=place)
 
 
 def listed(names: Sequence[str]) -> str:
@@ -160,6 +166,17 @@ def _longest(groups: Iterable[tuple[Document, ...]]) -> tuple[Document, ...]:
 
 def _of_source(checked: Checked) -> Checked:
     return checked if checked.source is None else checked._replace(object=checked.source, source=None)
+
+
+def once(found: Iterable[tuple[str, Diagnostic]]) -> tuple[Diagnostic, ...]:
+    """Return the diagnostics of several environments, each once, with the names of those that have it."""
+    merged: dict[Hashable, Diagnostic] = {}
+    for name, diagnostic in found:
+        key = (_key(diagnostic), diagnostic.severity)
+        known = merged.setdefault(key, diagnostic)
+        if name and name not in known.environments:
+            merged[key] = known._replace(environments=(*known.environments, name))
+    return tuple(merged.values())
 
 
 def _merged(found: Iterable[Run]) -> tuple[tuple[Diagnostic, ...], int]:

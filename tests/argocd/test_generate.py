@@ -272,3 +272,54 @@ def test_the_namespace_of_the_settings(repository: Path) -> None:
     claim = "PersistentVolumeClaim"
     assert objects(done) == [("JobSet", "finetune", "ml"), (claim, "data", "ml"), (claim, "other", "shared")]
     assert "claims.yaml:8:36: warning[other-namespace]" in done.err
+
+
+PROJECT = """\
+sources: [elsewhere]
+output: rendered
+environments:
+  dev: {namespace: ml-dev, nameSuffix: -dev}
+  prod: {namespace: ml, delivery: {suspend: true}}
+"""
+
+
+def test_the_parameter_selects_an_environment_and_the_sources_are_the_applications_folder(
+    repository: Path, given: Any
+) -> None:
+    write(repository, {"trainc.yaml": PROJECT})
+    given({"name": "environment", "string": "prod"})
+    done = generate(repository, {"job.yaml": JOB})
+    assert objects(done) == [("JobSet", "finetune", "ml")]
+    assert "suspend: true" in done.out
+
+
+@pytest.mark.parametrize("only", [False, True], ids=["two environments", "one environment"])
+def test_a_project_with_environments_requires_one(repository: Path, only: bool) -> None:
+    write(
+        repository,
+        {
+            "trainc.yaml": PROJECT.replace(
+                "  dev: {namespace: ml-dev, nameSuffix: -dev}\n", "" if only else "  dev: {}\n"
+            )
+        },
+    )
+    done = generate(repository, {"job.yaml": JOB})
+    assert (done.code, done.out) == (1, "")
+    names = "prod" if only else "dev or prod"
+    assert "trainc.yaml:3:1: error[environment-required]: no environment is selected" in done.err
+    assert f"help: set the parameter environment to {names}\n" in done.err
+
+
+def test_an_unknown_environment_is_an_error(repository: Path, given: Any) -> None:
+    write(repository, {"trainc.yaml": PROJECT})
+    given({"name": "environment", "string": "prd"})
+    done = generate(repository, {"job.yaml": JOB})
+    assert (done.code, done.out) == (1, "")
+    assert 'error[unknown-environment]: "prd" is not an environment' in done.err
+    assert "help: did you mean prod?" in done.err
+
+
+def test_the_announcement_names_the_environments(repository: Path) -> None:
+    write(repository, {"trainc.yaml": PROJECT})
+    [found] = [entry for entry in json.loads(run("cmp", "parameters").out) if entry["name"] == "environment"]
+    assert found["tooltip"] == "The environment in trainc.yaml; required if there is one: dev, prod"

@@ -86,7 +86,7 @@ REFUSED: dict[str, tuple[dict[str, str], str]] = {
     "a name like no other": (
         said({"name": "values"}),
         'the parameter "values" is unknown; use one of runtimes, only, strict, field-validation, '
-        "suspend, name-suffix-hash, argocd-replace",
+        "suspend, name-suffix-hash, argocd-replace, environment",
     ),
     "plugin env": (
         {"ARGOCD_ENV_TRAINC_SUFFIX_HASH": "true"},

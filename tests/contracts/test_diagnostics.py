@@ -148,7 +148,7 @@ CONSOLES: dict[str, dict[str, str]] = {
     },
     "shared-object": {
         "trainc.yaml": "environments:\n  dev: {namespace: ml}\n  prod: {namespace: ml}\n",
-        "fixed.yaml": "environments:\n  dev: {namespace: ml-dev}\n  prod: {namespace: ml}\n",
+        "fixed/trainc.yaml": "environments:\n  dev: {namespace: ml-dev}\n  prod: {namespace: ml}\n",
         "jobs/finetune.yaml": JOB,
     },
     "unknown-environment": {"trainc.yaml": "environments:\n  dev: {namespace: ml-dev}\n  prod: {namespace: ml}\n"},

@@ -24,6 +24,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "compiler" / "trainc"
 FURNITURE = {
     *("__init__", "options", "reporting", "arguments", "codes", "completing", "group"),
+    *("copies", "environments", "folder"),
     *(
         "repository",
         "dialects",

@@ -33,7 +33,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE"):
         monkeypatch.delenv(name, raising=False)
     assert run("init").code == 0
-    assert run("build", "-o", "rendered").code == 0
+    assert run("build").code == 0
     git("init", "--quiet")
     commit()
     return tmp_path / "repo"
@@ -102,7 +102,7 @@ def test_pre_commit_installs_them_from_this_repository(tmp_path: Path) -> None:
     }
     assert "files were modified by this hook" in done.stdout
     assert "rendered/prod: 1 written, 0 removed, 0 unchanged" in done.stdout
-    assert "no problems found: 1 TrainJob, 1 runtime" in done.stdout
+    assert "no problems found: 1 TrainJob, 1 runtime in dev, prod" in done.stdout
 
 
 def test_init_writes_these_hooks() -> None:
@@ -125,8 +125,8 @@ def test_init_writes_these_hooks() -> None:
         ),
         pytest.param(
             "jobs/first-job.yaml",
-            "numNodes: 1",
-            "numNodes: 2",
+            "train.py",
+            "finetune.py",
             {"trainc-validate": "Passed", "trainc-build-check": "Failed"},
             "rendered is out of date",
             id="a job that is not rendered",

@@ -312,3 +312,17 @@ STRANGE: list[Any] = [
 @pytest.mark.parametrize("annotations", STRANGE)
 def test_malformed_internal_annotations_are_ignored(annotations: Tree) -> None:
     assert names(answer(job(on=annotations))) == [JOBSET]
+
+
+def test_the_request_selects_an_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("trainc.yaml").write_text("environments: {dev: {nameSuffix: -dev}, prod: {namespace: ml}}\n")
+    found = answer(job(), config=config(settings="trainc.yaml", environment="dev"))
+    assert names(found) == ["JobSet a-dev"]
+    found = answer(job(), config=config(settings="trainc.yaml"), code=1)
+    assert names(found) == ["TrainJob a"]
+    [result] = found["results"]
+    assert result["message"].startswith("no environment is selected; the project has 2 environments: dev, prod")
+    assert "set environment in the functionConfig to dev or prod" in result["message"]
+    found = answer(job(), config=config(settings="trainc.yaml", environment="prd"), code=1)
+    assert '"prd" is not an environment' in found["results"][0]["message"]

@@ -10,7 +10,7 @@ import pytest
 from environments import environment, settings_of
 
 import trainc
-from trainc.cli.build import as_read
+from trainc.cli.copies import as_read
 from trainc.compilation import Compilation, Options, compile_documents, duplicates, elsewhere, read
 from trainc.diagnostics import Document, Place
 from trainc.environment import Image

@@ -12,7 +12,7 @@ import os
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
-from trainc import settings
+from trainc import projects, settings
 from trainc.argocd.environment import CHECKED, is_older
 from trainc.argocd.files import too_many
 from trainc.argocd.parameters import wanted
@@ -68,7 +68,15 @@ def generate(environment: Environment, budget: Budget = CI) -> Answer:
     requested, faults = wanted(environment)
     if faults:
         return Answer(Compilation(diagnostics=faults), notes=notes)
-    found = settings.of((os.curdir,), root=environment.root)
+    limits = budget._replace(option="trainc cmp generate --budget {} in the plugin")
+    found = projects.one(
+        settings.of((os.curdir,), root=environment.root, limits=limits),
+        requested.environment,
+        projects.Fix("set the parameter environment to {}"),
+        always=True,
+    )
+    if isinstance(found, Diagnostic):
+        return Answer(Compilation(diagnostics=(found,)), notes=notes)
     paths = (os.curdir, *requested.runtimes)
     too_large = too_many(paths, environment.root, settings=found.file, exclude=found.exclude)
     if too_large is not None:
@@ -82,9 +90,10 @@ def generate(environment: Environment, budget: Budget = CI) -> Answer:
             strict="the parameter strict" if requested.strict else found.strict,
             field_validation=requested.field_validation or found.field_validation,
             option_names=OPTION_NAMES,
-            budget=budget._replace(option="trainc cmp generate --budget {} in the plugin"),
         ),
-        delivery=Delivery(requested.name_suffix_hash, requested.argocd_replace, requested.suspend),
+        delivery=found.delivery.with_more(
+            Delivery(requested.name_suffix_hash, requested.argocd_replace, requested.suspend)
+        ),
         root=environment.root,
         others="require",
     )

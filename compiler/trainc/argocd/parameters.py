@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from trainc.kubernetes.violations import FieldValidation
 
 NAMED: Final = 20
-"""The most TrainJobs that a tooltip names."""
+"""The most TrainJobs or environments that a tooltip names."""
 SWITCH: Final = {"true": True, "false": False, "": False}
 VALIDATION: Final[dict[str, FieldValidation]] = {"strict": "strict", "warn": "warn", "ignore": "ignore"}
 
@@ -65,6 +65,7 @@ PARAMETERS: Final = (
         "Replace on change",
         "Argo CD deletes and recreates a JobSet when an immutable field changes",
     ),
+    Parameter("environment", "text", "Environment", "The environment in trainc.yaml; required if there is one"),
 )
 NAMES: Final = tuple(parameter.name for parameter in PARAMETERS)
 
@@ -79,6 +80,7 @@ class Wanted(NamedTuple):
     name_suffix_hash: bool = False
     argocd_replace: bool = False
     field_validation: FieldValidation | None = None
+    environment: str | None = None
 
 
 def wanted(environment: Environment) -> tuple[Wanted, tuple[Diagnostic, ...]]:
@@ -97,20 +99,21 @@ def wanted(environment: Environment) -> tuple[Wanted, tuple[Diagnostic, ...]]:
     return Wanted(**{name.replace("-", "_"): value for name, value in values.items()}), tuple(found)
 
 
-def announcement(jobs: Sequence[str] = ()) -> list[dict[str, Any]]:
-    """Return the parameters as Argo CD's user interface shows them; `jobs` are the names of the TrainJobs."""
-    return [_announced(parameter, jobs) for parameter in PARAMETERS]
+def announcement(jobs: Sequence[str] = (), environments: Sequence[str] = ()) -> list[dict[str, Any]]:
+    """Return the parameters as Argo CD's user interface shows them, with the names of TrainJobs and environments."""
+    names = {"only": jobs, "environment": environments}
+    return [_announced(parameter, names.get(parameter.name, ())) for parameter in PARAMETERS]
 
 
-def _announced(parameter: Parameter, jobs: Sequence[str]) -> dict[str, Any]:
+def _announced(parameter: Parameter, names: Sequence[str]) -> dict[str, Any]:
     entry: dict[str, Any] = {"name": parameter.name, "title": parameter.title, "tooltip": parameter.tooltip}
     if parameter.form == "paths":
         entry |= {"collectionType": "array", "array": []}
     elif parameter.form == "switch":
         entry |= {"itemType": "boolean", "string": "false"}
-    elif parameter.name == "only" and jobs:
-        more = f" and {len(jobs) - NAMED} more" if len(jobs) > NAMED else ""
-        entry["tooltip"] += f": {', '.join(jobs[:NAMED])}{more}"
+    elif names:
+        more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+        entry["tooltip"] += f": {', '.join(names[:NAMED])}{more}"
     return entry
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from trainc.compilation import Compilation
-    from trainc.diagnostics import Diagnostic, Document
+    from trainc.diagnostics import Diagnostic
     from trainc.reading import Reader
     from trainc.settings import Settings
 
@@ -61,37 +61,37 @@ def build(  # noqa: PLR0913, PLR0917 (one argument per option)
     given, report = options.inputs(paths, settings), partial(_report, reports)
     run = Run(
         paths=given,
-        # The sources of a project are all that its output folder has.
-        covered=given if paths or settings.base is None else (*given, settings.folder),
         runtimes=runtimes,
         only=only,
         namespace=namespace,
         skip=(*(file for _, file in reports), *([folder] if folder else [])),
         passthrough=passthrough,
     )
-    if environments or settings.environment_names:
-        from trainc.cli import environments as several
+    parts = [("", result := run.compiled(settings))] if not (environments or settings.environment_names) else []
+    if not parts:
+        from trainc.cli.environments import compiled
 
-        return several.build(run, settings, environments, folder, report, form=form, check=check)
-    result = run.compiled(settings)
+        result, found = compiled(settings, environments, run.compiled, several=folder is not None)
+        parts = [(each.name, each.result) for each in found]
     options.report_skipped(result.skipped, verbose=settings.verbose)
     if result.failed:
         report(result)
         return WRONG_INPUT
-    if folder is not None:
-        from trainc.cli import folder as writing
+    if folder is None:
+        return _to_stdout(result, form, report, passthrough=passthrough)
+    from trainc.cli.folder import Order, to_folder
 
-        order = writing.Order(folder, run.covered, passthrough=passthrough, prune=only is None, check=check)
-        return writing.to_folder(order, [writing.Part("", result)], report, whole=settings.base is not None)
-    return to_stdout(result, form, report, passthrough=passthrough)
+    # The sources of a project are all that its output folder has.
+    covered = given if paths or settings.base is None else (*given, settings.folder)
+    whole = settings.base is not None and not environments
+    order = Order(folder, covered, passthrough=passthrough, prune=only is None, check=check, whole=whole)
+    return to_folder(order, parts, result, report)
 
 
 class Run(NamedTuple):
     """The input of a build, for each of its environments."""
 
     paths: tuple[str, ...]
-    covered: tuple[str, ...]
-    """The paths whose outputs the output folder has."""
     runtimes: tuple[str, ...]
     only: str | None
     namespace: str | None
@@ -139,7 +139,7 @@ def _folder(output: str | None, form: str, paths: tuple[str, ...], settings: Set
     return folder
 
 
-def to_stdout(result: Compilation, form: str, report: Callable[..., None], *, passthrough: bool) -> int:
+def _to_stdout(result: Compilation, form: str, report: Callable[..., None], *, passthrough: bool) -> int:
     """Print the manifests of a result without errors."""
     if not result.jobs:
         # A GitOps tool that applies an empty manifest removes everything.
@@ -152,7 +152,7 @@ def to_stdout(result: Compilation, form: str, report: Callable[..., None], *, pa
     except OverBudgetError as error:
         report(result.saying([error.diagnostic]))
         return WRONG_INPUT
-    report(result, left_out(result, passthrough))
+    report(result, options.left_out(result, passthrough))
     options.write(*manifest)
     return OK
 
@@ -216,17 +216,6 @@ def _report(reports: tuple[tuple[str, str], ...], result: Compilation, note: str
     options.report_built_in(result, blank=bool(result.diagnostics or note))
 
 
-def left_out(result: Compilation, passthrough: bool) -> str:
-    """Return lines about the documents that a build leaves out."""
-    others = options.not_compiled(result)
-    if passthrough or not result.others:
-        return others
-    from trainc.plural import plural
-
-    omitted = f"omitted {plural(len(result.others), 'document')} of other kinds (--passthrough includes them)"
-    return "\n".join(line for line in (omitted, others) if line)
-
-
 def _manifest(result: Compilation, form: str, *, passthrough: bool) -> Iterable[str]:
     """Return the manifest in parts: joining them would double or triple the memory.
 
@@ -240,19 +229,10 @@ def _manifest(result: Compilation, form: str, *, passthrough: bool) -> Iterable[
 
         parts = json.parts((*result.objects, *(document.value for document in others)))
     else:
-        documents = chain((text for _, _, text in result.manifests()), map(as_read, others))
+        documents: Iterable[str] = (text for _, _, text in result.manifests())
+        if others:
+            from trainc.cli.copies import as_read
+
+            documents = chain(documents, map(as_read, others))
         parts = islice((part for document in documents for part in ("---\n", document)), 1, None)
     return within(result.budget, parts)
-
-
-def as_read(document: Document) -> str:
-    """Return a document's own text, to follow a `---` line; an item of a List or an edited one is rendered again."""
-    if document.within or document.edits:
-        from trainc.emit import yaml
-
-        return yaml.render([document.value])
-    text = document.text
-    if text[:4] in ("--- ", "---\t", "---\r", "---\n"):
-        first, newline, rest = text.partition("\n")
-        text = first[3:].strip() + newline + rest if first[3:].strip() else rest
-    return text if text.endswith("\n") else text + "\n"

@@ -66,8 +66,9 @@ def announce() -> int:
     from trainc.source.printable import escape_json
 
     root = environment.root(os.environ)
-    jobs = discovery.names(root, settings.of((os.curdir,), root=root).exclude)
-    options.write(escape_json(json.dumps(parameters.announcement(jobs), indent=1)) + "\n")
+    found = settings.of((os.curdir,), root=root)
+    announced = parameters.announcement(discovery.names(root, found.exclude), found.environment_names)
+    options.write(escape_json(json.dumps(announced, indent=1)) + "\n")
     return OK
 
 

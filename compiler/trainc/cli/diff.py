@@ -84,6 +84,7 @@ class Separated(click.Command):
     shell_complete=options.file_names,
     help="Settings file that decides which warnings are reported.",
 )
+@options.ENVIRONMENTS.decorate
 @options.delivery
 @options.BUDGET.decorate
 @click.option("--passthrough", is_flag=True, help="Also compare documents of other kinds.")
@@ -101,6 +102,7 @@ def command(  # noqa: PLR0913, PLR0917 (one argument per option)
     no_config: bool,
     field_validation: FieldValidation | None,
     review_config: str | None,
+    environments: tuple[str, ...],
     name_suffix_hash: bool,
     argocd_replace: bool,
     suspend: bool,
@@ -140,6 +142,7 @@ def command(  # noqa: PLR0913, PLR0917 (one argument per option)
             follow_links=follow_links,
             exclude=options.patterns(exclude),
             budget=DEFAULT if budget is None else BUDGETS[budget],
+            environments=environments,
         )
         review = compare(old, new, given)
     except (RevisionError, ValueError) as error:

@@ -1,82 +1,55 @@
-"""The environments of `build` and `validate`: a run for each one, and one report."""
+"""The environments of `build` and `validate`: a run for each one, and their results as one."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from trainc import projects
 from trainc.cli import options
-from trainc.cli.codes import WRONG_INPUT
 from trainc.compilation import Compilation
 from trainc.diagnostics import Diagnostic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from trainc.cli.build import Run as Build
     from trainc.projects import Run
     from trainc.settings import Settings
 
-
-def build(
-    run: Build,
-    settings: Settings,
-    names: Iterable[str],
-    folder: str | None,
-    report: Callable[..., None],
-    *,
-    form: str,
-    check: bool,
-) -> int:
-    """Build the environments with these names, by default all of them; standard output has only one."""
-    names = tuple(names)
-    chosen = projects.selected(settings, names)
-    if not isinstance(chosen, Diagnostic) and folder is None and len(chosen) > 1:
-        chosen = projects.required(settings, options.ENV, ", or -o DIR for a folder with all of them")
-    if isinstance(chosen, Diagnostic):
-        report(Compilation(diagnostics=(chosen,)))
-        return WRONG_INPUT
-    found, result = _compiled(chosen, run.compiled)
-    if result.failed:
-        report(result)
-        return WRONG_INPUT
-    from trainc.cli.build import to_stdout
-
-    if folder is None:
-        return to_stdout(result, form, report, passthrough=run.passthrough)
-    from trainc.cli.folder import Order, Part, to_folder
-
-    order = Order(folder, run.covered, passthrough=run.passthrough, prune=run.only is None, check=check)
-    parts = [Part(each.name, each.result) for each in found]
-    return to_folder(order, parts, report, result, whole=not names)
+FOR_STANDARD_OUTPUT: Final = projects.Fix("use {}, or -o DIR for a folder with all of them", "--env {}")
 
 
 def compiled(
-    settings: Settings, names: Iterable[str], compile: Callable[..., Compilation]
+    settings: Settings, names: Iterable[str], compile: Callable[..., Compilation], *, several: bool = True
 ) -> tuple[Compilation, tuple[Run, ...]]:
-    """Return the result of the environments with these names, by default of all, and their runs."""
+    """Return the result of the environments with these names, by default of all, and their runs.
+
+    Args:
+        settings: the project's settings.
+        names: the requested environments.
+        compile: the function that compiles with the settings of one of them.
+        several: whether there may be several: standard output has only one.
+    """
     chosen = projects.selected(settings, names)
+    if not isinstance(chosen, Diagnostic) and len(chosen) > 1 and not several:
+        chosen = projects.required(settings, FOR_STANDARD_OUTPUT)
     if isinstance(chosen, Diagnostic):
         return Compilation(diagnostics=(chosen,)), ()
-    found, result = _compiled(chosen, compile)
-    return result, found
-
-
-def _compiled(chosen: Iterable[Settings], compile: Callable[..., Compilation]) -> tuple[tuple[Run, ...], Compilation]:
     reader = projects.Once()
     found = projects.runs(chosen, lambda settings: compile(settings, reader))
     result = projects.together(found)
-    result = result.saying(projects.shared_objects(found))
-    options.report_skipped(result.skipped, verbose=found[0].settings.verbose)
-    return found, result
+    return result.saying(projects.shared_objects(found)), found
 
 
-def verdict(found: Iterable[Run]) -> str:
-    """Return the numbers of checked objects of each environment, for a run without diagnostics."""
+def verdict(result: Compilation, found: Iterable[Run]) -> str:
+    """Return the summary of a check; without diagnostics, the number of checked objects of each environment."""
+    found = tuple(found)
+    if result.diagnostics or not any(run.name for run in found):
+        return options.verdict(result)
     from trainc.plural import plural
 
     numbers: dict[str, list[str]] = {}
     for run in found:
         jobs, runtimes = plural(len(run.result.jobs), "TrainJob"), plural(run.result.runtimes, "runtime")
         numbers.setdefault(f"{jobs}, {runtimes}", []).append(run.name)
-    return "no problems found: " + "; ".join(f"{found} in {projects.listed(names)}" for found, names in numbers.items())
+    counted = [f"{number} in {projects.listed(names)}" for number, names in numbers.items()]
+    return "; ".join(filter(None, ("no problems found: " + "; ".join(counted), options.not_compiled(result))))

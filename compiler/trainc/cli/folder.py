@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Final
 from trainc import outputs
 from trainc.budget import OverBudgetError, within
 from trainc.cli import options
-from trainc.cli.build import as_read, left_out
 from trainc.cli.codes import DIFFERENT, OK, WRONG_INPUT
+from trainc.cli.copies import is_object, with_source
 from trainc.records import NamedTuple
 from trainc.source.printable import escape
 
@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     from trainc.diagnostics import Diagnostic, Document
     from trainc.outputs import Changes, Output
 
-KUSTOMIZE: Final = "kustomize.config.k8s.io/"
-LOCAL: Final = "config.kubernetes.io/local-config"
-"""The annotation of a document that only tools read, such as the configuration of a KRM function."""
 MOST_KEPT: Final = 20
 """The maximum number of kept outputs that are named."""
 
@@ -42,14 +39,12 @@ class Order(NamedTuple):
     passthrough: bool
     prune: bool
     check: bool
+    whole: bool
+    """Whether all environments are built, so that the outputs of deleted ones are pruned."""
 
 
-class Part(NamedTuple):
-    """The output of one environment."""
-
-    environment: str
-    """Empty for a project without environments."""
-    result: Compilation
+Part = tuple[str, "Compilation"]
+"""The name and the result of an environment; the name is empty for a project without environments."""
 
 
 class _Planned(NamedTuple):
@@ -62,33 +57,24 @@ class _Planned(NamedTuple):
     others: tuple[Document, ...] = ()
 
 
-def to_folder(
-    order: Order,
-    parts: Sequence[Part],
-    report: Callable[..., None],
-    result: Compilation | None = None,
-    *,
-    whole: bool,
-) -> int:
+def to_folder(order: Order, parts: Sequence[Part], result: Compilation, report: Callable[..., None]) -> int:
     """Write the outputs of all environments, or compare them with the folder.
 
     Args:
         order: how to write.
-        parts: the output of each environment.
+        parts: the result of each environment.
+        result: the result to report.
         report: the function that reports a result and lines of text.
-        result: the result to report; by default that of the only part.
-        whole: whether the parts are all environments, so that the outputs of deleted ones are pruned.
     """
-    result = parts[0].result if result is None else result
     with ExitStack() as stack:
         planned: list[_Planned] = []
         folder = order.folder
         try:
             for part in parts:
-                folder = _folder(order, part.environment)
+                folder = _folder(order, part[0])
                 output = stack.enter_context(outputs.opened(folder, make=not order.check, notify=options.report))
                 planned.append(_plan(order, part, output))
-            if whole and order.prune:
+            if order.whole and order.prune:
                 folder = order.folder
                 planned += _earlier(order, parts, planned, stack)
         except OSError as error:
@@ -121,7 +107,7 @@ def _folder(order: Order, environment: str) -> str:
 
 def _plan(order: Order, part: Part, output: Output) -> _Planned:
     """Return the changes of one environment's folder."""
-    result = part.result
+    environment, result = part
     files = {
         f"{namespace}/{name}.yaml" if namespace else f"{name}.yaml": text
         for namespace, name, text in result.manifests()
@@ -133,7 +119,7 @@ def _plan(order: Order, part: Part, output: Output) -> _Planned:
         files[outputs.PASSED] = "---\n".join(islice(within(result.budget, texts), len(files), None))
         sources[outputs.PASSED] = [document.file for document in others]
     changes = outputs.plan(
-        output, files, sources=sources, paths=order.paths, prune=order.prune, environment=part.environment
+        output, files, sources=sources, paths=order.paths, prune=order.prune, environment=environment
     )
     return _Planned(output, changes, len(files), part, others)
 
@@ -142,12 +128,12 @@ def _earlier(order: Order, parts: Sequence[Part], planned: Sequence[_Planned], s
     """Return the changes that remove the outputs of deleted environments, and those from before environments."""
     from trainc import layouts
 
-    names = [part.environment for part in parts if part.environment]
+    names = [name for name, _ in parts if name]
     root = planned[0].output if not names else None
     if root is None:
-        root = stack.enter_context(outputs.opened(order.folder, make=False, notify=options.report))
+        root = stack.enter_context(outputs.opened(order.folder, make=not order.check, notify=options.report))
     found: list[_Planned] = []
-    files = {f"{part.environment}/{path}" if part.environment else path for part in parts for path in _paths(part)}
+    files = {f"{name}/{path}" if name else path for name, result in parts for path in _paths(result)}
     if names and (changes := layouts.retired(root, keep=files, paths=order.paths)) is not None:
         found.append(_Planned(root, changes))
     for name in layouts.deleted(root, names):
@@ -158,14 +144,14 @@ def _earlier(order: Order, parts: Sequence[Part], planned: Sequence[_Planned], s
     return found
 
 
-def _paths(part: Part) -> Iterator[str]:
-    for job in part.result.jobs:
+def _paths(result: Compilation) -> Iterator[str]:
+    for job in result.jobs:
         yield f"{job.namespace}/{job.name}.yaml" if job.namespace else f"{job.name}.yaml"
 
 
 def _diagnostics(planned: _Planned) -> Iterator[Diagnostic]:
     for diagnostic in planned.changes.diagnostics:
-        name = planned.part.environment if planned.part is not None else ""
+        name = planned.part[0] if planned.part is not None else ""
         yield diagnostic._replace(environments=(name,)) if name else diagnostic
 
 
@@ -203,8 +189,8 @@ def _done(planned: _Planned) -> str:
 def _omitted(order: Order, planned: _Planned) -> str:
     assert planned.part is not None
     if not order.passthrough:
-        return left_out(planned.part.result, False)
-    count = len(planned.part.result.others) - len(planned.others)
+        return options.left_out(planned.part[1], False)
+    count = len(planned.part[1].others) - len(planned.others)
     if not count:
         return ""
     from trainc.plural import plural
@@ -222,27 +208,6 @@ def _kept(planned: _Planned) -> str:
         files.append(f"{more} more files kept")
     missing = outputs.shown(folder, changes.missing)
     return "\n".join(map(escape, [*files, f"nothing is pruned: the given paths do not cover {missing}"]))
-
-
-def is_object(document: Document) -> bool:
-    """Return whether a document can be applied to a cluster: it is not a values file or a kustomization."""
-    tree = document.value
-    version, kind = tree.get("apiVersion"), tree.get("kind")
-    if not (isinstance(version, str) and isinstance(kind, str) and version and kind):
-        return False
-    from trainc.kubernetes.trees import get
-
-    local = get(tree, ("metadata", "annotations", LOCAL))
-    return not version.startswith(KUSTOMIZE) and local not in ("true", True)
-
-
-def with_source(document: Document, folder: str) -> str:
-    """Return a document's own text below a comment with its file, relative to the output folder."""
-    from trainc.listings import STDIN, relative
-    from trainc.source.printable import escape
-
-    source = relative(folder, document.file)
-    return f"# Source: {'<stdin>' if source == STDIN else escape(source)}\n{as_read(document)}"
 
 
 def _lines(*lines: str) -> str:

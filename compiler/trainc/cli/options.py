@@ -187,8 +187,6 @@ DELIVERY: Final = (
 )
 
 OF_DELIVERY: Final = frozenset(row.argument for row in DELIVERY)
-ENV: Final = "--env {}"
-"""How to request an environment, for messages."""
 
 paths: Final = PATHS.decorate
 runtimes: Final = RUNTIMES.decorate
@@ -264,9 +262,9 @@ def with_settings(function: Decorated) -> Decorated:
         name = rest.pop(ENVIRONMENT.argument)
         if name is not None or len(found.environment_names) > 0:
             from trainc.diagnostics import Diagnostic
-            from trainc.projects import one
+            from trainc.projects import OPTION, one
 
-            one_of_them = one(found, name, ENV)
+            one_of_them = one(found, name, OPTION)
             if isinstance(one_of_them, Diagnostic):
                 return report_error(one_of_them)
             found = one_of_them
@@ -352,6 +350,8 @@ def reading_settings(
         runtimes=found.runtimes,
         built_in_forbidden=found.built_in_forbidden,
         budget=DEFAULT.budget if budget is None else BUDGETS[budget],
+        sources=found.sources,
+        base=found.base,
     )
 
 
@@ -486,3 +486,14 @@ def not_compiled(compilation: Compilation) -> str:
     from trainc.frontends import kinds
 
     return kinds.not_compiled(compilation.others)
+
+
+def left_out(result: Compilation, passthrough: bool) -> str:
+    """Return lines about the documents that a build leaves out."""
+    others = not_compiled(result)
+    if passthrough or not result.others:
+        return others
+    from trainc.plural import plural
+
+    omitted = f"omitted {plural(len(result.others), 'document')} of other kinds (--passthrough includes them)"
+    return "\n".join(line for line in (omitted, others) if line)

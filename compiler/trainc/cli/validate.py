@@ -61,14 +61,14 @@ def validate(  # noqa: PLR0913, PLR0917 (one argument per option)
     settings = settings._replace(all_rules=True)
     run = Run(options.inputs(paths, settings), runtimes, namespace, tuple(file for _, file in reports), among)
     if environments or settings.environment_names:
-        from trainc.cli import environments as several
+        from trainc.cli.environments import compiled, verdict
 
-        result, found = several.compiled(settings, environments, run.compiled)
-        summary = several.verdict(found) if found and not result.diagnostics else options.verdict(result)
+        result, found = compiled(settings, environments, run.compiled)
+        summary = verdict(result, found)
     else:
         result = run.compiled(settings)
-        options.report_skipped(result.skipped, verbose=settings.verbose)
         summary = options.verdict(result)
+    options.report_skipped(result.skipped, verbose=settings.verbose)
     if reports:
         reporting.write(reports, result)
     report = load(form).render(

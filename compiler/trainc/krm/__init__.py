@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from trainc import projects
 from trainc import settings as settings_files
 from trainc.budget import CI, Budget, OverBudgetError
 from trainc.compilation import NO_TRAINJOB, Compilation, Options, compile_documents, duplicates, metered
@@ -61,7 +62,9 @@ def run(file: File | Diagnostic, *, root: str, budget: Budget = CI) -> Answer:
     request = request_of(given.config)
     if isinstance(request, list):
         return _answer(given, Compilation(diagnostics=tuple(request)), given.items)
-    settings = _settings(request, root)._replace(budget=budget._replace(option="trainc krm --budget {}"))
+    settings = _settings(request, root, budget._replace(option="trainc krm --budget {}"))
+    if isinstance(settings, Diagnostic):
+        return _answer(given, Compilation(diagnostics=(settings,)), given.items)
     read = _read(given, request, settings, root)
     if isinstance(file, File):
         read.meter.charge("input bytes", len(file.data))
@@ -92,7 +95,7 @@ def _compiled(read: Reading, request: Request, settings: Settings, root: str) ->
         only=request.only,
         namespace=request.namespace,
         settings=settings,
-        delivery=request.delivery,
+        delivery=settings.delivery.with_more(request.delivery),
         root=root,
         others="require",
         complete=False,
@@ -100,11 +103,17 @@ def _compiled(read: Reading, request: Request, settings: Settings, root: str) ->
     return compile_documents(read, options)
 
 
-def _settings(request: Request, root: str) -> Settings:
-    found = settings_files.read(request.settings, root=root) if request.settings else DEFAULT
-    return found._replace(
-        strict="strict in the functionConfig" if request.strict else found.strict,
-        field_validation=request.field_validation or found.field_validation,
+def _settings(request: Request, root: str, limits: Budget) -> Settings | Diagnostic:
+    found = settings_files.read(request.settings, root=root, limits=limits) if request.settings else DEFAULT
+    chosen = projects.one(
+        found, request.environment, projects.Fix("set environment in the functionConfig to {}"), always=True
+    )
+    if isinstance(chosen, Diagnostic):
+        return chosen
+    return chosen._replace(
+        budget=limits,
+        strict="strict in the functionConfig" if request.strict else chosen.strict,
+        field_validation=request.field_validation or chosen.field_validation,
         option_names=OPTION_NAMES,
     )
 

@@ -43,6 +43,8 @@ class Request(NamedTuple):
     runtimes: tuple[str, ...] = ()
     settings: str = ""
     """The trainc.yaml to read; empty for none."""
+    environment: str | None = None
+    """The environment of that trainc.yaml."""
     only: str | None = None
     namespace: str | None = None
     strict: bool = False
@@ -103,6 +105,7 @@ def _request(values: Tree) -> Request:
         paths=tuple(map(_path, values.get("paths", ()))),
         runtimes=tuple(map(_path, values.get("runtimes", ()))),
         settings=values.get("settings", ""),
+        environment=values.get("environment"),
         only=values.get("only"),
         namespace=values.get("namespace"),
         strict=values.get("strict", False),

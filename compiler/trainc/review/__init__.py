@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc import footprint
+from trainc import footprint, projects
 from trainc.budget import Meter
-from trainc.diagnostics import Location
+from trainc.diagnostics import Diagnostic, Location
 from trainc.inputs import SETTINGS
-from trainc.review import lint_annotations, settings, sides
+from trainc.review import environments, lint_annotations, settings, sides
 from trainc.review.causes import Causes
 from trainc.review.changes import changes
 from trainc.review.consequences import judge, touches
@@ -25,7 +25,7 @@ from trainc.review.model import Cause, Line, Review, Reviewed, Setting
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from trainc.diagnostics import Diagnostic, ObjectId, Place
+    from trainc.diagnostics import ObjectId, Place
     from trainc.plan import Plan
     from trainc.review.causes import Edit
     from trainc.review.changes import Change
@@ -38,11 +38,39 @@ OLD_SIDE: Final = "in {}: "
 
 
 def compare(old: SideSpec, new: SideSpec, options: DiffOptions) -> Review:
-    """Compare two sides. Raise OverBudgetError beyond the budget."""
+    """Compare two sides, in each of their environments. Raise OverBudgetError beyond the budget."""
     meter = Meter(options.budget)
+    names = sides.environments(old, new, options)
+    if isinstance(names, Diagnostic):
+        return Review(old.name, new.name, diagnostics=(names,))
+    if names == ("",):
+        return _compare(*_read(old, new, options, "", meter), options)
+    found: list[tuple[str, Review]] = []
+    for name in names:
+        pair = _read(old, new, options, name, meter)
+        contents = {side.content for side in pair}
+        if contents <= {"rendered", "nothing"} and "rendered" in contents:
+            return _compare(*pair, options)  # manifests are compared as they are
+        if "rendered" in contents and len(names) > 1:
+            required = projects.required(
+                next(side.settings for side in pair[::-1] if side.settings.base), projects.OPTION
+            )
+            return Review(old.name, new.name, diagnostics=(required,))
+        if contents != {"nothing"} or any(side.diagnostics for side in pair) or len(names) == 1:
+            found.append((name, _compare(*pair, options)))
+    return environments.together(found) if found else Review(old.name, new.name)
+
+
+def _read(old: SideSpec, new: SideSpec, options: DiffOptions, environment: str, meter: Meter) -> tuple[Side, Side]:
+    """Return both sides in an environment."""
     # Another client, or an older trainc, has dropped the unknown fields of the old side.
-    before = sides.read(old, options._replace(field_validation="ignore"), meter)
-    after = sides.read(new, options, meter)
+    before = sides.read(old, options._replace(field_validation="ignore"), meter, environment)
+    return before, sides.read(new, options, meter, environment)
+
+
+def _compare(before: Side, after: Side, options: DiffOptions) -> Review:
+    """Compare two sides in one environment."""
+    old, new = before.spec, after.spec
     diagnostics = (*_of_old_side(before), *_of_new_side(before, after))
     skipped = tuple(sorted({side.file(name) for side in (before, after) for name in side.skipped}))
     if before.content == after.content == "nothing" and not diagnostics:
@@ -51,7 +79,8 @@ def compare(old: SideSpec, new: SideSpec, options: DiffOptions) -> Review:
         return Review(old.name, new.name, diagnostics=diagnostics, skipped=skipped)
     edited = _edited_settings(before, after)
     before, after = sides.comparable(before, after, passthrough=options.passthrough)
-    reviewer = _Reviewer(before, after, name_suffix_hash=options.delivery.name_suffix_hash)
+    hashed = options.delivery.name_suffix_hash or after.settings.delivery.name_suffix_hash
+    reviewer = _Reviewer(before, after, name_suffix_hash=hashed)
     pairs = list(_pairs(before, after))
     found = [reviewed for pair in pairs if (reviewed := reviewer.review(*pair))]
     return Review(

@@ -56,7 +56,7 @@ def _separated(given: tuple[str, ...], paths: tuple[str, ...]) -> tuple[SideSpec
         if not paths:
             return _of_revision(given[0]), _of_revision(given[1])
         return _at(first, paths, revisions.commit(first)), _at(given[1], paths, revisions.commit(given[1]))
-    return _range(first, paths or HERE) if _is_range(first) else _with_working_tree(first, paths or HERE)
+    return _range(first, paths) if _is_range(first) else _with_working_tree(first, paths)
 
 
 def _unseparated(first: str, *rest: str) -> tuple[SideSpec, SideSpec]:
@@ -71,12 +71,12 @@ def _unseparated(first: str, *rest: str) -> tuple[SideSpec, SideSpec]:
     if len(rest) == 1 and all(exists):
         return SideSpec(first, (first,)), SideSpec(rest[0], (rest[0],))
     if not exists[0] and _is_range(first):
-        return _range(first, rest or HERE)
+        return _range(first, rest)
     if len(rest) == 1 and (exists[0] or ":" in first or (not exists[1] and _is_revision(rest[0]))):
         return _side(first), _side(rest[0])
     if exists[0]:
         raise ValueError(f"{first} is only one side: add a second path, or a revision before it")
-    return _with_working_tree(first, rest or HERE)
+    return _with_working_tree(first, rest)
 
 
 def _is_range(text: str) -> bool:
@@ -120,7 +120,7 @@ def _with_working_tree(revision: str, paths: tuple[str, ...]) -> tuple[SideSpec,
             inside = commit.inside(path)
             if inside is None or not commit.has(inside):
                 raise ValueError(f"path {path} does not exist in {revision} or in the working tree")
-    return _at(revision, paths, commit), SideSpec(WORKING_TREE, paths)
+    return _at(revision, paths, commit), SideSpec(WORKING_TREE, paths or HERE, project=not paths)
 
 
 def _at(name: str, paths: tuple[str, ...], commit: revisions.Commit) -> SideSpec:
@@ -128,7 +128,7 @@ def _at(name: str, paths: tuple[str, ...], commit: revisions.Commit) -> SideSpec
     if outside := [path for path in paths if commit.inside(path) is None]:
         shown = "standard input" if outside[0] == STDIN else outside[0]
         raise ValueError(f"{shown} is not in the repository")
-    return SideSpec(name, paths, commit)
+    return SideSpec(name, paths or HERE, commit, project=not paths)
 
 
 def _side(argument: str) -> SideSpec:
@@ -142,7 +142,7 @@ def _of_revision(argument: str) -> SideSpec:
     """Return the side of a revision, or of a path of a revision."""
     commit, path = _split(argument)
     if path is None:
-        return SideSpec(argument, HERE, commit)
+        return SideSpec(argument, HERE, commit, project=True)
     spec = _at(argument, (path,), commit)
     if not commit.has(commit.inside(path) or ""):
         raise ValueError(f"path {argument.partition(':')[2]} does not exist in {commit.revision}")

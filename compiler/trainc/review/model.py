@@ -78,6 +78,8 @@ class Reviewed(NamedTuple):
     """The old object's name, if it differs."""
     new_name: str = ""
     """The name of the JobSet that replaces this one, if names end in a hash of the immutable fields."""
+    environment: str = ""
+    """The environment; empty for a project without environments."""
 
     @property
     def old(self) -> Tree | None:

@@ -14,7 +14,7 @@ from trainc import budget, compilation, inputs, settings
 from trainc.compilation import DUPLICATE_OBJECT, Compilation, Compiled, compile_documents
 from trainc.declarations import Declaration
 from trainc.delivery import PLAIN, Delivery
-from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, Related
+from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, Related, failed
 from trainc.inputs import STDIN
 from trainc.outputs import PASSED
 from trainc.reading import Reading, documents_of
@@ -51,6 +51,8 @@ class SideSpec(NamedTuple):
     paths: tuple[str, ...]
     commit: revisions.Commit | None = None
     """The commit whose files are read; None for files on disk."""
+    project: bool = False
+    """Whether no path is given, so that the sources of its trainc.yaml are read."""
 
     def is_file(self, path: str) -> bool:
         """Whether a path is a file, or standard input."""
@@ -77,6 +79,8 @@ class DiffOptions(NamedTuple):
     """Patterns of the command line, in addition to each side's own."""
     budget: Budget = budget.DEFAULT
     """The most work for both sides together."""
+    environments: tuple[str, ...] = ()
+    """The environments to compare; all of both sides if there is none."""
 
 
 class Item(NamedTuple):
@@ -116,17 +120,46 @@ class Side(NamedTuple):
         return len(jobsets) == 1 and len(self.spec.paths) == 1 and self.spec.is_file(self.spec.paths[0])
 
 
-def read(spec: SideSpec, options: DiffOptions, meter: Meter) -> Side:
-    """Read one side; compile it if it contains TrainJobs. Raise OverBudgetError beyond the meter's budget."""
+def environments(old: SideSpec, new: SideSpec, options: DiffOptions) -> tuple[str, ...] | Diagnostic:
+    """Return the environments to compare: those of the new side, then the deleted ones; an error for an unknown one.
+
+    An empty name is a side without environments.
+    """
+    found = [_settings(spec, options) for spec in (new, old)]
+    if not options.environments and not any(each.environment_names for each in found):
+        return ("",)
+    names = tuple(dict.fromkeys(name for each in found for name in (each.environment_names or _unnamed(each))))
+    for name in options.environments:
+        if name not in names:
+            return found[0].in_environment(name).diagnostics[-1]
+    return tuple(dict.fromkeys(options.environments)) or names
+
+
+def _unnamed(own: Settings) -> tuple[str, ...]:
+    """Return the name of a side without environments; none if its settings are unknown."""
+    return () if failed(own.diagnostics) else ("",)
+
+
+def read(spec: SideSpec, options: DiffOptions, meter: Meter, environment: str = "") -> Side:
+    """Read one side; compile it if it contains TrainJobs. A side without the environment is empty.
+
+    Raise OverBudgetError beyond the meter's budget.
+    """
     if spec.commit is not None:
         spec.commit.objects.meter = meter
-    side = _read(spec, options, meter)
+    side = _read(spec, options, meter, environment)
     meter.check()
     return side
 
 
-def _read(spec: SideSpec, options: DiffOptions, meter: Meter) -> Side:
+def _read(spec: SideSpec, options: DiffOptions, meter: Meter, environment: str) -> Side:
     own = _settings(spec, options)
+    if not failed(own.diagnostics) and (environment or own.environment_names):
+        if environment not in own.environment_names:
+            return Side(spec, "nothing", (), (), own)
+        own = own.in_environment(environment)
+    if spec.project and own.base is not None:
+        spec = spec._replace(paths=tuple(source.path for source in own.sources) or (own.folder,))
     own = own._replace(follow_links=options.follow_links, exclude=(*own.exclude, *options.exclude))
     files_of = inputs.read if spec.commit is None else partial(commit_files.read, spec.commit)
     others: Others = "require" if options.passthrough else "skip"
@@ -197,7 +230,7 @@ def _compiled(spec: SideSpec, found: Reading, own: Settings, options: DiffOption
         namespace=options.namespace,
         others="require" if options.passthrough else "skip",
         settings=_as_reported(own, options),
-        delivery=options.delivery._replace(name_suffix_hash=False),
+        delivery=own.delivery.with_more(options.delivery)._replace(name_suffix_hash=False),
         complete=False,
     )
     result = compile_documents(found, run)

@@ -40,7 +40,7 @@ def search(paths: tuple[str, ...], runtimes: tuple[str, ...], settings: Settings
     """
     from trainc.compilation import Options, library, metered
 
-    paths = paths or (".",)
+    paths = options.inputs(paths, settings)
     runtimes = runtimes or tuple(path.path for path in settings.runtimes)
     meter = metered(settings)
     options_of_run = Options(runtimes=(*paths, *runtimes), settings=settings, others="skip")

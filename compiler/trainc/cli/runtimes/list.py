@@ -40,7 +40,7 @@ WIDE: Final = ("IMAGE", "RESOURCES")
 def command(paths: tuple[str, ...], runtimes: tuple[str, ...], form: str, wide: bool, settings: Settings) -> int:
     """List the runtimes in PATH and the built-in ones.
 
-    PATH is files, folders or -; the default is the current folder.
+    PATH is files, folders or -; the default is the project or the current folder.
     """
     return listed(search(paths, runtimes, settings), form, wide=wide)
 

@@ -52,11 +52,27 @@ def listed(parts: Iterable[str]) -> str:
 
 
 def counted(objects: Iterable[Reviewed]) -> str:
-    """Return the number of objects of each kind: `3 JobSets and 1 ConfigMap`."""
-    kinds: dict[str, int] = {}
+    """Return the number of objects of each kind: `3 JobSets and 1 ConfigMap`; of each environment, if there are any."""
+    kinds: dict[str, dict[str, int]] = {}
     for found in objects:
-        kinds[found.id.kind] = kinds.get(found.id.kind, 0) + 1
-    return listed(plural(count, kind) for kind, count in kinds.items())
+        counts = kinds.setdefault(found.environment, {})
+        counts[found.id.kind] = counts.get(found.id.kind, 0) + 1
+    names: dict[str, list[str]] = {}
+    for name, counts in kinds.items():
+        names.setdefault(listed(plural(count, kind) for kind, count in counts.items()), []).append(name)
+    return listed(counted + _in(found) for counted, found in names.items())
+
+
+def _in(names: list[str]) -> str:
+    """Return the environments with a number of objects: ` in dev`, ` in each of dev and prod`."""
+    shown = [name or "no environment" for name in names]
+    return "" if names == [""] else f" in {'each of ' * (len(names) > 1)}{listed(shown)}"
+
+
+def marked(found: Reviewed, name: str = "") -> str:
+    """Return an object's name, by default with its kind, and its environment: `JobSet ml/llm [prod]`."""
+    name = name or named(found.id)
+    return f"{name} [{found.environment}]" if found.environment else name
 
 
 def headline(review: Review) -> str:

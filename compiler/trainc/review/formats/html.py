@@ -23,6 +23,7 @@ from trainc.review.formats import (
     changed_by,
     counted,
     headline,
+    marked,
     meaning,
     named,
     origin,
@@ -168,7 +169,9 @@ def _causes(groups: Sequence[Group], numbers: dict[int, int]) -> Iterator[str]:
         )
         yield '<div class="body"><table class="fields"><thead><tr><th>Field<th>Before<th>After<th>In the cluster<tbody>'
         yield from (_field(line, having, group) for line, having in group.lines)
-        links = " ".join(f'<li><a href="#o{numbers[id(each)]}">{text(within(each.id))}</a>' for each in group.objects)
+        links = " ".join(
+            f'<li><a href="#o{numbers[id(each)]}">{text(marked(each, within(each.id)))}</a>' for each in group.objects
+        )
         yield f'</table><ul class="names" aria-label="Objects">{links}</ul></div></details>'
     yield "</section>"
 

@@ -15,6 +15,8 @@ from trainc.source.printable import escape_json
 from trainc.tracing.correspondence import GONE
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from trainc.diagnostics import Location, ObjectId
     from trainc.footprint import Footprint
     from trainc.kubernetes.trees import Path, Tree
@@ -54,7 +56,7 @@ def _setting(setting: Setting) -> Tree:
     found = _location(setting.at) | _change(setting.change) | ({"side": "old"} if setting.gone else {})
     if setting.owner is not None:
         found["owner"] = _id(setting.owner)
-    return found | {"objects": [_id(reviewed.id) for reviewed in setting.objects]}
+    return found | _environments(setting.objects) | {"objects": [_named(reviewed) for reviewed in setting.objects]}
 
 
 def _group(group: Group) -> Tree:
@@ -63,12 +65,24 @@ def _group(group: Group) -> Tree:
         "cause": _cause(group.cause) if group.cause else None,
         "effect": group.effect,
         "fields": [line.change.field for line, _ in group.lines],
-        "objects": [_id(reviewed.id) for reviewed in group.objects],
+        **_environments(group.objects),
+        "objects": [_named(reviewed) for reviewed in group.objects],
     }
 
 
+def _named(reviewed: Reviewed) -> Tree:
+    """Return the identity of an object, with its environment if it has one."""
+    return _id(reviewed.id) | ({"environment": reviewed.environment} if reviewed.environment else {})
+
+
+def _environments(objects: Sequence[Reviewed]) -> Tree:
+    """Return the environments of some objects; nothing for a project without environments."""
+    names = list(dict.fromkeys(reviewed.environment for reviewed in objects if reviewed.environment))
+    return {"environments": names} if names else {}
+
+
 def _object(reviewed: Reviewed) -> Tree:
-    found: Tree = _id(reviewed.id) | {"status": reviewed.status}
+    found: Tree = _named(reviewed) | {"status": reviewed.status}
     if reviewed.at is not None:
         found["at"] = _location(reviewed.at)
     if reviewed.cause is not None:

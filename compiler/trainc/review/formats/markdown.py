@@ -25,6 +25,7 @@ from trainc.review.formats import (
     counted,
     headline,
     listed,
+    marked,
     meaning,
     named,
     origin,
@@ -278,7 +279,7 @@ def _one_sided(status: str, objects: Sequence[Reviewed]) -> str:
         where = code(reviewed.at.file) if reviewed.at else ""
         if reviewed.cause is not None:
             where = f"{code(origin(reviewed.cause))}: {_edit(reviewed.cause)}"
-        rows.append(f"- {code(named(reviewed.id))} {where}".rstrip())
+        rows.append(f"- {code(marked(reviewed))} {where}".rstrip())
     if len(objects) > NAMES:
         rows.append(f"- and {len(objects) - NAMES} more")
     return _collapsed(f"{prose(counted(objects), in_html)} {status}", "\n".join(rows))

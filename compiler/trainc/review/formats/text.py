@@ -15,6 +15,7 @@ from trainc.review.formats import (
     edited,
     headline,
     listed,
+    marked,
     meaning,
     named,
     origin,
@@ -151,7 +152,7 @@ def _one_sided(each: Reviewed, status: str, shade: str, paint: Paint) -> str:
     where = each.at.file if each.at else ""
     if each.cause is not None:
         where = f"{origin(each.cause)}: {each.cause.by}, {each.cause.field}"
-    return f"{paint(shade, status)} {escape(named(each.id))}  {escape(where)}"
+    return f"{paint(shade, status)} {escape(marked(each))}  {escape(where)}"
 
 
 def _names(objects: Sequence[Reviewed], *, kind: bool = False) -> str:
