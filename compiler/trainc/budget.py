@@ -18,7 +18,16 @@ if TYPE_CHECKING:
 
 OVER_BUDGET: Final = Declaration("over-budget", ("read",), "Input exceeds the work budget", own=True)
 
-Unit = Literal["input bytes", "replicated jobs", "errors and warnings", "output bytes", "pods"]
+Unit = Literal[
+    "input bytes",
+    "replicated jobs",
+    "errors and warnings",
+    "output bytes",
+    "pods",
+    "operations of a patch",
+    "values of a patch in an object",
+    "values of patches",
+]
 NAMES: Final = ("ci", "default", "unlimited")
 """The budgets, the smallest first."""
 OPTION: Final = "--budget {}"
@@ -40,6 +49,12 @@ class Budget(NamedTuple):
     """Bytes of manifests."""
     pods: int | None
     """Pods that `trainc pods` lists."""
+    operations: int | None
+    """Operations of one JSON patch."""
+    values: int | None
+    """Values that the operations of one JSON patch compare, copy, move and write in one object."""
+    patched: int | None
+    """Values of all patches in all objects."""
     option: str = OPTION
     """How to select another budget, for the help; `{}` is its name."""
 
@@ -51,6 +66,9 @@ class Budget(NamedTuple):
             "errors and warnings": self.faults,
             "output bytes": self.output,
             "pods": self.pods,
+            "operations of a patch": self.operations,
+            "values of a patch in an object": self.values,
+            "values of patches": self.patched,
         }[unit]
 
     def exceeded(self, unit: Unit, used: int) -> Diagnostic | None:
@@ -66,10 +84,31 @@ class Budget(NamedTuple):
         )
 
 
-CI: Final = Budget("ci", input=16 * 2**20, jobs=10_000, faults=1_000, output=32 * 2**20, pods=1_000)
+CI: Final = Budget(
+    "ci",
+    input=16 * 2**20,
+    jobs=10_000,
+    faults=1_000,
+    output=32 * 2**20,
+    pods=1_000,
+    operations=10_000,
+    values=100_000,
+    patched=1_000_000,
+)
 """For programs that compile the input of others: `cmp`, `krm`."""
-DEFAULT: Final = Budget("default", input=256 * 2**20, jobs=50_000, faults=10_000, output=128 * 2**20, pods=10_000)
-UNLIMITED: Final = Budget("unlimited", None, None, None, None, None)
+DEFAULT: Final = Budget(
+    "default",
+    input=256 * 2**20,
+    jobs=50_000,
+    faults=10_000,
+    output=128 * 2**20,
+    pods=10_000,
+    operations=10_000,
+    values=200_000,
+    patched=10_000_000,
+)
+"""The API server accepts as many operations of a patch."""
+UNLIMITED: Final = Budget("unlimited", None, None, None, None, None, None, None, None)
 BUDGETS: Final = {budget.name: budget for budget in (CI, DEFAULT, UNLIMITED)}
 
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree
     from trainc.kustomizations import Kustomizations
     from trainc.library import Apart
+    from trainc.patching import Patches
     from trainc.reading import Others, Reader
     from trainc.settings import RuntimePath
     from trainc.tracing import Trace
@@ -44,6 +45,8 @@ OF_QUEUES: Final = frozenset(
     {"ClusterQueue", "Cohort", "LocalQueue", "PriorityClass", "ResourceFlavor", "WorkloadPriorityClass"}
 )
 """The kinds of documents with which the admission of JobSets by Kueue is checked."""
+ONCE: Final = PER_RUNTIME | {"patch-failed"}
+"""The errors that several TrainJobs share; they are reported once, with the number of the others."""
 MANY: Final = 100
 """The number of diagnostics from which repeated ones are collapsed."""
 
@@ -208,14 +211,24 @@ def read(
 def compile_documents(reading: Reading, options: Options) -> Compilation:
     """Compile the TrainJobs among documents that are already read; read the paths of `runtimes` in the same way."""
     apart, meter = _apart(reading.kustomizations, options), reading.meter
+    patches = _patches(reading, options)
+    if patches is not None:
+        reading.documents |= {role: patches.apply(reading.documents[role]) for role in COMPILED}
     searched, of_runtimes = library(
-        options, given=reading.documents["runtime"], files_of=reading.files_of, apart=apart, meter=meter
+        options,
+        given=reading.documents["runtime"],
+        files_of=reading.files_of,
+        apart=apart,
+        meter=meter,
+        patches=patches,
     )
     found = [*options.settings.diagnostics, *reading.diagnostics, *of_runtimes]
     for entry in searched.levels[0].entries.values():
         found += entry.conform()[1]
 
-    plans = _plans(reading.documents["job"], searched, options, found, apart, meter)
+    plans = _plans(reading.documents["job"], searched, options, found, apart, meter, patches)
+    if patches is not None:
+        found += [*patches.diagnostics, *patches.unused()]
     if meter.over is not None:
         return Compilation(files=reading.files).saying(stopped(found, meter.over))
     jobs = tuple(
@@ -226,7 +239,7 @@ def compile_documents(reading: Reading, options: Options) -> Compilation:
             plan=plan,
         )
         for plan in plans
-        if plan.objects and not plan.failed
+        if plan.objects and not plan.failed and not (patches and patches.failed)
     )
     used = (entry for level in searched.levels[1:] for entry in level.entries.values() if entry.requested)
     found += [diagnostic for entry in used for diagnostic in entry.conform()[1]]
@@ -252,6 +265,16 @@ def compile_documents(reading: Reading, options: Options) -> Compilation:
         built_in=_built_in(searched, jobs, of_built_in),
         budget=meter.budget,
     ).saying(_collapsed(found))
+
+
+def _patches(reading: Reading, options: Options) -> Patches | None:
+    """Return the patches of the settings; None without any."""
+    environment = options.settings.environment
+    if environment is None or not environment.patches:
+        return None
+    from trainc.patching import Patches
+
+    return Patches(environment, reading.files_of, reading.meter, follow_links=options.settings.follow_links)
 
 
 def _built_in(library: Library, jobs: Iterable[Compiled], lint: Mapping[str, Set[str]]) -> Diagnostic | None:
@@ -322,10 +345,10 @@ def _is_of_queues(document: Document) -> bool:
 
 def _collapsed(found: list[Diagnostic]) -> list[Diagnostic]:
     """Return the diagnostics of a run with repeated ones collapsed."""
-    if sum(diagnostic.id in PER_RUNTIME for diagnostic in found) > 1:
+    if sum(diagnostic.id in ONCE for diagnostic in found) > 1:
         from trainc.repeated import once_per_message
 
-        found = once_per_message(found, PER_RUNTIME)
+        found = once_per_message(found, ONCE)
     if len(found) < MANY:
         return found
     from trainc.repeated import collapsed
@@ -347,6 +370,7 @@ def library(
     files_of: Reader = inputs.read,
     apart: Apart | None = None,
     meter: Meter | None = None,
+    patches: Patches | None = None,
 ) -> tuple[Library, list[Diagnostic]]:
     """Return the runtimes by level in search order: the given ones, those of each path, the built-in ones."""
     from trainc.passes.conform import conform_runtime
@@ -372,12 +396,12 @@ def library(
     if not searched:
         searched = [_of_settings(path, plain, files_of, meter) for path in options.settings.runtimes]
     for name, more in searched:
-        runtimes = more.documents["runtime"]
+        runtimes = more.documents["runtime"] if patches is None else patches.apply(more.documents["runtime"])
         level, duplicate_runtimes = Level.of(name, runtimes, conform, _apart(more.kustomizations, options))
         found += [*more.diagnostics, *duplicate_runtimes]
         levels.append(level)
         skipped += (file.path for file in more.skipped)
-    levels.append(BuiltIn(conform))
+    levels.append(BuiltIn(conform, None if patches is None else patches.one))
     return Library(tuple(levels), names, tuple(skipped), options.settings.built_in_forbidden), found
 
 
@@ -395,7 +419,13 @@ def _of_settings(setting: RuntimePath, options: Options, files_of: Reader, meter
 
 
 def _plans(
-    jobs: list[Document], library: Library, options: Options, found: list[Diagnostic], apart: Apart, meter: Meter
+    jobs: list[Document],
+    library: Library,
+    options: Options,
+    found: list[Diagnostic],
+    apart: Apart,
+    meter: Meter,
+    patches: Patches | None,
 ) -> list[Plan]:
     """Run every TrainJob through the pipeline, in output order; append its diagnostics to `found`.
 
@@ -418,6 +448,7 @@ def _plans(
                 project=settings.project,
                 delivery=options.delivery,
                 field_validation=settings.field_validation,
+                patches=None if patches is None else patches.of_jobset(job.document),
                 quiet=settings.quiet,
             )
         )

@@ -47,3 +47,7 @@ class Environment(NamedTuple):
     images: tuple[Image, ...] = ()
     patches: tuple[Setting, ...] = ()
     """The items of `patches`, those of the file first; `trainc.patching` reads their values."""
+    folder: str = ""
+    """The absolute folder of trainc.yaml, to which the paths of patches are relative."""
+    root: str = ""
+    """The folder that these paths must not leave: the git root; outside of git, `folder`."""

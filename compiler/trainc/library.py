@@ -95,8 +95,10 @@ class Level:
 class BuiltIn(Level):
     """The runtimes that ship with trainc: one file each, named after the runtime, and read on request."""
 
-    def __init__(self, conform: Conform) -> None:
+    def __init__(self, conform: Conform, patched: Callable[[Document], Document] | None = None) -> None:
+        """Return the level; `patched` returns a runtime with the changes of the settings."""
         super().__init__(BUILT_IN, conform)
+        self.patched = patched
 
     def find(self, key: Key) -> Entry | None:
         """Return the built-in runtime of that name; all are ClusterTrainingRuntimes."""
@@ -116,7 +118,8 @@ class BuiltIn(Level):
         path = data_path("runtimes", f"{name}.yaml")
         with open(path, encoding="utf-8") as opened:
             text = opened.read()
-        return Document(file=f"<built-in>/{name}.yaml", line=1, text=text, value=parse(text))
+        document = Document(file=f"<built-in>/{name}.yaml", line=1, text=text, value=parse(text))
+        return document if self.patched is None else self.patched(document)
 
 
 class OptionNames(NamedTuple):

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc import budget, inputs
 from trainc.confine import repository_above, resolved, within
-from trainc.declarations import Declaration
-from trainc.inputs import SETTINGS, STDIN, fault
+from trainc.inputs import SETTINGS, SETTINGS_PATH, STDIN, fault
 from trainc.library import FLAGS, OptionNames
 from trainc.objects import NO_PROJECT, Project
 from trainc.records import NamedTuple
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from trainc.exclude import Patterns
     from trainc.kubernetes.violations import FieldValidation, Violation
 
-SETTINGS_PATH: Final = Declaration("settings-path", ("read",), "Path in the settings outside the root", own=True)
 SCHEMA: Final = ("Settings", "trainc")
 """The kind, and its folder in `schemas`."""
 
@@ -196,6 +194,13 @@ def _of_document(document: Document, folder: str, root: str) -> Settings:
         from trainc.diagnostics import Place
 
         forbidden = Place(document, ("runtimes", "builtin"))
+    environment = None
+    if patches := admitted.value.get("patches"):
+        from trainc.diagnostics import Place
+        from trainc.environment import Environment, Setting
+
+        items = (Setting(item, Place(document, ("patches", index))) for index, item in enumerate(patches))
+        environment = Environment(patches=tuple(items), folder=folder, root=root)
     return Settings(
         disable=frozenset(lint.get("disable") or ()),
         strict=f"lint.strict in {document.file}" if lint.get("strict") else "",
@@ -203,6 +208,7 @@ def _of_document(document: Document, folder: str, root: str) -> Settings:
         runtimes=tuple(path for path in paths if isinstance(path, RuntimePath)),
         built_in_forbidden=forbidden,
         project=project,
+        environment=environment,
         exclude=exclude,
         document=document,
         diagnostics=(*found, *(path for path in paths if not isinstance(path, RuntimePath))),

@@ -1,0 +1,25 @@
+"""The names of patches in messages: `patch 2 of trainc.yaml`, `patch "platform/priority.yaml"`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from trainc.diagnostics import Place
+
+KEY: Final = "patches"
+"""The key in trainc.yaml."""
+ENVIRONMENTS: Final = "environments"
+
+
+def name_of(place: Place) -> str:
+    """Return the name of the patch that contains a place: its number in trainc.yaml, or its own file."""
+    document, path = place.document, (*place.document.within, *place.path)
+    if document.inside is not None:
+        document, path = document.inside.document, document.inside.path
+    steps = zip(path, path[1:], strict=False)
+    number = next((after for step, after in steps if step == KEY and isinstance(after, int)), None)
+    if number is None or path[0] not in (KEY, ENVIRONMENTS):
+        return f'patch "{document.file}"'
+    of = f"environment {path[1]} in " if path[0] == ENVIRONMENTS else ""
+    return f"patch {number + 1} of {of}{document.file}"
