@@ -114,6 +114,7 @@ MODULES: Final = (
     "trainc.outputs",
     "trainc.passes.override",
     "trainc.passes.resolve",
+    "trainc.patching.faults",
     "trainc.pinning.answers",
     "trainc.pinning.folder",
     "trainc.pinning.kubectl",

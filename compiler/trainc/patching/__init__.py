@@ -2,8 +2,8 @@
 
 Reads    the patches of an environment, and the documents of a run as they are in their files.
 Returns  the documents with all patches that match them, each with the edits that led to it (`diagnostics.Edit`); the
-         patches of the JobSet of each TrainJob, which the stage `patch` applies; and diagnostics. Imported only if there
-         are patches.
+         patches of the JobSet of each TrainJob, which the stage `patch` applies; and diagnostics. The package is
+         imported only if there are patches.
 
 Patches apply in their order: those of the file first, then those of the environment. Each is parsed once. A patch that
 is not valid or cannot be applied is an error, and the run then has no objects.
@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trainc.budget import Meter
 from trainc.diagnostics import Diagnostic, Place
 from trainc.patching.applying import applied, failure, too_large
 from trainc.patching.faults import UNUSED_PATCH, PatchError, TooLargeError
@@ -25,6 +24,7 @@ from trainc.patching.targets import JOBSET, TRAINJOB
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from trainc.budget import Meter
     from trainc.diagnostics import Document
     from trainc.environment import Environment
     from trainc.reading import Reader

@@ -62,6 +62,3 @@ class JobSetPatches(NamedTuple):
             else:
                 tree = result
                 yield Patched(result, edit, patch)
-
-
-

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -15,11 +17,10 @@ ENVIRONMENTS: Final = "environments"
 def name_of(place: Place) -> str:
     """Return the name of the patch that contains a place: its number in trainc.yaml, or its own file."""
     document, path = place.document, (*place.document.within, *place.path)
-    if document.inside is not None:
-        document, path = document.inside.document, document.inside.path
-    steps = zip(path, path[1:], strict=False)
-    number = next((after for step, after in steps if step == KEY and isinstance(after, int)), None)
+    if (inside := document.inside) is not None:
+        document, path = inside.document, inside.path
+    number = next((after for step, after in pairwise(path) if step == KEY and isinstance(after, int)), None)
     if number is None or path[0] not in (KEY, ENVIRONMENTS):
         return f'patch "{document.file}"'
     of = f"environment {path[1]} in " if path[0] == ENVIRONMENTS else ""
-    return f"patch {number + 1} of {of}{document.file}"
+    return f"patch {number + 1} of {of}{os.path.basename(document.file.rpartition(':')[2])}"

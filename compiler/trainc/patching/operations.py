@@ -10,7 +10,7 @@ Source   RFC 6902 (JSON Patch), RFC 6901 (JSON Pointer). As the RFC requires, `r
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from trainc.kubernetes.trees import get
 from trainc.patching.faults import PatchError, TooLargeError
@@ -41,7 +41,8 @@ _SHOWN: Final = 60
 class Operation(NamedTuple):
     """One operation of a patch."""
 
-    index: int
+    number: int
+    """Its index in the patch."""
     op: str
     path: tuple[str, ...]
     """The parts of its pointer."""
@@ -59,7 +60,8 @@ class Operation(NamedTuple):
 class Step(NamedTuple):
     """An applied operation, with the indices of list items as numbers."""
 
-    index: int
+    number: int
+    """The index of its operation in the patch."""
     op: str
     path: Path
     is_item: bool
@@ -70,7 +72,8 @@ def parse(given: Sequence[Any]) -> tuple[Operation, ...]:
     """Return the operations of a patch. Raises PatchError."""
     from jsonpatch import JsonPatch
 
-    found, sizes = [], {}
+    found: list[Operation] = []
+    sizes: dict[int, tuple[int, int]] = {}
     for index, each in enumerate(given):
         op = _checked(index, each)
         path, source = (tuple(_parts(each.get(name, ""), (index, name))) for name in ("path", "from"))
@@ -140,7 +143,7 @@ class _Edited:
 
     def apply(self, operation: Operation) -> Iterator[Step]:
         """Apply one operation and yield its steps."""
-        index = operation.index
+        index = operation.number
         size, depth = operation.size, operation.depth
         value = None
         if operation.op in ("copy", "move"):
@@ -162,7 +165,7 @@ class _Edited:
 
     def _change(self, operation: Operation, member: str = "path") -> Step:
         """Check that an operation can be applied, copy the containers that it changes, and apply it."""
-        index, op, parts = operation.index, operation.op, operation.path
+        index, op, parts = operation.number, operation.op, operation.path
         if not parts and op == "remove":
             raise PatchError("the whole object cannot be removed", "use the pointer of a field", (index, member))
         path = self._resolved(parts, (index, member), adds=op in ("add", "copy"))
@@ -187,7 +190,7 @@ class _Edited:
 
     def _resolved(self, parts: tuple[str, ...], at: Path, *, adds: bool = False) -> Path:
         """Return the path of a pointer. The last part may be missing if the operation adds it."""
-        node, path = self.tree, ()
+        node, path = self.tree, cast("Path", ())
         for number, part in enumerate(parts):
             last = adds and number == len(parts) - 1
             step = _step(node, part, adds=last)
@@ -205,10 +208,10 @@ class _Edited:
         return node
 
     def _test(self, operation: Operation) -> None:
-        found = self._value(operation.path, (operation.index, "path"))
+        found = self._value(operation.path, (operation.number, "path"))
         if not equal(found, operation.value):
             message = f"the test fails: {_at(operation.path)} is {_value(found)}, not {_value(operation.value)}"
-            raise PatchError(message, "narrow the target, or remove the test", (operation.index, "value"))
+            raise PatchError(message, "narrow the target, or remove the test", (operation.number, "value"))
 
 
 def _part(operation: Operation) -> Operation:
@@ -303,5 +306,5 @@ def written(steps: Sequence[Step], path: Path) -> tuple[Step, Path] | Path:
 
 def value_at(given: Any, step: Step, rest: Path) -> Path:
     """Return the path in a patch of the field that a step wrote: in the operation's value, or its pointer."""
-    has = "value" in given[step.index] and get(given, (step.index, "op")) in ("add", "replace")
-    return (step.index, "value", *rest) if has else (step.index, "from" if "from" in given[step.index] else "path")
+    has = "value" in given[step.number] and get(given, (step.number, "op")) in ("add", "replace")
+    return (step.number, "value", *rest) if has else (step.number, "from" if "from" in given[step.number] else "path")

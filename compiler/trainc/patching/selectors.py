@@ -2,8 +2,8 @@
 
 Reads    a selector, and the labels or annotations of an object.
 Returns  whether the object matches. Raises SelectorError with the characters at fault.
-Source   Kubernetes 1.36, apimachinery's labels package: the operators =, ==, !=, in, notin, >, <, a key that must exist,
-         and `!key`. An empty selector matches every object.
+Source   Kubernetes 1.36, apimachinery's labels package: the operators =, ==, !=, in, notin, >, <, a key that must
+         exist, and `!key`. An empty selector matches every object.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ class _Parser:
             return Requirement(key, "!" if absent else "exists")
         operator = self.take()
         if operator.text in _SETS:
-            return Requirement(key, operator.text, frozenset(self.list()))
+            return Requirement(key, operator.text, frozenset(self.values()))
         if operator.text in _EQUAL:
             return Requirement(key, "notin" if operator.text == "!=" else "in", frozenset({self.value()}))
         if operator.text in ("<", ">"):
@@ -124,7 +124,7 @@ class _Parser:
             return Requirement(key, operator.text, frozenset({self.take().text}))
         raise _unexpected(operator, "an operator", "use one of =, ==, !=, in, notin, <, >")
 
-    def list(self) -> Iterator[str]:
+    def values(self) -> Iterator[str]:
         """Yield the values in parentheses."""
         opening = self.take()
         if opening.text != "(":
@@ -152,7 +152,9 @@ class _Parser:
             raise _unexpected(token, expected, f"add {expected}")
         for reason in faults(token.text):
             what = expected.removeprefix("a ")
-            raise SelectorError(f'the {what} "{_shown(token.text)}" is not valid: {reason}', f"fix the {what}", token.part)
+            raise SelectorError(
+                f'the {what} "{_shown(token.text)}" is not valid: {reason}', f"fix the {what}", token.part
+            )
         return token.text
 
 

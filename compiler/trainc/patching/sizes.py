@@ -1,4 +1,7 @@
-"""The number of values in a tree and its depth, by arithmetic: a part that aliases repeat counts each time it occurs."""
+"""The number of values in a tree and its depth, by arithmetic.
+
+A part that aliases repeat counts each time that it occurs, and is visited once.
+"""
 
 from __future__ import annotations
 

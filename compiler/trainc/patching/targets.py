@@ -80,7 +80,7 @@ def is_match(glob: str, text: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def compiled(glob: str) -> re.Pattern[str]:
-    """Return the regular expression of a glob: `*`, `?`, `[abc]`, `[!abc]`. Its stars are atomic, so it cannot explode."""
+    """Return the regular expression of a glob: `*`, `?`, `[abc]`, `[!abc]`. A star never backtracks."""
     from fnmatch import translate
 
     return re.compile(translate(glob))

@@ -71,7 +71,14 @@ def _in_runtime(plan: Plan, place: Place, related: Iterable[Related]) -> bool:
     """Return whether the runtime has all places of a finding, except for the runtimeRef that leads to it."""
     places = (place, *(relation.place for relation in related))
     others = [at for at in places if at != plan.job.at("spec", "runtimeRef")]
-    return bool(others) and all(isinstance(at, Place) and at.document is plan.runtime.document for at in others)
+    return bool(others) and all(_is_of_runtime(plan, at) for at in others)
+
+
+def _is_of_runtime(plan: Plan, place: Place | Location) -> bool:
+    """Return whether the runtime's own document has the line of a place, not a patch of trainc.yaml."""
+    if not isinstance(place, Place) or place.document is not plan.runtime.document:
+        return False
+    return not place.document.edits or place.written().document.text is place.document.text
 
 
 def cause(plan: Plan, finding: LintFinding) -> Hashable:
@@ -101,11 +108,13 @@ def of_runtime(plan: Plan, path: Path) -> Path | None:
 
 def placed(plan: Plan, path: Path) -> tuple[Place, tuple[Related, ...]]:
     """Return the source of a field of the JobSetSpec, as `Trace.point` does, which is used only in unclear cases."""
-    from trainc.tracing import Trace, standing
+    from trainc.tracing import Trace, edited_by, standing
 
     there = of_runtime(plan, path)
     if there is not None:
         place = standing(plan.runtime.at("spec", "template", "spec", *there))
+        if edited_by(place):
+            return place, ()
         return plan.job.at("spec", "runtimeRef"), (Related(message="the runtime", place=place),)
     trainer, value = plan.job.trainer, at(stored(plan), path)
     if path[-1:] == ("image",) and trainer.get("image") == value:

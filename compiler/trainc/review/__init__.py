@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Final
 from trainc import footprint
 from trainc.diagnostics import Location
 from trainc.inputs import SETTINGS
+from trainc.patching.names import KEY as PATCHES
+from trainc.patching.names import name_of
 from trainc.review import lint_annotations, settings, sides
 from trainc.review.causes import Causes
 from trainc.review.changes import changes
@@ -162,12 +164,14 @@ class _Reviewer:
     def setting(self, edit: SettingEdit, found: list[Reviewed]) -> Setting:
         """Return a changed setting with the objects that it changes."""
         path = edit.change.path
+        patch = name_of(edit.place) if path[0] == PATCHES else ""
         objects = tuple(
             reviewed
             for reviewed in found
             if edit.owner is None
             and any(
-                cause is not None and cause.by == SETTINGS and touches(cause.edit.path, path)
+                cause is not None
+                and (cause.by == patch if patch else cause.by == SETTINGS and touches(cause.edit.path, path))
                 for cause in (reviewed.cause, *(line.cause for line in reviewed.lines))
             )
         )
@@ -213,7 +217,10 @@ class _Reviewer:
 
     def _cause(self, edit: Edit) -> Cause:
         at = self._located(edit.place, old=edit.gone)
-        return Cause(edit.by, edit.change.field, shown(edit.change, *edit.trees), at, edit.gone)
+        by = edit.by
+        if (commit := self.sides[edit.gone].spec.commit) is not None:
+            by = by.replace(f'"{commit.revision}:', '"')  # the name of a patch file
+        return Cause(by, edit.change.field, shown(edit.change, *edit.trees), at, edit.gone)
 
     def _located(self, place: Place, *, old: bool) -> Location:
         located = place.locate()

@@ -23,7 +23,7 @@ LINT: Final = "lint"
 REPORTING: Final = (LINT, "fieldValidation")
 """The sections that decide what is reported; they change no object."""
 RULES: Final = (LINT, "disable")
-RANKS: Final = {LINT: 0, "fieldValidation": 0, "exclude": 0, "accelerators": 2}
+RANKS: Final = {LINT: 0, "fieldValidation": 0, "exclude": 0, "accelerators": 2, "patches": 2}
 """The sections that have an effect. They precede other fields, which must not push them out of a shortened list."""
 ANNOTATION_RANK: Final = 1
 """Annotations precede accelerators, because only the latter are also shown as the cause of changed objects."""

@@ -14,6 +14,7 @@ from trainc.diagnostics import Path, Place, Related
 from trainc.emit.order import objects_of_a_job
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import field_of
+from trainc.patching.names import name_of
 from trainc.records import NamedTuple
 from trainc.tracing.correspondence import GONE, at, corresponding_path, leaves
 from trainc.tracing.experiments import Experiments, Written
@@ -23,11 +24,12 @@ from trainc.tracing.patches import patch
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from trainc.diagnostics import Edit
     from trainc.plan import Plan
     from trainc.tracing.experiments import Owner
     from trainc.tracing.history import StageRecord
 
-__all__ = ["OPTION", "Origin", "Trace", "maker", "standing"]
+__all__ = ["OPTION", "Origin", "Trace", "edited_by", "maker", "standing"]
 
 OPTION: Final = "an option of the command line"
 """The source of a field that is in no document."""
@@ -90,9 +92,19 @@ class Trace:
         origins = list(self.origins(index, path))
         whole = isinstance(origins[0].value, dict | list)
         origin = next((origin for origin in origins if whole and origin.stage == "override"), origins[0])
-        if origin.place.document is self.plan.runtime.document:
+        if origin.place.document is self.plan.runtime.document and not edited_by(origin.place):
             return self.plan.job.at("spec", "runtimeRef"), (Related(message="the runtime", place=origin.place),)
         return origin.place, ()
+
+    def patched_at(self, path: Path) -> Place | None:
+        """Return the place in a patch of trainc.yaml that wrote or removed a field of the JobSet; None without one."""
+        for step in reversed(self.steps):
+            if step.edit is not None:
+                found = step.edit.source(path)
+                if isinstance(found, Place):
+                    return found
+                path = found
+        return None
 
     def _dropped(self, path: Path) -> Path | None:
         """Return the path, before the stage `store`, of an empty value that it dropped, as Go does on encoding.
@@ -141,6 +153,8 @@ class Trace:
             return None  # its defaults depend on no field
         if step.stage == "override":
             return self._merged(step, path)
+        if step.edit is not None and (source := self._patched(step.edit, step, path)) is not None:
+            return source
         tree = at(step.after, path)
         if tree and isinstance(tree, dict | list):
             return self._within(step, path)
@@ -149,6 +163,11 @@ class Trace:
             return None
         source = self._source_at(cause.field.owner, cause.field.path)
         return source if cause.to_value else source._replace(place=source.place._replace(key=True), exact=False)
+
+    def _patched(self, edit: Edit, step: StageRecord, path: Path) -> _Source | None:
+        """Return the field of a patch of trainc.yaml that wrote a field of the JobSet; None if it wrote parts of it."""
+        found = edit.source(path[1:])
+        return _Source(found, at(step.after, path), name_of(found)) if isinstance(found, Place) else None
 
     def _merged(self, step: StageRecord, path: Path) -> _Source | None:
         """Return the same field in the merged template."""
@@ -185,8 +204,11 @@ class Trace:
             return _Source(project.at(*path), at(project.value, path), project.document.file)
         if owner == "runtime":
             runtime = self.plan.runtime
-            return _Source(runtime.at(*path), at(runtime.value, path), f'runtime "{runtime.id.name}"')
+            place = runtime.at(*path)
+            return _Source(place, at(runtime.value, path), edited_by(place) or f'runtime "{runtime.id.name}"')
         place = self.plan.job.at(*path)
+        if by := edited_by(place):
+            return _Source(place, at(self.plan.job.value, path), by)
         by = "the TrainJob"
         if path == ("metadata", "namespace") and not is_written(place):
             by = OPTION
@@ -204,13 +226,21 @@ class Trace:
         return self.plan.job.at()
 
 
+def edited_by(place: Place) -> str:
+    """Return the name of the patch of trainc.yaml that wrote a field of a document; empty if no patch did."""
+    if not place.document.edits:
+        return ""
+    written = place.written()
+    return "" if written.document.text is place.document.text else name_of(written)
+
+
 def maker(plan: Plan, stage: str, kind: str = "JobSet") -> str:
     """Return the source of a stage's values that no input field sets; `kind` is the object's."""
     if stage == "framework":
         return f"the {plan.runtime.framework} framework"
     if stage == "accelerate":
         return f"the accelerators of {plan.project.document.file}"
-    if stage == "deliver":
+    if stage in ("deliver", "patch"):  # the stage `patch` only repeats rules of `deliver` after its patches
         return OPTION
     return f"a default of {kind}" if stage == "store" else "the controller"
 
@@ -226,6 +256,7 @@ def is_written(place: Place) -> bool:
     """Return whether the document's text contains the field; an option can set a namespace that the text lacks."""
     from trainc.kubernetes.documents.positions import span
 
+    place = place.written()
     path = (*place.document.within, *place.path)
     return span(place.document.text, path, key=True) != span(place.document.text, path[:-1])
 
