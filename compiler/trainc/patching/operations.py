@@ -238,18 +238,19 @@ def _step(node: Any, part: str, *, adds: bool) -> str | int | None:
 
 def _missing(node: Any, path: Path, parts: tuple[str, ...], number: int, at: Path) -> PatchError:
     """Return the error for the first part of a pointer that does not exist."""
+    from trainc.nearest import nearest
+    from trainc.plural import plural
+
     part, above = parts[number], _at(parts[:number])
     begin = sum(len(_escaped(earlier)) + 1 for earlier in parts[:number]) + 1
     span = (begin, max(begin + len(_escaped(part)), begin + 1))
     if isinstance(node, dict):
-        from trainc.nearest import nearest
-
         near = nearest(part, [key for key in node if isinstance(key, str)])
         names = ", ".join(list(map(str, node))[:8])
         message = f"{above} has no field {_quoted(part)}"
         help = f"did you mean {near}?" if near else f"use add to create it; {above} has {names or 'no fields'}"
     elif isinstance(node, list):
-        message = f"{above} has {len(node)} items, so there is no item {_quoted(part)}"
+        message = f"{above} has {plural(len(node), 'item')}, so there is no item {_quoted(part)}"
         help = f"use an index below {len(node)}, or add with /- to append" if node else "append an item: add with /-"
     else:
         message, help = f"{above} is neither a mapping nor a list", f"remove /{_shown(part)} from the pointer"
