@@ -196,8 +196,8 @@ def test_results_equal_those_of_the_library(tree: Any, patch: list[Any]) -> None
         assert_sources(tree, ours[0], patch, ours[1])
     else:
         assert theirs is GONE or any(
-            operation["op"] == "remove" and not operation["path"]
-            or operation["op"] == "move" and operation["path"].startswith(operation["from"])
+            (operation["op"] == "remove" and not operation["path"])
+            or (operation["op"] == "move" and operation["path"].startswith(operation["from"]))
             for operation in patch
         )
 

@@ -56,9 +56,15 @@ def _merged(patch: Patch, value: Tree) -> tuple[Any, Edit]:
     try:
         result = strategic_merge(value, patch.document.value, into)
     except MergeError as error:
-        help = "use the same type as in the object, or replace it with $patch: replace"
-        raise PatchError(str(error), help, error.path) from None
+        raise PatchError(str(error), _merge_help(str(error)), error.path) from None
     return result, Edit(value, partial(merges.source, value, result, patch.document, into))
+
+
+def _merge_help(message: str) -> str:
+    """Return the hint for a patch that cannot be merged."""
+    if " has no " in message and "merged by" in message:
+        return f"add {message.rpartition(' ')[2]}, the key by which the list is merged"
+    return "use the same fields and types as in the object, or replace the value with $patch: replace"
 
 
 def _operated(patch: Patch, value: Tree, most: int | None) -> tuple[Any, Edit]:

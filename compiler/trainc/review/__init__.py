@@ -15,7 +15,7 @@ from trainc import footprint
 from trainc.diagnostics import Location
 from trainc.inputs import SETTINGS
 from trainc.patching.names import KEY as PATCHES
-from trainc.patching.names import name_of
+from trainc.patching.names import numbered
 from trainc.review import lint_annotations, settings, sides
 from trainc.review.causes import Causes
 from trainc.review.changes import changes
@@ -164,14 +164,15 @@ class _Reviewer:
     def setting(self, edit: SettingEdit, found: list[Reviewed]) -> Setting:
         """Return a changed setting with the objects that it changes."""
         path = edit.change.path
-        patch = name_of(edit.place) if path[0] == PATCHES else ""
+        patches = path[0] == PATCHES
+        patch = numbered(path) if len(path) > 1 else f" of {SETTINGS}"  # all patches
         objects = tuple(
             reviewed
             for reviewed in found
             if edit.owner is None
             and any(
                 cause is not None
-                and (cause.by == patch if patch else cause.by == SETTINGS and touches(cause.edit.path, path))
+                and (cause.by.endswith(patch) if patches else cause.by == SETTINGS and touches(cause.edit.path, path))
                 for cause in (reviewed.cause, *(line.cause for line in reviewed.lines))
             )
         )
