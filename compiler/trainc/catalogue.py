@@ -121,7 +121,6 @@ MODULES: Final = (
     "trainc.reading",
     "trainc.review.sides",
     "trainc.schedulers.volcano",
-    "trainc.settings",
     "trainc.training_operator",
     "trainc.upgrade",
 )

@@ -197,9 +197,10 @@ def read(
     """Read the documents of some paths and sort them by role."""
     meter = meter or Meter(options.settings.budget)
     reading = Reading(files_of, namespace=options.namespace, others=options.others, compiled=compiled, meter=meter)
+    environment = options.settings.environment
     reading.gather(
         paths,
-        skip=options.skip,
+        skip=options.skip if environment is None else (*options.skip, *environment.files),
         settings=options.settings.file,
         root=options.root,
         follow_links=options.settings.follow_links,

@@ -5,6 +5,7 @@ The settings are values only. `trainc.settings` reads them; the transformations 
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 from trainc.records import NamedTuple
@@ -51,3 +52,9 @@ class Environment(NamedTuple):
     """The absolute folder of trainc.yaml, to which the paths of patches are relative."""
     root: str = ""
     """The folder that these paths must not leave: the git root; outside of git, `folder`."""
+
+    @property
+    def files(self) -> list[str]:
+        """The files with patches, which are not manifests."""
+        paths = [item.value.get("path") for item in self.patches if isinstance(item.value, dict)]
+        return [os.path.normpath(os.path.join(self.folder, path)) for path in paths if isinstance(path, str)]

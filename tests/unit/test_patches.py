@@ -505,3 +505,16 @@ def test_a_fault_of_many_jobs_is_reported_once() -> None:
     assert err.count("error[patch-failed]") == 2, err
     assert err.count("(and 6 more TrainJobs)") == 2, err
     assert 'jobs/b.yaml:4:9: TrainJob "b", too\n' in err
+
+
+def test_patch_files_are_no_manifests() -> None:
+    write(
+        "jobs/patches/nodes.yaml",
+        f"{HEAD}kind: TrainJob\nmetadata: {{name: llama}}\nspec: {{trainer: {{numNodes: 4}}}}\n",
+    )
+    write("jobs/patches/name.json", '[{"op": "add", "path": "/spec/suspend", "value": true}]')
+    patches("- path: jobs/patches/nodes.yaml\n- path: jobs/patches/name.json\n")
+    assert one()["spec"]["suspend"] is True
+    assert run("validate", ".").code == 0
+    assert run("diff", "jobs", "jobs").code == 0
+    assert run("build", "jobs", "--passthrough").reported == ""
