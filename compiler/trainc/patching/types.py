@@ -93,9 +93,7 @@ class _Types:
             return GoField("slice", self._kept(f"{path}[]", item), strategy=strategy, mergeKey=next(iter(keys), ""))
         if "additionalProperties" in schema:
             return GoField("map")
-        return (
-            GoField("struct", self._kept(path, schema)) if "properties" in schema else GoField(schema.get("type", ""))
-        )
+        return GoField("ptr", self._kept(path, schema)) if "properties" in schema else GoField(schema.get("type", ""))
 
     def _kept(self, path: str, schema: Tree) -> str:
         if "properties" in schema:
