@@ -14,7 +14,7 @@ from trainc.patching.faults import PatchError
 from trainc.patching.items import Patch
 from trainc.patching.targets import Target
 
-SPECS = {"ClusterTrainingRuntime": ("spec", "template", "spec"), "JobSet": ("spec",)}
+SPECS: dict[str, tuple[str, ...]] = {"ClusterTrainingRuntime": ("spec", "template", "spec"), "JobSet": ("spec",)}
 
 
 def around(kind: str, spec: Any) -> Any:

@@ -13,8 +13,9 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from conformance.test_smp import go_spelled
 from differential.oracle import EXAMPLES, Oracle, needs_oracle
-from differential.test_merges import LISTS, Maker, agree, go_spelled, hangs_on_slices, mappings, wrapped
+from differential.test_merges import LISTS, Maker, agree, hangs_on_slices, mappings, wrapped
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
@@ -96,7 +97,7 @@ POD = ("replicatedJobs", "template", "spec", "template", "spec")
 PLACES = [(ROOT, ()), ("core/v1.PodSpec", POD), ("core/v1.Container", (*POD, "containers")), ("core/v1.PodSpec", POD)]
 
 
-def around(kind: str, spec: Any) -> dict[str, Any]:
+def around(kind: str, spec: Any) -> Any:
     """Return an object, or a patch of it, with a JobSetSpec."""
     version, path = KINDS[kind]
     for step in reversed(path):

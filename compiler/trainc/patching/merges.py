@@ -6,18 +6,18 @@ Returns  errors for directives that do not exist; the field of the patch that wr
 
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.diagnostics import Place
+from trainc.kubernetes.gostructs import GoField
 from trainc.kubernetes.merge import DELETE, ORDER, RETAIN
 from trainc.kubernetes.merge.order import PATCH
 from trainc.patching.faults import PatchError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from trainc.diagnostics import Document
-    from trainc.kubernetes.gostructs import GoField, Struct
+    from trainc.kubernetes.gostructs import Struct
     from trainc.kubernetes.trees import Path, Tree
 
 DIRECTIVES: Final = (PATCH, RETAIN, ORDER, DELETE)
@@ -108,6 +108,10 @@ class _Walk:
         self.into = self.into.inner(self.list) if self.into is not None and self.list is not None else None
         if isinstance(self.patch, dict) and self.patch.get(PATCH) == "replace":
             self._replaced()
+        elif name not in self.patch and any(f"{directive}/{name}" in self.patch for directive in (ORDER, DELETE)):
+            # A directive without a list only changes the order, or removes items.
+            self.patch = self.patch | {name: []}
+            self.list = (self.list or GoField("slice"))._replace(strategy="merge")
         return name, name
 
     def _item(self, index: int) -> tuple[int | None, int | None]:
@@ -117,10 +121,14 @@ class _Walk:
         if not merges or any(isinstance(item, dict) and item.get(PATCH) == "replace" for item in self.patch):
             self._replaced()
         item, self.list = _at(self.after, index), None
-        old = _index(self.before, item, key)
+        if not isinstance(self.before, list):
+            new = _index(self.patch, item, key, index)
+            kept = [number for number, each in enumerate(self.patch) if not _is_directive(each)]
+            return None, kept[index] if new is None and index < len(kept) else new
+        old = _index(self.before, item, key, index)
         if merges and not key and old is not None:
             return old, None  # a scalar of a set, which was there before
-        return old, _index(self.patch, item, key, directives=False)
+        return old, _index(self.patch, item, key, index)
 
     def _replaced(self) -> None:
         """Forget the object before: the patch replaces the mapping or list."""
@@ -134,24 +142,26 @@ def _at(tree: Any, step: str | int | None) -> Any:
     return tree[step] if isinstance(tree, list) and isinstance(step, int) and step < len(tree) else _GONE
 
 
-def _index(items: Any, item: Any, key: str, *, directives: bool = True) -> int | None:
-    """Return the index of the item with the same merge key; without a key, of the same item."""
-    for index, other in _candidates(items, directives=directives):
-        if other is item:
-            return index
-    for index, other in _candidates(items, directives=directives):
-        if key and isinstance(item, dict) and isinstance(other, dict):
-            if key in item and key in other and _same(item[key], other[key]):
+def _index(items: list[Any], item: Any, key: str, at: int) -> int | None:
+    """Return the index of an item in another list: of the same object, an equal one, or one with the same merge key.
+
+    Of several equal items, it is the one at the same index, or else the first one.
+    """
+    order = [at, *range(len(items))] if at < len(items) else range(len(items))
+    for same in (operator.is_, _same):
+        for index in order:
+            if same(items[index], item):
                 return index
-        elif not key and _same(item, other):
+    if not (key and isinstance(item, dict) and key in item):
+        return None
+    for index, other in enumerate(items):
+        if isinstance(other, dict) and not _is_directive(other) and _same(other.get(key, _GONE), item[key]):
             return index
     return None
 
 
-def _candidates(items: Any, *, directives: bool) -> Iterator[tuple[int, Any]]:
-    for index, item in enumerate(items) if isinstance(items, list) else ():
-        if directives or not (isinstance(item, dict) and PATCH in item):
-            yield index, item
+def _is_directive(item: Any) -> bool:
+    return isinstance(item, dict) and PATCH in item
 
 
 def _same(one: Any, other: Any) -> bool:
