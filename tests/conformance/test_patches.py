@@ -6,7 +6,7 @@ import pytest
 from conformance.recordings import lines, same
 from conformance.test_smp import go_spelled, side
 
-from trainc.diagnostics import Document, Place
+from trainc.diagnostics import Document, Path, Place
 from trainc.environment import Setting
 from trainc.kubernetes.trees import get
 from trainc.patching.applying import applied
@@ -46,6 +46,7 @@ def test_a_merge_patch(kind: str, case: dict[str, Any]) -> None:
         return
     merged = get(found, SPECS[kind], {})
     assert any(same(go_spelled(merged), value) for value in values)
-    for path in (SPECS[kind], (*SPECS[kind], "replicatedJobs", 0, "name")):
+    paths: tuple[Path, ...] = (SPECS[kind], (*SPECS[kind], "replicatedJobs", 0, "name"))
+    for path in paths:
         source = edit.source(path)  # a place in the patch, or a path in the object
         assert isinstance(source, Place | tuple)
