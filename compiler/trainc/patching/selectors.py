@@ -17,7 +17,7 @@ from trainc.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-_TOKEN: Final = re.compile(r"[ \t\r\n]*(==|!=|[=!(),<>]|[^ \t\r\n=!(),<>]+)")
+_TOKEN: Final = re.compile(r"==|!=|[=!(),<>]|[^ \t\r\n=!(),<>]+")
 _SPECIAL: Final = frozenset("=!(),<>") | {"==", "!="}
 _SETS: Final = ("in", "notin")
 _EQUAL: Final = ("=", "==", "!=")
@@ -77,7 +77,7 @@ class _Parser:
     """A parser for one selector; the tokens are those of Kubernetes' lexer."""
 
     def __init__(self, text: str) -> None:
-        self.tokens = [_Token(found[1], found.span(1)) for found in _TOKEN.finditer(text)]
+        self.tokens = [_Token(found[0], found.span()) for found in _TOKEN.finditer(text)]
         self.at = 0
         self.end = _Token("", (len(text), len(text)))
 
