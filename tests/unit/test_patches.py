@@ -401,7 +401,7 @@ INVALID: dict[str, tuple[str, str, str]] = {
     "two documents": ('- patch: "a: 1\\n---\\nb: 2"', "invalid-patch 3:10", "2 documents instead of one"),
     "directive": ("- patch: {spec: {$retainkeys: [a]}}", "invalid-patch 3:18", "did you mean $retainKeys?"),
     "directive of a list": ("- patch: {spec: {$setElementOrder: []}}", "invalid-patch 3:18", "$setElementOrder/<list>"),
-    "value of a directive": ("- patch: {spec: {$patch: repalce}}", "invalid-patch 3:26", "did you mean replace?"),
+    "value of a directive": ("- patch: {spec: {$patch: Replace}}", "invalid-patch 3:26", "did you mean replace?"),
     "merge": ("- patch: {spec: {$patch: merge}}", "invalid-patch 3:26", "remove it"),
     "deletion": ("- patch: {$patch: delete}", "invalid-patch 3:19", "cannot delete an object"),
     "operation": ("- patch: [{op: ad, path: /spec/suspend, value: true}]", "invalid-patch 3:16", "did you mean add?"),
