@@ -23,7 +23,7 @@ test: lint
 
 # Apply the output to a real API server. Needs kubectl 1.32 or later, and KUBECONFIG or TRAINC_CLUSTER (CONTRIBUTING.md).
 test-cluster: $(VENV)/.dev-installed
-	$(BIN)/pytest -n 0 tests/cluster
+	$(BIN)/pytest -n 2 --dist loadgroup tests/cluster
 
 # Run the frameworks from compiled manifests. Needs root on Linux, and the Debian packages of tests/e2e/packages.txt.
 e2e: e2e-install

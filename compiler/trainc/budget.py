@@ -24,6 +24,7 @@ Unit = Literal[
     "errors and warnings",
     "output bytes",
     "pods",
+    "environments",
     "operations of a patch",
     "values of a patch in an object",
     "values of patches",
@@ -49,6 +50,8 @@ class Budget(NamedTuple):
     """Bytes of manifests."""
     pods: int | None
     """Pods that `trainc pods` lists."""
+    environments: int | None
+    """Environments of a trainc.yaml."""
     operations: int | None
     """Operations of one JSON patch."""
     values: int | None
@@ -66,6 +69,7 @@ class Budget(NamedTuple):
             "errors and warnings": self.faults,
             "output bytes": self.output,
             "pods": self.pods,
+            "environments": self.environments,
             "operations of a patch": self.operations,
             "values of a patch in an object": self.values,
             "values of patches": self.patched,
@@ -76,11 +80,12 @@ class Budget(NamedTuple):
         most = self.of(unit)
         if most is None or used <= most:
             return None
+        fewer = "define fewer environments" if unit == "environments" else "pass fewer files or folders"
         larger = NAMES[NAMES.index(self.name) + 1]
         return Diagnostic.of(
             OVER_BUDGET,
             f'more than {most} {unit}, the limit of the budget "{self.name}"; nothing is emitted',
-            f"pass fewer files or folders, or use {self.option.format(larger)}",
+            f"{fewer}, or use {self.option.format(larger)}",
         )
 
 
@@ -91,6 +96,7 @@ CI: Final = Budget(
     faults=1_000,
     output=32 * 2**20,
     pods=1_000,
+    environments=100,
     operations=10_000,
     values=100_000,
     patched=1_000_000,
@@ -103,12 +109,13 @@ DEFAULT: Final = Budget(
     faults=10_000,
     output=128 * 2**20,
     pods=10_000,
+    environments=1_000,
     operations=10_000,
     values=200_000,
     patched=10_000_000,
 )
 """The API server accepts as many operations of a patch."""
-UNLIMITED: Final = Budget("unlimited", None, None, None, None, None, None, None, None)
+UNLIMITED: Final = Budget("unlimited", None, None, None, None, None, None, None, None, None)
 BUDGETS: Final = {budget.name: budget for budget in (CI, DEFAULT, UNLIMITED)}
 
 

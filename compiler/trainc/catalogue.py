@@ -121,6 +121,10 @@ MODULES: Final = (
     "trainc.reading",
     "trainc.review.sides",
     "trainc.schedulers.volcano",
+    "trainc.settings.checking",
+    "trainc.settings.schema",
+    "trainc.settings.selecting",
+    "trainc.settings.values",
     "trainc.training_operator",
     "trainc.upgrade",
 )

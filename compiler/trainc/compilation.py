@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from trainc.library import Apart
     from trainc.patching import Patches
     from trainc.reading import Others, Reader
-    from trainc.settings import RuntimePath
+    from trainc.settings import ProjectPath
     from trainc.tracing import Trace
 
 
@@ -406,7 +406,7 @@ def library(
     return Library(tuple(levels), names, tuple(skipped), options.settings.built_in_forbidden), found
 
 
-def _of_settings(setting: RuntimePath, options: Options, files_of: Reader, meter: Meter | None) -> tuple[str, Reading]:
+def _of_settings(setting: ProjectPath, options: Options, files_of: Reader, meter: Meter | None) -> tuple[str, Reading]:
     """Return the level's name and the documents of a path in trainc.yaml; if it cannot be read, its line there."""
     root = options.root or setting.root
     reading = read([setting.path], options._replace(root=root), files_of, compiled=("runtime",), meter=meter)

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Final
 
 from trainc.confine import within
 from trainc.declarations import Declaration
-from trainc.diagnostics import Diagnostic, Document, Place
+from trainc.diagnostics import Diagnostic
+from trainc.kubernetes.violations import field_of
 from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from trainc.diagnostics import Place
     from trainc.gitignore import Gitignore
 
 EXCLUDE_PATTERN: Final = Declaration("exclude-pattern", ("read",), "Invalid exclude pattern", own=True)
@@ -33,8 +35,8 @@ class Patterns(NamedTuple):
     folder: str
     """An absolute path."""
     lines: tuple[str, ...]
-    document: Document | None = None
-    """The trainc.yaml that has them; None for `--exclude`."""
+    places: tuple[Place, ...] = ()
+    """The place of each line in trainc.yaml; empty for `--exclude`."""
 
 
 class _List:
@@ -80,27 +82,27 @@ class Excluded:
         if self._first is None:
             return None
         patterns, index = self._first
-        line, document = patterns.lines[index], patterns.document
+        line, place = patterns.lines[index], patterns.places[index] if patterns.places else None
         return Diagnostic.of(
             ALL_EXCLUDED,
-            f'the pattern "{line}" of {"--exclude" if document is None else KEY} leaves no file in the given paths',
+            f'the pattern "{line}" of {"--exclude" if place is None else KEY} leaves no file in the given paths',
             "narrow the pattern, or give other paths",
-            field="" if document is None else f"{KEY}[{index}]",
-            place=None if document is None else Place(document=document, path=(KEY, index)),
+            field="" if place is None else field_of(place.path),
+            place=place,
         )
 
 
 def faults(given: Patterns) -> Iterator[Diagnostic]:
     """Yield an error for each invalid pattern of a trainc.yaml."""
-    assert given.document is not None  # those of the command line are usage errors
     from trainc.gitignore import reason
 
-    for index, line in enumerate(given.lines):
+    # Those of the command line have no place: they are usage errors.
+    for line, place in zip(given.lines, given.places, strict=True):
         if why := reason(line):
             yield Diagnostic.of(
                 EXCLUDE_PATTERN,
                 f'the pattern "{line}" {why}',
                 "use a pattern as in .gitignore, such as vendor/ or *.tmpl.yaml",
-                field=f"{KEY}[{index}]",
-                place=Place(document=given.document, path=(KEY, index)),
+                field=field_of(place.path),
+                place=place,
             )

@@ -1,11 +1,16 @@
-"""One cluster for the whole run, and the table of what was checked on it."""
+"""One cluster for the whole run, and the table of what was checked on it.
+
+The workers of pytest-xdist share the cluster, which the main process starts: much of a test's time is waiting for the
+API server and kubectl. One worker runs the group `runtimes`: tests that read or write all runtimes of the cluster.
+"""
 
 from __future__ import annotations
 
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from cluster import versions
@@ -17,10 +22,44 @@ if TYPE_CHECKING:
 NODE = "cluster-node"
 """The node of the cluster program, on which pods run without images and end by annotation."""
 COUNTS = pytest.StashKey[Counter[str]]()
+STARTED = pytest.StashKey[str]()
+"""The kubeconfig of the cluster that this run has started."""
+SLOWEST = ("test_stored_form.py", "test_edits.py", "test_refusals.py", "test_kueue.py")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[COUNTS] = Counter()
+    config.stash[STARTED] = getattr(config, "workerinput", {}).get(PROGRAM, "")
+    if hasattr(config, "workerinput") or missing() or os.environ.get("KUBECONFIG") or config.option.collectonly:
+        return
+    stack = ExitStack()
+    config.stash[STARTED] = stack.enter_context(started(os.environ[PROGRAM]))
+    config.add_cleanup(stack.close)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Start the slowest tests first, so that the workers end at about the same time."""
+    items.sort(key=lambda item: item.path.name not in SLOWEST)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Tell a worker which cluster this run has started."""
+    node.workerinput[PROGRAM] = node.config.stash[STARTED]
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if hasattr(session.config, "workeroutput"):
+        counts: Counter[str] = session.config.stash[COUNTS]
+        session.config.workeroutput["counts"] = dict(counts)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Add the counts of a worker."""
+    counts: dict[str, int] = getattr(node, "workeroutput", {}).get("counts", {})
+    total: Counter[str] = node.config.stash[COUNTS]
+    total.update(counts)
 
 
 @pytest.hookimpl(hookwrapper=True)
@@ -51,15 +90,11 @@ def counted(request: pytest.FixtureRequest) -> Callable[[str, int], None]:
 
 
 @pytest.fixture(scope="session")
-def served() -> Iterator[Cluster]:
-    """The cluster that KUBECONFIG names, or one that TRAINC_CLUSTER starts."""
+def served(request: pytest.FixtureRequest) -> Cluster:
+    """The cluster that KUBECONFIG names, or the one that TRAINC_CLUSTER has started."""
     if reason := missing():
         pytest.skip(reason)
-    if kubeconfig := os.environ.get("KUBECONFIG"):
-        yield Cluster(kubeconfig)
-        return
-    with started(os.environ[PROGRAM]) as kubeconfig:
-        yield Cluster(kubeconfig)
+    return Cluster(request.config.stash[STARTED] or os.environ["KUBECONFIG"])
 
 
 @pytest.fixture
@@ -69,7 +104,7 @@ def cluster(served: Cluster, request: pytest.FixtureRequest) -> Iterator[Cluster
         promise = str(request.module.__doc__).partition("\n")[0]
         pytest.skip(f"cannot check this promise: {promise} {reason}")
     yield served
-    if os.environ.get("KUBECONFIG"):
+    if not request.config.stash[STARTED]:
         served.release()
 
 

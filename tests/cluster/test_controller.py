@@ -11,6 +11,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import pytest
 import yaml
 from cluster.cases import GOLDEN
 from cluster.differences import INPUT, OUTPUT, PLACED, Pair, output, plans
@@ -26,6 +27,7 @@ from trainc.settings import DEFAULT, Settings
 
 Tree = dict[str, Any]
 
+pytestmark = pytest.mark.xdist_group("runtimes")
 CRDS = (JOBSET, TRAINJOB, RUNTIME, PODGROUP, VOLCANO)
 
 GENERATED = 100

@@ -23,6 +23,8 @@ import trainc
 Tree = dict[str, Any]
 GOLDEN: Final = Path(__file__).parents[2] / "golden"
 QUEUE: Final = "kueue.x-k8s.io/queue-name"
+NAME: Final = "trainc-test"
+"""No JobSet of another test is in this queue."""
 JOBS: Final = {
     "plain": "single-gpu-script",
     "mpi": "mpi-solver",
@@ -126,7 +128,7 @@ def webhook(cluster: Cluster) -> Iterator[None]:
                 ]
             },
             "matchConditions": [
-                {"name": "queued", "expression": f"object.metadata.?labels[?'{QUEUE}'] == optional.of('gpu')"}
+                {"name": "queued", "expression": f"object.metadata.?labels[?'{QUEUE}'] == optional.of('{NAME}')"}
             ],
             "mutations": [{"patchType": "JSONPatch", "jsonPatch": {"expression": suspend}}],
         },
@@ -138,7 +140,7 @@ def webhook(cluster: Cluster) -> Iterator[None]:
     binding = {"metadata": {"name": name}, "spec": {"policyName": name}}
     assert cluster.ask("POST", path.replace("policies", "policybindings"), binding).code == 201
     probe = yaml.safe_load((GOLDEN / "single-gpu-script" / "expected.yaml").read_text())
-    probe["metadata"] |= {"namespace": cluster.namespace("kueue-probe"), "labels": {QUEUE: "gpu"}}
+    probe["metadata"] |= {"namespace": cluster.namespace("kueue-probe"), "labels": {QUEUE: NAME}}
 
     def active() -> bool | None:
         return True if cluster.try_create(probe).body.get("spec", {}).get("suspend") else None
@@ -154,7 +156,7 @@ def compiled(case: str, namespace: str, folder: Path) -> list[Tree]:
     documents = list(yaml.safe_load_all((GOLDEN / case / "input.yaml").read_text()))
     for document in documents:
         if document["kind"] == "TrainJob":
-            document["metadata"] |= {"namespace": namespace, "labels": {QUEUE: "gpu"}}
+            document["metadata"] |= {"namespace": namespace, "labels": {QUEUE: NAME}}
     path = folder / f"{namespace}.yaml"
     path.write_text(yaml.safe_dump_all(documents))
     done = trainc.compile([str(path)])

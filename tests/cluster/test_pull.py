@@ -17,6 +17,7 @@ from trainc.kubernetes.trees import put
 
 Tree = dict[str, Any]
 
+pytestmark = pytest.mark.xdist_group("runtimes")
 CRDS = (JOBSET, TRAINJOB, RUNTIME)
 
 WAYS = {

@@ -77,6 +77,15 @@ def test_the_output(
     assert done.out == snapshot
 
 
+@pytest.mark.usefixtures("folder")
+def test_a_copied_field_that_is_never_false() -> None:
+    assert run("explain", "job.yaml", "spec.suspend").out.splitlines()[3:] == [
+        "  job.yaml:5:12: trainer: the TrainJob",
+        "  5 |   suspend: true",
+        "    |            ^^^^",
+    ]
+
+
 TREE = {
     "kind": "JobSet",
     "metadata": {"name": "t", "labels": {"acme.io/team": "a", "app": "b"}},

@@ -10,7 +10,7 @@ from trainc.cli.arguments import Argument, Option
 from trainc.cli.codes import OutputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import click
     from click.shell_completion import CompletionItem
@@ -202,26 +202,47 @@ def with_settings(function: Decorated) -> Decorated:
         verbose: bool,
         **others: Any,
     ) -> Any:
-        from trainc.settings import of
+        from trainc.settings import DEFAULT, of
 
         if config is not None and no_config:
             raise misuse("--config and --no-config cannot be combined.")
         # Files that are checked as a subset of a folder use that folder's settings.
         among = others.get("among")
-        found = of(paths if among is None else (among,), file=config, search=not no_config, follow_links=follow_links)
-        if exclude or verbose:
-            found = found._replace(exclude=(*found.exclude, *patterns(exclude)), verbose=verbose)
-        if strict:
-            found = found._replace(strict="--strict")
+        limits = DEFAULT.budget
         if budget is not None:
             from trainc.budget import BUDGETS
 
-            found = found._replace(budget=BUDGETS[budget])
-        if field_validation is not None:
-            found = found._replace(field_validation=field_validation)
+            limits = BUDGETS[budget]
+        found = of(
+            paths if among is None else (among,),
+            file=config,
+            search=not no_config,
+            follow_links=follow_links,
+            limits=limits,
+        )
+        if verbose:
+            found = found._replace(verbose=verbose)
+        found = found.with_flags(_flags(others, strict, field_validation, exclude))
         return function(paths=paths, settings=found, **others)
 
     return _instead(with_settings, function)
+
+
+def _flags(
+    others: Mapping[str, Any], strict: bool, field_validation: FieldValidation | None, exclude: tuple[str, ...]
+) -> dict[tuple[str, ...], Any]:
+    """Return the given options by the path of the key in trainc.yaml that each one overrides."""
+    patterns(exclude)
+    values = {
+        ("exclude",): exclude,
+        ("runtimes", "paths"): others.get("runtimes"),
+        ("fieldValidation",): field_validation,
+        ("lint", "strict"): strict,
+        ("delivery", "nameSuffixHash"): others.get("name_suffix_hash"),
+        ("delivery", "argocdReplace"): others.get("argocd_replace"),
+        ("delivery", "suspend"): others.get("suspend"),
+    }
+    return {path: value for path, value in values.items() if value}
 
 
 def reading(function: Decorated) -> Decorated:
@@ -257,9 +278,10 @@ def reading_settings(
     from trainc.settings import DEFAULT, of
 
     found = of(paths, follow_links=follow_links)
+    found = found.with_flags(_flags({}, strict=False, field_validation=field_validation, exclude=exclude))
     return DEFAULT._replace(
-        field_validation=field_validation or found.field_validation,
-        exclude=(*found.exclude, *patterns(exclude)),
+        field_validation=found.field_validation,
+        exclude=found.exclude,
         diagnostics=tuple(diagnostic for diagnostic in found.diagnostics if diagnostic.severity == "error"),
         follow_links=follow_links,
         verbose=verbose,

@@ -147,8 +147,7 @@ def _rendered(jobs: list[Job], index: int | None, form: str) -> Iterable[str]:
         from trainc.pods import json
 
         return json.render(pod for job in jobs for pod in job.pods(index))
-    from shutil import get_terminal_size
-
+    from trainc.columns import terminal
     from trainc.pods import table
 
-    return (table.render(jobs, index, get_terminal_size().columns),)
+    return (table.render(jobs, index, terminal()),)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_AT_START: Final = re.compile(r"([ \t]*):(?=:)")
+_AT_START: Final = re.compile(r"\A([ \t]*+):(?=:)")
 _ANYWHERE: Final = re.compile(r"#(?=#\w{0,32}\[)")
 
 
@@ -69,7 +69,7 @@ def escape_json(text: str) -> str:
 
 def _without_commands(text: str) -> str:
     if "::" in text:
-        text = re.sub(_AT_START, r"\1\\x3a", text, count=1) if _AT_START.match(text) else text
+        text = _AT_START.sub(r"\1\\x3a", text, count=1) if _AT_START.match(text) else text
     return _ANYWHERE.sub(r"\\x23", text) if "##" in text else text
 
 

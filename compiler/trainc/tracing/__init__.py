@@ -162,7 +162,11 @@ class Trace:
         if cause is None:
             return None
         source = self._source_at(cause.field.owner, cause.field.path)
-        return source if cause.to_value else source._replace(place=source.place._replace(key=True), exact=False)
+        # Only the field's presence may depend on it, as with suspend, which is never false: then the value is a copy.
+        is_copy = not isinstance(tree, dict | list) and source.value == tree and cause.field.path[-1:] == path[-1:]
+        if cause.to_value or is_copy:
+            return source
+        return source._replace(place=source.place._replace(key=True), exact=False)
 
     def _patched(self, edit: Edit, step: StageRecord, path: Path) -> _Source | None:
         """Return the field of a patch of trainc.yaml that wrote a field of the JobSet; None if it wrote parts of it."""

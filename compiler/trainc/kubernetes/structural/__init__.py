@@ -16,7 +16,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.data import data_path
-from trainc.kubernetes.structural.nodes import Integer, IntOrString, Metadata, Node, SchemaViolations, String
+from trainc.kubernetes.structural.nodes import Anything, Integer, IntOrString, Metadata, Node, SchemaViolations, String
 from trainc.kubernetes.trees import Memory
 from trainc.kubernetes.violations import Admitted, Violation
 
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 __all__ = ["Admitted", "StructuralSchema", "Violation", "field", "load"]
 
 _DEFS: Final = "#/$defs/"
-_ANY: Final = "x-kubernetes-preserve-unknown-fields"
-"""The keyword of a value without a schema."""
 _PROSE: Final = frozenset({"$comment", "$defs", "$schema", "title"})
 _IGNORED: Final = frozenset(
     {
@@ -43,7 +41,6 @@ _KEYWORDS: Final = {
     "integer": frozenset({"minimum", "maximum", "format"}),
     "boolean": frozenset[str](),
     "int-or-string": frozenset({"x-kubernetes-int-or-string", "anyOf", "pattern"}),
-    "any": frozenset({_ANY}),
 }
 
 
@@ -225,16 +222,6 @@ class Object(Node):
         return node
 
 
-class Anything(Node):
-    """A value without a schema, which is kept as it is."""
-
-    __slots__ = ()
-
-    def admit(self, value: Any, at: At, found: SchemaViolations) -> Any:
-        """Return the value."""
-        return value
-
-
 class Compiler:
     """Compiles the subschemas of one schema into nodes; each definition is compiled once."""
 
@@ -259,9 +246,9 @@ class Compiler:
         return schema if reference is None else self.definitions[reference.removeprefix(_DEFS)]
 
     def _make(self, schema: Tree) -> Node:
-        kind = "int-or-string" if schema.get("x-kubernetes-int-or-string") else schema.get("type", "any")
-        if kind == "any" and not schema.get(_ANY):
-            raise ValueError("a schema has neither a type nor " + _ANY)
+        if schema == {"x-kubernetes-preserve-unknown-fields": True}:
+            return Anything(schema)
+        kind = "int-or-string" if schema.get("x-kubernetes-int-or-string") else schema["type"]
         left = schema.keys() - _KEYWORDS[kind] - _IGNORED - _PROSE - {"type", "default"}
         if left:
             raise ValueError(f"keywords {sorted(left)} of a schema of type {kind} are not implemented")
@@ -274,8 +261,6 @@ class Compiler:
                 return Integer(schema)
             case "boolean":
                 return Node(schema, bool)
-            case "any":
-                return Anything(schema)
             case "string":
                 return String(schema) if schema.keys() & _KEYWORDS["string"] else Node(schema, str)
         return IntOrString(schema)

@@ -89,6 +89,16 @@ class Node:
         return value
 
 
+class Anything(Node):
+    """A value of any type, which is not validated."""
+
+    __slots__ = ()
+
+    def admit(self, value: Any, at: At, found: SchemaViolations) -> Any:
+        """Return the value."""
+        return value
+
+
 def stored_metadata(metadata: Any) -> Any:
     """Return the metadata without nulls and fields unknown to ObjectMeta; a null label or annotation becomes ""."""
     if not isinstance(metadata, dict):

@@ -1,0 +1,67 @@
+"""The faults of a trainc.yaml.
+
+Reads    the document.
+Returns  a diagnostic at the line of each fault: those of requiredVersion, else of the schema, else of the values
+         in the file and in every environment.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from trainc.declarations import Declaration
+from trainc.diagnostics import Diagnostic, Place
+from trainc.settings import schema, values
+from trainc.settings.keys import ENVIRONMENTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trainc.budget import Budget
+    from trainc.diagnostics import Document
+    from trainc.settings import Base
+
+REQUIRED_VERSION: Final = Declaration("required-version", ("read",), "Version that the project excludes", own=True)
+
+
+def faults(base: Base, limits: Budget) -> Iterator[Diagnostic]:
+    """Yield an error for each fault of the file."""
+    document = base.document
+    value = document.value if isinstance(document.value, dict) else {}
+    if (excluded := _required_version(document, value.get("requiredVersion"))) is not None:
+        yield excluded
+        return
+    environments = value.get(ENVIRONMENTS)
+    if isinstance(environments, dict) and (over := limits.exceeded("environments", len(environments))) is not None:
+        yield over._replace(place=Place(document, (ENVIRONMENTS,), key=True))
+        return
+    if found := list(schema.faults(document)):
+        yield from found
+        return
+    yield from values.faults(base, environments or {})
+
+
+def _required_version(document: Document, specifiers: Any) -> Diagnostic | None:
+    """Return the error for a requiredVersion that excludes this trainc or is invalid."""
+    if not isinstance(specifiers, str):
+        return None
+    from trainc.settings.required import accepts
+    from trainc.version import __version__
+
+    try:
+        if accepts(specifiers, __version__):
+            return None
+    except ValueError as error:
+        message = f'requiredVersion "{specifiers}" is not valid: "{error}" is not a version specifier'
+        help = 'use an operator and a version, such as ">=0.2" or ">=0.2,<1"'
+    else:
+        message = f"the project requires trainc {specifiers}, but this is trainc {__version__}"
+        help = f'install such a version: pip install "trainc{_pip(specifiers)}"'
+    return Diagnostic.of(
+        REQUIRED_VERSION, message, help, field="requiredVersion", place=Place(document, ("requiredVersion",))
+    )
+
+
+def _pip(specifiers: str) -> str:
+    """Return specifiers as pip needs them: a version without an operator is exact."""
+    return specifiers if specifiers.strip()[:1] in "=!<>~" else f"=={specifiers.strip()}"

@@ -1,0 +1,161 @@
+"""The effective settings of a project or of one of its environments.
+
+Reads    the layers: the file, the selected environment, the flags. `checking` has found no fault that prevents reading.
+Returns  the fields of `Settings` that they decide.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from trainc.delivery import Delivery
+from trainc.diagnostics import Edit, Place
+from trainc.environment import Environment, Image, Setting
+from trainc.kubernetes.violations import field_of
+from trainc.objects import NO_PROJECT, Project
+from trainc.settings import DEFAULT
+from trainc.settings.keys import BY_PATH, ENVIRONMENTS
+from trainc.settings.layers import Branch, Leaf, find, given, items, leaf, merged, of_file, value_of
+from trainc.settings.paths import inside
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from trainc.diagnostics import Document, Path
+    from trainc.exclude import Patterns
+    from trainc.settings import Base, Settings
+
+NOT_A_LAYER: Final = ("requiredVersion", ENVIRONMENTS)
+"""The keys that are not settings of an environment or a run."""
+
+
+def layers(base: Base, name: str, flags: Mapping[tuple[str, ...], Any]) -> list[Branch]:
+    """Return the layers above the built-in one: of the file, of an environment if it is named, of the flags."""
+    found = [of_file(base.document, (), NOT_A_LAYER)]
+    if name:
+        found.append(of_file(base.document, (ENVIRONMENTS, name)))
+    if flags:
+        found.append(given({path: (value, BY_PATH[path].flag) for path, value in flags.items()}, "flags"))
+    return found
+
+
+def effective(settings: Settings, base: Base, name: str) -> Settings:
+    """Return the settings in an environment; in the project's own one if the name is empty."""
+    tree = merged(layers(base, name, settings.flags))
+    return settings._replace(
+        disable=frozenset(item.value for item in items(tree, "lint", "disable")),
+        strict=_strict(leaf(tree, "lint", "strict")),
+        field_validation=_value(leaf(tree, "fieldValidation"), DEFAULT.field_validation),
+        runtimes=inside(base, items(tree, "runtimes", "paths")),
+        built_in_forbidden=_forbidden(leaf(tree, "runtimes", "builtin")),
+        project=_project(base, tree, name),
+        environment=_environment(tree, name, base),
+        exclude=_exclude(base, items(tree, "exclude")),
+        delivery=_delivery(tree),
+        sources=inside(base, items(tree, "sources")),
+        output=next(iter(inside(base, _one(leaf(tree, "output")))), None),
+        environment_name=name,
+    )
+
+
+def _one(found: Leaf | None) -> tuple[Leaf, ...]:
+    return () if found is None else (found,)
+
+
+def _value(found: Leaf | None, default: Any = None) -> Any:
+    return default if found is None else found.value
+
+
+def _strict(found: Leaf | None) -> str:
+    """Return the name of the option or setting that turns warnings into errors, for messages."""
+    if found is None or not found.value:
+        return ""
+    source = found.source
+    return f"{field_of(source.path)} in {source.document.file}" if isinstance(source, Place) else source
+
+
+def _forbidden(found: Leaf | None) -> Place | None:
+    return found.source if found is not None and found.value == "forbid" and isinstance(found.source, Place) else None
+
+
+def _delivery(tree: Branch) -> Delivery:
+    keys = ("nameSuffixHash", "argocdReplace", "suspend")
+    return Delivery(*(bool(_value(leaf(tree, "delivery", key), False)) for key in keys))
+
+
+def _exclude(base: Base, lines: tuple[Leaf, ...]) -> tuple[Patterns, ...]:
+    """Return the file's patterns as one list, so that a `!` of an environment applies, and those of the flags."""
+    if not lines:
+        return ()
+    import os
+
+    from trainc.exclude import Patterns
+
+    of_base = [line for line in lines if isinstance(line.source, Place)]
+    flags = tuple(line.value for line in lines if not isinstance(line.source, Place))
+    found = []
+    if of_base:
+        places = tuple(line.source for line in of_base if isinstance(line.source, Place))
+        found.append(Patterns(base.folder, tuple(line.value for line in of_base), places))
+    if flags:
+        found.append(Patterns(os.getcwd(), flags))
+    return tuple(found)
+
+
+def _project(base: Base, tree: Branch, name: str) -> Project:
+    """Return the settings that affect the compiled objects, with the places where the layers set them."""
+    accelerators = tree.get("accelerators")
+    if not accelerators:
+        return NO_PROJECT
+    value = {"accelerators": value_of(accelerators)}
+    return Project(document=_sourced(base.document, tree, value) if name else base.document, value=value)
+
+
+def _sourced(document: Document, tree: Branch, value: Any) -> Document:
+    """Return the document with a merged value, whose fields have the places that the layers have."""
+
+    def source(path: Path) -> Place | Path:
+        node, rest = find(tree, path)
+        return node.source._replace(path=(*node.source.path, *rest)) if isinstance(node.source, Place) else path
+
+    return document._replace(value=value, edits=(Edit(document.value, source),))
+
+
+def _environment(tree: Branch, name: str, base: Base) -> Environment | None:
+    """Return the settings that change documents; None for a project without environments that has none."""
+    found = Environment(
+        name=name,
+        namespace=_setting(leaf(tree, "namespace")),
+        name_prefix=_setting(leaf(tree, "namePrefix")),
+        name_suffix=_setting(leaf(tree, "nameSuffix")),
+        labels=_settings(tree.get("labels")),
+        annotations=_settings(tree.get("annotations")),
+        images=tuple(_image(item) for item in items(tree, "images")),
+        patches=tuple(setting for item in items(tree, "patches") if (setting := _setting(item)) is not None),
+    )
+    return None if found == Environment() else found._replace(folder=base.folder, root=base.root)
+
+
+def _setting(found: Leaf | None) -> Setting | None:
+    """Return a value with its place; None for a missing or empty one."""
+    if found is None or found.value == "":
+        return None
+    assert isinstance(found.source, Place)  # no flag sets it
+    return Setting(found.value, found.source)
+
+
+def _settings(found: Leaf | Branch | None) -> dict[str, Setting]:
+    if not isinstance(found, Branch):
+        return {}
+    return {
+        key: Setting(item.value, item.source)
+        for key, item in found.items()
+        if isinstance(item, Leaf) and isinstance(item.source, Place)
+    }
+
+
+def _image(item: Leaf) -> Image:
+    value = item.value
+    assert isinstance(item.source, Place)
+    changes = (value.get(key) or "" for key in ("newName", "newTag", "digest"))
+    return Image(value["name"], item.source, *changes)

@@ -1,0 +1,61 @@
+"""The keys of trainc.yaml: how a layer changes each one, and the option that sets it.
+
+The layers, from the lowest to the highest: built-in, file, environment, flags. docs/configuration.md has this table.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, Literal
+
+from trainc.records import NamedTuple
+
+Rule = Literal["merge", "append", "replace"]
+"""How a higher layer changes a key: mappings merge, some lists append, other lists and scalars are replaced."""
+
+
+class Key(NamedTuple):
+    """A key that has a value of its own; its parents are mappings, which merge."""
+
+    path: tuple[str, ...]
+    rule: Rule = "replace"
+    flag: str = ""
+    """The option that sets it; empty without one."""
+    default: Any = None
+    """The built-in value; None if the key has none."""
+    in_environment: bool = True
+    """Whether an environment may set it."""
+
+    @property
+    def name(self) -> str:
+        """The path in the notation of messages: `runtimes.paths`."""
+        return ".".join(self.path)
+
+
+KEYS: Final = (
+    Key(("requiredVersion",), in_environment=False),
+    Key(("sources",), flag="PATH", default=["."], in_environment=False),
+    Key(("exclude",), "append", "--exclude", []),
+    Key(("runtimes", "paths"), flag="--runtimes", default=[]),
+    Key(("runtimes", "builtin"), default="allow"),
+    Key(("accelerators",), "merge", default={}),
+    Key(("output",), flag="--out", in_environment=False),
+    Key(("fieldValidation",), flag="--field-validation", default="strict"),
+    Key(("lint", "disable"), default=[]),
+    Key(("lint", "strict"), flag="--strict", default=False),
+    Key(("delivery", "nameSuffixHash"), flag="--name-suffix-hash", default=False),
+    Key(("delivery", "argocdReplace"), flag="--argocd-replace", default=False),
+    Key(("delivery", "suspend"), flag="--suspend", default=False),
+    Key(("namespace",)),
+    Key(("namePrefix",)),
+    Key(("nameSuffix",)),
+    Key(("labels",), "merge", default={}),
+    Key(("annotations",), "merge", default={}),
+    Key(("images",), default=[]),
+    Key(("patches",), "append", default=[]),
+    Key(("environments",), flag="--env", default={}, in_environment=False),
+)
+"""All keys, in the order of the reference."""
+BY_PATH: Final = {key.path: key for key in KEYS}
+ENVIRONMENTS: Final = "environments"
+FORBIDDEN: Final = tuple(key.name for key in KEYS if not key.in_environment)
+"""The keys that no environment may set."""

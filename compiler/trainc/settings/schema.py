@@ -1,0 +1,101 @@
+"""The schema of trainc.yaml: unknown keys and wrong types.
+
+Reads    a document, and schemas/trainc/Settings.json, which editors use too. Only its constraints apply here: its
+         defaults are the built-in layer (`keys`), and would become values of each layer.
+Returns  a diagnostic at the line of each fault.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
+
+from trainc.data import data_path
+from trainc.declarations import Declaration
+from trainc.diagnostics import Diagnostic, Place, Related
+from trainc.inputs import SETTINGS
+from trainc.kubernetes.structural import Compiler, Object
+from trainc.kubernetes.structural.nodes import SchemaViolations
+from trainc.kubernetes.violations import ENUM, UNKNOWN_FIELD, Violation
+from trainc.settings.keys import ENVIRONMENTS, FORBIDDEN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trainc.diagnostics import Document
+    from trainc.kubernetes.trees import Tree
+
+ENVIRONMENT_KEY: Final = Declaration("environment-key", ("read",), "Key that an environment cannot set", own=True)
+
+PATH: Final = ("trainc", "Settings.json")
+_FOR_EDITORS: Final = frozenset({"default", "description", "propertyNames"})
+_ANY: Final[Tree] = {"x-kubernetes-preserve-unknown-fields": True}
+
+
+def faults(document: Document) -> Iterator[Diagnostic]:
+    """Yield an error for each unknown key and each value that the schema rejects."""
+    root = _root()
+    found = SchemaViolations(root.schema)
+    root.admit(document.value, None, found)
+    for violation in (*found.violations, *found.unknown):
+        yield diagnostic(document, _explained(violation))
+
+
+def diagnostic(document: Document, violation: Violation, place: Place | None = None) -> Diagnostic:
+    """Return a violation as an error at its line, or at another place."""
+    return Diagnostic(
+        id=violation.rule,
+        severity="error",
+        stage="read",
+        message=violation.message,
+        help=_suggested_rule(document, violation) or violation.help,
+        field=violation.field,
+        place=place or Place(document, violation.path, key=violation.key),
+        related=tuple(Related(label, Place(document, path)) for label, path in violation.related),
+    )
+
+
+def _explained(violation: Violation) -> Violation:
+    """Return a violation with a better reason: for a key of the file in an environment, for an unknown lint rule."""
+    path = violation.path
+    if violation.rule == UNKNOWN_FIELD.id and path[:1] == (ENVIRONMENTS,) and len(path) == 3 and path[2] in FORBIDDEN:
+        message = f"an environment cannot set {path[2]}: it applies to the whole project"
+        help = "move it to the top level of the file, or remove it"
+        return Violation.at(path, ENVIRONMENT_KEY, message, help, key=True)
+    return violation
+
+
+def _suggested_rule(document: Document, violation: Violation) -> str:
+    """Return a hint with the lint rule whose id is most similar to the unknown one."""
+    if violation.rule != ENUM.id or "disable" not in violation.path:
+        return ""
+    from trainc.kubernetes.trees import get
+    from trainc.lint.triggers import IDS
+    from trainc.nearest import nearest
+
+    near = nearest(str(get(document.value, violation.path)), sorted(IDS))
+    return f"did you mean {near}?" if near else ""
+
+
+@cache
+def _root() -> Object:
+    with open(data_path("schemas", *PATH), encoding="utf-8") as file:
+        schema = _constraints(json.load(file)) | {"title": SETTINGS}
+    return Object(schema, Compiler(schema))
+
+
+def _constraints(schema: Any) -> Any:
+    """Return a schema without the keywords for editors."""
+    if isinstance(schema.get("type"), list):
+        return _ANY  # `trainc.patching` reads patches
+    found = {}
+    for key, value in schema.items():
+        if key in ("properties", "$defs"):
+            found[key] = {name: _constraints(below) for name, below in value.items()}
+        elif key in ("items", "additionalProperties"):
+            if value is not False:
+                found[key] = _constraints(value)
+        elif key not in _FOR_EDITORS:
+            found[key] = value
+    return found

@@ -1,0 +1,42 @@
+"""The selection of an environment by its name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from trainc.declarations import Declaration
+from trainc.diagnostics import Diagnostic, Place
+from trainc.nearest import nearest, use
+from trainc.settings.keys import ENVIRONMENTS
+
+if TYPE_CHECKING:
+    from trainc.settings import Settings
+
+UNKNOWN_ENVIRONMENT: Final = Declaration("unknown-environment", ("read",), "Unknown environment", own=True)
+
+_MANY: Final = 20
+"""The maximum number of names in a message."""
+
+
+def unknown(settings: Settings, name: str) -> Diagnostic:
+    """Return the error for a name that is not an environment."""
+    from trainc.kubernetes.structural.hints import shown
+
+    names = settings.environment_names
+    message = f"{shown(name)} is not an environment"
+    if settings.base is None:
+        return Diagnostic.of(UNKNOWN_ENVIRONMENT, f"{message}: no trainc.yaml was found", "define it in trainc.yaml")
+    document = settings.base.document
+    if not names:
+        message, help = f"{message}: {document.file} has no environments", f"add it to {ENVIRONMENTS}"
+        return Diagnostic.of(UNKNOWN_ENVIRONMENT, message, help, place=Place(document))
+    near = nearest(name, names)
+    help = use(names[:_MANY], " or ") if len(names) <= _MANY else f"use one of {', '.join(names[:_MANY])} ..."
+    help = f"did you mean {near}? {document.file} has the environments {listed(names)}" if near else help
+    place = Place(document, (ENVIRONMENTS,), key=True)
+    return Diagnostic.of(UNKNOWN_ENVIRONMENT, message, help, field=ENVIRONMENTS, place=place)
+
+
+def listed(names: tuple[str, ...]) -> str:
+    """Return the names of environments for a message; only the first ones if there are many."""
+    return ", ".join(names[:_MANY]) + (" ..." if len(names) > _MANY else "")

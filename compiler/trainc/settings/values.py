@@ -1,0 +1,178 @@
+"""Rules for the values of trainc.yaml that its schema cannot express.
+
+Reads    each layer: the file, and every environment, selected or not.
+Returns  diagnostics at the line of the layer that set the value.
+Source   Kubernetes 1.36 for names, labels and annotations; kustomize v5.8 for images, where newTag and digest may be
+         combined.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from trainc.declarations import Declaration
+from trainc.diagnostics import Place
+from trainc.kubernetes import names, objectmeta
+from trainc.kubernetes.image_grammar import is_reference
+from trainc.kubernetes.trees import get
+from trainc.kubernetes.violations import INVALID_NAME, Violation, field_of
+from trainc.settings.keys import ENVIRONMENTS
+from trainc.settings.layers import find, items, leaf, merged, of_file, value_of
+from trainc.settings.paths import faults as path_faults
+from trainc.settings.schema import diagnostic
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trainc.diagnostics import Diagnostic, Document, Path
+    from trainc.kubernetes.trees import Tree
+    from trainc.settings import Base
+    from trainc.settings.layers import Branch
+
+IMAGE_CHANGE: Final = Declaration("image-change", ("read",), "Invalid change of an image", own=True)
+
+_METADATA: Final = ("namespace", "labels", "annotations")
+_AFFIXES: Final = {"namePrefix": "{}a", "nameSuffix": "a{}"}
+"""The keys of parts of a name, and the shortest name with each part."""
+_IMAGE_HELP: Final = {
+    "newName": "use a name such as ghcr.io/acme/app, without tag and digest",
+    "newTag": "use letters, digits, `_`, `.` and `-`, at most 128 characters",
+    "digest": "use sha256: and 64 hexadecimal digits, as the registry shows it",
+}
+
+
+def faults(base: Base, environments: Tree) -> Iterator[Diagnostic]:
+    """Yield the faults of the file's own layer and of every environment."""
+    document = base.document
+    paths: list[Path] = [(), *((ENVIRONMENTS, name) for name in environments)]
+    for path in paths:
+        layer = of_file(document, path, (ENVIRONMENTS,))
+        yield from _paths(base, layer)
+        yield from _patterns(base, layer)
+        for violation in _violations(path, layer):
+            yield diagnostic(document, violation)
+        for violation in _long_affixes(document, path):
+            yield diagnostic(document, violation)
+    for name in environments:
+        for violation in _environment_name(name):
+            yield diagnostic(document, violation)
+    yield from _accelerators(document, paths)
+
+
+def _paths(base: Base, layer: Branch) -> Iterator[Diagnostic]:
+    of_output = leaf(layer, "output")
+    keys = {
+        ("sources",): items(layer, "sources"),
+        ("output",): () if of_output is None else (of_output,),
+        ("runtimes", "paths"): items(layer, "runtimes", "paths"),
+    }
+    for key, leaves in keys.items():
+        yield from path_faults(base, ".".join(key), leaves)
+
+
+def _patterns(base: Base, layer: Branch) -> Iterator[Diagnostic]:
+    """Yield the faults of `exclude`."""
+    lines = items(layer, "exclude")
+    if not lines:
+        return
+    from trainc.exclude import Patterns
+    from trainc.exclude import faults as pattern_faults
+
+    places = tuple(line.source for line in lines if isinstance(line.source, Place))
+    yield from pattern_faults(Patterns(base.folder, tuple(line.value for line in lines), places))
+
+
+def _violations(path: Path, layer: Branch) -> Iterator[Violation]:
+    """Yield the faults of names, labels, annotations and images."""
+    metadata = {key: value_of(layer[key]) for key in _METADATA if key in layer}
+    for violation in objectmeta.check({"name": "a", **metadata}, namespaced=True):
+        there = (*path, *violation.path[1:])
+        yield violation._replace(path=there, field=field_of(there))
+    for key, form in _AFFIXES.items():
+        found = leaf(layer, key)
+        if found is not None and found.value and names.is_dns1035_label(form.format(found.value)):
+            yield _affix((*path, key), found.value)
+    for index, item in enumerate(items(layer, "images")):
+        yield from _image((*path, "images", index), item.value)
+
+
+def _affix(path: Path, value: str) -> Violation:
+    """Return the violation for a prefix or suffix with which no name is valid."""
+    from trainc.kubernetes.misnamed import LABEL, fault
+
+    if path[-1] == "namePrefix":
+        why = fault(f"{value}a", LABEL, names.LONGEST_LABEL)
+        why = f"starts with {value[0]!r}" if why.endswith("dash") else why
+        help = "start with a lowercase letter, and use lowercase letters, digits and `-`"
+    else:
+        why = fault(f"a{value}", LABEL, names.LONGEST_LABEL)
+        help = "use lowercase letters, digits and `-`, and end with a letter or digit"
+    return Violation.at(path, INVALID_NAME, f'no TrainJob name can have the {path[-1]} "{value}": it {why}', help)
+
+
+def _image(path: Path, item: Tree) -> Iterator[Violation]:
+    """Yield the faults of one change of an image."""
+    name = item["name"]
+    if not is_reference(f"{name}:a") or "@" in name:
+        help = (
+            "remove tag and digest: every tag matches" if is_reference(name) else "use a name such as ghcr.io/acme/app"
+        )
+        yield Violation.at((*path, "name"), IMAGE_CHANGE, f'"{name}" is not the name of an image', help)
+        return
+    changes = [key for key in ("newName", "newTag", "digest") if key in item]
+    if not changes:
+        message = f'the entry for the image "{name}" changes nothing'
+        yield Violation.at(path, IMAGE_CHANGE, message, "set newName, newTag or digest, or remove the entry")
+    new = {"newName": "{}:a", "newTag": "a:{}", "digest": "a@{}"}
+    for key in changes:
+        if not is_reference(new[key].format(item[key])):
+            yield Violation.at((*path, key), IMAGE_CHANGE, f'"{item[key]}" is not a valid {key}', _IMAGE_HELP[key])
+
+
+def _environment_name(name: str) -> Iterator[Violation]:
+    """Yield the fault of a name that cannot be a folder and a label."""
+    if names.is_dns1123_label(name):
+        from trainc.kubernetes.misnamed import LABEL, example, fault
+
+        message = f'"{name}" is not a valid name of an environment: it {fault(name, LABEL, names.LONGEST_LABEL)}'
+        help = f"use lowercase letters, digits and `-`{example(name)}"
+        yield Violation.at((ENVIRONMENTS, name), INVALID_NAME, message, help, key=True)
+
+
+def _long_affixes(document: Document, path: Path) -> Iterator[Violation]:
+    """Yield the fault of a prefix and a suffix that leave no character for a name."""
+    tree = _merged(document, path)
+    found = [each for key in _AFFIXES if (each := leaf(tree, key)) is not None]
+    length = sum(len(each.value) for each in found)
+    if length >= names.LONGEST_LABEL and (place := found[-1].source) and isinstance(place, Place):
+        message = f"namePrefix and nameSuffix have {length} characters; a TrainJob name has at most 63"
+        yield Violation.at(place.path, INVALID_NAME, message, "shorten one of them")
+
+
+def _accelerators(document: Document, paths: list[Path]) -> Iterator[Diagnostic]:
+    """Yield the faults of the merged accelerators of the file and of each environment; a fault is reported once."""
+    seen = set()
+    for path in paths:
+        if not get(document.value, (*path, "accelerators")):
+            continue
+        from trainc.checks.accelerators import violations
+
+        tree = _merged(document, path)
+        for violation in violations(value_of(tree["accelerators"])):
+            there = _path(tree, violation.path)
+            if (there, violation.message) not in seen:
+                seen.add((there, violation.message))
+                related = tuple((label, _path(tree, other)) for label, other in violation.related)
+                yield diagnostic(document, violation._replace(path=there, field=field_of(there), related=related))
+
+
+def _path(tree: Branch, path: Path) -> Path:
+    """Return the path in the file of a path in the merged layers."""
+    node, rest = find(tree, path)
+    return (*node.source.path, *rest) if isinstance(node.source, Place) else path
+
+
+def _merged(document: Document, path: Path) -> Branch:
+    """Return the file's layer, with that of an environment if the path is not empty."""
+    top = of_file(document, (), (ENVIRONMENTS,))
+    return merged([top, of_file(document, path)] if path else [top])
