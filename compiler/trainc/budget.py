@@ -26,6 +26,9 @@ Unit = Literal[
     "output bytes",
     "pods",
     "environments",
+    "operations of a patch",
+    "values of a patch in an object",
+    "values of patches",
 ]
 NAMES: Final = ("ci", "default", "unlimited")
 """The budgets, the smallest first."""
@@ -53,6 +56,12 @@ class Budget(NamedTuple):
     """Pods that `trainc pods` lists."""
     environments: int | None
     """Environments of a trainc.yaml."""
+    operations: int | None
+    """Operations of one JSON patch."""
+    values: int | None
+    """Values that the operations of one JSON patch compare, copy, move and write in one object."""
+    patched: int | None
+    """Values of all patches in all objects."""
     option: str = OPTION
     """How to select another budget, for the help; `{}` is its name."""
 
@@ -66,6 +75,9 @@ class Budget(NamedTuple):
             "output bytes": self.output,
             "pods": self.pods,
             "environments": self.environments,
+            "operations of a patch": self.operations,
+            "values of a patch in an object": self.values,
+            "values of patches": self.patched,
         }[unit]
 
     def exceeded(self, unit: Unit, used: int) -> Diagnostic | None:
@@ -91,6 +103,9 @@ CI: Final = Budget(
     output=32 * 2**20,
     pods=1_000,
     environments=100,
+    operations=10_000,
+    values=100_000,
+    patched=1_000_000,
 )
 """For programs that compile the input of others: `cmp`, `krm`."""
 DEFAULT: Final = Budget(
@@ -102,8 +117,12 @@ DEFAULT: Final = Budget(
     output=128 * 2**20,
     pods=10_000,
     environments=1_000,
+    operations=10_000,
+    values=200_000,
+    patched=10_000_000,
 )
-UNLIMITED: Final = Budget("unlimited", None, None, None, None, None, None, None)
+"""The API server accepts as many operations of a patch."""
+UNLIMITED: Final = Budget("unlimited", None, None, None, None, None, None, None, None, None, None)
 BUDGETS: Final = {budget.name: budget for budget in (CI, DEFAULT, UNLIMITED)}
 
 

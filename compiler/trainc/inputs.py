@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 UNREADABLE: Final = Declaration("unreadable", ("read",), "Unreadable path", own=True)
 LINK_OUT: Final = Declaration("link-out", ("read",), "Link to a target outside the root", own=True)
+SETTINGS_PATH: Final = Declaration("settings-path", ("read",), "Path in the settings outside the root", own=True)
 
 SUFFIXES: Final = (".yaml", ".yml", ".json")
 KUSTOMIZATION: Final = "Kustomization"

@@ -97,6 +97,50 @@ def some_missing_runtimes() -> str:
     return "".join(job(f"m{index}", name=f"a{index}") for index in range(1500))
 
 
+PATCHED = job("torch-distributed", ", trainer: {env: [{name: A, value: b}]}")
+
+
+def doubling_copies() -> str:
+    return "".join(f"  - {{op: copy, from: /spec, path: /spec/x{index}}}\n" for index in range(60))
+
+
+def many_operations() -> str:
+    return "  - {op: add, path: /spec/suspend, value: true}\n" * 30_000
+
+
+def many_copies() -> str:
+    """Return operations that copy one large value again and again to the same field."""
+    large = ", ".join(f"a{index}: b" for index in range(5000))
+    first = f"  - {{op: add, path: /metadata/annotations, value: {{{large}}}}}\n"
+    return first + "  - {op: copy, from: /metadata/annotations, path: /spec/a}\n" * 5000
+
+
+def large_patch_of_many_jobs() -> str:
+    labels = ", ".join(f"a{index}: b" for index in range(20_000))
+    return f"    metadata: {{annotations: {{{labels}}}}}\n"
+
+
+def deep_moves() -> str:
+    one = "  - {op: move, from: /spec/a, path: /spec/b}\n  - {op: add, path: /spec/a, value: {}}\n"
+    return (
+        "  - {op: add, path: /spec/a, value: {}}\n" + f"{one}  - {{op: move, from: /spec/b, path: /spec/a/a}}\n" * 3000
+    )
+
+
+PATCHES: dict[str, tuple[str, Callable[[], str], str, str]] = {
+    "copies that double": ("", doubling_copies, PATCHED, "200000 values of a patch in an object"),
+    "copies that double in CI": ("--budget ci", doubling_copies, PATCHED, "100000 values of a patch in an object"),
+    "copies of a large value": ("", many_copies, PATCHED, "200000 values of a patch in an object"),
+    "30,000 operations": ("", many_operations, PATCHED, "10000 operations of a patch"),
+    "a large patch of many jobs": (
+        "",
+        large_patch_of_many_jobs,
+        "".join(job("torch-distributed", name=f"a{index}") for index in range(1000)),
+        "10000000 values of patches",
+    ),
+}
+
+
 OVER = "error[over-budget]: more than "
 ROWS: dict[str, tuple[str, Callable[[], str], int, str]] = {
     **{
@@ -248,3 +292,37 @@ def test_a_hostile_commit(tree: Callable[[Repository], str], budget: str, expect
     done = limited(f"diff old..main --budget {budget}", tmp_path)
     assert (done.returncode, done.stdout) == (1, ""), done.stderr
     assert expected in done.stderr
+
+
+def run_with_patches(tmp_path: Path, arguments: str, text: str, jobs: str) -> subprocess.CompletedProcess[str]:
+    (tmp_path / "x.yaml").write_text(jobs)
+    (tmp_path / "trainc.yaml").write_text(text)
+    return subprocess.run(
+        [sys.executable, "-m", "trainc", "build", *arguments.split(), "x.yaml"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "compiler")},
+        preexec_fn=limit,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(("arguments", "patch", "jobs", "most"), PATCHES.values(), ids=PATCHES)
+def test_a_hostile_patch(arguments: str, patch: Callable[[], str], jobs: str, most: str, tmp_path: Path) -> None:
+    done = run_with_patches(tmp_path, arguments, f"patches:\n- patch:\n{patch()}", jobs)
+    assert (done.returncode, f"{OVER}{most}" in done.stderr, done.stdout) == (1, True, ""), done.stderr[:2000]
+    assert len(done.stderr) < 20_000
+
+
+def test_moves_that_nest_ever_deeper(tmp_path: Path) -> None:
+    done = run_with_patches(tmp_path, "", f"patches:\n- patch:\n{deep_moves()}", PATCHED)
+    assert (done.returncode, "more than 100 nested" in done.stderr) == (1, True), done.stderr[:2000]
+
+
+@pytest.mark.parametrize("key", ["name", "namespace", "labelSelector", "annotationSelector"])
+def test_a_glob_or_selector_of_a_megabyte(key: str, tmp_path: Path) -> None:
+    text = f"patches:\n- target: {{{key}: '{'*a' * 2**19}'}}\n  patch: {{spec: {{suspend: true}}}}\n"
+    done = run_with_patches(tmp_path, "", text, PATCHED)
+    assert (done.returncode, "error[too-long]" in done.stderr) == (1, True), done.stderr[:2000]
+    assert len(done.stderr) < 20_000

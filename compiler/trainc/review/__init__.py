@@ -15,6 +15,7 @@ from trainc import footprint, projects
 from trainc.budget import Meter
 from trainc.diagnostics import Diagnostic, Location
 from trainc.inputs import SETTINGS
+from trainc.patching.names import numbered
 from trainc.review import environments, lint_annotations, settings, sides
 from trainc.review.causes import Causes
 from trainc.review.changes import changes
@@ -242,7 +243,10 @@ class _Reviewer:
 
     def _cause(self, edit: Edit) -> Cause:
         at = self._located(edit.place, old=edit.gone)
-        return Cause(edit.by, edit.change.field, shown(edit.change, *edit.trees), at, edit.gone, edit.setting)
+        by = edit.by
+        if (commit := self.sides[edit.gone].spec.commit) is not None:
+            by = by.replace(f'"{commit.revision}:', '"')  # the name of a patch file
+        return Cause(by, edit.change.field, shown(edit.change, *edit.trees), at, edit.gone, edit.setting)
 
     def _located(self, place: Place, *, old: bool) -> Location:
         located = place.locate()
@@ -251,6 +255,8 @@ class _Reviewer:
 
 def _is_of(setting: Change, cause: Cause) -> bool:
     """Return whether a changed setting is the cause of a change: it has its path, or contains it."""
+    if patch := numbered(setting.path):
+        return cause.by.endswith(patch)
     if cause.setting:
         return touches(cause.setting, setting.old_path if cause.gone else setting.new_path)
     return cause.by == SETTINGS and touches(cause.edit.path, setting.path)

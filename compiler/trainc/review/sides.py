@@ -167,6 +167,7 @@ def _read(spec: SideSpec, options: DiffOptions, meter: Meter, environment: str) 
     found.keep = True
     found.gather(
         spec.paths,
+        skip=() if own.environment is None else own.environment.files,
         settings=own.file if spec.commit is None else options.config or "",
         follow_links=options.follow_links,
         exclude=own.exclude,

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from trainc.diagnostics import Path, Place, Related
 from trainc.emit.order import objects_of_a_job
-from trainc.environment import described
+from trainc.environment import KEYS, described
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import field_of
+from trainc.patching.names import ENVIRONMENTS, name_of
 from trainc.records import NamedTuple
 from trainc.tracing.correspondence import GONE, Correspondence, at, corresponding_path, leaves
 from trainc.tracing.experiments import Experiments, Written
@@ -24,6 +25,7 @@ from trainc.tracing.patches import patch
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from trainc.diagnostics import Edit
     from trainc.plan import Plan
     from trainc.tracing.alterations import Owner
     from trainc.tracing.history import StageRecord
@@ -96,6 +98,16 @@ class Trace:
             return self.plan.job.at("spec", "runtimeRef"), (Related(message="the runtime", place=origin.place),)
         return origin.place, ()
 
+    def patched_at(self, path: Path) -> Place | None:
+        """Return the place in a patch of trainc.yaml that wrote or removed a field of the JobSet; None without one."""
+        for step in reversed(self.steps):
+            if step.edit is not None:
+                found = step.edit.source(path)
+                if isinstance(found, Place):
+                    return found
+                path = found
+        return None
+
     def _dropped(self, path: Path) -> Path | None:
         """Return the path, before the stage `store`, of an empty value that it dropped, as Go does on encoding.
 
@@ -142,6 +154,8 @@ class Trace:
             return None  # its defaults depend on no field
         if step.stage == "override":
             return self._merged(step, path)
+        if step.edit is not None and (source := self._patched(step.edit, step, path)) is not None:
+            return source
         tree = at(step.after, path)
         if tree and isinstance(tree, dict | list):
             return self._within(step, path)
@@ -154,6 +168,11 @@ class Trace:
         if cause.to_value or is_copy:
             return source
         return source._replace(place=source.place._replace(key=True), exact=False)
+
+    def _patched(self, edit: Edit, step: StageRecord, path: Path) -> _Source | None:
+        """Return the field of a patch of trainc.yaml that wrote a field of the JobSet; None if it wrote parts of it."""
+        found = edit.source(path[1:])
+        return _Source(found, at(step.after, path), name_of(found)) if isinstance(found, Place) else None
 
     def _merged(self, step: StageRecord, path: Path) -> _Source | None:
         """Return the same field in the merged template."""
@@ -219,7 +238,14 @@ class Trace:
 
 def edited_by(place: Place) -> str:
     """Return the source of a field of a document that the settings wrote; empty for the document's own field."""
-    return described(place.written(), place.document) if place.document.edits else ""
+    if not place.document.edits:
+        return ""
+    written = place.written()
+    if written.document.text is place.document.text:
+        return ""
+    # A patch, in trainc.yaml or in its own file, has other fields.
+    is_setting = written.path[0] in KEYS or (written.path[0] == ENVIRONMENTS and written.path[2] in KEYS)
+    return described(written, place.document) if is_setting else name_of(written)
 
 
 def maker(plan: Plan, stage: str, kind: str = "JobSet") -> str:
@@ -228,7 +254,7 @@ def maker(plan: Plan, stage: str, kind: str = "JobSet") -> str:
         return f"the {plan.runtime.framework} framework"
     if stage == "accelerate":
         return f"the accelerators of {plan.project.document.file}"
-    if stage == "deliver":
+    if stage in ("deliver", "patch"):  # the stage `patch` only repeats rules of `deliver` after its patches
         return OPTION
     return f"a default of {kind}" if stage == "store" else "the controller"
 
