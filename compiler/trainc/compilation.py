@@ -192,7 +192,8 @@ def compile(  # noqa: PLR0913 (one argument per option)
 def compile_paths(paths: Iterable[str], options: Options, files_of: Reader | None = None) -> Compilation:
     """Compile every TrainJob found in `paths`."""
     paths = tuple(paths)
-    if options.settings.environment is not None and options.settings.environment.images:
+    environment = options.settings.environment
+    if environment is not None and (environment.images or environment.patches):
         options = options._replace(complete=options.complete and options.settings.is_covered_by(paths))
     return compile_documents(read(paths, options, files_of or inputs.read), options)
 
@@ -252,7 +253,9 @@ def compile_documents(reading: Reading, options: Options) -> Compilation:
 
     plans = _plans(documents["job"], searched, options, found, apart, meter, patches)
     if patches is not None:
-        found += [*patches.diagnostics, *patches.unused()]
+        found += patches.diagnostics
+        # The target of a patch may be in a file that is not among the paths.
+        found += patches.unused() if options.complete and options.only is None else ()
     if meter.over is not None:
         return Compilation(files=reading.files, stopped=True).saying(stopped(found, meter.over))
     jobs = tuple(

@@ -171,8 +171,8 @@ CONSOLES: dict[str, dict[str, str]] = {
     },
     "unused-patch": {
         "jobs/finetune.yaml": LABELED,
-        "wrong.yaml": f'patches:\n- target: {{name: "llama-*"}}\n{IMAGE}',
-        "right.yaml": f'patches:\n- target: {{name: "fine*"}}\n{IMAGE}',
+        "trainc.yaml": f'patches:\n- target: {{name: "llama-*"}}\n{IMAGE}',
+        "fixed.yaml": f'patches:\n- target: {{name: "fine*"}}\n{IMAGE}',
     },
     "field-not-found": {"jobs/finetune.yaml": f"{JOB}  suspend: true\n"},
     "duplicate-object": {"before.yaml": JOBSET, "after/finetune.yaml": JOBSET, "after/old.yaml": JOBSET},
