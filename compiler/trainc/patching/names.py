@@ -24,6 +24,13 @@ def name_of(place: Place) -> str:
     return numbered(path, document.file) or f'patch "{document.file}"'
 
 
+def path_in_settings(place: Place) -> Path:
+    """Return the path in trainc.yaml of a place in a patch, which can be in a string; empty for a patch file."""
+    inside = place.document.inside
+    path = (*place.document.within, *place.path) if inside is None else inside.path
+    return path if numbered(path) else ()
+
+
 def numbered(path: Path, file: str = SETTINGS) -> str:
     """Return the name of the patch at a path of trainc.yaml; empty if it is not in a patch.
 

@@ -15,7 +15,6 @@ from trainc import footprint, projects
 from trainc.budget import Meter
 from trainc.diagnostics import Diagnostic, Location
 from trainc.inputs import SETTINGS
-from trainc.patching.names import KEY as PATCHES
 from trainc.patching.names import numbered
 from trainc.review import environments, lint_annotations, settings, sides
 from trainc.review.causes import Causes
@@ -258,8 +257,6 @@ def _is_of(setting: Change, cause: Cause) -> bool:
     """Return whether a changed setting is the cause of a change: it has its path, or contains it."""
     if patch := numbered(setting.path):
         return cause.by.endswith(patch)
-    if setting.path[-1:] == (PATCHES,):  # all patches
-        return cause.by.endswith(f" {SETTINGS}")
     if cause.setting:
         return touches(cause.setting, setting.old_path if cause.gone else setting.new_path)
     return cause.by == SETTINGS and touches(cause.edit.path, setting.path)

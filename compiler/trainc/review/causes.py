@@ -14,7 +14,7 @@ from trainc.diagnostics import ObjectId, Path, Place
 from trainc.emit.order import objects_of_a_job
 from trainc.inputs import SETTINGS
 from trainc.kubernetes.trees import get, put
-from trainc.patching.names import name_of
+from trainc.patching.names import name_of, path_in_settings
 from trainc.patching.targets import JOBSET
 from trainc.review.changes import Change, changes, undone
 from trainc.tracing import Trace, edited_by, standing
@@ -115,7 +115,10 @@ class _Causes:
         for plan, other, path in sides if trees[1]["kind"] == JOBSET else ():
             place = self._trace(plan).patched_at(path) if plan.patches is not None else None
             if place is not None and place.document.value not in _values(other):
-                return Edit("patches", name_of(place), change, place, (trees[0], trees[1]), plan is self.old)
+                gone = plan is self.old
+                return Edit(
+                    "patches", name_of(place), change, place, (trees[0], trees[1]), gone, path_in_settings(place)
+                )
         return None
 
     def _trace(self, plan: Plan) -> Trace:
@@ -209,7 +212,7 @@ def _edit(owner: Owner, before: Any, after: Any, change: Change, trees: tuple[Tr
         return Edit(owner, _by(owner, holder, change, trees), change, place, trees, gone)
     written = place.written()
     by = SETTINGS if by == written.document.file else by
-    return Edit(owner, by, change, place, trees, gone, written.path)
+    return Edit(owner, by, change, place, trees, gone, path_in_settings(written) or written.path)
 
 
 def _by(owner: Owner, holder: Any, change: Change, trees: tuple[Tree, Tree]) -> str:

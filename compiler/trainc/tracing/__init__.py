@@ -244,8 +244,8 @@ def edited_by(place: Place) -> str:
     if written.document.text is place.document.text:
         return ""
     # A patch, in trainc.yaml or in its own file, has other fields.
-    is_setting = written.path[0] in KEYS or (written.path[0] == ENVIRONMENTS and written.path[2] in KEYS)
-    return described(written, place.document) if is_setting else name_of(written)
+    steps = written.path[2:] if written.path[:1] == (ENVIRONMENTS,) else written.path
+    return described(written, place.document) if steps and steps[0] in KEYS else name_of(written)
 
 
 def maker(plan: Plan, stage: str, kind: str = "JobSet") -> str:
