@@ -168,6 +168,19 @@ images:
 - {name: registry.acme.example.com/train/llama-8b, newName: mirror.acme.example.com/llama-8b}
 """
 """A trainc.yaml that changes every TrainJob, and the images of two in five."""
+ENVIRONMENTS = ("dev", "staging", "prod")
+PATCHES = """\
+patches:
+- patch:
+    spec:
+      trainer:
+        env:
+        - {name: HTTPS_PROXY, value: "http://proxy.acme.example.com:3128"}
+- target: {kind: JobSet}
+  patch:
+  - {op: add, path: /spec/ttlSecondsAfterFinished, value: 86400}
+"""
+"""A trainc.yaml with a merge patch of every TrainJob and a JSON patch of every JobSet."""
 DEPLOYMENT = """\
 apiVersion: apps/v1
 kind: Deployment
@@ -366,6 +379,12 @@ def runtime(name: str) -> str:
         restarts=dice.randrange(1, 6),
         shared=dice.choice([8, 16, 32]),
     )
+
+
+def environments(names: Iterable[str]) -> str:
+    """Return a trainc.yaml with environments, each with all settings of `PROJECT`."""
+    settings = "".join(f"    {line}\n" for line in PROJECT.replace("training", "{name}").splitlines())
+    return "environments:\n" + "".join(f"  {name}:\n{settings.replace('{name}', name)}" for name in names)
 
 
 def folder_of_runtimes(folder: Path, names: Iterable[str]) -> Path:

@@ -5,7 +5,8 @@ be on the PATH. Print Markdown: the counts of a bare interpreter, one TrainJob a
 additional TrainJob; with callgrind also the C functions that execute the most instructions in the largest run.
 
 With --projects, print the ratios of the runs with and without settings instead, each with its limit: 1,000 TrainJobs in
-one environment, and, with --before, the same without a trainc.yaml by the trainc of another revision.
+one environment, in three environments and with two patches, and, with --before, the same without a trainc.yaml by the
+trainc of another revision.
 """
 
 from __future__ import annotations
@@ -82,12 +83,26 @@ class Limit(NamedTuple):
 def limits(folder: Path, jobs: int, before: str | None) -> Iterator[Limit]:
     """Yield the limits of a project with some TrainJobs; `before` is the trainc of another revision."""
     many = str(inputs.file_of_jobs(folder / "jobs.yaml", inputs.jobs(jobs)))
-    settings = folder / "prod.yaml"
-    settings.write_text(inputs.PROJECT)
     plain = [TRAINC, "build", many]
-    yield Limit(
-        f"{jobs:,} TrainJobs in one environment", "without settings", 1.1, [*plain, "--config", str(settings)], plain
+
+    def configured(name: str, settings: str, command: list[str]) -> list[str]:
+        (folder / name).write_text(settings)
+        return [*command, "--config", str(folder / name)]
+
+    prod = configured("prod.yaml", inputs.PROJECT, plain)
+    yield Limit(f"{jobs:,} TrainJobs in one environment", "without settings", 1.1, prod, plain)
+    # Standard output cannot contain several environments.
+    one, three = (
+        configured(
+            f"{count}.yaml",
+            inputs.environments(inputs.ENVIRONMENTS[:count]),
+            [*plain, "--output", str(folder / f"rendered-{count}")],
+        )
+        for count in (1, 3)
     )
+    yield Limit(f"{jobs:,} TrainJobs in three environments", "one environment", 3.1, three, one)
+    patched = configured("patched.yaml", inputs.PATCHES, plain)
+    yield Limit(f"{jobs:,} TrainJobs with two patches", "without settings", 1.25, patched, plain)
     if before is not None:
         yield Limit(f"{jobs:,} TrainJobs without settings", before, 1.02, plain, [before, "build", many])
 
