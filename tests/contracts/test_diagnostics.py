@@ -153,10 +153,9 @@ CONSOLES: dict[str, dict[str, str]] = {
     },
     "unknown-environment": {"trainc.yaml": "environments:\n  dev: {namespace: ml-dev}\n  prod: {namespace: ml}\n"},
     "image-change": {
-        "jobs/finetune.yaml": JOB,
+        "jobs/finetune.yaml": f"{JOB}  trainer: {{image: acme/trainer:dev}}\n",
         "wrong.yaml": "images:\n- name: acme/trainer:dev\n  newTag: v1.4.2\n- name: acme/data\n",
-        "fixed.yaml": "images:\n- name: acme/trainer\n  newTag: v1.4.2\n"
-        "- name: acme/data\n  newName: registry.example.com/acme/data\n",
+        "fixed.yaml": "images:\n- name: acme/trainer\n  newName: registry.example.com/acme/trainer\n  newTag: v1.4.2\n",
     },
     "field-not-found": {"jobs/finetune.yaml": f"{JOB}  suspend: true\n"},
     "duplicate-object": {"before.yaml": JOBSET, "after/finetune.yaml": JOBSET, "after/old.yaml": JOBSET},

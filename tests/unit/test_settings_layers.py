@@ -123,7 +123,7 @@ LAYERS = [
     ),
     *(
         pytest.param(*(key, "a", "b", ()), [], [("a", "1")], [("b", "4")], None, id=key)
-        for key in ("namespace", "namePrefix", "nameSuffix")
+        for key in ("cluster", "namespace", "namePrefix", "nameSuffix")
     ),
     *(
         pytest.param(
