@@ -106,7 +106,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--perf", action="store_true", help="count with perf stat instead of callgrind")
     parser.add_argument("--projects", action="store_true", help="count runs with and without settings")
-    parser.add_argument("--before", metavar="PROGRAM", help="with --projects: the script bin/trainc of another revision")
+    parser.add_argument("--before", metavar="PROGRAM", help="with --projects: bin/trainc of another revision")
     parser.add_argument("--top", type=int, default=15, help="functions to list")
     args = parser.parse_args()
     tool, count = ("perf", by_perf) if args.perf else ("valgrind", by_callgrind)

@@ -187,6 +187,9 @@ def compile(  # noqa: PLR0913 (one argument per option)
 
 def compile_paths(paths: Iterable[str], options: Options, files_of: Reader | None = None) -> Compilation:
     """Compile every TrainJob found in `paths`."""
+    paths = tuple(paths)
+    if options.settings.environment is not None and options.settings.environment.images:
+        options = options._replace(complete=options.complete and options.settings.is_covered_by(paths))
     return compile_documents(read(paths, options, files_of or inputs.read), options)
 
 

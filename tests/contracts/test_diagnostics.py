@@ -217,8 +217,8 @@ CONSOLES: dict[str, dict[str, str]] = {
     "resource-list": {"job.yaml": JOB, "list.yaml": LIST},
     "unmatched-image": {
         "jobs/finetune.yaml": f"{JOB}  trainer: {{image: 'acme/trainer:v1'}}\n",
-        "wrong.yaml": "images: [{name: acme/trainr, newTag: v1.4.2}]\n",
-        "right.yaml": "images: [{name: acme/trainer, newTag: v1.4.2}]\n",
+        "wrong.yaml": "sources: [jobs]\nimages: [{name: acme/trainr, newTag: v1.4.2}]\n",
+        "right.yaml": "sources: [jobs]\nimages: [{name: acme/trainer, newTag: v1.4.2}]\n",
     },
     "unreadable": {"jobs/finetune.yaml": JOB},
 }

@@ -17,7 +17,7 @@ from trainc.environment import Image
 from trainc.kubernetes.documents import parse
 from trainc.kubernetes.trees import get
 from trainc.reports import in_order
-from trainc.settings import Settings
+from trainc.settings import Settings, of
 from trainc.transforming import Transformation
 from trainc.transforming.images import changed
 
@@ -303,6 +303,28 @@ def test_a_part_of_the_project_does_not_tell_whether_an_item_matches(options: Op
     Path("a.yaml").write_text(job(ref="name: torch-distributed"))
     options = options._replace(settings=settings_of("images: [{name: x, newTag: v2}]"))
     assert compile_documents(read(["."], options), options).diagnostics == ()
+
+
+@pytest.mark.parametrize(
+    ("sources", "paths", "expected"),
+    [
+        ("", (".",), 1),
+        ("", ("jobs",), 0),
+        ("", ("jobs/a.yaml",), 0),
+        ("sources: [jobs]\n", ("jobs",), 1),
+        ("sources: [jobs]\n", (".",), 1),
+        ("sources: [jobs]\n", ("jobs/a.yaml",), 0),
+        ("sources: [jobs, more]\n", ("jobs",), 0),
+        ("sources: [jobs, more]\n", ("jobs", "more"), 1),
+    ],
+)
+def test_only_a_run_of_the_whole_project_reports_an_item(sources: str, paths: tuple[str, ...], expected: int) -> None:
+    for folder in ("jobs", "more"):
+        Path(folder).mkdir()
+        Path(folder, "a.yaml").write_text(job(f"name: {folder}", ref="name: torch-distributed"))
+    Path("trainc.yaml").write_text(f"{sources}images: [{{name: x, newTag: v2}}]\n")
+    result = trainc.compile(paths, settings=of((), file="trainc.yaml"))
+    assert [found.id for found in result.diagnostics if found.stage != "lint"] == ["unmatched-image"] * expected
 
 
 def test_a_name_that_is_too_long_with_the_suffix() -> None:

@@ -92,6 +92,7 @@ def _compiled(read: Reading, request: Request, settings: Settings, root: str) ->
         delivery=settings.delivery.with_more(request.delivery),
         root=root,
         others="require",
+        complete=False,
     )
     return compile_documents(read, options)
 

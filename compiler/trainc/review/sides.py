@@ -209,6 +209,7 @@ def _compiled(spec: SideSpec, found: Reading, own: Settings, options: DiffOption
         others="require" if options.passthrough else "skip",
         settings=_as_reported(own, options),
         delivery=own.delivery.with_more(options.delivery)._replace(name_suffix_hash=False),
+        complete=False,
     )
     result = compile_documents(found, run)
     items = tuple(_items(result, passthrough=options.passthrough))

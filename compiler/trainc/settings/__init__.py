@@ -20,7 +20,7 @@ from trainc.objects import NO_PROJECT, Project
 from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from trainc.diagnostics import Diagnostic, Document, Place
     from trainc.environment import Environment
@@ -115,6 +115,14 @@ class Settings(NamedTuple):
         if self.base is None:
             return os.curdir
         return os.path.relpath(self.base.folder) if self.base.relative else self.base.folder
+
+    def is_covered_by(self, paths: Iterable[str]) -> bool:
+        """Return whether some paths contain all files and folders of the project; without a file there is none."""
+        if self.base is None:
+            return True
+        sources = [source.path for source in self.sources] or [self.base.folder]
+        given = [resolved(path) for path in paths if path != STDIN]
+        return all(any(within(resolved(source), path) for path in given) for source in sources)
 
     def with_flags(self, flags: Mapping[tuple[str, ...], Any]) -> Settings:
         """Return the settings with the values of options, by the path of the key: `{("lint", "strict"): True}`.

@@ -129,9 +129,11 @@ class Node:
         elif self.key is not None:
             name, begin, end = self.key
             if name is None:
-                self.merges = [*self.merges, child]
+                self.merges = self.merges or []
+                self.merges.append(child)
             elif name in self.fields:
-                self.duplicates = [*self.duplicates, (name, child)]
+                self.duplicates = self.duplicates or []
+                self.duplicates.append((name, child))
             else:
                 self.fields[name] = PositionedKey(begin, end, child)
             self.key = None
