@@ -168,6 +168,15 @@ images:
 - {name: registry.acme.example.com/train/llama-8b, newName: mirror.acme.example.com/llama-8b}
 """
 """A trainc.yaml that changes every TrainJob, and the images of two in five."""
+ENVIRONMENTS = """\
+labels:
+  acme.example.com/team: search
+environments:
+  a: {namespace: training-a, nameSuffix: -a}
+  b: {namespace: training-b, nameSuffix: -b}
+  c: {namespace: training-c, nameSuffix: -c}
+"""
+"""A trainc.yaml with three environments of the same size."""
 DEPLOYMENT = """\
 apiVersion: apps/v1
 kind: Deployment

@@ -5,7 +5,7 @@ be on the PATH. Print Markdown: the counts of a bare interpreter, one TrainJob a
 additional TrainJob; with callgrind also the C functions that execute the most instructions in the largest run.
 
 With --projects, print the ratios of the runs with and without settings instead, each with its limit: 1,000 TrainJobs in
-one environment, and, with --before, the same without a trainc.yaml by the trainc of another revision.
+one environment and in three, and, with --before, the same without a trainc.yaml by the trainc of another revision.
 """
 
 from __future__ import annotations
@@ -88,6 +88,11 @@ def limits(folder: Path, jobs: int, before: str | None) -> Iterator[Limit]:
     yield Limit(
         f"{jobs:,} TrainJobs in one environment", "without settings", 1.1, [*plain, "--config", str(settings)], plain
     )
+    three = folder / "three.yaml"
+    three.write_text(inputs.ENVIRONMENTS)
+    each = [TRAINC, "build", many, "--config", str(three), "-o"]
+    one = [*each, str(folder / "one"), "--env", "a"]
+    yield Limit(f"{jobs:,} TrainJobs in three environments", "one of them", 3.1, [*each, str(folder / "all")], one)
     if before is not None:
         yield Limit(f"{jobs:,} TrainJobs without settings", before, 1.02, plain, [before, "build", many])
 

@@ -66,7 +66,7 @@ def test_an_edit_of_a_job_reaches_both_environments(monkeypatch: pytest.MonkeyPa
     edit("jobs/train.yaml", "[python]", "[python, train.py]")
     monkeypatch.chdir("jobs")
     assert "changes 1 JobSet in each of dev and prod: ml-dev/train, ml/train" in run("diff").out
-    assert run("diff").out.startswith("HEAD -> the working tree: 1 JobSet in each of dev and prod change; 1 object")
+    assert run("diff").out.startswith("HEAD -> the working tree: 1 JobSet in each of dev and prod changes; 1 object")
 
 
 def test_an_edited_setting_is_the_cause_in_its_environment() -> None:
