@@ -324,3 +324,27 @@ def test_a_settings_file_from_elsewhere_is_not_the_project(project: Path, monkey
     (project / "platform").mkdir()
     (project / "platform/trainc.yaml").write_text("lint: {disable: [no-gang]}\n")
     assert "3 TrainJobs" in run("validate", "--config", "platform/trainc.yaml").out
+
+
+def test_the_runtimes_of_an_environment(project: Path) -> None:
+    (project / "platform").mkdir()
+    text = (Path(__file__).parents[2] / "runtimes" / "plain.yaml").read_text()
+    (project / "platform/ours.yaml").write_text(text.replace("name: plain", "name: ours"))
+    (project / "trainc.yaml").write_text(SETTINGS.replace("-dev}", "-dev, runtimes: {paths: [platform]}}"))
+    assert "platform/ours.yaml" in run("runtimes", "list", "--env", "dev").out
+    assert "platform/ours.yaml" not in run("runtimes", "list", "--env", "prod").out
+    assert run("runtimes", "show", "ours", "--env", "dev").code == 0
+    assert "error[unknown-environment]" in run("runtimes", "list", "--env", "prd").err
+
+
+def test_the_outputs_of_environments_are_not_read(project: Path) -> None:
+    (project / "trainc.yaml").write_text(SETTINGS.replace("sources: [jobs]\n", ""))
+    assert run("build").code == 0
+    assert "rendered/dev: 0 written, 0 removed, 3 unchanged" in run("build").err
+    assert run("validate").code == 0
+
+
+def test_a_report_has_the_summary_of_the_environments(project: Path) -> None:
+    assert run("validate", "--report", "text=report.txt").code == 0
+    expected = "no problems found: 3 TrainJobs, 0 runtimes in dev; 2 TrainJobs, 0 runtimes in prod\n"
+    assert (project / "report.txt").read_text() == expected
