@@ -69,10 +69,10 @@ def test_in_a_subfolder_a_command_covers_the_whole_project(project: Path, monkey
     monkeypatch.chdir(project / "jobs/team")
     assert run("build").code == 0
     assert tree(project / "rendered") == DEV + PROD
-    (project / "jobs/trial.yaml").write_text(JOB.format(name="trial").replace("command", "comand"))
+    (project / "jobs/trial.yaml").write_text(JOB.format(name="trial").replace("command", "commands"))
     done = run("validate")
     assert done.out.startswith(
-        "../trial.yaml:6:43: error[unknown-field]: unknown field spec.trainer.comand in TrainJob [dev]"
+        "../trial.yaml:6:43: error[unknown-field]: unknown field spec.trainer.commands in TrainJob [dev]"
     )
 
 
@@ -119,10 +119,10 @@ def test_one_environment_changes_only_its_folder(project: Path) -> None:
 
 
 def test_nothing_is_written_if_one_environment_has_an_error(project: Path) -> None:
-    (project / "jobs/trial.yaml").write_text(JOB.format(name="trial").replace("command", "comand"))
+    (project / "jobs/trial.yaml").write_text(JOB.format(name="trial").replace("command", "commands"))
     done = run("build")
     assert done.code == 1
-    assert "unknown field spec.trainer.comand in TrainJob [dev]" in done.err
+    assert "unknown field spec.trainer.commands in TrainJob [dev]" in done.err
     assert not (project / "rendered").exists()
     assert run("build", "--env", "prod").code == 0
 
@@ -282,9 +282,9 @@ def test_a_missing_source_is_an_error_at_its_line(project: Path) -> None:
 
 
 def test_a_fault_is_reported_once_with_its_environments(project: Path) -> None:
-    (project / "jobs/team/train.yaml").write_text(JOB.format(name="train").replace("command", "comand"))
+    (project / "jobs/team/train.yaml").write_text(JOB.format(name="train").replace("command", "commands"))
     done = run("validate")
-    assert done.out.count("unknown field spec.trainer.comand in TrainJob [dev, prod]") == 1
+    assert done.out.count("unknown field spec.trainer.commands in TrainJob [dev, prod]") == 1
     [found] = [entry for entry in json.loads(run("validate", "--format", "json").out) if entry["id"] == "unknown-field"]
     assert found["environments"] == ["dev", "prod"]
     assert (found["severity"], found["object"]["name"], found["object"]["namespace"]) == ("error", "train", "")
@@ -292,9 +292,9 @@ def test_a_fault_is_reported_once_with_its_environments(project: Path) -> None:
 
 @pytest.mark.parametrize("form", ["text", "junit", "github", "gitlab", "sarif"])
 def test_every_format_shows_the_environments(project: Path, form: str) -> None:
-    (project / "jobs/team/train.yaml").write_text(JOB.format(name="train").replace("command", "comand"))
+    (project / "jobs/team/train.yaml").write_text(JOB.format(name="train").replace("command", "commands"))
     out = run("validate", "--format", form).out
-    assert out.count("unknown field spec.trainer.comand in TrainJob [dev, prod]") == (2 if form == "junit" else 1)
+    assert out.count("unknown field spec.trainer.commands in TrainJob [dev, prod]") == (2 if form == "junit" else 1)
     if form == "sarif":
         assert json.loads(out)["runs"][0]["results"][0]["properties"] == {"environments": ["dev", "prod"]}
 
@@ -305,7 +305,7 @@ def test_strict_in_one_environment_counts_a_warning_once(project: Path) -> None:
             "output", "fieldValidation: warn\noutput"
         )
     )
-    (project / "jobs/team/train.yaml").write_text(JOB.format(name="train").replace("command", "comand"))
+    (project / "jobs/team/train.yaml").write_text(JOB.format(name="train").replace("command", "commands"))
     done = run("validate")
     assert done.code == 1
     assert (
