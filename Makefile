@@ -2,6 +2,8 @@
 #   make demo    install into .venv, and compile a job with a built-in runtime
 #   make test    install, lint and test
 #   make test-cluster    apply the output to the cluster of KUBECONFIG, or to one that the program TRAINC_CLUSTER starts
+#   make test-release    install the built wheel offline, as users do, and run trainc.pyz, pipx and uvx
+#   make audit   check the workflows, and the locked dependencies for known vulnerabilities
 #   make e2e     install torch, TensorFlow, JAX ..., and run them from compiled manifests
 
 PYTHON ?= python3
@@ -12,7 +14,7 @@ E2E    ?= .venv-e2e
 # Installers compile packages; an editable install does it on the first run, which may lack write access.
 COMPILE = $(BIN)/python -m compileall -q compiler
 
-.PHONY: demo test test-cluster browser e2e e2e-install lint install golden snapshots differential fuzz clean
+.PHONY: demo test test-cluster test-release audit lock pyz browser e2e e2e-install lint install golden snapshots differential fuzz clean
 .PHONY: bench bench-imports bench-instructions bench-stages
 
 demo: $(VENV)/.installed
@@ -24,6 +26,22 @@ test: lint
 # Apply the output to a real API server. Needs kubectl 1.32 or later, and KUBECONFIG or TRAINC_CLUSTER (CONTRIBUTING.md).
 test-cluster: $(VENV)/.dev-installed
 	$(BIN)/pytest -n 2 --dist loadgroup tests/cluster
+
+# Install the built wheel as users do, without a network. Building the wheelhouse needs a package index.
+test-release: $(VENV)/.release-installed
+	$(BIN)/pytest -n 0 tests/release
+
+# Check the workflows offline, and the locked dependencies with PyPI: make audit [AUDIT=--online]
+audit: $(VENV)/.release-installed
+	$(BIN)/python scripts/audit.py $(AUDIT)
+
+# Write requirements.lock and requirements-build.lock from pyproject.toml: make lock [LOCK=--upgrade]
+lock: $(VENV)/.release-installed
+	$(BIN)/python scripts/lock.py $(LOCK)
+
+# Write dist/trainc.pyz, trainc and its dependencies in one file.
+pyz:
+	$(PYTHON) scripts/make_release.py pyz dist
 
 # Run the frameworks from compiled manifests. Needs root on Linux, and the Debian packages of tests/e2e/packages.txt.
 e2e: e2e-install
@@ -90,6 +108,10 @@ $(VENV)/.installed: pyproject.toml
 $(VENV)/.dev-installed: $(VENV)/.installed
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	$(COMPILE)
+	@touch $@
+
+$(VENV)/.release-installed: $(VENV)/.dev-installed
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[release]'
 	@touch $@
 
 clean:

@@ -26,7 +26,16 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 Results = dict[tuple[str, str], Result]
-GOALS_HEAD: Final = ("workload", "compared with", "limit", "ratio", "median of the ratios", "wall time", "reached")
+GOALS_HEAD: Final = (
+    "workload",
+    "compared with",
+    "limit",
+    "ratio",
+    "median of the ratios",
+    "wall time",
+    "peak MB",
+    "reached",
+)
 PAGE: Final = """\
 # Results
 
@@ -63,7 +72,7 @@ def verdict(goal: Goal, results: Results) -> str:
     measured, reference = results.get(goal.measured), results.get(goal.reference)
     cells = (goal.what, goal.against, f"{goal.at_most:.2f}")
     if measured is None or reference is None:
-        return line((*cells, "not measured", "", "", ""))
+        return line((*cells, "not measured", "", "", "", ""))
     if goal.memory:
         ratio, paired, wall = measured.peak / reference.peak, "", ""
     else:
@@ -71,7 +80,8 @@ def verdict(goal: Goal, results: Results) -> str:
         laps = zip(measured.laps, reference.laps, strict=True)
         paired = f"{statistics.median(one.cpu / other.cpu for one, other in laps):.2f}"
         wall = f"{measured.median / reference.median:.2f}"
-    return line((*cells, f"{ratio:.2f}", paired, wall, "yes" if ratio <= goal.at_most else "no"))
+    peaks = f"{measured.peak:.0f} of {reference.peak:.0f}"
+    return line((*cells, f"{ratio:.2f}", paired, wall, peaks, "yes" if ratio <= goal.at_most else "no"))
 
 
 def table(work: Work, runs: int, found: Sequence[Result]) -> str:

@@ -30,6 +30,8 @@ KUSTOMIZE: Final = "kustomize build"
 HELM: Final = "helm template, kubeconform"
 REVIEW: Final = "trainc diff main..HEAD"
 BOTH: Final = "trainc build of both sides"
+DIFF: Final = "trainc diff"
+EXPLAIN: Final = "trainc explain"
 
 
 class Work(NamedTuple):
@@ -202,6 +204,32 @@ def review(folder: Path, count: int) -> Work:
     return Work(f"A review of {jobs(count)} after one edit of a runtime", BOTH, contestants)
 
 
+def edited(folder: Path, count: int) -> Work:
+    """A review of two folders in which each job has two edits, whose effects `trainc diff` finds by experiment."""
+    old = inputs.jobs(count)
+    new = [job._replace(tag=f"{job.tag}-1", nodes=2 * job.nodes) for job in old]
+    sides = [str(inputs.folder_of_jobs(folder / name, made)) for name, made in (("old", old), ("new", new))]
+    command = [peers.TRAINC, "diff", *sides]
+    if f" {count} JobSets change" not in (text := peers.printed(command)):
+        raise SystemExit(f"the edits do not change every JobSet: {text.partition(chr(10))[0]}")
+    build = " && ".join(f"'{peers.TRAINC}' build '{side}'" for side in sides)
+    size = sum(size_of(Path(side)) for side in sides)
+    contestants = [
+        Contestant(BOTH, ["/bin/sh", "-c", build], size),
+        Contestant(DIFF, command, size, len(text)),
+    ]
+    return Work(f"A review of {jobs(count)}, each edited twice", BOTH, contestants)
+
+
+def explained(folder: Path, count: int) -> Work:
+    """The source of every field of all jobs, compared with building them."""
+    given = made(folder, count, 1)
+    command = [peers.TRAINC, "explain", str(given.folder), *given.options]
+    text = peers.printed(command)
+    explain = Contestant(EXPLAIN, command, size_of(given.folder), len(text))
+    return Work(f"{jobs(count)}, every field explained", OURS, [given.ours, explain])
+
+
 class Entry(NamedTuple):
     """A workload on the command line."""
 
@@ -222,6 +250,8 @@ WORKS: Final[dict[str, Entry]] = {
     "growth": Entry(growth, 10000, heavy=True),
     "foreign": Entry(foreign, 1000, heavy=True),
     "review": Entry(review, 200),
+    "edited": Entry(edited, 1000, heavy=True),
+    "explained": Entry(explained, 1000, heavy=True),
 }
 
 
@@ -240,9 +270,9 @@ class Goal(NamedTuple):
 GOALS: Final[Sequence[Goal]] = (
     Goal("one TrainJob, cold", "`kubectl kustomize`", 1.0, ("one", OURS), ("one", KUBECTL)),
     Goal("100 TrainJobs, 1 runtime", "`kubectl kustomize`", 0.20, ("hundred", OURS), ("hundred", KUBECTL)),
-    Goal("1,000 TrainJobs, 1 runtime", "`kubectl kustomize`", 0.13, ("thousand", OURS), ("thousand", KUBECTL)),
-    Goal("1,000 TrainJobs, 20 runtimes", "`kubectl kustomize`", 0.13, ("runtimes", OURS), ("runtimes", KUBECTL)),
-    Goal("1,000, built and validated", "`helm template`, `kubeconform`", 1.0, ("validated", OURS), ("validated", HELM)),
+    Goal("1,000 TrainJobs, 1 runtime", "`kubectl kustomize`", 0.10, ("thousand", OURS), ("thousand", KUBECTL)),
+    Goal("1,000 TrainJobs, 20 runtimes", "`kubectl kustomize`", 0.12, ("runtimes", OURS), ("runtimes", KUBECTL)),
+    Goal("1,000, built and validated", "`helm template`, `kubeconform`", 0.5, ("validated", OURS), ("validated", HELM)),
     Goal("10,000 TrainJobs", "its own 1,000", 10.5, ("growth", OURS), ("growth", TENTH)),
     Goal("memory at 10,000", "`kubectl kustomize` at 1,000", 1.5, ("growth", OURS), ("thousand", KUBECTL), memory=True),
     Goal(
@@ -253,4 +283,6 @@ GOALS: Final[Sequence[Goal]] = (
         ("foreign", KUBECTL),
     ),
     Goal("a review of 200 after one edit", "`trainc build` of both sides", 1.5, ("review", REVIEW), ("review", BOTH)),
+    Goal("1,000, each edited twice", "`trainc build` of both sides", 2.0, ("edited", DIFF), ("edited", BOTH)),
+    Goal("1,000, every field explained", "`trainc build`", 10.0, ("explained", EXPLAIN), ("explained", OURS)),
 )

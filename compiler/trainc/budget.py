@@ -14,16 +14,28 @@ from trainc.diagnostics import Diagnostic
 from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 OVER_BUDGET: Final = Declaration("over-budget", ("read",), "Input exceeds the work budget", own=True)
 
-Unit = Literal["input bytes", "replicated jobs", "errors and warnings", "output bytes", "pods", "environments"]
+Unit = Literal[
+    "input bytes",
+    "entries of git trees",
+    "replicated jobs",
+    "errors and warnings",
+    "output bytes",
+    "pods",
+    "environments",
+    "operations of a patch",
+    "values of a patch in an object",
+    "values of patches",
+]
 NAMES: Final = ("ci", "default", "unlimited")
 """The budgets, the smallest first."""
 OPTION: Final = "--budget {}"
 SHOWN: Final = 100
-"""The number of other diagnostics that are reported when a run stops."""
+"""The number of diagnostics that a report for people shows, and that are reported when a run stops."""
+_SEVERITIES: Final = ("error", "warning", "note")
 
 
 class Budget(NamedTuple):
@@ -31,7 +43,9 @@ class Budget(NamedTuple):
 
     name: str
     input: int | None
-    """Bytes of all files read."""
+    """Bytes of all files and git objects that are read."""
+    entries: int | None
+    """Files, folders and links in the git trees that are read, and links that are followed."""
     jobs: int | None
     """Replicated jobs of all TrainJobs; a TrainJob counts as at least one."""
     faults: int | None
@@ -42,6 +56,12 @@ class Budget(NamedTuple):
     """Pods that `trainc pods` lists."""
     environments: int | None
     """Environments of a trainc.yaml."""
+    operations: int | None
+    """Operations of one JSON patch."""
+    values: int | None
+    """Values that the operations of one JSON patch compare, copy, move and write in one object."""
+    patched: int | None
+    """Values of all patches in all objects."""
     option: str = OPTION
     """How to select another budget, for the help; `{}` is its name."""
 
@@ -49,11 +69,15 @@ class Budget(NamedTuple):
         """Return the most of a unit."""
         return {
             "input bytes": self.input,
+            "entries of git trees": self.entries,
             "replicated jobs": self.jobs,
             "errors and warnings": self.faults,
             "output bytes": self.output,
             "pods": self.pods,
             "environments": self.environments,
+            "operations of a patch": self.operations,
+            "values of a patch in an object": self.values,
+            "values of patches": self.patched,
         }[unit]
 
     def exceeded(self, unit: Unit, used: int) -> Diagnostic | None:
@@ -70,12 +94,35 @@ class Budget(NamedTuple):
         )
 
 
-CI: Final = Budget("ci", input=16 * 2**20, jobs=10_000, faults=1_000, output=32 * 2**20, pods=1_000, environments=100)
+CI: Final = Budget(
+    "ci",
+    input=16 * 2**20,
+    entries=25_000,
+    jobs=10_000,
+    faults=1_000,
+    output=32 * 2**20,
+    pods=1_000,
+    environments=100,
+    operations=10_000,
+    values=100_000,
+    patched=1_000_000,
+)
 """For programs that compile the input of others: `cmp`, `krm`."""
 DEFAULT: Final = Budget(
-    "default", input=256 * 2**20, jobs=50_000, faults=10_000, output=128 * 2**20, pods=10_000, environments=1_000
+    "default",
+    input=256 * 2**20,
+    entries=250_000,
+    jobs=50_000,
+    faults=10_000,
+    output=128 * 2**20,
+    pods=10_000,
+    environments=1_000,
+    operations=10_000,
+    values=200_000,
+    patched=10_000_000,
 )
-UNLIMITED: Final = Budget("unlimited", None, None, None, None, None, None)
+"""The API server accepts as many operations of a patch."""
+UNLIMITED: Final = Budget("unlimited", None, None, None, None, None, None, None, None, None, None)
 BUDGETS: Final = {budget.name: budget for budget in (CI, DEFAULT, UNLIMITED)}
 
 
@@ -95,6 +142,16 @@ class Meter:
             self.over = self.budget.exceeded(unit, used)
         return self.over is None
 
+    def spend(self, unit: Unit, amount: int = 1) -> None:
+        """Add units to those used. Raise OverBudgetError beyond the budget."""
+        if not self.charge(unit, amount):
+            self.check()
+
+    def check(self) -> None:
+        """Raise OverBudgetError if a unit is exceeded."""
+        if self.over is not None:
+            raise OverBudgetError(self.over)
+
 
 class OverBudgetError(Exception):
     """The output exceeds the budget: its emission stops before anything is written."""
@@ -110,6 +167,33 @@ def check(budget: Budget, unit: Unit, used: int) -> None:
         raise OverBudgetError(over)
 
 
+def size_of(text: str) -> int:
+    """Return the number of bytes that a text has in an output."""
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+
+
+def within(budget: Budget, texts: Iterable[str]) -> Iterable[str]:
+    """Return the parts of an output. Raise OverBudgetError if they exceed the budget, before the first one is returned.
+
+    Without a limit, the parts are not collected.
+    """
+    if budget.output is None:
+        return texts
+    meter, parts = Meter(budget), list[str]()
+    for text in texts:
+        meter.spend("output bytes", size_of(text))
+        parts.append(text)
+    return parts
+
+
 def stopped(found: Sequence[Diagnostic], over: Diagnostic) -> list[Diagnostic]:
     """Return the diagnostics of a run that stopped: the first ones, and the reason."""
-    return [*found[:SHOWN], over]
+    return [*first(found, SHOWN - 1), over]
+
+
+def first(found: Sequence[Diagnostic], most: int = SHOWN) -> Sequence[Diagnostic]:
+    """Return at most `most` diagnostics, errors before warnings before notes, in the given order."""
+    if len(found) <= most:
+        return found
+    ranked = sorted(range(len(found)), key=lambda index: _SEVERITIES.index(found[index].severity))
+    return [found[index] for index in sorted(ranked[:most])]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc import inputs
 from trainc.budget import DEFAULT as DEFAULT_BUDGET
-from trainc.budget import Budget, Meter, check, stopped
+from trainc.budget import Budget, Meter, size_of, stopped
 from trainc.declarations import Declaration
 from trainc.diagnostics import Checked, Diagnostic, Document, Location, ObjectId, Place, Related, failed, strictly
 from trainc.emit.order import objects_of_a_job
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree
     from trainc.kustomizations import Kustomizations
     from trainc.library import Apart
+    from trainc.patching import Patches
     from trainc.reading import Others, Reader
     from trainc.settings import ProjectPath
     from trainc.tracing import Trace
@@ -46,6 +47,8 @@ OF_QUEUES: Final = frozenset(
     {"ClusterQueue", "Cohort", "LocalQueue", "PriorityClass", "ResourceFlavor", "WorkloadPriorityClass"}
 )
 """The kinds of documents with which the admission of JobSets by Kueue is checked."""
+ONCE: Final = PER_RUNTIME | {"patch-failed"}
+"""The errors that several TrainJobs share; they are reported once, with the number of the others."""
 MANY: Final = 100
 """The number of diagnostics from which repeated ones are collapsed."""
 
@@ -120,6 +123,8 @@ class Compilation(NamedTuple):
     """The note about the built-in runtimes that the TrainJobs use; it is not one of the diagnostics."""
     budget: Budget = DEFAULT_BUDGET
     """The budget for the output."""
+    stopped: bool = False
+    """Whether the run stopped beyond its budget; there are no objects then."""
 
     @property
     def objects(self) -> tuple[Tree, ...]:
@@ -133,11 +138,10 @@ class Compilation(NamedTuple):
         # One writer for all jobs: it caches the text that the jobs of one runtime share.
         write = Writer().document
         found: list[tuple[str, str, str]] = []
-        size = 0
+        meter = Meter(self.budget)
         for job in self.jobs:
             found.append((job.namespace, job.name, "---\n".join(map(write, job.objects))))
-            size += len(found[-1][-1])
-            check(self.budget, "output bytes", size)
+            meter.spend("output bytes", size_of(found[-1][-1]))
         return found
 
     @property
@@ -188,9 +192,18 @@ def compile(  # noqa: PLR0913 (one argument per option)
 def compile_paths(paths: Iterable[str], options: Options, files_of: Reader | None = None) -> Compilation:
     """Compile every TrainJob found in `paths`."""
     paths = tuple(paths)
-    if options.settings.environment is not None and options.settings.environment.images:
+    environment = options.settings.environment
+    if environment is not None and (environment.images or environment.patches):
         options = options._replace(complete=options.complete and options.settings.is_covered_by(paths))
     return compile_documents(read(paths, options, files_of or inputs.read), options)
+
+
+def metered(settings: Settings) -> Meter:
+    """Return the meter of a run, with the settings file charged."""
+    meter = Meter(settings.budget)
+    if settings.document is not None:
+        meter.charge("input bytes", size_of(settings.document.text))
+    return meter
 
 
 def read(
@@ -202,11 +215,12 @@ def read(
     meter: Meter | None = None,
 ) -> Reading:
     """Read the documents of some paths and sort them by role."""
-    meter = meter or Meter(options.settings.budget)
+    meter = meter or metered(options.settings)
     reading = Reading(files_of, namespace=options.namespace, others=options.others, compiled=compiled, meter=meter)
+    environment = options.settings.environment
     reading.gather(
         paths,
-        skip=options.skip,
+        skip=options.skip if environment is None else (*options.skip, *environment.files),
         settings=options.settings.file,
         root=options.root,
         follow_links=options.settings.follow_links,
@@ -220,19 +234,30 @@ def read(
 def compile_documents(reading: Reading, options: Options) -> Compilation:
     """Compile the TrainJobs among documents that are already read; read the paths of `runtimes` in the same way."""
     apart, meter = _apart(reading.kustomizations, options), reading.meter
-    transformation = _transformation(options)
-    documents = reading.documents if transformation is None else transformation.transformed(reading.documents)
-    edit = None if transformation is None else transformation.runtime
+    patches, transformation = _patches(reading, options), _transformation(options)
+    documents: Mapping[Role, list[Document]] = reading.documents
+    if patches is not None:
+        documents = reading.documents | {role: patches.apply(reading.documents[role]) for role in COMPILED}
+    if transformation is not None:
+        documents = transformation.transformed(documents)
+    edits = [edit for edit in (patches and patches.one, transformation and transformation.runtime) if edit]
     searched, of_runtimes = library(
-        options, given=documents["runtime"], files_of=reading.files_of, apart=apart, meter=meter, edit=edit
+        options, given=documents["runtime"], files_of=reading.files_of, apart=apart, meter=meter, edits=edits
     )
     found = [*options.settings.diagnostics, *reading.diagnostics, *of_runtimes]
     for entry in searched.levels[0].entries.values():
-        found += entry.conform()[1]
+        diagnostics = entry.conform()[1]
+        found += diagnostics
+        if not meter.charge("errors and warnings", len(diagnostics)):
+            break
 
-    plans = _plans(documents["job"], searched, options, found, apart, meter)
+    plans = _plans(documents["job"], searched, options, found, apart, meter, patches)
+    if patches is not None:
+        found += patches.diagnostics
+        # The target of a patch may be in a file that is not among the paths.
+        found += patches.unused() if options.complete and options.only is None else ()
     if meter.over is not None:
-        return Compilation(files=reading.files).saying(stopped(found, meter.over))
+        return Compilation(files=reading.files, stopped=True).saying(stopped(found, meter.over))
     jobs = tuple(
         Compiled(
             namespace=plan.job.namespace,
@@ -241,11 +266,12 @@ def compile_documents(reading: Reading, options: Options) -> Compilation:
             plan=plan,
         )
         for plan in plans
-        if plan.objects and not plan.failed
+        if plan.objects and not plan.failed and not (patches and patches.failed)
     )
     used = (entry for level in searched.levels[1:] for entry in level.entries.values() if entry.requested)
     found += [diagnostic for entry in used for diagnostic in entry.conform()[1]]
     of_built_in: dict[str, set[str]] = {}
+    errors = len(found)
     if linted := [plan for plan in plans if plan.lint_findings]:
         from trainc.placing.lint import warnings
 
@@ -254,6 +280,9 @@ def compile_documents(reading: Reading, options: Options) -> Compilation:
         from trainc.kueue import findings
 
         found += findings.check(plans, documents["other"])
+    # Findings with one cause are one warning, so they are charged last.
+    if not meter.charge("errors and warnings", len(found) - errors) and meter.over is not None:
+        return Compilation(files=reading.files, stopped=True).saying(stopped(found, meter.over))
     if transformation is not None:
         found = _with_settings(found, transformation, plans, options)
     found = _without_consequences_of_templates(found, [*documents["job"], *documents["runtime"]])
@@ -291,6 +320,16 @@ def _with_settings(
     if options.complete and options.only is None and not any(plan.stopped for plan in plans):
         found += transformation.unmatched()
     return found
+
+
+def _patches(reading: Reading, options: Options) -> Patches | None:
+    """Return the patches of the settings; None without any."""
+    environment = options.settings.environment
+    if environment is None or not environment.patches:
+        return None
+    from trainc.patching import Patches
+
+    return Patches(environment, reading.files_of, reading.meter, follow_links=options.settings.follow_links)
 
 
 def _built_in(library: Library, jobs: Iterable[Compiled], lint: Mapping[str, Set[str]]) -> Diagnostic | None:
@@ -371,10 +410,10 @@ def _is_of_queues(document: Document) -> bool:
 
 def _collapsed(found: list[Diagnostic]) -> list[Diagnostic]:
     """Return the diagnostics of a run with repeated ones collapsed."""
-    if sum(diagnostic.id in PER_RUNTIME for diagnostic in found) > 1:
+    if sum(diagnostic.id in ONCE for diagnostic in found) > 1:
         from trainc.repeated import once_per_message
 
-        found = once_per_message(found, PER_RUNTIME)
+        found = once_per_message(found, ONCE)
     if len(found) < MANY:
         return found
     from trainc.repeated import collapsed
@@ -397,13 +436,18 @@ def library(
     files_of: Reader = inputs.read,
     apart: Apart | None = None,
     meter: Meter | None = None,
-    edit: Callable[[Document], Document] | None = None,
+    edits: Sequence[Callable[[Document], Document]] = (),
 ) -> tuple[Library, list[Diagnostic]]:
     """Return the runtimes by level in search order: the given ones, those of each path, the built-in ones.
 
-    `edit` transforms the runtimes of the paths and the built-in ones; the given ones are already transformed.
+    `edits` change the runtimes of the paths and the built-in ones, in order; the given ones are already changed.
     """
+    from functools import reduce
+
     from trainc.passes.conform import conform_runtime
+
+    def edit(document: Document) -> Document:
+        return reduce(lambda changed, change: change(changed), edits, document)
 
     names = options.settings.option_names
     conform = partial(
@@ -426,12 +470,12 @@ def library(
     if not searched:
         searched = [_of_settings(path, plain, files_of, meter) for path in options.settings.runtimes]
     for name, more in searched:
-        runtimes = more.documents["runtime"] if edit is None else [*map(edit, more.documents["runtime"])]
+        runtimes = [*map(edit, more.documents["runtime"])] if edits else more.documents["runtime"]
         level, duplicate_runtimes = Level.of(name, runtimes, conform, _apart(more.kustomizations, options))
         found += [*more.diagnostics, *duplicate_runtimes]
         levels.append(level)
         skipped += (file.path for file in more.skipped)
-    levels.append(BuiltIn(conform, edit))
+    levels.append(BuiltIn(conform, edit if edits else None))
     return Library(tuple(levels), names, tuple(skipped), options.settings.built_in_forbidden), found
 
 
@@ -454,7 +498,13 @@ def at_setting(diagnostics: Iterable[Diagnostic], setting: ProjectPath) -> list[
 
 
 def _plans(
-    jobs: list[Document], library: Library, options: Options, found: list[Diagnostic], apart: Apart, meter: Meter
+    jobs: list[Document],
+    library: Library,
+    options: Options,
+    found: list[Diagnostic],
+    apart: Apart,
+    meter: Meter,
+    patches: Patches | None,
 ) -> list[Plan]:
     """Run every TrainJob through the pipeline, in output order; append its diagnostics to `found`.
 
@@ -478,6 +528,7 @@ def _plans(
                 project=settings.project,
                 delivery=delivery,
                 field_validation=settings.field_validation,
+                patches=None if patches is None else patches.of_jobset(job.document),
                 quiet=settings.quiet,
             )
         )

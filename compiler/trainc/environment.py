@@ -5,7 +5,8 @@ The settings are values only. `trainc.settings` reads them; the transformations 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import os
+from typing import TYPE_CHECKING, Any, Final
 
 from trainc.records import NamedTuple
 
@@ -13,6 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from trainc.diagnostics import Document, Place
+
+
+KEYS: Final = ("namespace", "namePrefix", "nameSuffix", "labels", "annotations", "images")
+"""The keys of trainc.yaml that change documents; `patches` have their own names."""
 
 
 class Setting(NamedTuple):
@@ -47,6 +52,16 @@ class Environment(NamedTuple):
     images: tuple[Image, ...] = ()
     patches: tuple[Setting, ...] = ()
     """The items of `patches`, those of the file first; `trainc.patching` reads their values."""
+    folder: str = ""
+    """The absolute folder of trainc.yaml, to which the paths of patches are relative."""
+    root: str = ""
+    """The folder that these paths must not leave: the git root; outside of git, `folder`."""
+
+    @property
+    def files(self) -> list[str]:
+        """The files with patches, which are not manifests."""
+        paths = [item.value.get("path") for item in self.patches if isinstance(item.value, dict)]
+        return [os.path.normpath(os.path.join(self.folder, path)) for path in paths if isinstance(path, str)]
 
 
 def described(written: Place, document: Document) -> str:

@@ -28,12 +28,15 @@ if TYPE_CHECKING:
 
 UNREADABLE: Final = Declaration("unreadable", ("read",), "Unreadable path", own=True)
 LINK_OUT: Final = Declaration("link-out", ("read",), "Link to a target outside the root", own=True)
+SETTINGS_PATH: Final = Declaration("settings-path", ("read",), "Path in the settings outside the root", own=True)
 
 SUFFIXES: Final = (".yaml", ".yml", ".json")
 KUSTOMIZATION: Final = "Kustomization"
 """The name of a kustomization file without a suffix."""
 LARGEST_FILE: Final = 256 * 1024 * 1024
 """Bytes. A larger file is an error and is not read."""
+LARGEST_SETTINGS: Final = 16 * 1024 * 1024
+"""Bytes of a settings file, which is one document."""
 DEEPEST: Final = 100
 """The maximum nesting of folders below a given one."""
 STDIN: Final = "-"
@@ -101,7 +104,7 @@ def settings(path: str, *, root: str | None = None, follow_links: bool = False) 
     """Read a settings file."""
     if os.path.isdir(path):
         return fault(path, "is a folder", "use a file with settings")
-    walk = _Walk([path], root=root, settings=None, follow_links=follow_links)
+    walk = _Walk([path], root=root, settings=None, follow_links=follow_links, largest=LARGEST_SETTINGS)
     return next(walk.given(path))
 
 
@@ -136,12 +139,15 @@ class _Walk:
         settings: str | None,
         follow_links: bool = False,
         exclude: Sequence[Patterns] = (),
+        largest: int | None = None,
     ) -> None:
         self.paths = tuple(paths)
         self.root = None if root is None else Root.at(root)
         self.skip = skip
         self.settings = settings
         self.follow_links = follow_links
+        self.largest = LARGEST_FILE if largest is None else largest
+        """The most bytes of a file."""
         self.seen = set(skip)
         """Resolved paths of all files and folders that are read or skipped."""
         self.outputs: frozenset[str] = frozenset()
@@ -157,7 +163,7 @@ class _Walk:
     def given(self, path: str) -> Iterator[File | Diagnostic]:
         """Yield the files of a path that the user gave."""
         if self.root is None and _is_device(path):
-            yield _device(path)
+            yield _device(path, self.largest)
             return
         root = self.root or root_of(path)
         yield from self._path(path, root, depth=0)
@@ -194,7 +200,7 @@ class _Walk:
                 yield fault(path, "contains trainc settings, not manifests", "give the files of the jobs")
         elif opened.descriptor is not None and stat.S_ISREG(opened.status.st_mode):
             self.files += 1
-            yield _file(path, opened.descriptor, opened.status.st_size, found=depth > 0)
+            yield _file(path, opened.descriptor, opened.status.st_size, found=depth > 0, largest=self.largest)
         else:
             yield fault(path, "is not a regular file", "give a file, a folder, or - for standard input")
 
@@ -323,16 +329,16 @@ def _is_output(descriptor: int | None) -> bool:
     return descriptor is not None and os.pread(descriptor, max(map(len, MARKS)), 0).startswith(MARKS)
 
 
-def _file(path: str, descriptor: int, size: int, *, found: bool) -> File | Diagnostic:
-    if size > LARGEST_FILE:
-        return fault(path, f"is {size >> 20} MiB, more than the limit of 256 MiB", "split it")
+def _file(path: str, descriptor: int, size: int, *, found: bool, largest: int) -> File | Diagnostic:
+    if size > largest:
+        return fault(path, f"is {size >> 20} MiB, more than the limit of {largest >> 20} MiB", "split it")
     try:
         with open(descriptor, "rb", closefd=False) as opened:
             # A device has no size and may be endless. For a file, a read with a limit above its size is slower.
-            data = opened.read() if size else opened.read(LARGEST_FILE + 1)
+            data = opened.read() if size else opened.read(largest + 1)
     except OSError as error:
         return fault(path, f"cannot be read: {error.strerror}", "check its permissions")
-    read = _bounded(path, data)
+    read = _bounded(path, data, largest)
     return read._replace(found=True) if found and isinstance(read, File) else read
 
 
@@ -347,10 +353,10 @@ def _is_device(path: str) -> bool:
     return os.path.dirname(full) in {"/dev", "/dev/fd"} and not os.path.isdir(full)
 
 
-def _device(path: str) -> File | Diagnostic:
+def _device(path: str, largest: int) -> File | Diagnostic:
     try:
         with open(path, "rb") as opened:
-            return _bounded(path, opened.read(LARGEST_FILE + 1))
+            return _bounded(path, opened.read(largest + 1), largest)
     except OSError as error:
         return fault(path, f"cannot be read: {error.strerror}", "check the path and its permissions")
 
@@ -364,10 +370,10 @@ def _standard_input() -> Iterator[File | Diagnostic]:
     except OSError as error:
         yield fault(STDIN, f"cannot be read: {error.strerror}", "pipe a file to it, or give its path")
         return
-    yield _bounded(STDIN, data)
+    yield _bounded(STDIN, data, LARGEST_FILE)
 
 
-def _bounded(path: str, data: bytes) -> File | Diagnostic:
-    if len(data) > LARGEST_FILE:
-        return fault(path, "exceeds the limit of 256 MiB", "split it")
+def _bounded(path: str, data: bytes, largest: int) -> File | Diagnostic:
+    if len(data) > largest:
+        return fault(path, f"exceeds the limit of {largest >> 20} MiB", "split it")
     return File(path=path, data=data)

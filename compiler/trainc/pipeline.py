@@ -19,6 +19,7 @@ from trainc.passes.gang import gang
 from trainc.passes.initialize import initialize
 from trainc.passes.lint import lint
 from trainc.passes.override import override
+from trainc.passes.patch import patch
 from trainc.passes.resolve import resolve
 from trainc.passes.size import size
 from trainc.passes.store import store
@@ -43,6 +44,7 @@ STAGES: Final[tuple[Callable[[Plan], Plan], ...]] = (
     accelerate,  # the accelerators of trainc.yaml: host paths, variables
     carry,  # the TrainJob's labels and annotations, its deadline
     deliver,  # the delivery options: suspend, an annotation for Argo CD
+    patch,  # the patches of trainc.yaml for the JobSet
     store,  # the JobSet in the form in which the cluster stores it; its schema
     verify,  # the rules of JobSet's webhook, of Jobs and pods, and size limits
     lint,  # lint rules

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from trainc.diagnostics import LintFinding, ObjectId
     from trainc.kubernetes.violations import FieldValidation, Violation
     from trainc.library import Library
+    from trainc.patching.jobsets import JobSetPatches
 
 NODE: Final = "node"
 """The main container of a trainer job; also the usual name of the job itself."""
@@ -59,6 +60,8 @@ class Plan(NamedTuple):
     """The options for delivery to a cluster that may have older objects."""
     field_validation: FieldValidation = "strict"
     """How the TrainJob's unknown fields are reported."""
+    patches: JobSetPatches | None = None
+    """The patches of trainc.yaml for the JobSet; None without any."""
     suffix: str = ""
     """The hash suffix of the object names, if the option is set (`trainc.suffix`)."""
     spec: Tree = NOTHING
@@ -67,6 +70,8 @@ class Plan(NamedTuple):
     """The JobSet's labels so far."""
     annotations: Tree = NOTHING
     """The JobSet's annotations so far."""
+    metadata: Tree = NOTHING
+    """The JobSet's other metadata, which only patches set."""
     counts: tuple[int, ...] = ()
     """The number of pods of each replicated job, in the order of the spec's list."""
     needed: int | None = None

@@ -12,10 +12,10 @@ def plural(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
-def also(others: int) -> str:
-    """Return the end of a message that applies to several TrainJobs; empty if it applies to one.
+def also(others: int, noun: str = "more TrainJob") -> str:
+    """Return the end of a message that applies to several objects; empty if it applies to one.
 
     >>> also(0), also(1), also(2)
     ('', ' (and 1 more TrainJob)', ' (and 2 more TrainJobs)')
     """
-    return f" (and {plural(others, 'more TrainJob')})" if others else ""
+    return f" (and {plural(others, noun)})" if others else ""

@@ -90,8 +90,8 @@ class Reading:
         )
         for file in found:
             if isinstance(file, Diagnostic):
-                self.diagnostics.append(file)
-            elif self.meter.charge("input bytes", len(file.data)):
+                self.report(file)
+            elif file.revision or self.meter.charge("input bytes", len(file.data)):  # the reader of commits charges
                 self.add(file)
             if self.meter.over is not None:
                 break
@@ -113,12 +113,17 @@ class Reading:
     def read(self, documents: Iterable[Document | Diagnostic]) -> None:
         """Sort the documents of a file."""
         for document in documents:
-            if not isinstance(document, Diagnostic):
+            if isinstance(document, Diagnostic):
+                self.report(document)
+            else:
                 self.take(document)
-                continue
-            self.diagnostics.append(document)
-            if not self.meter.charge("errors and warnings"):
+            if self.meter.over is not None:
                 break
+
+    def report(self, diagnostic: Diagnostic) -> None:
+        """Add a diagnostic of a file or a document."""
+        self.diagnostics.append(diagnostic)
+        self.meter.charge("errors and warnings")
 
     def settle(self) -> None:
         """Apply the kustomizations of the files that were added: leave out patches, and add the notes."""
@@ -163,7 +168,7 @@ class Reading:
         """Add one document, sorted by role."""
         for found in sort(document):
             if isinstance(found, Diagnostic):
-                self.diagnostics.append(found)
+                self.report(found)
             else:
                 role, of_a_kind = found
                 self.documents[role].append(self._with_namespace(of_a_kind, role))
@@ -176,10 +181,10 @@ class Reading:
 
         for found in configmaps.runtimes(configmap):
             if isinstance(found, Diagnostic):
-                self.diagnostics.append(found)
+                self.report(found)
             elif isinstance(found, configmaps.Broken):
                 error = found.error
-                self.diagnostics.append(Diagnostic.of(YAML, error.message, error.help, place=found.place))
+                self.report(Diagnostic.of(YAML, error.message, error.help, place=found.place))
             else:
                 self.documents["runtime"].append(self._with_namespace(found, "runtime"))
 

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from trainc.diagnostics import Diagnostic, Location
 
-SHOWN: Final = 100
-"""The diagnostics of a group that are shown one by one."""
+SHOWN: Final = 99
+"""The diagnostics of a group that are shown one by one; a text report shows them and the next one, with the count."""
 NAMED: Final = 3
 """The further TrainJobs that a diagnostic names."""
 
@@ -89,6 +89,20 @@ def once_per_message(diagnostics: Iterable[Diagnostic], ids: Collection[str]) ->
 
 def _with_others(first: Diagnostic, *others: Diagnostic) -> Diagnostic:
     named = tuple(
-        Related(f'TrainJob "{other.object.name}", too', other.place) for other in others[:NAMED] if other.place
+        Related(f'{_kind(other)} "{other.object.name}", too', place)
+        for other in others[:NAMED]
+        if (place := _own(first, other)) is not None
     )
-    return first._replace(message=first.message + also(len(others)), related=(*first.related, *named))
+    message = first.message + also(len(others), f"more {_kind(first)}")
+    return first._replace(message=message, related=(*first.related, *named))
+
+
+def _kind(diagnostic: Diagnostic) -> str:
+    return diagnostic.object.kind or "TrainJob"
+
+
+def _own(first: Diagnostic, other: Diagnostic) -> Place | Location | None:
+    """Return the place of a diagnostic; if it shares it with the first one, that of its related place."""
+    if other.place == first.place and other.related:
+        return other.related[0].place
+    return other.place

@@ -14,7 +14,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from trainc import inputs
-from trainc.compilation import Compilation, Options, compile_documents
+from trainc.compilation import Compilation, Options, compile_documents, metered
 from trainc.confine import resolved, within
 from trainc.diagnostics import Diagnostic, ObjectId, Place
 from trainc.foreign import is_foreign
@@ -46,11 +46,13 @@ def compile_subset(
     settings = options.settings
     given = _given(paths)
     manifests = [path for path in paths if not _holds_settings(path, settings)]
-    read = Reading(namespace=options.namespace)
+    read = Reading(namespace=options.namespace, meter=metered(settings))
     asked_for, skipped = 0, list[str]()
     for file in _files((folder, *_not_excluded(manifests, settings)), options):
         if isinstance(file, Diagnostic):
-            read.diagnostics.append(file)
+            read.report(file)
+        elif not read.meter.charge("input bytes", len(file.data)):
+            break
         elif is_kustomization(file.path) or not is_foreign(file.data):
             read.add(file)
             asked_for += given(file.path)
@@ -61,7 +63,8 @@ def compile_subset(
     # Who makes errors of warnings counts them, and that is done last.
     lenient = options._replace(settings=settings._replace(strict=""), queues=False, complete=everything)
     result = compile_documents(read if everything else _narrowed(read, given, settings), lenient)
-    kept = [d for d in result.diagnostics if d.stage != "read" or d in settings.diagnostics or _concerns(d, given)]
+    of_run = [*settings.diagnostics, read.meter.over]
+    kept = [d for d in result.diagnostics if d.stage != "read" or d in of_run or _concerns(d, given)]
     result = result._replace(diagnostics=(), strict=settings.strict, skipped=tuple(skipped)).saying(kept)
     if everything:
         return result

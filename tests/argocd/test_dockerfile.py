@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import tomllib
 from typing import Any
 
@@ -44,8 +45,17 @@ def test_it_has_two_stages_on_the_same_python() -> None:
     (base,) = named(final, "FROM")
     assert named(build, "FROM") == [f"{base} AS build"]
     wanted = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["requires-python"].removeprefix(">=")
-    version = base.removeprefix("python:").partition("-")[0]
-    assert tuple(map(int, version.split("."))) >= tuple(map(int, wanted.split(".")))
+    version, _, digest = base.removeprefix("python:").partition("@")
+    assert tuple(map(int, version.partition("-")[0].split("."))) >= tuple(map(int, wanted.split(".")))
+    assert re.fullmatch("sha256:[0-9a-f]{64}", digest)
+
+
+def test_pip_checks_the_hash_of_everything_that_it_downloads() -> None:
+    installs = [text for text in named(stages()[0], "RUN") if " install " in text]
+    assert len(installs) == 3
+    assert [text for text in installs if "--require-hashes" not in text and "--no-index" not in text] == []
+    (build,) = (text for text in named(stages()[0], "RUN") if "-m build" in text)
+    assert "--no-isolation" in build  # an isolated build downloads its backend without hashes
 
 
 def test_nothing_is_run_or_fetched_in_the_final_stage() -> None:

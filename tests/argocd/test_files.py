@@ -22,7 +22,9 @@ def said(repository: Path, sizes: dict[str, int], *runtimes: str) -> tuple[str, 
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("wb") as opened:
             opened.truncate(size)
-    found = too_many((os.curdir, *runtimes), os.path.realpath(repository))
+    settings = repository / "trainc.yaml"
+    above = str(settings) if settings.exists() else ""
+    found = too_many((os.curdir, *runtimes), os.path.realpath(repository), settings=above)
     return found and (found.message, found.place.file if isinstance(found.place, Location) else "")
 
 
@@ -40,6 +42,7 @@ TOO_MUCH: dict[str, tuple[dict[str, int], tuple[str, ...], str, str]] = {
     "a byte too many": ({"a.yaml": HALF, "b/c.yml": HALF, "d.json": 1}, (), "10.1 MiB", ""),
     "with the runtimes": ({"a.yaml": HALF, "../other/b.yaml": HALF + 1}, ("../other",), "10.1 MiB", "../other/b.yaml"),
     "with a file of runtimes": ({"a.yaml": 1, "../b": MOST_BYTES}, ("../b",), "10.1 MiB", "../b"),
+    "with the settings above": ({"a.yaml": HALF, "../../trainc.yaml": HALF + 1}, (), "10.1 MiB", "../../trainc.yaml"),
     "the same runtimes over and over": ({"a/b.yaml": HALF}, ("a", "a", "a"), "20.0 MiB", ""),
 }  # fmt: skip
 

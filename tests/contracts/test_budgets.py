@@ -75,12 +75,70 @@ def large_output() -> str:
     return runtime(part("a", container=f', args: ["{text}"]')) + "".join(job("r", name=f"a{i}") for i in range(1500))
 
 
+def many_jobs_of_a_runtime() -> str:
+    return runtime(", ".join(part(f"j{index}") for index in range(4000))) + job("r")
+
+
+def long_arguments() -> str:
+    return runtime(part("a", container=f', args: ["{"x" * 100_000}"]')) + "".join(
+        job("r", name=f"a{i}") for i in range(340)
+    )
+
+
 def broken_documents() -> str:
-    return "a: b: c\n---\n" * 50_000
+    return "a: b: c\n---\n" * 49_000
 
 
 def missing_runtimes() -> str:
     return "".join(job(f"m{index}", name=f"a{index}") for index in range(45_000))
+
+
+def some_missing_runtimes() -> str:
+    return "".join(job(f"m{index}", name=f"a{index}") for index in range(1500))
+
+
+PATCHED = job("torch-distributed", ", trainer: {env: [{name: A, value: b}]}")
+
+
+def doubling_copies() -> str:
+    return "".join(f"  - {{op: copy, from: /spec, path: /spec/x{index}}}\n" for index in range(60))
+
+
+def many_operations() -> str:
+    return "  - {op: add, path: /spec/suspend, value: true}\n" * 30_000
+
+
+def many_copies() -> str:
+    """Return operations that copy one large value again and again to the same field."""
+    large = ", ".join(f"a{index}: b" for index in range(5000))
+    first = f"  - {{op: add, path: /metadata/annotations, value: {{{large}}}}}\n"
+    return first + "  - {op: copy, from: /metadata/annotations, path: /spec/a}\n" * 5000
+
+
+def large_patch_of_many_jobs() -> str:
+    labels = ", ".join(f"a{index}: b" for index in range(20_000))
+    return f"    metadata: {{annotations: {{{labels}}}}}\n"
+
+
+def deep_moves() -> str:
+    one = "  - {op: move, from: /spec/a, path: /spec/b}\n  - {op: add, path: /spec/a, value: {}}\n"
+    return (
+        "  - {op: add, path: /spec/a, value: {}}\n" + f"{one}  - {{op: move, from: /spec/b, path: /spec/a/a}}\n" * 3000
+    )
+
+
+PATCHES: dict[str, tuple[str, Callable[[], str], str, str]] = {
+    "copies that double": ("", doubling_copies, PATCHED, "200000 values of a patch in an object"),
+    "copies that double in CI": ("--budget ci", doubling_copies, PATCHED, "100000 values of a patch in an object"),
+    "copies of a large value": ("", many_copies, PATCHED, "200000 values of a patch in an object"),
+    "30,000 operations": ("", many_operations, PATCHED, "10000 operations of a patch"),
+    "a large patch of many jobs": (
+        "",
+        large_patch_of_many_jobs,
+        "".join(job("torch-distributed", name=f"a{index}") for index in range(1000)),
+        "10000000 values of patches",
+    ),
+}
 
 
 OVER = "error[over-budget]: more than "
@@ -110,6 +168,12 @@ ROWS: dict[str, tuple[str, Callable[[], str], int, str]] = {
     "many replicated jobs in CI": ("validate --budget ci", many_replicated_jobs, 1, f"{OVER}10000 replicated jobs"),
     "a large output": ("build", large_output, 1, f"{OVER}134217728 output bytes"),
     "broken documents": ("validate", broken_documents, 1, f"{OVER}10000 errors and warnings"),
+    "diagnostics within the budget": ("validate", some_missing_runtimes, 1, "1400 more: 1400 runtime-not-found ("),
+    "a runtime of many jobs": ("build", many_jobs_of_a_runtime, 0, "name: j3999"),
+    "a large output as JSON": ("build --format json --budget ci", long_arguments, 1, f"{OVER}33554432 output bytes"),
+    "a large explanation": ("explain --format json --budget ci", long_arguments, 1, f"{OVER}33554432 output bytes"),
+    "a large patch": ("explain --patches --budget ci", long_arguments, 1, f"{OVER}33554432 output bytes"),
+    "a large pod": ("pods --format json --budget ci", long_arguments, 1, f"{OVER}33554432 output bytes"),
     "missing runtimes": ("validate", missing_runtimes, 1, f"{OVER}10000 errors and warnings"),
 }
 
@@ -119,11 +183,122 @@ def limit() -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
 
 
+def limited(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "trainc", *command.split()],
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "compiler")},
+        preexec_fn=limit,
+        check=False,
+    )
+
+
 @pytest.mark.parametrize(("command", "text", "code", "expected"), ROWS.values(), ids=ROWS)
 def test_a_large_input(command: str, text: Callable[[], str], code: int, expected: str, tmp_path: Path) -> None:
     (tmp_path / "x.yaml").write_text(text())
-    done = subprocess.run(
-        [sys.executable, "-m", "trainc", *command.split(), "x.yaml"],
+    done = limited(f"{command} x.yaml", tmp_path)
+    output = done.stdout + done.stderr
+    assert (done.returncode, expected in output) == (code, True), output[:2000]
+    assert output.count("error[over-budget]") == expected.startswith(OVER)
+    if code:
+        assert command.startswith("validate") or not done.stdout
+        assert len(output) < 200_000
+
+
+def git(*words: str, at: Path, given: bytes = b"") -> str:
+    identity = ("-c", "user.name=Ada", "-c", "user.email=ada@example.com")
+    return subprocess.run(
+        ["git", *identity, *words], cwd=at, input=given, capture_output=True, check=True
+    ).stdout.decode()
+
+
+class Repository:
+    """A git repository that is written object by object."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        git("init", "-q", "-b", "main", at=folder)
+        file = self.blob(job("torch-distributed").encode())
+        self.commit("old", self.tree(**{"job.yaml": file}))
+
+    def blob(self, data: bytes, mode: str = "100644") -> str:
+        return f"{mode} blob {git('hash-object', '-w', '--stdin', at=self.folder, given=data).strip()}"
+
+    def tree(self, **entries: str) -> str:
+        text = "".join(f"{entry}\t{name}\n" for name, entry in entries.items())
+        return f"040000 tree {git('mktree', at=self.folder, given=text.encode()).strip()}"
+
+    def commit(self, branch: str, tree: str) -> None:
+        commit = git("commit-tree", tree.split()[2], "-m", "A change", at=self.folder).strip()
+        git("update-ref", f"refs/heads/{branch}", commit, at=self.folder)
+
+
+def repeated_trees(repository: Repository) -> str:
+    file = repository.blob(b"a: 1\n")
+    files = repository.tree(**{f"f{index}.yaml": file for index in range(1000)})
+    return repository.tree(**{f"d{index}": files for index in range(30)})
+
+
+def deep_trees(repository: Repository) -> str:
+    tree = repository.tree(**{"f.yaml": repository.blob(b"a: 1\n")})
+    for _ in range(10):
+        tree = repository.tree(**{f"d{index}": tree for index in range(10)})
+    return tree
+
+
+def nested_folders(repository: Repository) -> str:
+    tree = repository.tree(**{"f.yaml": repository.blob(b"a: 1\n")})
+    for _ in range(120):
+        tree = repository.tree(d=tree)
+    return tree
+
+
+def large_files(repository: Repository) -> str:
+    return repository.tree(
+        **{f"f{index}.yaml": repository.blob(b"#%d" % index + b" " * (6 << 20)) for index in range(3)}
+    )
+
+
+def one_large_file(repository: Repository) -> str:
+    return repository.tree(**{"f.yaml": repository.blob(b"#" * (17 << 20))})
+
+
+def chain_of_links(repository: Repository) -> str:
+    links = {f"l{index}.yaml": repository.blob(b"l%d.yaml" % (index + 1), "120000") for index in range(120)}
+    return repository.tree(**links, **{"l120.yaml": repository.blob(b"a: 1\n")})
+
+
+def long_link(repository: Repository) -> str:
+    return repository.tree(**{"l.yaml": repository.blob(b"a/../" * (5 << 20), "120000")})
+
+
+OF_COMMITS: dict[str, tuple[Callable[[Repository], str], str, str]] = {
+    "many files from few trees": (repeated_trees, "ci", f"{OVER}25000 entries of git trees"),
+    "trees that repeat ten levels deep": (deep_trees, "ci", f"{OVER}25000 entries of git trees"),
+    "folders in folders": (nested_folders, "default", "is a folder more than 100 levels deep"),
+    "large files": (large_files, "ci", f"{OVER}16777216 input bytes"),
+    "a large file": (one_large_file, "ci", f"{OVER}16777216 input bytes"),
+    "a chain of links": (chain_of_links, "default", "error[unreadable]: is a dangling or circular link"),
+    "a link with a long target": (long_link, "ci", "error[unreadable]: is a dangling or circular link"),
+}
+
+
+@pytest.mark.parametrize(("tree", "budget", "expected"), OF_COMMITS.values(), ids=OF_COMMITS)
+def test_a_hostile_commit(tree: Callable[[Repository], str], budget: str, expected: str, tmp_path: Path) -> None:
+    repository = Repository(tmp_path)
+    repository.commit("main", tree(repository))
+    done = limited(f"diff old..main --budget {budget}", tmp_path)
+    assert (done.returncode, done.stdout) == (1, ""), done.stderr
+    assert expected in done.stderr
+
+
+def run_with_patches(tmp_path: Path, arguments: str, text: str, jobs: str) -> subprocess.CompletedProcess[str]:
+    (tmp_path / "x.yaml").write_text(jobs)
+    (tmp_path / "trainc.yaml").write_text(text)
+    return subprocess.run(
+        [sys.executable, "-m", "trainc", "build", *arguments.split(), "x.yaml"],
         capture_output=True,
         text=True,
         cwd=tmp_path,
@@ -131,8 +306,23 @@ def test_a_large_input(command: str, text: Callable[[], str], code: int, expecte
         preexec_fn=limit,
         check=False,
     )
-    output = done.stdout + done.stderr
-    assert (done.returncode, expected in output) == (code, True), output[:2000]
-    if code:
-        assert command.startswith("validate") or not done.stdout
-        assert len(output) < 200_000
+
+
+@pytest.mark.parametrize(("arguments", "patch", "jobs", "most"), PATCHES.values(), ids=PATCHES)
+def test_a_hostile_patch(arguments: str, patch: Callable[[], str], jobs: str, most: str, tmp_path: Path) -> None:
+    done = run_with_patches(tmp_path, arguments, f"patches:\n- patch:\n{patch()}", jobs)
+    assert (done.returncode, f"{OVER}{most}" in done.stderr, done.stdout) == (1, True, ""), done.stderr[:2000]
+    assert len(done.stderr) < 20_000
+
+
+def test_moves_that_nest_ever_deeper(tmp_path: Path) -> None:
+    done = run_with_patches(tmp_path, "", f"patches:\n- patch:\n{deep_moves()}", PATCHED)
+    assert (done.returncode, "more than 100 nested" in done.stderr) == (1, True), done.stderr[:2000]
+
+
+@pytest.mark.parametrize("key", ["name", "namespace", "labelSelector", "annotationSelector"])
+def test_a_glob_or_selector_of_a_megabyte(key: str, tmp_path: Path) -> None:
+    text = f"patches:\n- target: {{{key}: '{'*a' * 2**19}'}}\n  patch: {{spec: {{suspend: true}}}}\n"
+    done = run_with_patches(tmp_path, "", text, PATCHED)
+    assert (done.returncode, "error[too-long]" in done.stderr) == (1, True), done.stderr[:2000]
+    assert len(done.stderr) < 20_000

@@ -92,6 +92,8 @@ kind: ResourceFlavor
 metadata: {name: any}
 """
 )
+LABELED = f"{JOB.replace('}', ', labels: {team: nlp}}', 1)}  trainer: {{image: acme/train:1}}\n"
+IMAGE = "  patch: {spec: {trainer: {image: acme/train:2}}}\n"
 CONSOLES: dict[str, dict[str, str]] = {
     "all-excluded": {"trainc.yaml": 'exclude: ["*.yaml"]\n', "jobs/finetune.yaml": JOB},
     "admission-unknown": {
@@ -156,6 +158,21 @@ CONSOLES: dict[str, dict[str, str]] = {
         "jobs/finetune.yaml": f"{JOB}  trainer: {{image: acme/trainer:dev}}\n",
         "wrong.yaml": "images:\n- name: acme/trainer:dev\n  newTag: v1.4.2\n- name: acme/data\n",
         "fixed.yaml": "images:\n- name: acme/trainer\n  newName: registry.example.com/acme/trainer\n  newTag: v1.4.2\n",
+    },
+    "invalid-patch": {
+        "jobs/finetune.yaml": LABELED,
+        "wrong.yaml": f"patches:\n- target: {{labelSelector: team in nlp}}\n{IMAGE}",
+        "right.yaml": f'patches:\n- target: {{labelSelector: "team in (nlp)"}}\n{IMAGE}',
+    },
+    "patch-failed": {
+        "jobs/finetune.yaml": LABELED,
+        "wrong.yaml": "patches:\n- patch:\n  - {op: replace, path: /spec/trainer/img, value: acme/train:2}\n",
+        "right.yaml": "patches:\n- patch:\n  - {op: replace, path: /spec/trainer/image, value: acme/train:2}\n",
+    },
+    "unused-patch": {
+        "jobs/finetune.yaml": LABELED,
+        "trainc.yaml": f'patches:\n- target: {{name: "llama-*"}}\n{IMAGE}',
+        "fixed.yaml": f'patches:\n- target: {{name: "fine*"}}\n{IMAGE}',
     },
     "field-not-found": {"jobs/finetune.yaml": f"{JOB}  suspend: true\n"},
     "duplicate-object": {"before.yaml": JOBSET, "after/finetune.yaml": JOBSET, "after/old.yaml": JOBSET},

@@ -62,7 +62,7 @@ OURS = {
     ),
     "trainc.passes": (
         "accelerate admit carry conform deliver framework gang initialize "
-        "lint override resolve size store trainer verify"
+        "lint override patch resolve size store trainer verify"
     ),
     "trainc.lint": "triggers",
     "trainc.frameworks": "",

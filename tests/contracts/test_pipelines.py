@@ -21,7 +21,8 @@ from running import run
 ROOT = Path(__file__).parents[2]
 INTEGRATIONS = ROOT / "integrations"
 GITHUB = INTEGRATIONS / "github" / "trainc.yaml"
-WORKFLOW = ROOT / ".github" / "workflows" / "cluster.yaml"
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").iterdir())
+DEPENDABOT = ROOT / ".github" / "dependabot.yml"
 GITLAB = INTEGRATIONS / "gitlab" / ".gitlab-ci.yml"
 FLUX = INTEGRATIONS / "flux" / "training-jobs.yaml"
 BIN = Path(sys.executable).parent
@@ -74,15 +75,24 @@ def ends(steps: list[str]) -> list[int]:
 @pytest.mark.parametrize(
     "command",
     [
-        pytest.param(["actionlint", "-no-color", str(GITHUB)], id="actionlint"),
-        pytest.param(["actionlint", "-no-color", str(WORKFLOW)], id="actionlint of the cluster's workflow"),
+        pytest.param(["actionlint", "-no-color", *map(str, WORKFLOWS), str(GITHUB)], id="actionlint"),
+        pytest.param(["zizmor", "--offline", "--quiet", str(ROOT)], id="zizmor"),  # workflows, the action, Dependabot
+        pytest.param(["zizmor", "--offline", "--quiet", str(GITHUB)], id="zizmor of the example"),
         pytest.param(["check-jsonschema", "--builtin-schema", "vendor.github-workflows", str(GITHUB)], id="github"),
         pytest.param(["check-jsonschema", "--builtin-schema", "vendor.gitlab-ci", str(GITLAB)], id="gitlab"),
+        pytest.param(["check-jsonschema", "--builtin-schema", "vendor.dependabot", str(DEPENDABOT)], id="dependabot"),
     ],
 )
 def test_their_linters_find_nothing(command: list[str]) -> None:
     done = subprocess.run([BIN / command[0], *command[1:]], capture_output=True, text=True, timeout=60, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+
+
+def test_zizmor_reads_every_workflow() -> None:
+    command: list[str | Path] = [BIN / "zizmor", "--offline", "--no-progress", ROOT]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True, cwd=ROOT)
+    for file in (*WORKFLOWS, ROOT / "action.yml", DEPENDABOT):
+        assert f"{file.relative_to(ROOT)}\n" in done.stderr
 
 
 @pytest.mark.parametrize("tool", STEPS)

@@ -6,18 +6,29 @@ same on every machine.
 
 from __future__ import annotations
 
+import json
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from trainc.compilation import compile
+from trainc.explaining import accounts
+from trainc.explaining import text as explain_text
 from trainc.kubernetes.trees import forget
 from trainc.pods import count, of
 from trainc.reports import text
+from trainc.review import commit_files, compare
 from trainc.review.changes import changes
+from trainc.review.formats import text as review_text
+from trainc.review.revisions import commit
+from trainc.review.sides import DiffOptions, SideSpec
+from trainc.source.printable import unified_diff
+from trainc.upgrade import upgrade
 
 SMALL = 40
 GROWTH = 2.2
@@ -28,8 +39,13 @@ RUNTIME = (
     f"{HEAD}kind: ClusterTrainingRuntime\nmetadata: {{name: r}}\nspec:\n  template:\n    spec:\n      replicatedJobs:\n"
 )
 PART = (
-    "      - {{name: j{}, template: {{spec: {{template: {{spec: "
+    "      - {{name: j{0}, template: {{spec: {{template: {{spec: "
     "{{containers: [{{name: node, image: a/b:1}}]}}}}}}}}}}\n"
+)
+
+JOBSET = (
+    "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {{name: j}}\nspec: {{replicatedJobs: [{{name: node, "
+    "template: {{spec: {{template: {{spec: {{containers: [{}]}}}}}}}}}}]}}\n"
 )
 
 
@@ -59,9 +75,101 @@ def replicated_jobs(size: int, file: Path) -> object:
     return compile([str(file)]).manifests()
 
 
+def files(size: int, file: Path) -> object:
+    folder = file.parent / f"files-{size}"
+    folder.mkdir(exist_ok=True)
+    for index in range(size):
+        (folder / f"{index}.yaml").write_text(job(index, "torch-distributed"))
+    return compile([str(folder)])
+
+
+def files_of_a_commit(size: int, file: Path) -> object:
+    folder = file.parent / f"commit-{size}"
+    files(size, folder)
+    git = ("git", "-c", "user.name=Ada", "-c", "user.email=ada@example.com", "-C", str(file.parent))
+    for words in (("init", "-q"), ("add", "."), ("commit", "-qm", "A change", "--allow-empty")):
+        subprocess.run([*git, *words], check=True, capture_output=True)
+    found = list(commit_files.read(commit("HEAD", folder=str(file.parent)), [str(file.parent / f"files-{size}")]))
+    assert len(found) == size
+    return found
+
+
+def merged_volumes(size: int, file: Path) -> object:
+    volumes = ", ".join(f"{{name: v{index}, emptyDir: {{}}}}" for index in range(size))
+    template = f"template: {{spec: {{template: {{spec: {{volumes: [{volumes}]}}}}}}}}"
+    patch = (
+        f"{{manager: a/b, trainingRuntimeSpec: {{template: {{spec: {{replicatedJobs: [{{name: j0, {template}}}]}}}}}}}}"
+    )
+    text = RUNTIME + PART.format(0).replace("containers", f"volumes: [{volumes}], containers")
+    file.write_text(text + job(0, "r").replace("}}\n", f"}}, runtimePatches: [{patch}]}}\n"))
+    found = compile([str(file)])
+    assert not found.failed, found.diagnostics
+    return found
+
+
+def wrong_variables(size: int, file: Path) -> object:
+    variables = ", ".join(f"{{name: A{index}, value: {index}}}" for index in range(size))
+    file.write_text(job(0, "torch-distributed").replace("}}\n", f"}}, trainer: {{env: [{variables}]}}}}\n"))
+    found = compile([str(file)]).diagnostics
+    assert len(found) == size
+    return text.render(found, summary="", color=False)
+
+
 def diagnostics(size: int, file: Path) -> object:
     file.write_text("".join(job(index, f"missing-{index}") for index in range(size)))
     return text.render(compile([str(file)]).diagnostics, summary="", color=False)
+
+
+def explained_jobs(size: int, file: Path) -> object:
+    file.write_text("".join(job(index, "torch-distributed") for index in range(size)))
+    return explained(file)
+
+
+def explained_replicated_jobs(size: int, file: Path) -> object:
+    """Each job has its own count, image and resources, so that its fields have causes of their own."""
+    own = PART.replace("template:", "replicas: {0}, template:", 1).replace("a/b:1", "a/b:{0}")
+    file.write_text(RUNTIME + "".join(own.format(index) for index in range(size)) + job(0, "r"))
+    return explained(file)
+
+
+def explained_variables(size: int, file: Path) -> object:
+    variables = ", ".join(f"{{name: A{index}, value: {index}x}}" for index in range(size))
+    file.write_text(job(0, "torch-distributed").replace("}}\n", f"}}, trainer: {{env: [{variables}]}}}}\n"))
+    return explained(file)
+
+
+def explained(file: Path) -> str:
+    return "".join(explain_text.render(accounts(compile([str(file)]).jobs), color=False, selected=False))
+
+
+def reviewed_items(size: int, file: Path) -> object:
+    return reviewed(size, file, lambda index: f"{{name: A{index}, value: b}}")
+
+
+def reviewed_order(size: int, file: Path) -> object:
+    return reviewed(size, file, lambda index: f"{{name: A{size - 1 - index}, value: a}}")
+
+
+def reviewed(size: int, file: Path, edited: Callable[[int], str]) -> str:
+    """Return a review of a rendered JobSet with many variables, each of them edited."""
+    sides = []
+    for name, item in (("old", lambda index: f"{{name: A{index}, value: a}}"), ("new", edited)):
+        side = file.with_name(f"{name}.yaml")
+        container = f"{{name: node, image: a/b:1, env: [{', '.join(map(item, range(size)))}]}}"
+        side.write_text(JOBSET.format(container))
+        sides.append(SideSpec(name, (str(side),)))
+    return review_text.render(compare(sides[0], sides[1], DiffOptions(no_config=True)), color=False)
+
+
+def reviewed_jobs(size: int, file: Path) -> object:
+    """Each TrainJob has two edits, and experiments find the effects of each."""
+    sides = []
+    for name, nodes, image in (("old", 2, "a/b:1"), ("new", 3, "a/b:2")):
+        side = file.with_name(f"{name}.yaml")
+        trainer = f"}}, trainer: {{numNodes: {nodes}, image: {image}}}}}\n"
+        side.write_text("".join(job(index, "torch-distributed").replace("}}\n", trainer) for index in range(size)))
+        sides.append(SideSpec(name, (str(side),)))
+    return review_text.render(compare(sides[0], sides[1], DiffOptions(no_config=True)), color=False)
 
 
 def pods(size: int, file: Path) -> object:
@@ -69,6 +177,41 @@ def pods(size: int, file: Path) -> object:
     jobset = compile([str(file)]).jobs[0].objects[0]
     assert count(jobset, None, None) == size
     return [pod for one in of(jobset, {}) for pod in one.pods()]
+
+
+OLD = """\
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainJob
+metadata: {name: t%d}
+spec:
+  runtimeRef: {name: torch-distributed}
+  podTemplateOverrides:
+  - targetJobs: [{name: node}]
+    spec: {nodeSelector: {a: b}}
+"""
+
+
+def upgraded_documents(size: int, file: Path) -> object:
+    file.write_text("---\n".join(OLD % index for index in range(size)))
+    return upgraded(file)
+
+
+def upgraded_items(size: int, file: Path) -> object:
+    items = ("- " + (OLD % index).rstrip().replace("\n", "\n  ") + "\n" for index in range(size))
+    file.write_text("apiVersion: v1\nkind: List\nitems:\n" + "".join(items))
+    return upgraded(file)
+
+
+def upgraded_json(size: int, file: Path) -> object:
+    jobs = [yaml.safe_load(OLD % index) for index in range(size)]
+    file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": jobs}, indent=2))
+    return upgraded(file)
+
+
+def upgraded(file: Path) -> object:
+    (new,), diagnostics = upgrade([str(file)])
+    assert diagnostics == []
+    return list(unified_diff(new.old, new.new, "a", "b"))
 
 
 def steps(work: Callable[[int, Path], object], size: int, file: Path) -> int:
@@ -88,7 +231,30 @@ def steps(work: Callable[[int, Path], object], size: int, file: Path) -> int:
     return taken
 
 
-@pytest.mark.parametrize("work", [changed_items, moved_items, trainjobs, replicated_jobs, diagnostics, pods])
+WORKS = [
+    changed_items,
+    moved_items,
+    reviewed_items,
+    reviewed_order,
+    reviewed_jobs,
+    trainjobs,
+    replicated_jobs,
+    explained_jobs,
+    explained_replicated_jobs,
+    explained_variables,
+    files,
+    files_of_a_commit,
+    merged_volumes,
+    wrong_variables,
+    diagnostics,
+    pods,
+    upgraded_documents,
+    upgraded_items,
+    upgraded_json,
+]
+
+
+@pytest.mark.parametrize("work", WORKS)
 def test_twice_the_input(work: Callable[[int, Path], object], tmp_path: Path) -> None:
     file = tmp_path / "x.yaml"
     work(1, file)  # imports, schemas

@@ -50,6 +50,8 @@ def fullest(schema: Any, root: Any) -> Any:
     schema = resolved(schema, root)
     if schema.get("x-kubernetes-int-or-string") or schema.get("x-kubernetes-preserve-unknown-fields"):
         return 1
+    if schema.get("x-kubernetes-preserve-unknown-fields"):
+        return {"any": [None]}
     match schema["type"]:
         case "object" if "additionalProperties" in schema:
             return {"key": fullest(schema["additionalProperties"], root)}

@@ -216,7 +216,7 @@ def hostile(text: str = HOSTILE) -> Review:
     tree: dict[str, Any] = {"apiVersion": "v1", "kind": text, "metadata": {"name": text}, "data": {text: text}}
     at = Location(text, 1, 1)
     newer = tree | {"data": {text: text + "b"}}
-    changed = Reviewed("changed", id, lines, at=at, old=tree, new=newer, renamed=text, new_name=text)
+    changed = Reviewed("changed", id, lines, at=at, before=tree, after=newer, renamed=text, new_name=text)
     return Review(
         old=text,
         new=text,
@@ -229,8 +229,8 @@ def hostile(text: str = HOSTILE) -> Review:
         objects=(
             changed,
             changed._replace(id=id._replace(name="b"), lines=lines[:1]),
-            Reviewed("added", id, cause=cause, at=at, new=tree),
-            Reviewed("removed", id, at=at, old=tree),
+            Reviewed("added", id, cause=cause, at=at, after=tree),
+            Reviewed("removed", id, at=at, before=tree),
         ),
         unchanged=1,
         before={text: Footprint(1, 1, 1, {text: Quantity(1)})},

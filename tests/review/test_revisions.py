@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from running import Done, run
 
+from trainc.review import revisions
+
 IDENTITY = ("-c", "user.name=Ada", "-c", "user.email=ada@example.com", "-c", "protocol.file.allow=always")
 RUNTIME = """\
 apiVersion: trainer.kubeflow.org/v1alpha1
@@ -706,6 +708,52 @@ def test_an_object_that_is_not_here_is_not_fetched(repository: Path, hostile: Pa
     assert snapshot(repository) == before
 
 
+def test_a_replaced_object_is_read_as_it_was_committed(repository: Path) -> None:
+    old, new = git("rev-parse", "main:jobs/finetune.yaml"), git("rev-parse", "branch:jobs/finetune.yaml")
+    git("replace", old, new)
+    assert review("main..branch")["finetune"] == "changed"
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        pytest.param(
+            b"100644 a.yaml\0" + b"\1" * 20,
+            "git object 0101010101010101010101010101010101010101 is missing",
+            id="a missing file",
+        ),
+        pytest.param(
+            b"100644 a.yaml\0" + b"\1" * 19, "is not a tree: its last entry is incomplete", id="an incomplete entry"
+        ),
+        pytest.param(b"100644 a.yaml", "is not a tree", id="no end of a name"),
+        pytest.param(
+            b"40000 a\0" + b"\1" * 20,
+            "git object 0101010101010101010101010101010101010101 is missing",
+            id="a missing folder",
+        ),
+    ],
+)
+def test_a_damaged_commit(data: bytes, message: str, repository: Path) -> None:
+    arguments = ["git", "hash-object", "-t", "tree", "-w", "--stdin", "--literally"]
+    tree = subprocess.run(arguments, input=data, capture_output=True, check=True).stdout.decode().strip()
+    git("update-ref", "refs/heads/damaged", git("commit-tree", tree, "-m", "x"))
+    done = run("diff", "main..damaged")
+    assert (done.code, done.out) == (2, "")
+    assert message in " ".join(done.err.split())
+
+
+def test_names_that_no_checkout_has(repository: Path) -> None:
+    file, tree = git("rev-parse", "main:jobs/finetune.yaml"), git("rev-parse", "main^{tree}")
+    names = (b"..", b".", b"a/b.yaml", b"x.yaml")
+    data = b"".join(b"100644 %s\0%s" % (name, bytes.fromhex(file)) for name in names)
+    data += b"40000 t\0" + bytes.fromhex(tree)
+    arguments = ["git", "hash-object", "-t", "tree", "-w", "--stdin", "--literally"]
+    odd = subprocess.run(arguments, input=data, capture_output=True, check=True).stdout.decode().strip()
+    git("update-ref", "refs/heads/odd", git("commit-tree", odd, "-m", "x"))
+    objects = revisions.commit("odd").objects
+    assert set(objects.tree(odd)) == {"x.yaml", "t"}
+
+
 def test_the_git_commands(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real = subprocess.run(["which", "git"], capture_output=True, text=True, check=True).stdout.strip()
     log = tmp_path / "log"
@@ -719,7 +767,7 @@ def test_the_git_commands(repository: Path, tmp_path: Path, monkeypatch: pytest.
     asked = log.read_text().splitlines()
     assert all(line.startswith(options) for line in asked)
     commands = [line.removeprefix(options).split() for line in asked]
-    assert {command[0] for command in commands} == {"rev-parse", "ls-tree", "cat-file"}
-    assert all("--end-of-options" in command for command in commands if command[0] == "ls-tree")
+    assert {command[0] for command in commands} == {"rev-parse", "cat-file"}
+    assert sum(command[0] == "cat-file" for command in commands) == 3  # one process for each revision
     assert all("--end-of-options" in command for command in commands if "--verify" in command)
     assert all(command == ["cat-file", "--batch"] for command in commands if command[0] == "cat-file")

@@ -74,6 +74,13 @@ def test_an_internal_error_is_70_and_explains_how_to_report_it(monkeypatch: pyte
     assert "Report it with the traceback above" in done.err
 
 
+def test_too_little_memory_is_no_internal_error() -> None:
+    with mock.patch("trainc.compilation.compile", side_effect=MemoryError):
+        done = run("build", "-")
+    assert (done.code, done.out) == (2, "")
+    assert done.err == ("Error: the input needs more memory than the process may use; pass fewer files or folders.\n")
+
+
 def test_nothing_to_compile_is_no_empty_manifest(tmp_path: Path) -> None:
     (tmp_path / "values.yaml").write_text("a: 1\n")
     done = run("build", str(tmp_path))

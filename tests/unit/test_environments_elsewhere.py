@@ -102,7 +102,8 @@ def test_an_explanation_names_the_environment() -> None:
     write(job=JOB)
     settings = "environments:\n  prod:\n    namespace: ml\n    nameSuffix: -prod\n    labels: {env: prod}\n"
     jobs = trainc.compile(settings=settings_of(settings, "prod")).jobs
-    table = [line.split() for line in text.render(accounts(jobs), color=False, selected=False).splitlines()]
+    shown = "".join(text.render(accounts(jobs), color=False, selected=False))
+    table = [line.split() for line in shown.splitlines()]
     rows = {line[0]: line[1:] for line in table if line}
     assert rows["metadata.namespace"] == ["ml", "conform", "trainc.yaml:3", "environment", "prod"]
     assert rows["metadata.labels.env"] == ["prod", "carry", "trainc.yaml:5", "environment", "prod"]

@@ -359,5 +359,6 @@ def test_a_thousand_diagnostics_take_no_time(job: str, monkeypatch: pytest.Monke
     begin = time.process_time()
     rendered = text.render(found, summary="", color=False)
     assert time.process_time() - begin < 5  # a second on a busy machine, minutes if every diagnostic read its line
-    assert rendered.count("error[wrong-type]") == 1000
-    assert len(rendered) < 400_000
+    assert rendered.count("error[wrong-type]") == 99  # after one for the length of the list
+    assert rendered.endswith("\n\n901 more: 901 wrong-type (trainc validate --format json lists them)\n")
+    assert json.render(found, summary="", color=False).count('"id": ') == 1001

@@ -19,8 +19,8 @@ from trainc.checks.jobset import update
 from trainc.delivery import Delivery
 from trainc.kubernetes.trees import put
 from trainc.suffix import LETTERS, digest
+from trainc.tracing.alterations import altered, changed, removed
 from trainc.tracing.correspondence import at, leaves
-from trainc.tracing.experiments import changed, removed
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 CASES = sorted(path.parent.name for path in GOLDEN.glob("*/expected.yaml"))
@@ -163,7 +163,7 @@ def test_where_the_hash_stays_nothing_is_refused(case: str) -> None:
     for path in leaves(old):
         if path[:2] in (("metadata", "name"), ("metadata", "namespace")):
             continue
-        for new in (changed(old, path), removed(old, path)):
+        for new in (altered(old, changed, (path,)), altered(old, removed, (path,))):
             refused = [violation for violation in update.refused(old, new) if violation.rule == update.RULE]
             assert not (refused and digest([new]) == hash), path
             seen += bool(refused)

@@ -21,11 +21,13 @@ from trainc.kubernetes.violations import field_of
 from trainc.pipeline import STAGES
 from trainc.tracing import Trace, history
 from trainc.tracing.correspondence import GONE, KEYS, PATCHES, at, corresponding_path, leaves
-from trainc.tracing.experiments import Experiments
+from trainc.tracing.experiments import Experiments, Found, Selection
 from trainc.tracing.patches import Operation, patch
 
 if TYPE_CHECKING:
     from trainc.plan import Plan
+    from trainc.tracing.alterations import Group, Rank
+    from trainc.tracing.experiments import Written
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 CASES = sorted(path.parent.name for path in GOLDEN.glob("*/expected.yaml"))
@@ -251,7 +253,7 @@ def test_halving_finds_what_every_single_experiment_finds(case: str, monkeypatch
         paths = list(leaves(job.objects[0]))
         halved = Trace(job.plan)
         found = [halved.origin(0, path) for path in paths]
-        monkeypatch.setattr(Experiments, "_search", one_by_one)
+        monkeypatch.setattr(Experiments, "_in_order", one_by_one)
         monkeypatch.setattr(Experiments, "_copied", lambda *_: None)
         single = Trace(job.plan)
         assert [single.origin(0, path) for path in paths] == found
@@ -291,9 +293,12 @@ def test_a_namespace_that_is_not_written_is_an_option_s(metadata: str, line: str
     assert (where(origin.place), origin.by) == (line, by)
 
 
-def one_by_one(self: Experiments, written: Any, alter: Any, low: int, high: int) -> list[int]:
-    is_now = at(written.objects, written.path)
-    return [index for index in range(low, high) if self._outcome(written, alter, index, index + 1) != is_now]
+def one_by_one(self: Experiments, written: Written, _: Rank, group: Group) -> list[Found]:
+    outcomes = (
+        Found(index, self._outcome(written, Selection(group, index, index + 1))) for index in range(len(group.fields))
+    )
+    found = [one for one in outcomes if one.outcome != written.value]
+    return sorted(found, key=lambda one: group.order[one.number])
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -41,10 +41,16 @@ def below(path: str, root: str, *, exclude: Sequence[Patterns] = ()) -> Iterator
         yield from _files(path, real, root, {real}, 1, excluded)
 
 
-def too_many(paths: Iterable[str], root: str, *, exclude: Sequence[Patterns] = ()) -> Diagnostic | None:
-    """Return the diagnostic of an application that exceeds a limit; a file below two of the paths counts twice."""
+def too_many(
+    paths: Iterable[str], root: str, *, settings: str = "", exclude: Sequence[Patterns] = ()
+) -> Diagnostic | None:
+    """Return the diagnostic of an application that exceeds a limit; a file below two of the paths counts twice.
+
+    `settings` is the settings file, which counts also if it is above the paths.
+    """
     files, size, most, largest = 0, 0, 0, ""
-    for path in paths:
+    above = settings and not within(settings, os.path.realpath(os.curdir))
+    for path in (*([os.path.relpath(settings)] if above else ()), *paths):
         for file in _given(path, root, exclude):
             files += 1
             if files > MOST_FILES:

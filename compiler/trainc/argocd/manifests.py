@@ -9,13 +9,14 @@ Returns  a compilation, and the documents that pass through. Argo CD prunes ever
 from __future__ import annotations
 
 import os
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from trainc import projects, settings
 from trainc.argocd.environment import CHECKED, is_older
 from trainc.argocd.files import too_many
 from trainc.argocd.parameters import wanted
-from trainc.budget import CI, Budget
+from trainc.budget import CI, Budget, within
 from trainc.compilation import NO_TRAINJOB, Compilation, compile, duplicates, elsewhere
 from trainc.declarations import Declaration
 from trainc.delivery import Delivery
@@ -56,8 +57,9 @@ class Answer(NamedTuple):
     @property
     def text(self) -> str:
         """The manifests. Other documents are serialized again, so that Argo CD parses the same values as trainc."""
-        texts = [text for _, _, text in self.result.manifests()]
-        return "---\n".join([*texts, *(yaml.render([document.value]) for document in self.others)])
+        texts = (text for _, _, text in self.result.manifests())
+        others = (yaml.render([document.value]) for document in self.others)
+        return "---\n".join(within(self.result.budget, chain(texts, others)))
 
 
 def generate(environment: Environment, budget: Budget = CI) -> Answer:
@@ -76,7 +78,8 @@ def generate(environment: Environment, budget: Budget = CI) -> Answer:
     if isinstance(found, Diagnostic):
         return Answer(Compilation(diagnostics=(found,)), notes=notes)
     paths = (os.curdir, *requested.runtimes)
-    if (too_large := too_many(paths, environment.root, exclude=found.exclude)) is not None:
+    too_large = too_many(paths, environment.root, settings=found.file, exclude=found.exclude)
+    if too_large is not None:
         return Answer(Compilation(diagnostics=(too_large,)), notes=notes)
     result = compile(
         (os.curdir,),

@@ -60,6 +60,8 @@ def run() -> int:
         return OK
     except OutputError as error:
         return _unusable(f"standard output cannot be written: {error}")
+    except MemoryError:
+        return _unusable("the input needs more memory than the process may use; pass fewer files or folders")
     except Exception as error:
         budget = sys.modules.get("trainc.budget")
         if budget is not None and isinstance(error, budget.OverBudgetError):

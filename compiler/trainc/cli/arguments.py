@@ -48,6 +48,8 @@ class Option(NamedTuple):
     complete: Callable[..., Any] | None = None
     convert: Callable[..., Any] | None = None
     """A click callback that converts the values."""
+    variable: str | None = None
+    """The environment variable with the value if the option is not set; only for commands outside of the hot path."""
 
     @property
     def argument(self) -> str:
@@ -69,6 +71,7 @@ class Option(NamedTuple):
             "type": click.Choice(self.choices) if self.choices else None,
             "shell_complete": self.complete,
             "callback": self.convert,
+            "envvar": self.variable,
         }
         settings = {key: value for key, value in settings.items() if value is not None}
         if self.is_flag:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from functools import partial
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from trainc.cli import options
@@ -12,7 +13,7 @@ from trainc.cli.codes import OK, WRONG_INPUT
 from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from trainc.compilation import Compilation
     from trainc.diagnostics import Diagnostic
@@ -144,8 +145,15 @@ def _to_stdout(result: Compilation, form: str, report: Callable[..., None], *, p
         # A GitOps tool that applies an empty manifest removes everything.
         report(result.saying([nothing(result)]))
         return WRONG_INPUT
+    from trainc.budget import OverBudgetError
+
+    try:
+        manifest = _manifest(result, form, passthrough=passthrough)
+    except OverBudgetError as error:
+        report(result.saying([error.diagnostic]))
+        return WRONG_INPUT
     report(result, options.left_out(result, passthrough))
-    options.write(*_manifest(result, form, passthrough=passthrough))
+    options.write(*manifest)
     return OK
 
 
@@ -208,16 +216,23 @@ def _report(reports: tuple[tuple[str, str], ...], result: Compilation, note: str
     options.report_built_in(result, blank=bool(result.diagnostics or note))
 
 
-def _manifest(result: Compilation, form: str, *, passthrough: bool) -> list[str]:
-    """Return the manifest in parts: joining them would double or triple the memory."""
+def _manifest(result: Compilation, form: str, *, passthrough: bool) -> Iterable[str]:
+    """Return the manifest in parts: joining them would double or triple the memory.
+
+    Raise OverBudgetError beyond the budget.
+    """
+    from trainc.budget import within
+
     others = result.others if passthrough else ()
     if form == "json":
         from trainc.emit import json
 
-        return [json.render([*result.objects, *(document.value for document in others)])]
-    documents = [text for _, _, text in result.manifests()]
-    if others:
-        from trainc.cli.copies import as_read
+        parts = json.parts((*result.objects, *(document.value for document in others)))
+    else:
+        documents: Iterable[str] = (text for _, _, text in result.manifests())
+        if others:
+            from trainc.cli.copies import as_read
 
-        documents += map(as_read, others)
-    return [part for document in documents for part in ("---\n", document)][1:]
+            documents = chain(documents, map(as_read, others))
+        parts = islice((part for document in documents for part in ("---\n", document)), 1, None)
+    return within(result.budget, parts)

@@ -86,6 +86,7 @@ class Separated(click.Command):
 )
 @options.ENVIRONMENTS.decorate
 @options.delivery
+@options.BUDGET.decorate
 @click.option("--passthrough", is_flag=True, help="Also compare documents of other kinds.")
 @options.FOLLOW_LINKS.decorate
 @options.EXCLUDE.decorate
@@ -105,6 +106,7 @@ def command(  # noqa: PLR0913, PLR0917 (one argument per option)
     name_suffix_hash: bool,
     argocd_replace: bool,
     suspend: bool,
+    budget: str | None,
     passthrough: bool,
     follow_links: bool,
     exclude: tuple[str, ...],
@@ -114,11 +116,12 @@ def command(  # noqa: PLR0913, PLR0917 (one argument per option)
 
     Without an argument, the last commit is compared with the working tree. `--` separates revisions from paths.
     """
+    from trainc.budget import BUDGETS, DEFAULT, within
     from trainc.delivery import Delivery
     from trainc.review import compare
     from trainc.review.arguments import of_arguments, reporting
     from trainc.review.formats import load
-    from trainc.review.revisions import RevisionError
+    from trainc.review.git_objects import RevisionError
     from trainc.review.sides import DiffOptions
 
     if config is not None and no_config:
@@ -138,6 +141,7 @@ def command(  # noqa: PLR0913, PLR0917 (one argument per option)
             field_validation,
             follow_links=follow_links,
             exclude=options.patterns(exclude),
+            budget=DEFAULT if budget is None else BUDGETS[budget],
             environments=environments,
         )
         review = compare(old, new, given)
@@ -150,5 +154,6 @@ def command(  # noqa: PLR0913, PLR0917 (one argument per option)
         options.report(text.render(review.diagnostics, summary="", color=options.colored(sys.stderr)))
     if review.failed:
         return WRONG_INPUT
-    options.write(load(form)(review, color=form == "text" and options.colored(sys.stdout)))
+    text_of_review = load(form)(review, color=form == "text" and options.colored(sys.stdout))
+    options.write(*within(given.budget, [text_of_review]))
     return DIFFERENT if exit_code and (review.objects or review.settings) else OK

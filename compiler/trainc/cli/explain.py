@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from functools import wraps
@@ -14,6 +15,8 @@ from trainc.cli.codes import OK, WRONG_INPUT
 from trainc.declarations import Declaration
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from trainc.compilation import Compilation
     from trainc.diagnostics import Diagnostic
     from trainc.explaining.selectors import Selector
@@ -99,12 +102,13 @@ def command(
         from trainc.cli.build import nothing
 
         result = result.saying([nothing(result)])
-    text = "" if result.failed else _rendered(result, selector, form, patches=patches)
-    if not result.failed and not text:
-        assert selector is not None
-        result = result.saying([_no_such_field(result, selector)])
+    from trainc.budget import within
+
+    text = () if result.failed else within(result.budget, _rendered(result, selector, form, patches=patches))
+    if not result.failed and selector is not None and not _selects(result, selector):
+        result, text = result.saying([_no_such_field(result, selector)]), ()
     _report(result)
-    options.write(text)
+    options.write(*text)
     return WRONG_INPUT if result.failed else OK
 
 
@@ -119,8 +123,19 @@ def _is_path(argument: str) -> bool:
     return argument.startswith(ABOVE[2:]) or (not OBJECT.match(argument) and os.sep in argument.partition(".")[0])
 
 
-def _rendered(result: Compilation, selector: Selector | None, form: str | None, *, patches: bool) -> str:
-    """Return the output; empty if no object has the field."""
+def _selects(result: Compilation, selector: Selector) -> bool:
+    """Return whether an object has a selected field."""
+    from trainc.explaining import selected
+
+    return any(True for tree in result.objects for _ in selected(tree, selector))
+
+
+def _rendered(result: Compilation, selector: Selector | None, form: str | None, *, patches: bool) -> Iterator[str]:
+    """Yield the output in parts."""
+    if not gc.isenabled():
+        # The traces have reference cycles, and a process of its own collects no garbage until here.
+        gc.freeze()
+        gc.enable()
     if patches:
         from trainc.explaining import patches as of_stages
 
@@ -128,8 +143,6 @@ def _rendered(result: Compilation, selector: Selector | None, form: str | None, 
     from trainc.explaining import accounts
 
     found = accounts(result.jobs, selector)
-    if not found:
-        return ""
     if form == "json":
         from trainc.explaining import json
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import os
 from contextlib import ExitStack, suppress
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Final
 
 from trainc import outputs
+from trainc.budget import OverBudgetError, within
 from trainc.cli import options
 from trainc.cli.codes import DIFFERENT, OK, WRONG_INPUT
 from trainc.cli.copies import is_object, with_source
@@ -78,6 +80,9 @@ def to_folder(order: Order, parts: Sequence[Part], result: Compilation, report: 
         except OSError as error:
             report(result.saying([outputs.unwritable(folder, "", error)]))
             return WRONG_INPUT
+        except OverBudgetError as error:
+            report(result.saying([error.diagnostic]))
+            return WRONG_INPUT
         result = result.saying(found for each in planned for found in _diagnostics(each))
         if result.failed:
             report(result)
@@ -110,7 +115,8 @@ def _plan(order: Order, part: Part, output: Output) -> _Planned:
     sources = dict(zip(files, ([job.plan.job.document.file] for job in result.jobs), strict=True))
     others = tuple(document for document in result.others if order.passthrough and is_object(document))
     if others:
-        files[outputs.PASSED] = "---\n".join(with_source(document, output.folder) for document in others)
+        texts = chain(files.values(), (with_source(document, output.folder) for document in others))
+        files[outputs.PASSED] = "---\n".join(islice(within(result.budget, texts), len(files), None))
         sources[outputs.PASSED] = [document.file for document in others]
     changes = outputs.plan(
         output, files, sources=sources, paths=order.paths, prune=order.prune, environment=environment

@@ -68,9 +68,9 @@ def command(
         )
     if result.failed:
         return WRONG_INPUT
-    from trainc import columns, graph
+    from trainc import budget, columns, graph
 
     graphs = [graph.of(job, result.others) for job in result.jobs]
     width = {"width": columns.terminal()} if form == "text" else {}
-    options.write(import_module(f"trainc.graph.{form}").render(graphs, **width))
+    options.write(*budget.within(result.budget, [import_module(f"trainc.graph.{form}").render(graphs, **width)]))
     return OK

@@ -157,7 +157,9 @@ BUDGET: Final = Option(
     "Most work of a run, which stops with an error beyond it: ci for the input of others, default, or unlimited.",
     choices=("ci", "default", "unlimited"),
 )
-PLUGIN_BUDGET: Final = BUDGET._replace(default="ci", help=f"{BUDGET.help} Default: ci.")
+PLUGIN_BUDGET: Final = BUDGET._replace(
+    default="ci", variable="TRAINC_BUDGET", help=f"{BUDGET.help} Default: the variable TRAINC_BUDGET, or ci."
+)
 READING: Final = (FOLLOW_LINKS, EXCLUDE, VERBOSE)
 SETTINGS: Final = (
     Option(("--strict",), "Turn every warning into an error.", is_flag=True),
@@ -304,12 +306,13 @@ def _flags(
 
 
 def reading(function: Decorated) -> Decorated:
-    """Add FIELD_VALIDATION and READING as the argument `settings`, for a command without other settings."""
+    """Add FIELD_VALIDATION, BUDGET and READING as the argument `settings`, for a command without other settings."""
 
     def with_reading(
         *,
         paths: tuple[str, ...],
         field_validation: FieldValidation | None,
+        budget: str | None,
         follow_links: bool,
         exclude: tuple[str, ...],
         verbose: bool,
@@ -317,17 +320,18 @@ def reading(function: Decorated) -> Decorated:
         **others: Any,
     ) -> Any:
         found = reading_settings(
-            paths, field_validation, exclude, environment, follow_links=follow_links, verbose=verbose
+            paths, field_validation, exclude, budget, environment, follow_links=follow_links, verbose=verbose
         )
         return function(paths=paths, settings=found, **others)
 
-    return _with_rows((FIELD_VALIDATION, *READING), _instead(with_reading, function))
+    return _with_rows((FIELD_VALIDATION, BUDGET, *READING), _instead(with_reading, function))
 
 
 def reading_settings(
     paths: tuple[str, ...],
     field_validation: FieldValidation | None,
     exclude: tuple[str, ...],
+    budget: str | None,
     environment: str | None = None,
     *,
     follow_links: bool,
@@ -337,6 +341,7 @@ def reading_settings(
 
     A trainc.yaml with errors is an error: its patterns are unknown.
     """
+    from trainc.budget import BUDGETS
     from trainc.settings import DEFAULT, of
 
     found = of(paths, follow_links=follow_links)
@@ -351,6 +356,7 @@ def reading_settings(
         verbose=verbose,
         runtimes=found.runtimes,
         built_in_forbidden=found.built_in_forbidden,
+        budget=DEFAULT.budget if budget is None else BUDGETS[budget],
         sources=found.sources,
         base=found.base,
     )

@@ -75,7 +75,7 @@ def command(
 
     listed = sum(pods.count(compiled.objects[0], job, index, each=form == "json") for compiled in result.jobs)
     budget.check(result.budget, "pods", listed)
-    for part in _rendered(_chosen(result, job, index), index, form):
+    for part in budget.within(result.budget, _rendered(_chosen(result, job, index), index, form)):
         options.write(part)
     return OK
 

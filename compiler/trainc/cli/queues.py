@@ -47,6 +47,8 @@ def command(
         options.report(
             text.render(result.diagnostics, summary=options.summary(result), color=options.colored(sys.stderr))
         )
+    if result.stopped:
+        return WRONG_INPUT
     from trainc.kueue import summary
 
     found = summary.summaries((job.plan for job in result.jobs), result.others)

@@ -16,7 +16,7 @@ from trainc.emit import order
 from trainc.emit.yaml import HIDDEN
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from trainc.kubernetes.trees import Tree
 
@@ -24,10 +24,28 @@ _HIDDEN: Final = re.compile(rf"[{HIDDEN}]|#(?=#\w{{0,32}}\[)")
 """Hidden characters, and the start of a workflow command such as `##[error]`, which a runner obeys in a log."""
 
 
+def items(texts: Iterable[str]) -> Iterator[str]:
+    """Yield the text of a JSON list, indented by 2, in parts; `texts` are its items."""
+    before = "["
+    for text in texts:
+        yield f"{before}\n  " + text.replace("\n", "\n  ")
+        before = ","
+    yield "[]\n" if before == "[" else "\n]\n"
+
+
 def render(objects: Sequence[Tree]) -> str:
     """Return the objects as a JSON list, in the given order, indented by 2.
 
     Raise TypeError or ValueError for values that JSON cannot represent: NaN, infinities, other types.
     """
-    text = json.dumps([order.in_order(tree) for tree in objects], ensure_ascii=False, indent=2, allow_nan=False)
-    return _HIDDEN.sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n"
+    return "".join(parts(objects))
+
+
+def parts(objects: Iterable[Tree]) -> Iterator[str]:
+    """Yield the parts of the same list."""
+    return items(map(_object, objects))
+
+
+def _object(tree: Tree) -> str:
+    text = json.dumps(order.in_order(tree), ensure_ascii=False, indent=2, allow_nan=False)
+    return _HIDDEN.sub(lambda match: f"\\u{ord(match[0]):04x}", text)

@@ -54,9 +54,8 @@ class Account(NamedTuple):
     fields: tuple[Explained, ...]
 
 
-def accounts(jobs: Iterable[Compiled], selector: Selector | None = None) -> list[Account]:
-    """Return the objects that have a selected field; without a selector, all objects and fields."""
-    found = []
+def accounts(jobs: Iterable[Compiled], selector: Selector | None = None) -> Iterator[Account]:
+    """Yield the objects that have a selected field; without a selector, all objects and fields."""
     for compiled in jobs:
         trace = None
         for index, tree in enumerate(compiled.objects):
@@ -64,8 +63,7 @@ def accounts(jobs: Iterable[Compiled], selector: Selector | None = None) -> list
             if paths:
                 trace = trace or compiled.trace()
                 fields = tuple(Explained(path, tuple(writings(trace, index, tree, path))) for path in paths)
-                found.append(Account(compiled.plan.job, tree, fields))
-    return found
+                yield Account(compiled.plan.job, tree, fields)
 
 
 def selected(tree: Tree, selector: Selector | None) -> Iterator[Path]:

@@ -13,6 +13,7 @@ import json
 from typing import TYPE_CHECKING
 
 from trainc.diagnostics import ObjectId
+from trainc.emit.json import items
 from trainc.kubernetes.violations import field_of
 from trainc.reports.json import position
 from trainc.source.printable import escape_json
@@ -25,10 +26,10 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree
 
 
-def render(accounts: Iterable[Account]) -> str:
-    """Return the fields as a list."""
-    entries = [entry for account in accounts for entry in _entries(account)]
-    return escape_json(json.dumps(entries, indent=2, ensure_ascii=False)) + "\n"
+def render(accounts: Iterable[Account]) -> Iterator[str]:
+    """Yield the fields as a list, in parts."""
+    entries = (entry for account in accounts for entry in _entries(account))
+    return items(escape_json(json.dumps(entry, indent=2, ensure_ascii=False)) for entry in entries)
 
 
 def _entries(account: Account) -> Iterator[Tree]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from trainc.emit.json import items
 from trainc.emit.order import objects_of_a_job
 from trainc.source.printable import escape_json
 from trainc.tracing import maker, standing
@@ -30,12 +31,12 @@ if TYPE_CHECKING:
     from trainc.tracing.history import StageRecord
 
 
-def render(jobs: Iterable[Compiled]) -> str:
-    """Return the patches of every TrainJob."""
-    entries = [
+def render(jobs: Iterable[Compiled]) -> Iterator[str]:
+    """Yield the patches of every TrainJob as a list, in parts."""
+    entries = (
         {"trainJob": {"namespace": job.namespace, "name": job.name}, "steps": list(steps(job.plan))} for job in jobs
-    ]
-    return escape_json(json.dumps(entries, indent=2, ensure_ascii=False)) + "\n"
+    )
+    return items(escape_json(json.dumps(entry, indent=2, ensure_ascii=False)) for entry in entries)
 
 
 def steps(plan: Plan) -> Iterator[Tree]:

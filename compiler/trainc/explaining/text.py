@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.columns import line, padded
@@ -20,7 +21,7 @@ from trainc.tracing.correspondence import at
 from trainc.tracing.field_names import by_names, name_of_item
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from trainc.diagnostics import Location, Path
     from trainc.explaining import Account, Explained, Writing
@@ -40,14 +41,16 @@ _QUOTED: Final = re.compile(
 """Strings that could be mistaken for another type, and are quoted."""
 
 
-def render(accounts: Sequence[Account], *, color: bool, selected: bool) -> str:
-    """Return the whole text. `selected` is whether the fields result from a selector."""
+def render(accounts: Iterator[Account], *, color: bool, selected: bool) -> Iterator[str]:
+    """Yield the text, in parts. `selected` is whether the fields result from a selector."""
     paint = painter(color)
-    few = selected and sum(len(account.fields) for account in accounts) <= FEW
-    blocks = [
-        "\n".join((_heading(account, paint), "", *(_full if few else _table)(account, paint))) for account in accounts
-    ]
-    return "\n\n".join(blocks) + "\n"
+    first: list[Account] = []
+    while selected and sum(len(account.fields) for account in first) <= FEW and (account := next(accounts, None)):
+        first.append(account)
+    few = selected and sum(len(account.fields) for account in first) <= FEW
+    for number, account in enumerate(chain(first, accounts)):
+        block = "\n".join((_heading(account, paint), "", *(_full if few else _table)(account, paint)))
+        yield f"\n{block}\n" if number else f"{block}\n"
 
 
 def _heading(account: Account, paint: Paint) -> str:
@@ -76,8 +79,9 @@ def _full(account: Account, paint: Paint) -> Iterator[str]:
 def _table(account: Account, paint: Paint) -> Iterator[str]:
     """Yield the fields in groups, with a line for each writing."""
     groups: dict[Path, list[tuple[str, ...]]] = {}
+    items = _items(account)
     for explained in account.fields:
-        if not _is_redundant(account, explained):
+        if not _is_redundant(account, explained, items):
             group = _group(explained.path)
             groups.setdefault(group, []).extend(_rows(account, group, explained))
     for number, (group, rows) in enumerate(groups.items()):
@@ -91,20 +95,27 @@ def _table(account: Account, paint: Paint) -> Iterator[str]:
             yield f"  {line((name, value, stage, painted, by))}"
 
 
-def _is_redundant(account: Account, explained: Explained) -> bool:
+def _is_redundant(account: Account, explained: Explained, items: dict[Path, list[Explained]]) -> bool:
     """Return whether a field is the name of a list item, and another field of the item has the same author."""
-    *item, last = explained.path
+    item = explained.path[:-1]
     if not item or not isinstance(item[-1], int) or len(explained.writings) > 1:
         return False
-    if name_of_item(at(account.tree, tuple(item[:-1])), item[-1])[0] != last:
+    if name_of_item(at(account.tree, item[:-1]), item[-1])[0] != explained.path[-1]:
         return False
     author = _author(explained.writings[0])
     return any(
-        author == _author(writing)
-        for other in account.fields
-        if other is not explained and list(other.path[: len(item)]) == item
-        for writing in other.writings
+        author == _author(writing) for other in items[item] if other is not explained for writing in other.writings
     )
+
+
+def _items(account: Account) -> dict[Path, list[Explained]]:
+    """Return the fields of each list item, by its path."""
+    found: dict[Path, list[Explained]] = {}
+    for explained in account.fields:
+        for end, step in enumerate(explained.path, 1):
+            if isinstance(step, int):
+                found.setdefault(explained.path[:end], []).append(explained)
+    return found
 
 
 def _author(writing: Writing) -> tuple[str, str]:

@@ -48,15 +48,15 @@ def runtimes(configmap: Document) -> Iterator[Document | Diagnostic | Broken]:
 def _of_value(configmap: Document, path: Path, value: str) -> Iterator[Document | Diagnostic | Broken]:
     read, errors = read_stream(value)
     sorted_documents = [
-        found for part in read for found in sort(_document(configmap, path, value, part.chunk, part.value))
+        found for part in read for found in sort(document(configmap, path, value, part.chunk, part.value))
     ]
     found = [found for found in sorted_documents if isinstance(found, Diagnostic) or found[0] == "runtime"]
     if any(not isinstance(one, Diagnostic) for one in found):
         yield from (one if isinstance(one, Diagnostic) else one[1] for one in found)
-        yield from (_broken(configmap, path, value, error) for error in errors)
+        yield from (broken(configmap, path, value, error) for error in errors)
 
 
-def _document(configmap: Document, path: Path, value: str, chunk: Chunk, tree: object) -> Document:
+def document(configmap: Document, path: Path, value: str, chunk: Chunk, tree: object) -> Document:
     """Return a document of a value: as it is in the file, where its lines are lines of the file."""
     chunk = without_separator(chunk)
     at = (*configmap.within, *path)
@@ -77,7 +77,7 @@ def _reads_as(text: str, tree: object) -> bool:
     return not errors and [document.value for document in read] == [tree]
 
 
-def _broken(configmap: Document, path: Path, value: str, error: YamlError) -> Broken:
+def broken(configmap: Document, path: Path, value: str, error: YamlError) -> Broken:
     """Return a fault of a value with its place, and with the lines of the file that the message names."""
     place = _place(configmap, path, value, error.line or 1, error.column or 1)
     since = _place(configmap, path, value, error.since, 1).line if error.since else 0

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Final
 
 from trainc import projects
 from trainc import settings as settings_files
-from trainc.budget import CI, Budget, Meter
-from trainc.compilation import NO_TRAINJOB, Compilation, Options, compile_documents, duplicates
+from trainc.budget import CI, Budget, OverBudgetError
+from trainc.compilation import NO_TRAINJOB, Compilation, Options, compile_documents, duplicates, metered
 from trainc.diagnostics import Diagnostic
+from trainc.inputs import File
 from trainc.krm import items, results
 from trainc.krm.annotations import without
 from trainc.krm.request import of as request_of
@@ -25,7 +26,6 @@ from trainc.records import NamedTuple
 from trainc.settings import DEFAULT
 
 if TYPE_CHECKING:
-    from trainc.inputs import File
     from trainc.krm.request import Request
     from trainc.settings import Settings
 
@@ -66,17 +66,23 @@ def run(file: File | Diagnostic, *, root: str, budget: Budget = CI) -> Answer:
     if isinstance(settings, Diagnostic):
         return _answer(given, Compilation(diagnostics=(settings,)), given.items)
     read = _read(given, request, settings, root)
+    if isinstance(file, File):
+        read.meter.charge("input bytes", len(file.data))
     compilation = _compiled(read, request, settings, root)
     compilation = compilation.saying(duplicates(compilation, items.beside(given, read, compilation)))
     if not compilation.failed and (no_trainjob := _no_trainjob(given, request, compilation)):
         compilation = compilation.saying([no_trainjob])
-    answer = given.items if compilation.failed else items.replaced(given, read, compilation)
+    try:
+        answer = given.items if compilation.failed else items.replaced(given, read, compilation)
+        compilation.manifests()
+    except OverBudgetError as error:
+        compilation, answer = compilation.saying([error.diagnostic]), given.items
     return _answer(given, compilation, answer)
 
 
 def _read(given: ResourceList, request: Request, settings: Settings, root: str) -> Reading:
     """Return the items, without the internal annotations of kustomize and kpt, and the documents of the paths."""
-    read = Reading(namespace=request.namespace, others="require", meter=Meter(settings.budget))
+    read = Reading(namespace=request.namespace, others="require", meter=metered(settings))
     for item in given.documents:
         read.take(item._replace(value=without(item.value)))
     read.gather(request.paths, root=root, exclude=settings.exclude)

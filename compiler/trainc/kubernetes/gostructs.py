@@ -15,6 +15,8 @@ from trainc.data import data_path
 from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from trainc.kubernetes.trees import Tree
 
 ROOT: Final = "jobset/v1alpha2.JobSetSpec"
@@ -43,6 +45,12 @@ class Struct(NamedTuple):
 
     name: str
     fields: dict[str, GoField]
+    types: Callable[[str], Struct | None] | None = None
+    """Return the struct of a field's type; None for `struct`."""
+
+    def inner(self, field: GoField) -> Struct | None:
+        """Return the struct of a field, or of the items of a list; None for any other type."""
+        return (self.types or struct)(field.of)
 
     def find(self, name: str) -> GoField | None:
         """Return the field that Go's JSON reader matches to `name`: the exact one, else the first ignoring case."""

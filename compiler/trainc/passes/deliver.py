@@ -23,14 +23,20 @@ REPLACE: Final = ("Force=true", "Replace=true")
 
 def deliver(plan: Plan) -> Plan:
     """Suspend the JobSet unless a queue does, and let Argo CD replace it, if the options request it."""
-    if plan.labels.get(QUEUE):
-        if "suspend" in plan.spec:
-            plan = plan._replace(spec={key: field for key, field in plan.spec.items() if key != "suspend"})
-    elif plan.delivery.suspend:
-        plan = plan._replace(spec=plan.spec | {"suspend": True})
+    plan = suspended(plan)
     if plan.delivery.argocd_replace:
         options = with_replace(plan.annotations.get(SYNC_OPTIONS, ""))
         plan = plan._replace(annotations=plan.annotations | {SYNC_OPTIONS: options})
+    return plan
+
+
+def suspended(plan: Plan) -> Plan:
+    """Return the plan with spec.suspend if the options request it, and without it if the JobSet has a queue."""
+    if plan.labels.get(QUEUE):
+        if "suspend" in plan.spec:
+            return plan._replace(spec={key: field for key, field in plan.spec.items() if key != "suspend"})
+    elif plan.delivery.suspend:
+        return plan._replace(spec=plan.spec | {"suspend": True})
     return plan
 
 

@@ -37,7 +37,8 @@ def store(plan: Plan) -> Plan:
 
         plan = plan._replace(others=tuple(other.value for other in schedulers.admitted(plan)))
     spec = stored(with_defaults(admitted.value["spec"]))
-    return plan._replace(objects=(whole | {"spec": spec}, *plan.others))
+    metadata = admitted.value["metadata"]  # without the unknown fields of patches
+    return plan._replace(objects=(whole | {"metadata": metadata, "spec": spec}, *plan.others))
 
 
 def jobset(plan: Plan) -> Tree:
@@ -49,6 +50,8 @@ def jobset(plan: Plan) -> Tree:
         metadata["labels"] = plan.labels
     if plan.annotations:
         metadata["annotations"] = plan.annotations
+    if plan.metadata:
+        metadata |= plan.metadata
     return {"apiVersion": VERSION, "kind": "JobSet", "metadata": metadata, "spec": plan.spec}
 
 

@@ -166,14 +166,22 @@ def _job(plan: Plan, path: Path) -> Missing | None:
     """Return the replicated job that a path leads into, if the runtime has no job of its name."""
     if path[:2] != JOBS or len(path) < 3:
         return None
-    name, known = str(plan.jobs[int(path[2])].get("name")), _names(plan.runtime.spec.get("replicatedJobs"))
-    if name in known:
+    job = plan.jobs[int(path[2])]
+    if not isinstance(job, dict):
+        return None  # a patch of trainc.yaml can write any value
+    name, known = str(job.get("name")), _names(plan.runtime.spec.get("replicatedJobs"))
+    if name in known or not _is_of_patch(plan, name):
         return None
     return Missing(
         path=(*path[:3], "name"),
         message=f'the runtime has no job "{name}", so the {plan.job.patch_word} adds one',
         help=_meant(name, known) or f"{plan.job.patch_word} a job of the runtime: {', '.join(known)}",
     )
+
+
+def _is_of_patch(plan: Plan, job: str) -> bool:
+    """Return whether a patch of the TrainJob names a replicated job."""
+    return any(job in _names(get(patch, (*TEMPLATE, "replicatedJobs"))) for patch in plan.job.patches)
 
 
 def _container(plan: Plan, path: Path) -> Missing | None:

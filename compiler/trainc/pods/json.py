@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from trainc.emit.json import items
 from trainc.kubernetes.downward import Unknown
 from trainc.pods import CONTAINERS
 from trainc.source.printable import escape_json
@@ -23,11 +24,7 @@ if TYPE_CHECKING:
 
 def render(pods: Iterable[Pod]) -> Iterator[str]:
     """Yield the pods as a list, in parts: the whole text may not fit in memory."""
-    before = "["
-    for pod in pods:
-        yield before + "\n  " + escape_json(json.dumps(of_pod(pod), indent=2, ensure_ascii=False)).replace("\n", "\n  ")
-        before = ","
-    yield "[]\n" if before == "[" else "\n]\n"
+    return items(escape_json(json.dumps(of_pod(pod), indent=2, ensure_ascii=False)) for pod in pods)
 
 
 def of_pod(pod: Pod) -> Tree:

@@ -16,7 +16,7 @@ from xml.etree import ElementTree
 from trainc.diagnostics import Checked, Diagnostic, Location, ObjectId
 from trainc.records import NamedTuple
 from trainc.reports import in_order, message, of_compiled_object
-from trainc.reports.text import EXCERPTS, block, escape
+from trainc.reports.text import block, escape
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 SUITE: Final = "trainc"
 SKIPPED: Final = "not compiled: an object that it refers to has errors"
 
+EXCERPTS: Final = 500
+"""The number of diagnostics that are shown with source lines, each of which takes a millisecond."""
 ATTACHMENT: Final = "[[ATTACHMENT|"
 """GitLab and a Jenkins plug-in publish the file whose path follows this text."""
 

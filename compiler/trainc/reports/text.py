@@ -6,15 +6,17 @@ Returns  the report, ordered by file and line. Control characters of the input a
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Final
 
+from trainc.budget import first
 from trainc.diagnostics import Diagnostic, Location
 from trainc.plural import also
 from trainc.reports import in_order, message, of_compiled_object
 from trainc.source.printable import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 
     from trainc.diagnostics import Checked
     from trainc.source.excerpt import Excerpt
@@ -29,20 +31,27 @@ PLAIN: Final = "\x1b[0m"
 
 RUNTIME: Final = "the runtime"
 """The message of a related place: the runtime's line that causes the TrainJob's error."""
-EXCERPTS: Final = 500
-"""The number of diagnostics that are shown with source lines, each of which takes a millisecond."""
 
 
 def render(diagnostics: Sequence[Diagnostic], *, summary: str, color: bool, checked: Sequence[Checked] = ()) -> str:
-    """Return the diagnostics and the summary, separated by blank lines."""
+    """Return the first diagnostics, the number of the others, and the summary, separated by blank lines."""
     paint = painter(color)
-    parts = [
-        "\n".join(_lines(diagnostic, paint, shown=number < EXCERPTS))
-        for number, diagnostic in enumerate(_by_cause(in_order(diagnostics)))
-    ]
+    found = _by_cause(in_order(diagnostics))
+    shown = first(found)
+    parts = ["\n".join(_lines(diagnostic, paint, shown=True)) for diagnostic in shown]
+    if len(found) > len(shown):
+        parts.append(_others(found, shown))
     if summary:
         parts.append(summary)
     return "\n\n".join(parts) + "\n" if parts else ""
+
+
+def _others(found: Iterable[Diagnostic], shown: Iterable[Diagnostic]) -> str:
+    """Return the numbers of the diagnostics that are not shown, by id."""
+    counts = Counter(diagnostic.id for diagnostic in found)
+    counts.subtract(diagnostic.id for diagnostic in shown)
+    ids = ", ".join(f"{count} {id}" for id, count in counts.most_common() if count)
+    return f"{counts.total()} more: {ids} (trainc validate --format json lists them)"
 
 
 def _by_cause(diagnostics: list[Diagnostic]) -> list[Diagnostic]:

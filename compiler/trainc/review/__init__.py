@@ -12,8 +12,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc import footprint, projects
+from trainc.budget import Meter
 from trainc.diagnostics import Diagnostic, Location
 from trainc.inputs import SETTINGS
+from trainc.patching.names import numbered
 from trainc.review import environments, lint_annotations, settings, sides
 from trainc.review.causes import Causes
 from trainc.review.changes import changes
@@ -21,7 +23,6 @@ from trainc.review.consequences import judge, touches
 from trainc.review.masked_changes import shown
 from trainc.review.model import Cause, Line, Review, Reviewed, Setting
 from trainc.review.presence import Presence
-from trainc.source.masking import masked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,15 +40,16 @@ OLD_SIDE: Final = "in {}: "
 
 
 def compare(old: SideSpec, new: SideSpec, options: DiffOptions) -> Review:
-    """Compare two sides, in each of their environments."""
+    """Compare two sides, in each of their environments. Raise OverBudgetError beyond the budget."""
+    meter = Meter(options.budget)
     names = sides.environments(old, new, options)
     if isinstance(names, Diagnostic):
         return Review(old.name, new.name, diagnostics=(names,))
     if names == ("",):
-        return _compare(*_read(old, new, options, ""), options)
+        return _compare(*_read(old, new, options, "", meter), options)
     found: list[tuple[str, Review]] = []
     for name in names:
-        pair = _read(old, new, options, name)
+        pair = _read(old, new, options, name, meter)
         contents = {side.content for side in pair}
         if contents <= {"rendered", "nothing"} and "rendered" in contents:
             return _compare(*pair, options)  # manifests are compared as they are
@@ -61,11 +63,11 @@ def compare(old: SideSpec, new: SideSpec, options: DiffOptions) -> Review:
     return environments.together(found) if found else Review(old.name, new.name)
 
 
-def _read(old: SideSpec, new: SideSpec, options: DiffOptions, environment: str) -> tuple[Side, Side]:
+def _read(old: SideSpec, new: SideSpec, options: DiffOptions, environment: str, meter: Meter) -> tuple[Side, Side]:
     """Return both sides in an environment."""
     # Another client, or an older trainc, has dropped the unknown fields of the old side.
-    before = sides.read(old, options._replace(field_validation="ignore"), environment)
-    return before, sides.read(new, options, environment)
+    before = sides.read(old, options._replace(field_validation="ignore"), meter, environment)
+    return before, sides.read(new, options, meter, environment)
 
 
 def _compare(before: Side, after: Side, options: DiffOptions, environment: str = "") -> Review:
@@ -176,8 +178,8 @@ class _Reviewer:
             refused=judgement.refused,
             known=judgement.known,
             at=self._at(new),
-            old=masked(old.tree),
-            new=masked(new.tree),
+            before=old.tree,
+            after=new.tree,
             renamed=old.id.name if old.id.name != new.id.name else "",
             new_name=self._new_name(new, judgement),
         )
@@ -218,8 +220,8 @@ class _Reviewer:
             id=item.id,
             cause=self._cause(edit) if edit else None,
             at=self._at(item, old=new is None),
-            old=masked(old.tree) if old else None,
-            new=masked(new.tree) if new else None,
+            before=old.tree if old else None,
+            after=new.tree if new else None,
         )
 
     def _plans_of(self, item: Item) -> tuple[Plan | None, Plan | None]:
@@ -246,7 +248,10 @@ class _Reviewer:
 
     def _cause(self, edit: Edit) -> Cause:
         at = self._located(edit.place, old=edit.gone)
-        return Cause(edit.by, edit.change.field, shown(edit.change, *edit.trees), at, edit.gone, edit.setting)
+        by = edit.by
+        if (commit := self.sides[edit.gone].spec.commit) is not None:
+            by = by.replace(f'"{commit.revision}:', '"')  # the name of a patch file
+        return Cause(by, edit.change.field, shown(edit.change, *edit.trees), at, edit.gone, edit.setting)
 
     def _located(self, place: Place, *, old: bool) -> Location:
         located = place.locate()
@@ -255,6 +260,8 @@ class _Reviewer:
 
 def _is_of(setting: Change, cause: Cause) -> bool:
     """Return whether a changed setting is the cause of a change: it has its path, or contains it."""
+    if patch := numbered(setting.path):
+        return cause.by.endswith(patch)
     if cause.setting:
         return touches(cause.setting, setting.old_path if cause.gone else setting.new_path)
     return cause.by == SETTINGS and touches(cause.edit.path, setting.path)

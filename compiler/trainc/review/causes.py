@@ -14,6 +14,8 @@ from trainc.diagnostics import ObjectId, Path, Place
 from trainc.emit.order import objects_of_a_job
 from trainc.inputs import SETTINGS
 from trainc.kubernetes.trees import get, put
+from trainc.patching.names import name_of, path_in_settings
+from trainc.patching.targets import JOBSET
 from trainc.review.changes import Change, changes, undone
 from trainc.tracing import Trace, edited_by, standing
 from trainc.tracing.correspondence import GONE, at, corresponding_path
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree
     from trainc.plan import Plan
 
-Owner = Literal["job", "runtime", "project"]
+Owner = Literal["job", "runtime", "project", "patches"]
 
 PATCHES: Final = ("spec", "runtimePatches")
 MAX_EXPERIMENTS: Final = 16
@@ -89,10 +91,14 @@ class _Causes:
             self.others += shared.edits("runtime", old, new)
         self.others += shared.edits("project", old, new)
         self._without: dict[int, list[Tree] | None] = {}
-        self._trace: Trace | None = None
+        self._traces: dict[int, Trace] = {}
+        self._patched = _values(old) != _values(new)
+        """Whether the patches of trainc.yaml for the JobSet differ."""
 
     def cause(self, old: int, new: int, change: Change) -> Edit | None:
         """Return the edit that causes a change of the object with these indexes; None if the input is unchanged."""
+        if self._patched and (edit := self._patch(old, new, change)) is not None:
+            return edit
         edits = [*self.own, *self.others]
         if len(edits) < 2:
             return edits[0] if edits else None
@@ -101,6 +107,24 @@ class _Causes:
         inputs = (id(self.old.runtime.value), id(self.new.runtime.value))
         key = (*inputs, new, change.kind, change.field, repr(change.old), repr(change.new))
         return self.shared.once(key, lambda: self._found(edits, old, new, change))
+
+    def _patch(self, old: int, new: int, change: Change) -> Edit | None:
+        """Return the edited patch of trainc.yaml that writes or removes a changed field of the JobSet."""
+        sides = ((self.new, self.old, change.new_path), (self.old, self.new, change.old_path))
+        trees = tuple(objects_of_a_job(plan.objects)[index] for plan, index in ((self.old, old), (self.new, new)))
+        for plan, other, path in sides if trees[1]["kind"] == JOBSET else ():
+            place = self._trace(plan).patched_at(path) if plan.patches is not None else None
+            if place is not None and place.document.value not in _values(other):
+                gone = plan is self.old
+                return Edit(
+                    "patches", name_of(place), change, place, (trees[0], trees[1]), gone, path_in_settings(place)
+                )
+        return None
+
+    def _trace(self, plan: Plan) -> Trace:
+        if id(plan) not in self._traces:
+            self._traces[id(plan)] = Trace(plan)
+        return self._traces[id(plan)]
 
     def presence(self, id: ObjectId) -> Edit | None:
         """Return the edit that adds or removes an object of the TrainJob."""
@@ -148,9 +172,7 @@ class _Causes:
         """Return the edit nearest to the line that wrote a changed field; for a removed field, the old side's line."""
         removed = change.kind == "removed"
         plan, index, path = (self.old, old, change.old_path) if removed else (self.new, new, change.new_path)
-        if self._trace is None or self._trace.plan is not plan:
-            self._trace = Trace(plan)
-        written = self._trace.origin(index, path).place
+        written = self._trace(plan).origin(index, path).place
         same = [edit for edit in edits if getattr(plan, edit.owner).document.file == written.document.file]
 
         def near(edit: Edit) -> int:
@@ -190,7 +212,7 @@ def _edit(owner: Owner, before: Any, after: Any, change: Change, trees: tuple[Tr
         return Edit(owner, _by(owner, holder, change, trees), change, place, trees, gone)
     written = place.written()
     by = SETTINGS if by == written.document.file else by
-    return Edit(owner, by, change, place, trees, gone, written.path)
+    return Edit(owner, by, change, place, trees, gone, path_in_settings(written) or written.path)
 
 
 def _by(owner: Owner, holder: Any, change: Change, trees: tuple[Tree, Tree]) -> str:
@@ -202,6 +224,11 @@ def _by(owner: Owner, holder: Any, change: Change, trees: tuple[Tree, Tree]) -> 
         manager = get(trees[change.kind != "removed"], (*change.path[: len(PATCHES) + 1], "manager"))
         return f'patch "{manager}"' if manager else "a patch"
     return "the TrainJob"
+
+
+def _values(plan: Plan) -> list[Any]:
+    """Return the patches of trainc.yaml for a JobSet."""
+    return [] if plan.patches is None else [patch.document.value for patch in plan.patches.patches]
 
 
 def _common(one: Path, other: Path) -> int:

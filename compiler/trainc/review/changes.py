@@ -8,6 +8,7 @@ Returns  the smallest parts that differ. List items are matched and named by the
 
 from __future__ import annotations
 
+import marshal
 import re
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
@@ -26,6 +27,8 @@ AMOUNTS: Final = frozenset({"limits", "requests", "minResources", "overhead", "c
 """Mappings whose values are quantities."""
 AMOUNT: Final = frozenset({"sizeLimit", "divisor"})
 """Fields whose value is a quantity."""
+_WITHOUT_REFERENCES: Final = 2
+"""The version of marshal's format in which equal values have the same bytes."""
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_/-]+")
 """Mapping keys that need no quotes."""
 
@@ -83,12 +86,20 @@ def _changes(old: Any, new: Any, here: _At) -> Iterator[Change]:
     if old is new:
         return
     if isinstance(old, dict) and isinstance(new, dict):
-        for key in sorted(old.keys() | new.keys()):
+        differing = (key for key in old.keys() | new.keys() if not _alike(old.get(key, GONE), new.get(key, GONE)))
+        for key in sorted(differing):
             yield from _entries(old.get(key, GONE), new.get(key, GONE), here.key(key))
     elif isinstance(old, list) and isinstance(new, list):
         yield from _lists(old, new, here)
     elif not same(old, new, here.new):
         yield Change("changed", here.field, here.old, here.new, old, new)
+
+
+def _alike(old: Any, new: Any) -> bool:
+    """Whether two values are the same. To == alone, 1 and True are equal, too."""
+    return old is new or (
+        old == new and marshal.dumps(old, _WITHOUT_REFERENCES) == marshal.dumps(new, _WITHOUT_REFERENCES)
+    )
 
 
 def _entries(old: Any, new: Any, here: _At) -> Iterator[Change]:
@@ -113,7 +124,7 @@ def _lists(old: list[Any], new: list[Any], here: _At) -> Iterator[Change]:
     for index, to in enumerate(matches):
         if to is None:
             yield Change("removed", *here.item(item_of(old, index), index, min(index, len(new))), old=old[index])
-        else:  # no shortcut by ==, to which 1 and True are equal
+        elif not _alike(old[index], new[to]):
             yield from _changes(old[index], new[to], here.item(item_of(new, to), index, to))
     matched = set(matches)
     for index, item in enumerate(new):

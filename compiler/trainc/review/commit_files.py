@@ -7,13 +7,15 @@ Returns  the files in the order of a walk on disk, and a diagnostic for each fil
 from __future__ import annotations
 
 import os
+from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from trainc import inputs
 from trainc.confine import within
-from trainc.inputs import DEEPEST, LARGEST_FILE, LINK_OUT, SETTINGS, File, fault, is_manifest
+from trainc.inputs import DEEPEST, LINK_OUT, SETTINGS, File, fault, is_manifest
 from trainc.listings import LISTING, MARKS, outputs_of
-from trainc.review.revisions import FOLDER, LINK, MODULE, Commit, Entry, LinkOutError
+from trainc.review.git_objects import AHEAD, FOLDER, LINK, MODULE, Entry
+from trainc.review.revisions import Commit, LinkOutError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -51,30 +53,22 @@ def read(
     given = [inside for path in paths if (inside := commit.inside(path)) is not None]
     skipped = [inside for path in (*skip, settings) if path and (inside := commit.inside(path))]
     walk = Walk(commit, skip=skipped, given=given, exclude=exclude)
-    wanted: list[Found | Diagnostic] = []
-    elsewhere = []
-    for path in paths:
-        inside = commit.inside(path)
-        if inside is None:
-            elsewhere.append(path)
-        else:
-            wanted += walk.path(inside)
-    small = [each.entry.object for each in wanted if isinstance(each, Found) and each.entry.size <= LARGEST_FILE]
-    contents = commit.contents(small)
-    for each in wanted:
-        if not isinstance(each, Found):
-            yield each
-        elif each.listed and contents.get(each.entry.object, b"").startswith(MARKS):
-            continue
-        elif each.entry.object in contents:
-            data, prefix = contents[each.entry.object], commit.named("")
-            yield File(commit.named(each.path), data, found=each.path not in given, revision=prefix)
-        else:
-            size = f"{each.entry.size >> 20} MiB"
-            yield fault(commit.named(each.path), f"is {size}, more than the limit of 256 MiB", "split it")
-    if walk.excluded is not None and not wanted and (excluded := walk.excluded.everything()) is not None:
+    is_empty, named = True, frozenset(given)
+    found = chain.from_iterable(map(walk.path, given))
+    while wanted := list(islice(found, AHEAD)):
+        is_empty = False
+        contents = commit.objects.blobs([each.entry.object for each in wanted if isinstance(each, Found)])
+        for each in wanted:
+            if not isinstance(each, Found):
+                yield each
+            elif isinstance(content := next(contents), int):
+                size = f"{content >> 20} MiB"
+                yield fault(commit.named(each.path), f"is {size}, more than the limit of 256 MiB", "split it")
+            elif not (each.listed and content.startswith(MARKS)):
+                yield File(commit.named(each.path), content, found=each.path not in named, revision=commit.named(""))
+    if walk.excluded is not None and is_empty and (excluded := walk.excluded.everything()) is not None:
         yield excluded
-    if elsewhere:
+    if elsewhere := [path for path in paths if commit.inside(path) is None]:
         yield from inputs.read(
             elsewhere, skip=skip, settings=settings, root=root, follow_links=follow_links, exclude=exclude
         )
@@ -96,71 +90,74 @@ class Walk:
 
             self.excluded = Excluded(exclude)
 
-    def path(self, path: str, *, depth: int = 0) -> list[Found | Diagnostic]:
-        """Return the files below a path; nothing if the path does not exist in the commit."""
+    def path(self, path: str, *, depth: int = 0) -> Iterator[Found | Diagnostic]:
+        """Yield the files at or below a path; nothing if the path does not exist in the commit."""
         name = self.commit.named(path)
         try:
             real = self.commit.resolved(path)
         except LinkOutError:
-            return [
-                fault(
-                    name,
-                    "is a link to a target outside the repository",
-                    "copy the file into the repository",
-                    declared=LINK_OUT,
-                )
-            ]
-        if real is None:
-            if self.commit.entry(path) is None:
-                return []
-            return [fault(name, "is a dangling or circular link", "remove it, or fix its target")]
-        entry = self.commit.entry(real)
-        if entry is None or entry.mode == MODULE or real in self.seen or self._skipped(real):
-            return []
+            message, help = "is a link to a target outside the repository", "copy the file into the repository"
+            yield fault(name, message, help, declared=LINK_OUT)
+            return
+        if real is not None:
+            entry = self.commit.entry(real)
+            assert entry is not None  # it is resolved
+            yield from self._entry(path, real, entry, depth)
+        elif self.commit.entry(path) is not None:
+            yield fault(name, "is a dangling or circular link", "remove it, or fix its target")
+
+    def _entry(self, path: str, real: str, entry: Entry, depth: int) -> Iterator[Found | Diagnostic]:
+        """Yield the files of an entry that is not a link."""
+        if entry.mode == MODULE or real in self.seen or self._skipped(real):
+            return
         self.seen.add(real)
         if entry.mode == FOLDER:
-            return self._folder(path, real, depth + 1)
-        if os.path.basename(path) == SETTINGS:
+            yield from self._folder(path, real, entry, depth + 1)
+        elif os.path.basename(path) != SETTINGS:
+            yield Found(path, entry, listed=depth > 0 and f"/{real}" in self.outputs)
+        elif not depth:
             message = "contains trainc settings, not manifests"
-            return [] if depth else [fault(name, message, "give the files of the jobs")]
-        return [Found(path, entry, listed=depth > 0 and f"/{real}" in self.outputs)]
+            yield fault(self.commit.named(path), message, "give the files of the jobs")
 
     def _skipped(self, real: str) -> bool:
         return any(within(real, out) for out in self.skip)
 
-    def _folder(self, path: str, real: str, depth: int) -> list[Found | Diagnostic]:
+    def _folder(self, path: str, real: str, folder: Entry, depth: int) -> Iterator[Found | Diagnostic]:
         if depth > DEEPEST:
             message = f"is a folder more than {DEEPEST} levels deep"
-            return [fault(self.commit.named(path), message, "give its path as an argument")]
-        found: list[Found | Diagnostic] = []
-        names = self.commit.names(real)
-        if LISTING in names:
-            self._note_outputs(real)
-        for name in names:
-            below = f"{path}/{name}" if path else name
-            if name.startswith(".") or not (is_manifest(name) or self._is_folder(below)):
+            yield fault(self.commit.named(path), message, "give its path as an argument")
+            return
+        entries = self.commit.entries(folder)
+        self._note_outputs(real, entries.get(LISTING))
+        for name in sorted(entries):
+            if name.startswith("."):
                 continue
-            if not self._is_excluded(below, f"{real}/{name}" if real else name):
-                found += self.path(below, depth=depth)
-        return found
+            entry, below, found = entries[name], f"{path}/{name}" if path else name, f"{real}/{name}" if real else name
+            is_folder = entry.mode == FOLDER or (entry.mode == LINK and self._leads_to_folder(found))
+            if not (is_folder or is_manifest(name)) or self._is_excluded(found, is_folder=is_folder):
+                continue
+            if entry.mode == LINK:
+                yield from self.path(below, depth=depth)
+            else:
+                yield from self._entry(below, found, entry, depth)
 
-    def _is_excluded(self, path: str, real: str) -> bool:
+    def _is_excluded(self, path: str, *, is_folder: bool) -> bool:
         if self.excluded is None:
             return False
-        return self.excluded.matches(os.path.join(self.commit.top, real), is_folder=self._is_folder(path))
+        return self.excluded.matches(os.path.join(self.commit.top, path), is_folder=is_folder)
 
-    def _note_outputs(self, folder: str) -> None:
+    def _note_outputs(self, folder: str, listing: Entry | None) -> None:
         """Add the outputs in a folder's listing to `outputs`, except given ones."""
-        entry = self.commit.entry(f"{folder}/{LISTING}" if folder else LISTING)
-        if entry is None or entry.mode in {FOLDER, LINK, MODULE} or entry.size > LARGEST_FILE:
+        if listing is None or listing.mode in {FOLDER, LINK, MODULE}:
             return
-        data = self.commit.contents([entry.object])[entry.object]
-        self.outputs |= outputs_of(f"/{folder}", data, (f"/{path}" for path in self.given))
+        data = self.commit.objects.blob(listing.object)
+        if not isinstance(data, int):
+            self.outputs |= outputs_of(f"/{folder}", data, (f"/{path}" for path in self.given))
 
-    def _is_folder(self, path: str) -> bool:
-        """Whether a path is a folder, or a link to one."""
+    def _leads_to_folder(self, link: str) -> bool:
+        """Whether a link leads to a folder."""
         try:
-            real = self.commit.resolved(path)
+            real = self.commit.resolved(link)
         except LinkOutError:
             return False
         entry = None if real is None else self.commit.entry(real)

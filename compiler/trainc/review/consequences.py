@@ -9,10 +9,11 @@ Source   JobSet v0.12.0, Kubernetes 1.36; `Force=true,Replace=true` of Argo CD 3
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from trainc.checks.jobset import RELEASE, update
-from trainc.kubernetes.gotypes import WrongTypeError, compared
+from trainc.kubernetes.gotypes import WrongTypeError
 from trainc.kubernetes.structural import load
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import REQUIRED, Violation
@@ -99,15 +100,16 @@ def _data(old: Tree, changes: Sequence[Change]) -> Judgement:
 
 
 def _jobset(old: Tree, new: Tree, changes: Sequence[Change]) -> Judgement:
-    if not _is_valid(old):
+    stored = _stored(old)
+    if stored is None:
         return Judgement(tuple(Consequence("unknown", "the old JobSet is invalid") for _ in changes), known=False)
     if not isinstance(new.get("metadata"), dict):
         violation = Violation.at(("metadata",), REQUIRED, "metadata is required")
         return Judgement(tuple(Consequence("refused") for _ in changes), (violation,))
-    stored = _stored(old)
     refused = tuple(without_secrets(violation, old, new) for violation in update.refused(stored, new))
     invalid = [violation for violation in refused if violation.rule != update.RULE]
-    rules = _Rules(stored, _stored(new)) if _is_valid(new) else None
+    updated = _stored(new)
+    rules = None if updated is None else _Rules(stored, updated)
     found = []
     for change in changes:
         messages = [violation.message for violation in invalid if touches(violation.path, change.path)]
@@ -118,16 +120,16 @@ def _jobset(old: Tree, new: Tree, changes: Sequence[Change]) -> Judgement:
     return Judgement(tuple(found), refused)
 
 
-def _is_valid(tree: Tree) -> bool:
-    """Whether a JobSet conforms to its schema, which does not require a spec, and has metadata."""
-    parts = (tree.get("metadata"), tree.get("spec", {}))
-    return all(isinstance(part, dict) for part in parts) and not load("JobSet", RELEASE).admit(tree).violations
+def _stored(tree: Tree) -> Tree | None:
+    """Return a JobSet as the API server stores it: schema defaults set, unknown fields pruned.
 
-
-def _stored(tree: Tree) -> Tree:
-    """Return a JobSet as the API server stores it: schema defaults set, unknown fields pruned."""
-    stored: Tree = {"spec": {}} | load("JobSet", RELEASE).admit(tree).value
-    return stored
+    Return None if it has no metadata or does not conform to its schema, which does not require a spec.
+    """
+    if not all(isinstance(part, dict) for part in (tree.get("metadata"), tree.get("spec", {}))):
+        return None
+    admitted = load("JobSet", RELEASE).admit(tree)
+    stored: Tree = {"spec": {}} | admitted.value
+    return None if admitted.violations else stored
 
 
 def touches(one: Path, other: Path) -> bool:
@@ -146,7 +148,11 @@ class _Rules:
         self.replaced = {*REPLACE} <= _sync_options(new)
         specs = old["spec"], new["spec"]
         self.as_values = [_compared(spec.get(update.JOBS)) for spec in specs]
-        self.without_queueing = [_compared(update.without_queueing(spec)) for spec in specs]
+
+    @cached_property
+    def without_queueing(self) -> list[Tree]:
+        """The replicated jobs without the fields that can change while the JobSet is suspended, as Go values."""
+        return [_compared(update.without_queueing(tree["spec"])) for tree in (self.old, self.new)]
 
     def consequence(self, change: Change) -> Consequence:
         """Return the effect of one change."""
@@ -174,7 +180,9 @@ class _Rules:
         """Return the effect of a change of a replicated job; the webhook compares the jobs as Go values."""
         if _same(change, *self.as_values):
             return Consequence("in-place", SAME)
-        if not _same(change, *self.without_queueing):
+        path = change.path[1:]
+        never = len(path) > 2 + len(update.POD) and not update.while_suspended(path)
+        if never or not _same(change, *self.without_queueing):
             return self._immutable()
         if self.suspended:
             return Consequence("in-place", "the JobSet is suspended")
@@ -187,7 +195,7 @@ class _Rules:
 def _compared(jobs: Any) -> Tree:
     """Return replicated jobs as the webhook compares them."""
     try:
-        return {"spec": compared({update.JOBS: jobs})}
+        return {"spec": update.as_values(jobs)}
     except WrongTypeError:
         return {}
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from trainc.review.consequences import RANK, Consequence, worst
+from trainc.source.masking import masked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -70,15 +71,25 @@ class Reviewed(NamedTuple):
     """The cause of an added or removed object, if its TrainJob is on both sides."""
     at: Location | None = None
     """Its location; for a compiled object, the location of its TrainJob."""
-    old: Tree | None = None
-    """The whole object before, without secrets."""
-    new: Tree | None = None
+    before: Tree | None = None
+    """The whole object before, with its secrets: formats show `old`."""
+    after: Tree | None = None
     renamed: str = ""
     """The old object's name, if it differs."""
     new_name: str = ""
     """The name of the JobSet that replaces this one, if names end in a hash of the immutable fields."""
     environment: str = ""
     """The environment; empty for a project without environments."""
+
+    @property
+    def old(self) -> Tree | None:
+        """The whole object before, without secrets."""
+        return self.before and masked(self.before)
+
+    @property
+    def new(self) -> Tree | None:
+        """The whole object after, without secrets."""
+        return self.after and masked(self.after)
 
     @property
     def effect(self) -> Effect:

@@ -1,6 +1,6 @@
 """Revisions: the files of a git commit, read from git's objects. The working tree and the index stay unchanged.
 
-Reads    the output of `git rev-parse`, `git ls-tree` and `git cat-file --batch`. They run no filter, textconv, hook or
+Reads    the output of `git rev-parse`, and git's objects (`git_objects`). Neither runs a filter, textconv, hook or
          file system monitor of the repository; with the environment in `SAFE` they fetch nothing.
 Returns  files as `trainc.inputs` does, under git's names: `main:jobs/a.yaml`.
 """
@@ -9,45 +9,23 @@ from __future__ import annotations
 
 import os
 import subprocess
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from trainc.confine import within
-from trainc.inputs import LARGEST_FILE, SETTINGS, STDIN, File, fault
+from trainc.inputs import SETTINGS, STDIN, File, fault
+from trainc.review.git_objects import FOLDER, LINK, MODULE, OPTIONS, SAFE, Entry, Objects, RevisionError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from trainc.diagnostics import Diagnostic
 
-SAFE: Final = {
-    "GIT_ALLOW_PROTOCOL": "",
-    "GIT_LITERAL_PATHSPECS": "1",
-    "GIT_NO_LAZY_FETCH": "1",
-    "GIT_OPTIONAL_LOCKS": "0",
-    "GIT_TERMINAL_PROMPT": "0",
-    "LC_ALL": "C",
-}
-"""Paths are not patterns, nothing is fetched, git does not prompt, and its messages are in English."""
-OPTIONS: Final = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
-LINK: Final = "120000"
-FOLDER: Final = "040000"
-MODULE: Final = "160000"
 MAX_LINKS: Final = 40
 """The maximum number of links that are followed for one file, as in Linux."""
 
 
-class RevisionError(Exception):
-    """An unknown revision, or no repository; the message has the reason."""
-
-
 class LinkOutError(Exception):
     """A link to a target outside the repository."""
-
-
-class Entry(NamedTuple):
-    """A file, link, folder or submodule of a commit."""
-
-    mode: str
-    object: str
-    size: int
 
 
 class Commit:
@@ -59,9 +37,7 @@ class Commit:
         self.commit = commit
         self.top = top
         self.folder = folder
-        self._entries: dict[str, Entry | None] = {"": Entry(FOLDER, commit, 0)}
-        self._names: dict[str, set[str]] = {}
-        self._listed: set[str] = set()
+        self.objects = Objects(folder, revision)
 
     def settings(self, path: str) -> File | Diagnostic | None:
         """Return the trainc.yaml nearest to a path, in its folder or above; a diagnostic if it is not a file."""
@@ -83,9 +59,8 @@ class Commit:
     def file(self, path: str) -> File | None:
         """Return the file at a path of the commit; None if there is no file, or if it is too large."""
         found = self._file(path)
-        if found is None or found.size > LARGEST_FILE:
-            return None
-        return File(self.named(path), self.contents([found.object])[found.object])
+        content = 0 if found is None else self.objects.blob(found.object)
+        return None if isinstance(content, int) else File(self.named(path), content)
 
     def inside(self, path: str) -> str | None:
         """Return a path of the working tree relative to the repository root; None outside the repository.
@@ -126,15 +101,17 @@ class Commit:
 
     def entry(self, path: str) -> Entry | None:
         """Return the entry at a path, which may be a link; the whole commit is a folder."""
-        if path not in self._entries and not self._is_listed(path):
-            self._list(path)
-        return self._entries.get(path)
+        found = Entry(FOLDER, f"{self.commit}^{{tree}}")
+        for name in path.split("/") if path else ():
+            below = self.objects.tree(found.object).get(name) if found.mode == FOLDER else None
+            if below is None:
+                return None
+            found = below
+        return found
 
-    def names(self, folder: str) -> list[str]:
-        """Return the sorted names in a folder."""
-        if not self._is_listed(f"{folder}/"):
-            self._list(f"{folder}/" if folder else "")
-        return sorted(self._names.get(folder, ()))
+    def entries(self, folder: Entry) -> Mapping[str, Entry]:
+        """Return the entries of a folder by name."""
+        return self.objects.listed(folder.object)
 
     def resolved(self, path: str) -> str | None:
         """Return a path without links; None for a dangling or circular link. Raises LinkOutError."""
@@ -156,50 +133,15 @@ class Commit:
             links += 1
             if links > MAX_LINKS:
                 return None
-            target = os.fsdecode(self.contents([entry.object])[entry.object])
+            target = self.objects.target(entry.object)
+            if target is None:
+                return None
             if os.path.isabs(target):
                 if not within(target, self.top):
                     raise LinkOutError(path)
                 target, done = os.path.relpath(target, self.top), []
             rest += target.split("/")[::-1]
         return "/".join(done)
-
-    def _is_listed(self, path: str) -> bool:
-        """Whether git has already listed a path, or a folder that contains it."""
-        if path in self._listed or "" in self._listed:
-            return True
-        ends = (index + 1 for index, letter in enumerate(path) if letter == "/")
-        return any(path[:end] in self._listed for end in ends)
-
-    def _list(self, path: str) -> None:
-        """List a file, a folder itself, or all below a folder (`folder/`, and the whole commit for "")."""
-        self._listed.add(path)
-        recursive = ["-r", "-t"] if not path or path.endswith("/") else []
-        arguments = ("-z", "-l", *recursive, "--full-tree", "--end-of-options", self.commit, path or ".")
-        for line in _git(self.folder, "ls-tree", *arguments).split(b"\0")[:-1]:
-            facts, _, name = line.partition(b"\t")
-            mode, _, object, size = facts.split()
-            found = os.fsdecode(name)
-            self._entries[found] = Entry(mode.decode(), object.decode(), int(size) if size.isdigit() else 0)
-            folder, _, last = found.rpartition("/")
-            self._names.setdefault(folder, set()).add(last)
-
-    def contents(self, objects: list[str]) -> dict[str, bytes]:
-        """Return the content of git objects."""
-        wanted = list(dict.fromkeys(objects))
-        if not wanted:
-            return {}
-        data = _git(self.folder, "cat-file", "--batch", given="".join(f"{object}\n" for object in wanted).encode())
-        found, position = {}, 0
-        for object in wanted:
-            end = data.index(b"\n", position)
-            facts = data[position:end].split()
-            if len(facts) != len(("object", "type", "size")):
-                raise RevisionError(f"{self.revision} is incomplete: git object {object} is missing")
-            size = int(facts[2])
-            found[object] = data[end + 1 : end + 1 + size]
-            position = end + 1 + size + 1
-        return found
 
 
 def commit(revision: str, *, folder: str = ".") -> Commit:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from trainc.diagnostics import Place
+from trainc.environment import KEYS
 from trainc.review.changes import Change, changes
 from trainc.tracing import standing
 from trainc.tracing.correspondence import GONE
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 LINT: Final = "lint"
 REPORTING: Final = (LINT, "fieldValidation")
 """The sections that decide what is reported; they change no object."""
-TRANSFORMATIONS: Final = ("environments", "namespace", "namePrefix", "nameSuffix", "labels", "annotations", "images")
+TRANSFORMATIONS: Final = ("environments", "patches", *KEYS)
 """The sections that change the documents before they are compiled."""
 RULES: Final = (LINT, "disable")
 RANKS: Final = {LINT: 0, "fieldValidation": 0, "exclude": 0, "accelerators": 2} | dict.fromkeys(TRANSFORMATIONS, 2)

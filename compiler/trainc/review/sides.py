@@ -10,7 +10,7 @@ import os
 from functools import partial
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from trainc import compilation, inputs, settings
+from trainc import budget, compilation, inputs, settings
 from trainc.compilation import DUPLICATE_OBJECT, Compilation, Compiled, compile_documents
 from trainc.declarations import Declaration
 from trainc.delivery import PLAIN, Delivery
@@ -24,9 +24,11 @@ from trainc.settings import DEFAULT, Settings
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from trainc.budget import Budget, Meter
     from trainc.exclude import Patterns
     from trainc.kubernetes.trees import Tree
     from trainc.kubernetes.violations import FieldValidation
+    from trainc.reading import Others
     from trainc.review import revisions
 
 Content = Literal["compiled", "rendered", "nothing"]
@@ -75,6 +77,8 @@ class DiffOptions(NamedTuple):
     """Whether links may lead out of the root of a path on disk."""
     exclude: tuple[Patterns, ...] = ()
     """Patterns of the command line, in addition to each side's own."""
+    budget: Budget = budget.DEFAULT
+    """The most work for both sides together."""
     environments: tuple[str, ...] = ()
     """The environments to compare; all of both sides if there is none."""
 
@@ -136,8 +140,19 @@ def _unnamed(own: Settings) -> tuple[str, ...]:
     return () if failed(own.diagnostics) else ("",)
 
 
-def read(spec: SideSpec, options: DiffOptions, environment: str = "") -> Side:
-    """Read one side; compile it if it contains TrainJobs. A side without the environment is empty."""
+def read(spec: SideSpec, options: DiffOptions, meter: Meter, environment: str = "") -> Side:
+    """Read one side; compile it if it contains TrainJobs. A side without the environment is empty.
+
+    Raise OverBudgetError beyond the meter's budget.
+    """
+    if spec.commit is not None:
+        spec.commit.objects.meter = meter
+    side = _read(spec, options, meter, environment)
+    meter.check()
+    return side
+
+
+def _read(spec: SideSpec, options: DiffOptions, meter: Meter, environment: str) -> Side:
     own = _settings(spec, options)
     if not failed(own.diagnostics) and (environment or own.environment_names):
         if environment not in own.environment_names:
@@ -147,10 +162,12 @@ def read(spec: SideSpec, options: DiffOptions, environment: str = "") -> Side:
         spec = spec._replace(paths=tuple(source.path for source in own.sources) or (own.folder,))
     own = own._replace(follow_links=options.follow_links, exclude=(*own.exclude, *options.exclude))
     files_of = inputs.read if spec.commit is None else partial(commit_files.read, spec.commit)
-    found = Reading(files_of, namespace=options.namespace, others="require" if options.passthrough else "skip")
+    others: Others = "require" if options.passthrough else "skip"
+    found = Reading(files_of, namespace=options.namespace, others=others, meter=meter)
     found.keep = True
     found.gather(
         spec.paths,
+        skip=() if own.environment is None else own.environment.files,
         settings=own.file if spec.commit is None else options.config or "",
         follow_links=options.follow_links,
         exclude=own.exclude,
@@ -179,10 +196,16 @@ def _read_skipped(found: Reading) -> None:
     """
     compiled, before = bool(found.documents["job"]), len(found.diagnostics)
     skipped, found.skipped = found.skipped, []
+    # Errors that are dropped below count only if there are too many of them to continue.
+    meter, found.meter = found.meter, budget.Meter(found.meter.budget)
     for file in skipped:
-        if not compiled or JOBSET in file.data:
+        if found.meter.over is None and (not compiled or JOBSET in file.data):
             found.read(documents_of(file))
-    if compiled or not _jobsets(found):
+    is_rendered = not compiled and bool(_jobsets(found))
+    if is_rendered or found.meter.over is not None:
+        meter.charge("errors and warnings", found.meter.used.get("errors and warnings", 0))
+    found.meter = meter
+    if not is_rendered:
         del found.diagnostics[before:]
         found.skipped = skipped
 

@@ -51,7 +51,7 @@ def effective(settings: Settings, base: Base, name: str) -> Settings:
         runtimes=inside(base, items(tree, "runtimes", "paths")),
         built_in_forbidden=_forbidden(leaf(tree, "runtimes", "builtin")),
         project=_project(base, tree, name),
-        environment=_environment(tree, name),
+        environment=_environment(tree, name, base),
         exclude=_exclude(base, items(tree, "exclude")),
         delivery=_delivery(tree),
         sources=inside(base, items(tree, "sources")),
@@ -124,7 +124,7 @@ def _sourced(document: Document, tree: Branch, value: Any) -> Document:
     return document._replace(value=value, edits=(Edit(document.value, source),))
 
 
-def _environment(tree: Branch, name: str) -> Environment | None:
+def _environment(tree: Branch, name: str, base: Base) -> Environment | None:
     """Return the settings that change documents; None for a project without environments that has none."""
     found = Environment(
         name=name,
@@ -136,7 +136,7 @@ def _environment(tree: Branch, name: str) -> Environment | None:
         images=tuple(_image(item) for item in items(tree, "images")),
         patches=tuple(setting for item in items(tree, "patches") if (setting := _setting(item)) is not None),
     )
-    return None if found == Environment() else found
+    return None if found == Environment() else found._replace(folder=base.folder, root=base.root)
 
 
 def _setting(found: Leaf | None) -> Setting | None:

@@ -10,8 +10,8 @@ import os
 from typing import TYPE_CHECKING, Final
 
 from trainc.confine import resolved, within
-from trainc.declarations import Declaration
 from trainc.diagnostics import Diagnostic, Place
+from trainc.inputs import SETTINGS_PATH
 from trainc.kubernetes.violations import field_of
 from trainc.settings import ProjectPath
 
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
 
     from trainc.settings import Base
     from trainc.settings.layers import Leaf
-
-SETTINGS_PATH: Final = Declaration("settings-path", ("read",), "Path in the settings outside the root", own=True)
-
 _GIT: Final = ".git"
 _FIXES: Final = {
     "runtimes.paths": "move the runtimes into the repository, or use --runtimes",

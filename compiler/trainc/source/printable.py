@@ -39,11 +39,22 @@ def escape_line(line: str) -> str:
     return _without_commands(body) + newline
 
 
+LONG: Final = 1_000
+"""Lines of a text that `difflib` compares as a whole; its time grows with the square."""
+
+
 def unified_diff(old: str, new: str, old_name: str, new_name: str) -> Iterator[str]:
     """Yield the lines of a unified diff, escaped. Only a newline ends a line."""
     import difflib
 
-    for line in difflib.unified_diff(_lines(old), _lines(new), old_name, new_name):
+    from_lines, to_lines = _lines(old), _lines(new)
+    if max(len(from_lines), len(to_lines)) > LONG:
+        from trainc.source.sections import unified
+
+        difference = unified(from_lines, to_lines, old_name, new_name)
+    else:
+        difference = difflib.unified_diff(from_lines, to_lines, old_name, new_name)
+    for line in difference:
         yield escape_line(line if line.endswith("\n") else line + "\n")
         if not line.endswith("\n"):
             yield "\\ No newline at end of file\n"

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from trainc.diagnostics import Path, Place, Related
 from trainc.emit.order import objects_of_a_job
-from trainc.environment import described
+from trainc.environment import KEYS, described
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import field_of
+from trainc.patching.names import ENVIRONMENTS, name_of
 from trainc.records import NamedTuple
-from trainc.tracing.correspondence import GONE, at, corresponding_path, leaves
+from trainc.tracing.correspondence import GONE, Correspondence, at, corresponding_path, leaves
 from trainc.tracing.experiments import Experiments, Written
 from trainc.tracing.history import replay
 from trainc.tracing.patches import patch
@@ -24,8 +25,9 @@ from trainc.tracing.patches import patch
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from trainc.diagnostics import Edit
     from trainc.plan import Plan
-    from trainc.tracing.experiments import Owner
+    from trainc.tracing.alterations import Owner
     from trainc.tracing.history import StageRecord
 
 __all__ = ["OPTION", "Origin", "Trace", "edited_by", "maker", "standing"]
@@ -64,6 +66,7 @@ class Trace:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.steps = replay(plan)
+        self._compared = [Correspondence(step.after, step.before) for step in self.steps]
         self._experiments = Experiments(plan)
 
     def origin(self, index: int, path: Path) -> Origin:
@@ -95,6 +98,16 @@ class Trace:
             return self.plan.job.at("spec", "runtimeRef"), (Related(message="the runtime", place=origin.place),)
         return origin.place, ()
 
+    def patched_at(self, path: Path) -> Place | None:
+        """Return the place in a patch of trainc.yaml that wrote or removed a field of the JobSet; None without one."""
+        for step in reversed(self.steps):
+            if step.edit is not None:
+                found = step.edit.source(path)
+                if isinstance(found, Place):
+                    return found
+                path = found
+        return None
+
     def _dropped(self, path: Path) -> Path | None:
         """Return the path, before the stage `store`, of an empty value that it dropped, as Go does on encoding.
 
@@ -110,13 +123,12 @@ class Trace:
     def _writes(self, last: int, path: Path) -> Iterator[tuple[int, Path]]:
         """Yield the steps up to `last` that changed the value at a path, backwards, each with the path after it."""
         for number in range(last, -1, -1):
-            step = self.steps[number]
-            before = corresponding_path(step.after, path, step.before)
-            if before is None or at(step.before, before) != at(step.after, path):
+            found = self._compared[number].match(path)
+            if found.there is GONE or (found.here is not found.there and found.here != found.there):
                 yield number, path
-            if before is None:
+            if found.there is GONE:
                 return
-            path = before
+            path = found.path
 
     def _origin(self, number: int, path: Path) -> Origin:
         """Return the origin of the value that one step wrote at a path."""
@@ -142,10 +154,12 @@ class Trace:
             return None  # its defaults depend on no field
         if step.stage == "override":
             return self._merged(step, path)
+        if step.edit is not None and (source := self._patched(step.edit, step, path)) is not None:
+            return source
         tree = at(step.after, path)
         if tree and isinstance(tree, dict | list):
             return self._within(step, path)
-        cause = self._experiments.cause(Written(step.stage, path, step.after))
+        cause = self._experiments.cause(Written(step.stage, path, step.after, tree))
         if cause is None:
             return None
         source = self._source_at(cause.field.owner, cause.field.path)
@@ -154,6 +168,11 @@ class Trace:
         if cause.to_value or is_copy:
             return source
         return source._replace(place=source.place._replace(key=True), exact=False)
+
+    def _patched(self, edit: Edit, step: StageRecord, path: Path) -> _Source | None:
+        """Return the field of a patch of trainc.yaml that wrote a field of the JobSet; None if it wrote parts of it."""
+        found = edit.source(path[1:])
+        return _Source(found, at(step.after, path), name_of(found)) if isinstance(found, Place) else None
 
     def _merged(self, step: StageRecord, path: Path) -> _Source | None:
         """Return the same field in the merged template."""
@@ -219,7 +238,14 @@ class Trace:
 
 def edited_by(place: Place) -> str:
     """Return the source of a field of a document that the settings wrote; empty for the document's own field."""
-    return described(place.written(), place.document) if place.document.edits else ""
+    if not place.document.edits:
+        return ""
+    written = place.written()
+    if written.document.text is place.document.text:
+        return ""
+    # A patch, in trainc.yaml or in its own file, has other fields.
+    steps = written.path[2:] if written.path[:1] == (ENVIRONMENTS,) else written.path
+    return described(written, place.document) if steps and steps[0] in KEYS else name_of(written)
 
 
 def maker(plan: Plan, stage: str, kind: str = "JobSet") -> str:
@@ -228,7 +254,7 @@ def maker(plan: Plan, stage: str, kind: str = "JobSet") -> str:
         return f"the {plan.runtime.framework} framework"
     if stage == "accelerate":
         return f"the accelerators of {plan.project.document.file}"
-    if stage == "deliver":
+    if stage in ("deliver", "patch"):  # the stage `patch` only repeats rules of `deliver` after its patches
         return OPTION
     return f"a default of {kind}" if stage == "store" else "the controller"
 

@@ -30,8 +30,10 @@ GONE: Final[Any] = object()
 def at(tree: Any, path: Path) -> Any:
     """Return the value at a path, or GONE."""
     for step in path:
-        there = step in tree if isinstance(tree, dict) else isinstance(tree, list) and step in range(len(tree))
-        if not there:
+        if isinstance(tree, dict):
+            if step not in tree:
+                return GONE
+        elif not isinstance(tree, list) or step.__class__ is not int or not 0 <= step < len(tree):
             return GONE
         tree = tree[step]
     return tree
@@ -44,26 +46,75 @@ def corresponding_path(tree: Any, path: Path, other: Any) -> Path | None:
     ...             {"env": [{"name": "B", "value": "2"}, {"name": "A", "value": "3"}]})
     ('env', 1, 'value')
     """
-    found: list[str | int] = []
-    for number, step in enumerate(path):
-        if tree is other:  # shared, as most subtrees of two runs of the stages
-            return None if at(tree, path[number:]) is GONE else (*found, *path[number:])
-        there: str | int | None = step
+    return Correspondence(tree, other).path(path)
+
+
+class Correspondence:
+    """The corresponding paths of many fields of one manifest in another; their enclosing fields are matched once."""
+
+    def __init__(self, tree: Any, other: Any) -> None:
+        self._known: dict[Path, Match] = {}
+        self._root = Match(tree, (), other)
+
+    def path(self, path: Path) -> Path | None:
+        """Return the path in the other manifest of the value at a path; None if it has no corresponding value."""
+        found = self.match(path)
+        return None if found.there is GONE else found.path
+
+    def value(self, path: Path) -> Any:
+        """Return the value in the other manifest of the field at a path; GONE if it has none."""
+        here, _, there = self._around(path[:-1])
+        step = path[-1]
+        if here is there or (here.__class__ is dict and there.__class__ is dict):
+            return there[step] if step.__class__ is int else there.get(step, GONE)
+        return self.match(path).there
+
+    def match(self, path: Path) -> Match:
+        """Return the match of the value at a path."""
+        return self._around(path[:-1]).below(path[-1]) if path else self._root
+
+    def _around(self, path: Path) -> Match:
+        """Return the match of a container, which is found once."""
+        found = self._known.get(path)
+        if found is None:
+            found = self.match(path)
+            if len(self._known) >= Memory.MOST:
+                self._known.clear()
+            self._known[path] = found
+        return found
+
+
+class Match(NamedTuple):
+    """A value and the corresponding one."""
+
+    here: Any
+    """The value, or GONE."""
+    path: Path
+    """The path of the corresponding value."""
+    there: Any
+    """The corresponding value, or GONE."""
+
+    def below(self, step: str | int) -> Match:
+        """Return the match of a field or an item."""
+        here, path, there = self
+        inner = at(here, (step,))
+        if here is there:  # shared, as most subtrees of two runs of the stages
+            return Match(inner, (*path, step), inner)
+        found: str | int | None = step
         if isinstance(step, int):
-            there = same_item(tree, step, other) if isinstance(other, list) else None
-        if there is None or at(other, (there,)) is GONE:
-            return None
-        found.append(there)
-        tree, other = at(tree, (step,)), other[there]
-    return tuple(found)
+            found = same_item(here, step, there) if isinstance(there, list) else None
+        return Match(inner, (), GONE) if found is None else Match(inner, (*path, found), at(there, (found,)))
 
 
 def same_item(items: list[Any], index: int, others: list[Any]) -> int | None:
     """Return the index in `others` of an item of `items`."""
-    here, there = _keys(items), _keys(others)
+    here = _keys(items)
     key = here.of[index]
     if key is None:
         return index if index < len(others) else None
+    if index < len(others) and len(here.indices[key]) == 1 and _key(others[index]) == key:  # nothing has moved
+        return index
+    there = _keys(others)
     same, earlier = there.indices.get(key, ()), here.earlier[index]
     if earlier < len(same):
         return same[earlier]
@@ -120,5 +171,9 @@ def _keys(items: list[Any]) -> _Keys:
 
 def _key(item: Any) -> tuple[str, Any] | None:
     """Return the merge key of an item and its value; a value that is a list or a mapping as text."""
-    found = next(((key, item[key]) for key in KEYS if key in item), None) if isinstance(item, dict) else None
-    return (found[0], repr(found[1])) if found and isinstance(found[1], dict | list) else found
+    if isinstance(item, dict):
+        for key in KEYS:
+            if key in item:
+                value = item[key]
+                return key, repr(value) if isinstance(value, dict | list) else value
+    return None

@@ -2,42 +2,29 @@
 
 Reads    a plan's TrainJob, runtime and project. The stages run again with some of their fields changed or removed.
 Returns  the field that affects the value that a stage wrote at a path. The module does not know which fields a stage or
-         framework reads: it alters many fields at once and bisects the set that makes a difference.
+         framework reads: it alters many fields at once, and all output fields share the runs. A field on which an
+         output depends alone is found by its number: one run for each bit. Otherwise the fields that make a difference
+         are found by bisection, first by shape (all items of a list together), then within a shape.
 """
 
 from __future__ import annotations
 
-import re
-from itertools import groupby
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final
 
-from trainc.kubernetes.trees import Path, Tree, edit, put
 from trainc.records import NamedTuple
-from trainc.tracing.correspondence import GONE, at, corresponding_path
-from trainc.tracing.history import fresh, making
+from trainc.tracing.alterations import OWNERS, Group, InputField, Rank, altered, another, is_name, ranked
+from trainc.tracing.correspondence import GONE, Correspondence
+from trainc.tracing.history import fresh, making, objects
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
+    from trainc.kubernetes.trees import Path, Tree
     from trainc.plan import Plan
 
-    Alteration = Callable[[Tree, Path], Tree]
-
-Owner = Literal["job", "runtime", "project"]
-"""A document with input fields, by its attribute of a plan."""
-OWNERS: Final[tuple[Owner, ...]] = ("job", "runtime", "project")
-"""The owners in search order."""
-MERGED: Final = frozenset({("spec", "runtimePatches"), ("spec", "template")})
-"""The fields that are merged into the JobSet: a TrainJob's patches, a runtime's template."""
-
-
-class InputField(NamedTuple):
-    """A field of the input."""
-
-    owner: Owner
-    path: Path
-    whole: bool = False
-    """Whether it contains other fields."""
+FEW: Final = 8
+"""The size of a group below which bisection takes fewer runs than two for each bit."""
+_NONE: Final[frozenset[int]] = frozenset()
 
 
 class Cause(NamedTuple):
@@ -54,24 +41,82 @@ class Written(NamedTuple):
     stage: str
     path: Path
     objects: list[Tree]
+    value: Any
+
+
+class Found(NamedTuple):
+    """A field of a group that makes a difference, and the output value with it altered."""
+
+    number: int
+    """Its index in the group."""
+    outcome: Any
+
+
+class Selection(NamedTuple):
+    """Some fields of a group: a range, without some shapes, or those whose number in the range has a bit."""
+
+    group: Group
+    low: int
+    high: int
+    without: frozenset[int] = _NONE
+    """The shapes that are left out."""
+    bit: int = -1
+    """The bit; -1 for all fields."""
+    value: int = 0
+    """The bit's value."""
+
+    def paths(self) -> tuple[Path, ...]:
+        """Return the paths of the fields."""
+        fields, shapes = self.group.fields, self.group.shape_of
+        return tuple(
+            fields[index].path
+            for index in range(self.low, self.high)
+            if shapes[index] not in self.without and (self.bit < 0 or (index - self.low) >> self.bit & 1 == self.value)
+        )
+
+    def halves(self) -> tuple[Selection, Selection]:
+        """Return two parts of the range; fields of one shape stay together if there are others."""
+        middle, shapes = (self.low + self.high) // 2, self.group.shape_of
+        begin, end = middle, middle
+        while begin > self.low and shapes[begin - 1] == shapes[middle]:
+            begin -= 1
+        while end < self.high and shapes[end] == shapes[middle]:
+            end += 1
+        if (begin, end) != (self.low, self.high):
+            nearer = begin if end == self.high or (begin > self.low and middle - begin <= end - middle) else end
+            middle = nearer
+        return self._replace(high=middle), self._replace(low=middle)
+
+    @property
+    def alike(self) -> bool:
+        """Whether all fields have one shape."""
+        return self.group.shape_of[self.low] == self.group.shape_of[self.high - 1]
 
 
 class Run:
     """A lazy run of the stages on altered input, which caches the objects after each stage."""
 
-    def __init__(self, stages: Iterator[tuple[str, list[Tree]]]) -> None:
+    def __init__(self, stages: Iterator[tuple[str, Plan]]) -> None:
         self._stages = stages
-        self._results: dict[str, list[Tree]] = {}
+        self._plans: dict[str, Plan] = {}
+        self._compared: dict[str, Correspondence | None] = {}
 
-    def after(self, stage: str) -> list[Tree] | None:
-        """Return the objects after a stage; None if the stage fails on the altered input."""
-        while stage not in self._results:
+    def outcome(self, written: Written) -> Any:
+        """Return the output field's value; GONE if it has none, or if the stage fails on the altered input."""
+        if written.stage not in self._compared:
+            plan = self._after(written.stage)
+            self._compared[written.stage] = None if plan is None else Correspondence(written.objects, objects(plan))
+        compared = self._compared[written.stage]
+        return GONE if compared is None else compared.value(written.path)
+
+    def _after(self, stage: str) -> Plan | None:
+        while stage not in self._plans:
             try:
-                name, objects = next(self._stages)
+                name, plan = next(self._stages)
             except Exception:  # a stage relies on checks, which do not run on altered input
                 return None
-            self._results[name] = objects
-        return self._results[stage]
+            self._plans[name] = plan
+        return self._plans[stage]
 
 
 class Experiments:
@@ -79,157 +124,125 @@ class Experiments:
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
-        self.fields = sorted(fields(plan), key=_rank)
-        self._by_value: dict[str, list[int]] = {}
-        for index, field in enumerate(self.fields):
-            value = at(getattr(plan, field.owner).value, field.path)
-            if isinstance(value, str) and _LETTER.search(value):
-                self._by_value.setdefault(value, []).append(index)
-        self._runs: dict[tuple[Alteration, int, int], Run] = {}
+        self.ranked = sorted(
+            (one for owner in OWNERS for one in ranked(owner, getattr(plan, owner).value)), key=lambda one: one.rank
+        )
+        self._runs: dict[Selection, Run | None] = {}
+        """None for a selection without fields."""
+        self._causes: dict[tuple[str, Path], Cause | None] = {}
 
     def cause(self, written: Written) -> Cause | None:
         """Return the first field that the value depends on, else the innermost one that its presence depends on."""
+        key = written.stage, written.path
+        if key not in self._causes:
+            self._causes[key] = self._name(written) or self._first(written)
+        return self._causes[key]
+
+    def _name(self, written: Written) -> Cause | None:
+        """Return the name that the name of a list item is copied from; most other alterations remove the item."""
+        copied = (self._copied(written, one.changed) for one in self.ranked if one.rank.reference)
+        return next(filter(None, copied), None) if is_name(written.path) else None
+
+    def _first(self, written: Written) -> Cause | None:
         needed: list[InputField] = []
-        for rank, low, high in self._groups():
+        for rank, changed, removed in self.ranked:
+            if copied := self._copied(written, changed):
+                return copied
             found: list[InputField] = []
-            copied = self._copied(written, low, high)
-            if copied is not None:
-                return Cause(self.fields[copied], to_value=True)
-            for alter in (changed, removed):
-                for index in self._search(written, alter, low, high):
-                    if self._outcome(written, alter, index, index + 1) is not GONE:
-                        return Cause(self.fields[index], to_value=True)
-                    found.append(self.fields[index])
-            if not needed and (rank.reference or not rank.merged):  # enclosing fields of a template are no cause
+            for group in (changed, removed):
+                for index, outcome in self._in_order(written, rank, group):
+                    if outcome is not GONE:
+                        return Cause(group.fields[index], to_value=True)
+                    found.append(group.fields[index])
+            if not needed and (rank.reference or not rank.merged):
                 needed = found
         return Cause(max(needed, key=lambda field: len(field.path)), to_value=False) if needed else None
 
-    def _groups(self) -> Iterator[tuple[Rank, int, int]]:
-        """Yield the ranges of fields that may be altered together."""
-        low = 0
-        for rank, group in groupby(self.fields, _rank):
-            high = low + len(list(group))
-            yield rank, low, high
-            low = high
-
-    def _copied(self, written: Written, low: int, high: int) -> int | None:
-        """Return the only field from low to high with the same value, if the output follows when all are changed.
+    def _copied(self, written: Written, group: Group) -> Cause | None:
+        """Return the only field with the same value, if the output follows when all fields of the group are changed.
 
         One experiment finds most causes this way. Numbers are left out, because they can be equal by chance.
         """
-        value = at(written.objects, written.path)
-        same = (
-            [index for index in self._by_value.get(value, ()) if low <= index < high] if isinstance(value, str) else []
-        )
-        if len(same) != 1:
+        index = group.sole.get(written.value) if isinstance(written.value, str) else None
+        if index is None:
             return None
-        (index,) = same
-        return index if self._outcome(written, changed, low, high) == another(self.fields[index].path, value) else None
+        field = group.fields[index]
+        follows = self._outcome(written, Selection(group, 0, len(group.fields))) == another(field.path, written.value)
+        return Cause(field, to_value=True) if follows else None
 
-    def _search(self, written: Written, alter: Alteration, low: int, high: int) -> list[int]:
-        """Return the fields from low to high that make a difference, by bisection."""
-        if self._outcome(written, alter, low, high) == at(written.objects, written.path):
+    def _in_order(self, written: Written, rank: Rank, group: Group) -> list[Found]:
+        """Return the fields of a group that make a difference, in the order of the document.
+
+        The fields of a template that enclose the output are left out: without them there is no output.
+        """
+        enclosing = rank.merged and rank.whole and not rank.reference and written.path[0] == 0
+        without = group.enclosing(written.path[1:]) if enclosing else _NONE
+        everything = Selection(group, 0, len(group.fields), without)
+        if not group.fields or self._outcome(written, everything) == written.value:
             return []
-        if high - low == 1:
-            return [low]
-        middle = (low + high) // 2
-        return self._search(written, alter, low, middle) + self._search(written, alter, middle, high)
+        sole = None if rank.whole or len(group.fields) < FEW else self._sole(written, everything)
+        if sole is not None:
+            return [sole]
+        found = [one for outer in (0, *without) for one in self._inside(written, everything, outer)]
+        return sorted(found, key=lambda one: group.order[one.number])
 
-    def _outcome(self, written: Written, alter: Alteration, low: int, high: int) -> Any:
-        """Return the output field's value with the fields from low to high altered; GONE if it has none."""
-        key = (alter, low, high)
-        if key not in self._runs:
-            self._runs[key] = Run(self._stages(alter, self.fields[low:high]))
-        result = self._runs[key].after(written.stage)
-        there = None if result is None else corresponding_path(written.objects, written.path, result)
-        return GONE if there is None else at(result, there)
+    def _inside(self, written: Written, selection: Selection, outer: int) -> list[Found]:
+        """Return the fields inside a shape that make a difference."""
+        low, high = selection.group.inner[outer]
+        return self._search(written, selection._replace(low=low, high=high)) if low < high else []
 
-    def _stages(self, alter: Alteration, altered: list[InputField]) -> Iterator[tuple[str, list[Tree]]]:
-        """Yield each stage's objects from input with some fields altered."""
-        values = {owner: getattr(self.plan, owner).value for owner in OWNERS}
-        for field in altered:
-            values[field.owner] = alter(values[field.owner], field.path)
-        yield from making(fresh(self.plan, **values))
+    def _search(self, written: Written, selection: Selection) -> list[Found]:
+        """Return the fields of a selection, and those inside them, that make a difference."""
+        outcome = self._outcome(written, selection)
+        if outcome == written.value:
+            return []
+        low, high = selection.low, selection.high
+        if not selection.alike:
+            return [one for half in selection.halves() for one in self._search(written, half)]
+        found = [Found(low, outcome)] if high - low == 1 else self._of_one_shape(written, selection)
+        return found + self._inside(written, selection, selection.group.shape_of[low])
 
+    def _of_one_shape(self, written: Written, selection: Selection) -> list[Found]:
+        """Return the fields of a selection that make a difference; all fields have one shape."""
+        outcome = self._outcome(written, selection)
+        if outcome == written.value:
+            return []
+        if selection.high - selection.low == 1:
+            return [Found(selection.low, outcome)]
+        sole = self._sole(written, selection)
+        if sole is not None:
+            return [sole]
+        return [one for half in selection.halves() for one in self._of_one_shape(written, half)]
 
-class Rank(NamedTuple):
-    """The search order of a field, False before True. Fields of one rank may be altered together."""
+    def _sole(self, written: Written, selection: Selection) -> Found | None:
+        """Return the field of a selection on which the output depends alone; None if there is not exactly one.
 
-    merged: bool
-    """Whether it is merged into the JobSet: patches, the template."""
-    reference: bool
-    """Whether other fields refer to it, such as a name or a label; altering it moves their effects to other paths."""
-    owner: int
-    """Its owner's index in OWNERS."""
-    whole: bool
-    """Whether it contains other fields, which a removal would remove too."""
+        Its number has a bit if the output differs with the fields that have this bit, and not with the others.
+        """
+        group, low, high, without, _, _ = selection
+        number, outcome = 0, GONE
+        for bit in range((high - low - 1).bit_length()):
+            outcomes = [self._outcome(written, Selection(group, low, high, without, bit, given)) for given in (0, 1)]
+            differ = [given for given in (0, 1) if outcomes[given] != written.value]
+            if len(differ) != 1:
+                return None
+            number |= differ[0] << bit
+            outcome = outcomes[differ[0]] if outcome is GONE else outcome
+        index = low + number
+        if outcome is GONE:
+            outcome = self._outcome(written, Selection(group, index, index + 1, without))
+        return Found(index, outcome)
 
-
-def _rank(field: InputField) -> Rank:
-    return Rank(
-        field.path[:2] in MERGED, _is_name(field.path) or "labels" in field.path, OWNERS.index(field.owner), field.whole
-    )
-
-
-def _is_name(path: Path) -> bool:
-    """Return whether a path is the name of a list item."""
-    return path[-1] == "name" and isinstance(path[-2], int)
-
-
-def fields(plan: Plan) -> Iterator[InputField]:
-    """Yield all input fields; nested fields come before the enclosing one."""
-    for owner in OWNERS:
-        yield from (InputField(owner, path, whole) for path, whole in _inside(getattr(plan, owner).value, ()))
-
-
-def _inside(tree: Any, path: Path) -> Iterator[tuple[Path, bool]]:
-    for step, value in tree.items() if isinstance(tree, dict) else enumerate(tree):
-        whole = bool(value) and isinstance(value, dict | list)
-        if whole:
-            yield from _inside(value, (*path, step))
-        if path:
-            yield (*path, step), whole
-
-
-def changed(tree: Tree, path: Path) -> Tree:
-    """Return a copy of the tree with another value at the path."""
-    value = at(tree, path)
-    new = another(path, value)
-    return tree if new is value else put(tree, path, new)
+    def _outcome(self, written: Written, selection: Selection) -> Any:
+        """Return the output field's value with the selected fields altered; GONE if it has none."""
+        if selection not in self._runs:
+            paths = selection.paths()
+            self._runs[selection] = Run(_stages(self.plan, selection.group, paths)) if paths else None
+        run = self._runs[selection]
+        return written.value if run is None else run.outcome(written)
 
 
-def another(path: Path, value: Any) -> Any:
-    """Return a field's altered value. List item names stay distinct: changing a digit could make two equal."""
-    return f"{value}x" if isinstance(value, str) and _is_name(path) else other(value)
-
-
-def removed(tree: Tree, path: Path) -> Tree:
-    """Return a copy of the tree without the field; a list keeps its items, because a removal would shift the rest."""
-
-    def without(parent: Tree) -> Tree:
-        return {key: value for key, value in parent.items() if key != path[-1]}
-
-    return tree if isinstance(path[-1], int) else edit(tree, path[:-1], without)
-
-
-_LETTER: Final = re.compile("[A-Za-z]")
-_DIGIT: Final = re.compile(r"\d")
-
-
-def other(value: Any) -> Any:
-    """Return another value of the same type: a number, quantity or name. Return a mapping or a list unchanged.
-
-    >>> [other(value) for value in (4, True, "900Gi", "torch", {})]
-    [5, False, '800Gi', 'torchx', {}]
-    """
-    if isinstance(value, bool):
-        return not value
-    if isinstance(value, int | float):
-        return value + 1
-    if isinstance(value, str):
-        return (
-            _DIGIT.sub(lambda digit: "1234567898"[int(digit[0])], value, count=1)
-            if _DIGIT.search(value)
-            else f"{value}x"
-        )
-    return value
+def _stages(plan: Plan, group: Group, paths: tuple[Path, ...]) -> Iterator[tuple[str, Plan]]:
+    """Yield the plan after each stage, from input with some fields altered."""
+    owner = group.fields[0].owner
+    yield from making(fresh(plan, **{owner: altered(group.tree, group.alter, paths)}))

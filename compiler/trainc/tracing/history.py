@@ -2,6 +2,7 @@
 
 Reads    a plan that has passed through the pipeline: its TrainJob, its runtime, its objects.
 Returns  the steps. The stage `override` has one step for each document that it merges: the runtime, then each patch.
+         The stage `patch` has one step for each patch of trainc.yaml.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from trainc.kubernetes.trees import Tree, get, put
 from trainc.objects import Runtime
 from trainc.passes.admit import admit
 from trainc.passes.override import override
+from trainc.passes.patch import completed, each
+from trainc.passes.patch import patch as patch_stage
 from trainc.passes.store import jobset, store
 from trainc.pipeline import STAGES
 from trainc.plan import Plan
@@ -21,6 +24,8 @@ from trainc.tracing.patches import Operation, patch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from trainc.diagnostics import Edit
 
 MAKERS: Final[tuple[Callable[[Plan], Plan], ...]] = tuple(
     stage for stage in STAGES[STAGES.index(override) : STAGES.index(store)] if stage is not admit
@@ -36,6 +41,8 @@ class StageRecord(NamedTuple):
     after: list[Tree]
     patch: int | None = None
     """The index of the TrainJob's patch; None for the runtime and for other stages."""
+    edit: Edit | None = None
+    """The edit by a patch of trainc.yaml, of the JobSet; None for other stages."""
 
     def operations(self) -> Iterator[Operation]:
         """Return the step as a patch to the list of objects."""
@@ -54,7 +61,13 @@ def replay(plan: Plan) -> tuple[StageRecord, ...]:
         add("override", objects(now), patch=count - 1 if count else None)
     now = now._replace(job=plan.job)
     for stage in MAKERS[1:]:
-        now = stage(now)
+        if stage is patch_stage and now.patches is not None:
+            for patched, edit in each(now):
+                now = patched
+                add(stage.__name__, objects(now), edit=edit)
+            now = completed(now)
+        else:
+            now = stage(now)
         add(stage.__name__, objects(now))
     if plan.objects:
         add("store", list(plan.objects))
@@ -76,16 +89,17 @@ def fresh(plan: Plan, *, job: Tree | None = None, runtime: Tree | None = None, p
         runtime=of_runtime,
         project=of_project,
         delivery=plan.delivery,
+        patches=plan.patches,
         suffix=plan.suffix,
     )
 
 
-def making(plan: Plan) -> Iterator[tuple[str, list[Tree]]]:
-    """Yield each stage that creates objects, with the objects after it; the plan is from `fresh`."""
-    yield "conform", objects(plan)
+def making(plan: Plan) -> Iterator[tuple[str, Plan]]:
+    """Yield each stage that creates objects, with the plan after it; the plan is from `fresh`."""
+    yield "conform", plan
     for make in MAKERS:
         plan = make(plan)
-        yield make.__name__, objects(plan)
+        yield make.__name__, plan
 
 
 def remade(plan: Plan) -> Plan:

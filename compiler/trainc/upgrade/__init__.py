@@ -8,10 +8,11 @@ Returns  the old text, the new text and the moved fields of each file that chang
 from __future__ import annotations
 
 import codecs
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc import inputs
-from trainc.compilation import Compilation, Options, compile_documents
+from trainc.compilation import Compilation, Options, compile_documents, metered
 from trainc.declarations import Declaration
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place
 from trainc.emit.yaml import render
@@ -19,7 +20,6 @@ from trainc.frontends import VERSION
 from trainc.frontends.dialects import V2_3, WORDS, detect, load
 from trainc.frontends.dialects import moves as moves_of
 from trainc.frontends.moves import AS_IS, Move, moved
-from trainc.kubernetes.documents import YamlError, parse
 from trainc.kubernetes.documents.streams import decode
 from trainc.kubernetes.trees import Tree, get, put
 from trainc.kubernetes.violations import field_of
@@ -32,9 +32,10 @@ from trainc.reading import Reading
 from trainc.records import NamedTuple
 from trainc.settings import DEFAULT
 from trainc.training_operator import TRAINER
+from trainc.upgrade.jobs import Job, Texts, where
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 
     from trainc.kubernetes.trees import Path
     from trainc.settings import Settings
@@ -78,17 +79,6 @@ class Upgraded(NamedTuple):
     """Whether the trainer of a v1.9 runtime has a new name and label in the compiled objects, too."""
 
 
-class _Job(NamedTuple):
-    """A document to upgrade."""
-
-    document: Document
-    dialect: str
-    moves: tuple[Move, ...]
-    gone: tuple[str, ...]
-    value: Tree
-    """The expected value of the new text."""
-
-
 def upgrade(
     paths: Sequence[str],
     *,
@@ -99,15 +89,20 @@ def upgrade(
 ) -> tuple[list[Upgraded], list[Diagnostic]]:
     """Return the files that an upgrade of the paths would change, and diagnostics.
 
+    Raise OverBudgetError beyond the budget.
+
     Args:
         paths, runtimes: as for `compilation.compile`.
         stdin: the content of the path `-`.
-        settings: the field validation, `exclude` and `follow_links`; with errors, nothing is read.
+        settings: the field validation, `exclude`, `follow_links` and the budget; with errors, nothing is read.
         report_skipped: called with the files in folders that were skipped.
     """
+    # The catalogue imports this module for its declaration, and needs none of the modules that rewrite texts.
+    from trainc.upgrade.documents import rewritten
+
     if settings.diagnostics:
         return [], list(settings.diagnostics)
-    read, texts = Reading(others="skip"), {}
+    read, texts = Reading(others="skip", meter=metered(settings)), {}
     files = (
         [inputs.File("-", stdin)]
         if inputs.STDIN in paths
@@ -115,16 +110,19 @@ def upgrade(
     )
     for file in files:
         if isinstance(file, Diagnostic):
-            read.diagnostics.append(file)
-        else:
+            read.report(file)
+        elif read.meter.charge("input bytes", len(file.data)):
             read.add(file)
             texts[file.path] = file
+        read.meter.check()
     read.settle()
     options = Options(runtimes=runtimes, settings=settings, others="skip")
     before = compile_documents(read, options)
+    read.meter.check()
     report_skipped(before.skipped)
     compiled = {(job.namespace, job.name): job.objects for job in before.jobs}
-    todo: list[_Job] = []
+    reported = _by_object(before.diagnostics)
+    todo: list[Job] = []
     conformed: list[Document] = []
     in_strings: list[Diagnostic] = []
     found = [diagnostic for diagnostic in read.diagnostics if diagnostic.severity == "error"]
@@ -138,36 +136,30 @@ def upgrade(
             todo += _job(document, compiled.pop(key))  # a second one with the same name does not compile
         elif detect(document.value) is V2_3:
             continue
-        elif _lacks_runtime(document, before.diagnostics):
+        elif _lacks_runtime(reported.get(key, ())):
             todo += _job(document, ())
             conformed.append(document)
         else:
             # Without compiled objects, the upgrade cannot be verified.
             found = [diagnostic for diagnostic in before.diagnostics if diagnostic.severity == "error"]
-    new, refused = _rewritten(todo)
-    found += (*in_strings, *refused)
+    new, refused = rewritten(todo)
+    found += (*in_strings, *(_refusal(document, why) for document, why in refused))
     found += _unproved(read, new, before, options)
     found += (
         _refusal(document, NO_EQUIVALENT) for document in conformed if not _is_same(document, _renewed(document, new))
     )
     blocked = {diagnostic.place.document.file for diagnostic in found if isinstance(diagnostic.place, Place)}
-    changed = [
-        _file(texts[path], [job for job in todo if job.document.file == path], new)
-        for path in dict.fromkeys(job.document.file for job in todo)
-        if path not in blocked
-    ]
+    by_file: dict[str, list[Job]] = {}
+    for job in todo:
+        by_file.setdefault(job.document.file, []).append(job)
+    changed = [_file(texts[path], jobs, new) for path, jobs in by_file.items() if path not in blocked]
     return changed, found
 
 
-def _lacks_runtime(document: Document, diagnostics: Iterable[Diagnostic]) -> bool:
-    """Return whether a missing runtime is a TrainJob's only error."""
-    errors = [found for found in diagnostics if found.severity == "error" and _is_about(found, document)]
+def _lacks_runtime(diagnostics: Iterable[Diagnostic]) -> bool:
+    """Return whether a missing runtime is a TrainJob's only error, from the diagnostics of its namespace and name."""
+    errors = [found for found in diagnostics if found.severity == "error" and found.object.kind == "TrainJob"]
     return bool(errors) and all(found.id == MISSING for found in errors)
-
-
-def _is_about(found: Diagnostic, document: Document) -> bool:
-    subject = found.object
-    return (subject.kind, subject.namespace, subject.name) == ("TrainJob", *_key(document))
 
 
 def _is_same(old: Document, new: Document) -> bool:
@@ -184,7 +176,7 @@ def _key(document: Document) -> tuple[str, str]:
     return subject.namespace, subject.name
 
 
-def _job(document: Document, objects: Iterable[Tree]) -> Iterator[_Job]:
+def _job(document: Document, objects: Iterable[Tree]) -> Iterator[Job]:
     """Yield a TrainJob of an older dialect with its moves; yield nothing for one of v2.3."""
     detected = detect(document.value)
     if detected is V2_3:
@@ -195,7 +187,7 @@ def _job(document: Document, objects: Iterable[Tree]) -> Iterator[_Job]:
     for move in moves:
         if not move.target:
             value = without(value, move.source)
-    yield _Job(document, dialect.NAME, moves, dialect.GONE, value)
+    yield Job(document, dialect.NAME, moves, dialect.GONE, value)
 
 
 def _words(job: Tree, objects: Iterable[Tree]) -> Iterator[Move]:
@@ -221,7 +213,7 @@ def _values(node: Any, variable: str) -> Iterator[str]:
             yield from _values(child, variable)
 
 
-def _runtime(document: Document) -> Iterator[_Job]:
+def _runtime(document: Document) -> Iterator[Job]:
     """Yield a runtime of an older dialect with its moves; fields without an equivalent in v2.3 stay."""
     value, is_old = document.value, document.value["apiVersion"] != VERSION
     processes = get(value, PROCESSES)
@@ -235,7 +227,7 @@ def _runtime(document: Document) -> Iterator[_Job]:
     for move in moves:
         value = put(value, move.target, move.value) if move.target else without(value, move.source)
     if moves:
-        yield _Job(document, load("v1.9").NAME if is_old else "Trainer v2.1", tuple(moves), (), value)
+        yield Job(document, load("v1.9").NAME if is_old else "Trainer v2.1", tuple(moves), (), value)
 
 
 def _names(runtime: Tree) -> Iterator[Move]:
@@ -254,71 +246,37 @@ def _names(runtime: Tree) -> Iterator[Move]:
                 yield Move(name, name, NODE)
 
 
-Texts = dict[tuple[str, int, int], str]
-"""The new texts of documents by file, line and column; the items of a List share one text."""
-
-
-def _where(document: Document) -> tuple[str, int, int]:
-    return document.file, document.line, document.column
-
-
-def _rewritten(todo: Iterable[_Job]) -> tuple[Texts, list[Diagnostic]]:
-    # The catalogue imports this module for its declaration; these modules load ruamel.yaml, which is slow to import.
-    from trainc.upgrade.edits import NotRewritableError
-    from trainc.upgrade.rewrite import rewrite, rewrite_json
-
-    texts: Texts = {}
-    refused = []
-    for job in todo:
-        document = job.document
-        text = texts.get(_where(document), document.text)
-        try:
-            if text.lstrip().startswith("{") and _is_json(text):
-                text = rewrite_json(text, document.within, job.value)
-            else:
-                text = rewrite(text, document.within, document.value, job.moves, job.gone)
-            if get(parse(text), document.within) != job.value:
-                raise NotRewritableError("its YAML style cannot be preserved")
-        except (NotRewritableError, YamlError) as error:
-            refused.append(_refusal(document, str(error)))
-        else:
-            texts[_where(document)] = text
-    return texts, refused
-
-
-def _is_json(text: str) -> bool:
-    import json
-
-    try:
-        json.loads(text)
-    except ValueError:
-        return False
-    return True
-
-
 def _unproved(read: Reading, new: Texts, before: Compilation, options: Options) -> Iterator[Diagnostic]:
     """Compile the new documents, and yield a diagnostic for each TrainJob whose objects differ from the old ones."""
-    after_read = Reading()
+    after_read = Reading(meter=metered(options.settings))
     for role, documents in read.documents.items():
         after_read.documents[role] = [_renewed(document, new) for document in documents]
     after = compile_documents(after_read, options)
     objects = {(job.namespace, job.name): job.objects for job in after.jobs}
+    sources = {_key(document): document for document in reversed(read.documents["job"])}
+    known = {(found.id, found.message) for found in before.diagnostics}
+    reported = _by_object(after.diagnostics)
     for job in before.jobs:
         key = job.namespace, job.name
         runtime, old = job.plan.runtime, job.objects
-        if runtime.dialect == "v1.9" and _where(runtime.document) in new:
+        if runtime.dialect == "v1.9" and where(runtime.document) in new:
             old = tuple(map(_renamed, old))
         if key not in objects or render(objects[key]) != render(old):
-            document = next(d for d in read.documents["job"] if _key(d) == key)
-            yield _refusal(document, _reason(before.diagnostics, after.diagnostics, key) or NO_EQUIVALENT)
-            if _where(runtime.document) in new:
+            yield _refusal(sources[key], _reason(known, reported.get(key, ())) or NO_EQUIVALENT)
+            if where(runtime.document) in new:
                 yield _refusal(runtime.document, f'TrainJob "{job.name}" would compile to other objects')
 
 
-def _reason(before: Iterable[Diagnostic], after: Iterable[Diagnostic], key: tuple[str, str]) -> str:
+def _by_object(diagnostics: Iterable[Diagnostic]) -> dict[tuple[str, str], list[Diagnostic]]:
+    """Return the diagnostics by namespace and name."""
+    grouped: dict[tuple[str, str], list[Diagnostic]] = {}
+    for found in diagnostics:
+        grouped.setdefault((found.object.namespace, found.object.name), []).append(found)
+    return grouped
+
+
+def _reason(known: Set[tuple[str, str]], own: Iterable[Diagnostic]) -> str:
     """Return the errors of the upgraded TrainJob, or the warnings that the upgrade adds to it."""
-    known = {(found.id, found.message) for found in before}
-    own = [found for found in after if (found.object.namespace, found.object.name) == key]
     errors = [found.message for found in own if found.severity == "error"]
     new = [found.message for found in own if found.severity == "warning" and (found.id, found.message) not in known]
     return "; ".join(errors or new)
@@ -337,8 +295,10 @@ def _renamed(obj: Tree) -> Tree:
 
 
 def _renewed(document: Document, new: Texts) -> Document:
-    text = new.get(_where(document))
-    return document if text is None else document._replace(text=text, value=get(parse(text), document.within))
+    found = new.get(where(document))
+    if found is None:
+        return document
+    return document._replace(text=found.text, value=get(found.tree, document.within))
 
 
 def _refusal(document: Document, why: str) -> Diagnostic:
@@ -353,21 +313,18 @@ def _refusal(document: Document, why: str) -> Diagnostic:
     )
 
 
-def _file(file: inputs.File, jobs: list[_Job], new: Texts) -> Upgraded:
+def _file(file: inputs.File, jobs: list[Job], new: Texts) -> Upgraded:
     """Return the whole file with its new documents."""
     old = decode(file.data)
-    lines = old.split("\n")
-    starts = [0]
-    for line in lines:
-        starts.append(starts[-1] + len(line) + 1)
-    text = old
-    for job in sorted(
-        {_where(job.document): job for job in jobs}.values(), key=lambda j: _where(j.document), reverse=True
-    ):
-        document = job.document
+    starts = [0, *accumulate(len(line) + 1 for line in old.split("\n"))]
+    parts: list[str] = []
+    end = 0
+    for place, document in sorted({where(job.document): job.document for job in jobs}.items()):
         begin = starts[document.line - 1] + document.column - 1
         assert old.startswith(document.text, begin), "the file contains the document's text at its position"
-        text = text[:begin] + new[_where(document)] + text[begin + len(document.text) :]
+        parts += (old[end:begin], new[place].text)
+        end = begin + len(document.text)
+    text = "".join((*parts, old[end:]))
     changed = tuple(_changed(job) for job in jobs)
     renamed = any(ANCESTOR in move.target for job in jobs for move in job.moves)
     if file.data[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
@@ -375,7 +332,7 @@ def _file(file: inputs.File, jobs: list[_Job], new: Texts) -> Upgraded:
     return Upgraded(file.path, old, text, changed, renamed=renamed)
 
 
-def _changed(job: _Job) -> Changed:
+def _changed(job: Job) -> Changed:
     listed = [
         f"{field_of(move.source)} -> {field_of(move.target)}" if move.target else f"{field_of(move.source)} is removed"
         for move in job.moves
@@ -389,7 +346,7 @@ def _changed(job: _Job) -> Changed:
     return Changed(ObjectId.of(job.document.value), job.document.line, job.dialect, (*listed, *dropped))
 
 
-def _dropped(job: _Job) -> Iterator[Path]:
+def _dropped(job: Job) -> Iterator[Path]:
     """Yield the fields that v2.3 does not have and that do not move: whole fields, and parts of fields."""
     sources = {move.source[:length] for move in job.moves for length in range(2, 4)}
     for key in job.gone:

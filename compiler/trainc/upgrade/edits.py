@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from ruamel.yaml.nodes import MappingNode
-
 from trainc.emit.yaml import render
 from trainc.frontends.moves import AS_IS, Move
-from trainc.upgrade.text import Text, TextField, indentation, shifted
+from trainc.upgrade.nodes import MappingNode
+from trainc.upgrade.text import Text, TextField, indentation, parsed, shifted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +33,7 @@ def is_structural(move: Move) -> bool:
 
 def opened(text: str, at: Path) -> str:
     """Return the text with the mapping at a path in block style, one field per line, if it is in flow style."""
-    read = Text(text)
+    read = parsed(text)
     found = read.field(at)
     if found is None or not isinstance(found.value, MappingNode) or not found.value.flow_style:
         return text
@@ -61,7 +60,7 @@ def edited(text: str, at: Path, moves: Sequence[Move]) -> str:
     for move in moves:
         if is_structural(move):
             continue
-        read = Text(text)
+        read = parsed(text)
         field = read.field((*at, *move.source))
         if field is not None and move.target[: len(move.source)] == move.source != move.target:
             text = _with_field(read, at, move)

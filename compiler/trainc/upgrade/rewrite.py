@@ -12,18 +12,17 @@ from collections import Counter
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from ruamel.yaml.error import YAMLError
-from ruamel.yaml.nodes import MappingNode, SequenceNode
-
 from trainc.emit.yaml import render
 from trainc.frontends.moves import AS_IS
+from trainc.kubernetes.documents.events import YAMLError
 from trainc.kubernetes.trees import get, put
 from trainc.records import NamedTuple
 from trainc.upgrade.edits import STEP, NotRewritableError, edited, field_lines, is_structural, opened, tail_of
-from trainc.upgrade.text import Comment, Text, TextField, indentation, shifted, without_anchors
+from trainc.upgrade.nodes import MappingNode, SequenceNode
+from trainc.upgrade.text import Comment, Text, TextField, indentation, parsed, shifted, without_anchors
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from trainc.frontends.moves import Move
     from trainc.kubernetes.trees import Path, Tree
@@ -62,8 +61,8 @@ def rewrite(text: str, at: Path, job: Tree, moves: Sequence[Move], gone: Sequenc
 
 def _with_lost_comments(old: str, new: str) -> str:
     """Return the new text with the comments at its top whose place in the old text is gone."""
-    lost = Counter(c.text for c in Text(old.replace("\r\n", "\n")).comments) - Counter(
-        c.text for c in Text(new).comments
+    lost = Counter(c.text for c in parsed(old.replace("\r\n", "\n")).comments) - Counter(
+        c.text for c in parsed(new).comments
     )
     return "".join(f"{comment}\n" for comment in lost.elements()) + new
 
@@ -72,7 +71,7 @@ def _restructured(
     text: str, at: Path, job: Tree, moves: Sequence[Move], gone: Sequence[str], *, expand: bool = False
 ) -> str:
     """Return the text with the fields of `spec` under their new names and paths."""
-    read = Text(text)
+    read = parsed(text)
     spec = read.field((*at, "spec"))
     fields = {key: found for key in gone if (found := read.field((*at, "spec", key)))}
     for key in gone:
@@ -213,9 +212,11 @@ def _offset(read: Text) -> int:
     return 0
 
 
-def rewrite_json(text: str, at: Path, new: Tree) -> str:
-    """Return a JSON document with the TrainJob at path `at` replaced, in the document's indentation."""
-    tree = put(json.loads(text), at, new)
+def rewrite_json(text: str, values: Mapping[Path, Tree]) -> str:
+    """Return a JSON document with new values at some paths, in the document's indentation."""
+    tree = json.loads(text)
+    for path, value in values.items():
+        tree = put(tree, path, value)
     second = text.strip().partition("\n")[2].split("\n")[0]
     written = json.dumps(tree, ensure_ascii=False, indent=indentation(second) or None)
     return written + text[len(text.rstrip()) :]

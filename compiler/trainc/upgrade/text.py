@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Final
 
-from ruamel.yaml import YAML
-from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
-from ruamel.yaml.tokens import AnchorToken
-
 from trainc.records import NamedTuple
+from trainc.upgrade.nodes import MappingNode, Node, ScalarNode, SequenceNode, anchors_in, compose
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,21 +34,19 @@ class Comment(NamedTuple):
 class TextField(NamedTuple):
     """A field of a mapping, or, without key, an item of a list."""
 
-    key: ScalarNode | None
+    key: Node | None
     value: Node
     flow: bool
     """Whether it is in a flow collection."""
 
 
 class Text:
-    """A document, parsed once. Raises ruamel.yaml.error.YAMLError."""
+    """A document, parsed once. Raises YAMLError."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.lines = text.split("\n")
-        yaml = YAML(typ="safe", pure=True)
-        yaml.composer.warn_double_anchors = False  # YAML allows a second anchor of the same name
-        self.root = yaml.compose(text)
+        self.root = compose(text)
 
     def field(self, path: Path) -> TextField | None:
         """Return the field at a path, if the text has it."""
@@ -139,6 +134,15 @@ class Text:
         return found
 
 
+@lru_cache(maxsize=4)
+def parsed(text: str) -> Text:
+    """Return a text's nodes. The steps of an upgrade read the same few texts, so the last ones are kept.
+
+    Raises YAMLError.
+    """
+    return Text(text)
+
+
 def _nodes(node: Node) -> Iterator[Node]:
     """Yield a node and all nodes below it, each once."""
     waiting, seen = [node], set()
@@ -154,11 +158,10 @@ def _nodes(node: Node) -> Iterator[Node]:
 
 
 def without_anchors(lines: list[str]) -> list[str]:
-    """Return the lines of a block mapping without its anchors. Raises ruamel.yaml.error.YAMLError."""
+    """Return the lines of a block mapping without its anchors. Raises YAMLError."""
     text = "\n".join(lines)
-    anchors = [token for token in YAML(typ="safe", pure=True).scan(text) if isinstance(token, AnchorToken)]
-    for token in reversed(anchors):
-        before, after = text[: token.start_mark.index], text[token.end_mark.index :]
+    for anchor in reversed(list(anchors_in(text))):
+        before, after = text[: anchor.start], text[anchor.stop :]
         text = before + after.lstrip(" ") if after.strip(" ")[:1] not in ("", "\n") else before.rstrip(" ") + after
     return text.split("\n")
 

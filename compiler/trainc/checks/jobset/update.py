@@ -18,7 +18,7 @@ from trainc.kubernetes import objectmeta
 from trainc.kubernetes.gotypes import compared
 from trainc.kubernetes.structural import load
 from trainc.kubernetes.structural.hints import shown
-from trainc.kubernetes.trees import get, put
+from trainc.kubernetes.trees import Memory, get, put
 from trainc.kubernetes.violations import Violation, field_of
 
 if TYPE_CHECKING:
@@ -45,6 +45,8 @@ POD: Final[Path] = ("template", "spec", "template")
 """The path of the pod template in a replicated job."""
 RULE: Final = "immutable"
 _GONE: Final = object()
+_AS_VALUES: Final = Memory()
+"""Replicated jobs as Go values, by identity: the rules and the consequences of a change both compare them."""
 
 
 def refused(old: Tree, new: Tree) -> list[Violation]:
@@ -91,11 +93,17 @@ def _jobs(old: Tree, new: Tree) -> Iterator[Violation]:
     The violation's field is replicatedJobs, or dependsOn if a CEL rule about dependencies reports the change.
     """
     suspended = bool(old.get("suspend") or new.get("suspend"))
-    before, after = (compared({JOBS: without_queueing(spec) if suspended else spec.get(JOBS)}) for spec in (old, new))
+    before, after = (as_values(without_queueing(spec) if suspended else spec.get(JOBS)) for spec in (old, new))
     for path in differences(before, after, ()):
         of_server = path[:3] if path[2:3] == ("dependsOn",) and _has_both(old, new, path[:3]) else (JOBS,)
         help = "suspend the JobSet in the same change" if while_suspended(path) else ""
         yield _violation(("spec", *path), field_of(("spec", *of_server)), {"spec": old}, {"spec": new}, help)
+
+
+def as_values(jobs: list[Tree] | None) -> Tree:
+    """Return replicated jobs as the webhook compares them. Raises WrongTypeError."""
+    known: tuple[list[Tree] | None, Tree] | None = _AS_VALUES.get(id(jobs))
+    return (known or _AS_VALUES.keep(id(jobs), (jobs, compared({JOBS: jobs}))))[1]
 
 
 def _has_both(old: Tree, new: Tree, path: Path) -> bool:
@@ -126,8 +134,10 @@ def while_suspended(path: Path) -> bool:
 def differences(old: Any, new: Any, path: Path) -> Iterator[Path]:
     """Yield the paths of the smallest parts in which two trees differ. Lists of unequal length differ as a whole."""
     if isinstance(old, dict) and isinstance(new, dict):
-        for key in sorted(old.keys() | new.keys()):
-            yield from differences(old.get(key, _GONE), new.get(key, _GONE), (*path, key))
+        pairs = ((key, old.get(key, _GONE), new.get(key, _GONE)) for key in sorted(old.keys() | new.keys()))
+        for key, before, after in pairs:
+            if before != after:
+                yield from differences(before, after, (*path, key))
     elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
         for index, (before, after) in enumerate(zip(old, new, strict=True)):
             yield from differences(before, after, (*path, index))

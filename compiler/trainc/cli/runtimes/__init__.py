@@ -84,6 +84,7 @@ def words(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[C
     shell_complete=options.folder_names,
 )
 @options.FIELD_VALIDATION.decorate
+@options.BUDGET.decorate
 @options.FOLLOW_LINKS.decorate
 @options.EXCLUDE.decorate
 @options.VERBOSE.decorate
@@ -94,6 +95,7 @@ def command(  # noqa: PLR0913, PLR0917 (one argument per option)
     wide: bool,
     export: str | None,
     field_validation: FieldValidation | None,
+    budget: str | None,
     follow_links: bool,
     exclude: tuple[str, ...],
     verbose: bool,
@@ -117,7 +119,9 @@ def command(  # noqa: PLR0913, PLR0917 (one argument per option)
         return write((), export)
     from trainc.cli.runtimes.entries import search
 
-    settings = options.reading_settings(paths, field_validation, exclude, follow_links=follow_links, verbose=verbose)
+    settings = options.reading_settings(
+        paths, field_validation, exclude, budget, follow_links=follow_links, verbose=verbose
+    )
     found = search(paths, runtimes, settings)
     if name:
         from trainc.cli.runtimes.show import show

@@ -34,12 +34,18 @@ class Found(NamedTuple):
 
 
 def search(paths: tuple[str, ...], runtimes: tuple[str, ...], settings: Settings) -> Found:
-    """Return the runtimes of PATH, each once, of each -r, by default of runtimes.paths, and the built-in ones."""
-    from trainc.compilation import Options, library
+    """Return the runtimes of PATH, each once, of each -r, by default of runtimes.paths, and the built-in ones.
+
+    Raise OverBudgetError beyond the budget.
+    """
+    from trainc.compilation import Options, library, metered
 
     paths = options.inputs(paths, settings)
     runtimes = runtimes or tuple(path.path for path in settings.runtimes)
-    found, diagnostics = library(Options(runtimes=(*paths, *runtimes), settings=settings, others="skip"))
+    meter = metered(settings)
+    options_of_run = Options(runtimes=(*paths, *runtimes), settings=settings, others="skip")
+    found, diagnostics = library(options_of_run, meter=meter)
+    meter.check()
     options.report_skipped(found.skipped, verbose=settings.verbose)
     entries = (entry for level in found.levels for key in level.known() if (entry := level.find(key)))
     return Found(_once(entries), [*settings.diagnostics, *diagnostics], found.forbidden is not None)

@@ -46,6 +46,7 @@ __all__ = [
     "SequenceStartEvent",
     "StreamEndEvent",
     "YAMLError",
+    "end",
     "events",
     "start",
 ]
@@ -71,4 +72,10 @@ def events(text: str) -> Callable[[], Event | None]:
 def start(event: Event) -> int:
     """Return the index in the text at which an event starts."""
     mark = event.start_mark
+    return mark.index if mark is not None else 0
+
+
+def end(event: Event) -> int:
+    """Return the index in the text at which an event ends."""
+    mark = event.end_mark
     return mark.index if mark is not None else 0

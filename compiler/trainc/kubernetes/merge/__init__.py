@@ -31,8 +31,8 @@ DELETE: Final = "$deleteFromPrimitiveList"
 _GONE: Final[Any] = object()  # the result for a value that is not kept
 
 
-def strategic_merge(original: Tree | None, patch: Tree | None, type_name: str = ROOT) -> Tree:
-    """Return `original` merged with `patch`; both are values of the Go type.
+def strategic_merge(original: Tree | None, patch: Tree | None, into: str | Struct = ROOT) -> Tree:
+    """Return `original` merged with `patch`; both are values of the Go type, or of a struct with its fields.
 
     >>> strategic_merge({"suspend": True, "replicatedJobs": [{"name": "a", "replicas": 2}]},
     ...                 {"suspend": None, "replicatedJobs": [{"name": "a", "groupName": "g"}]})
@@ -41,7 +41,7 @@ def strategic_merge(original: Tree | None, patch: Tree | None, type_name: str = 
     for value in (original, patch):
         if value is not None and type(value) is not dict:
             raise MergeError(f"expected a mapping, found {type(value).__name__}")
-    return _merge_maps(original or {}, patch or {}, struct(type_name))
+    return _merge_maps(original or {}, patch or {}, struct(into) if isinstance(into, str) else into)
 
 
 def _merge_maps(original: Tree, patch: Tree, into: Struct | None) -> Tree:
@@ -87,14 +87,17 @@ def _merge_field(merged: Tree, name: str, value: Any, into: Struct | None, *, de
             merged.pop(name, None)
     elif type(value) is dict:
         field = _field(into, name)
-        merged[name] = _merge_maps(present, value, struct(field.of) if field.kind in {"struct", "ptr"} else None)
+        merged[name] = _merge_maps(present, value, _inner(into, field) if field.kind in {"struct", "ptr"} else None)
     elif type(value) is list:
-        merged[name] = _merge_lists(present, value, _list_field(into, name), deleting=deleting)
+        merged[name] = _merge_lists(present, value, into, name, deleting=deleting)
     else:
         merged[name] = value
 
 
-def _merge_lists(original: list[Any], patch: list[Any], field: GoField, *, deleting: bool = False) -> list[Any]:
+def _merge_lists(
+    original: list[Any], patch: list[Any], into: Struct | None, name: str, *, deleting: bool = False
+) -> list[Any]:
+    field = _list_field(into, name)
     if not (field.merges or deleting):
         return patch
     if not original and not patch:
@@ -102,7 +105,7 @@ def _merge_lists(original: list[Any], patch: list[Any], field: GoField, *, delet
     if element_type(original, patch) is dict:
         if not field.mergeKey:
             raise MergeError("a list of mappings without a merge key cannot be merged")
-        return _merge_items(original, patch, field)
+        return _merge_items(original, patch, field, _inner(into, field))
     in_patch = Positions(patch)
     if deleting:
         return [item for item in original if in_patch.find(item) < 0]
@@ -111,7 +114,7 @@ def _merge_lists(original: list[Any], patch: list[Any], field: GoField, *, delet
     return arranged(merged, patch, original, field.mergeKey)
 
 
-def _merge_items(original: list[Any], patch: list[Any], field: GoField) -> list[Any]:
+def _merge_items(original: list[Any], patch: list[Any], field: GoField, items: Struct | None) -> list[Any]:
     """Merge two lists of mappings by merge key. New items are added unchanged."""
     server, listed = _directed_items(original, patch, field.mergeKey)
     merged = list(server)
@@ -124,7 +127,7 @@ def _merge_items(original: list[Any], patch: list[Any], field: GoField) -> list[
             at.add(key)
             continue
         try:
-            merged[index] = _merge_maps(merged[index], item, struct(field.of))
+            merged[index] = _merge_maps(merged[index], item, items)
         except MergeError as error:
             error.path = (next(index for index, other in enumerate(patch) if other is item), *error.path)
             raise
@@ -184,7 +187,7 @@ def _set_order(merged: Tree, patch: Tree, into: Struct | None, name: str, order:
     elif name not in merged:
         both = _plain(items, keep_nulls=True)
     else:
-        both = _merge_lists(server, items, field)
+        both = _merge_lists(server, items, into, name)
     element_type(server, items)
     merged[name] = arranged(both, order, server, field.mergeKey)
     patch.pop(name, None)
@@ -232,6 +235,10 @@ def _list_name(key: str, directive: str) -> str:
     if prefix != directive or not slash:
         raise MergeError(f"the directive must have the form {directive}/<list>")
     return name
+
+
+def _inner(into: Struct | None, field: GoField) -> Struct | None:
+    return into.inner(field) if into is not None else None
 
 
 def _field(into: Struct | None, name: str) -> GoField:

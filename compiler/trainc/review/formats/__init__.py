@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from trainc.footprint import NOTHING
 from trainc.kubernetes.amounts import amount, order
 from trainc.kubernetes.quantity import Quantity
+from trainc.kubernetes.trees import Memory
 from trainc.lint.triggers import IGNORE
 from trainc.plural import plural
 from trainc.review.consequences import WORDS
@@ -182,14 +183,22 @@ def _common(one: list[Any], other: list[Any]) -> int:
 
 def same_values(line: Line, having: Iterable[Reviewed]) -> bool:
     """Whether a change has the same values in all these objects."""
-    change = line.change
-    found = {
-        (repr(other.change.old), repr(other.change.new))
-        for reviewed in having
-        for other in reviewed.lines
-        if other.change.field == change.field and other.change.kind == change.kind
-    }
-    return len(found) == 1
+    key = line.change.field, line.change.kind
+    return len(set[tuple[str, str]]().union(*(_values(reviewed).get(key, ()) for reviewed in having))) == 1
+
+
+_VALUES: Final = Memory()
+
+
+def _values(reviewed: Reviewed) -> dict[tuple[str, str], set[tuple[str, str]]]:
+    """Return the values of each changed field of an object, by the field and the kind of the change."""
+    known: tuple[Reviewed, dict[tuple[str, str], set[tuple[str, str]]]] | None = _VALUES.get(id(reviewed))
+    if known is None:
+        found: dict[tuple[str, str], set[tuple[str, str]]] = {}
+        for change in (line.change for line in reviewed.lines):
+            found.setdefault((change.field, change.kind), set()).add((repr(change.old), repr(change.new)))
+        known = _VALUES.keep(id(reviewed), (reviewed, found))
+    return known[1]
 
 
 def meaning(line: Line, reviewed: Reviewed) -> str:

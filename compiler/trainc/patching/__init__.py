@@ -1,0 +1,131 @@
+"""Patches of trainc.yaml: changes to TrainJobs, runtimes and compiled JobSets.
+
+Reads    the patches of an environment, and the documents of a run as they are in their files.
+Returns  the documents with all patches that match them, each with the edits that led to it (`diagnostics.Edit`); the
+         patches of the JobSet of each TrainJob, which the stage `patch` applies; and diagnostics. The package is
+         imported only if there are patches.
+
+Patches apply in their order: those of the file first, then those of the environment. Each is parsed once. A patch that
+is not valid or cannot be applied is an error, and the run then has no objects.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trainc.diagnostics import Diagnostic, Place
+from trainc.patching.applying import applied, failure, too_large
+from trainc.patching.faults import UNUSED_PATCH, PatchError, TooLargeError
+from trainc.patching.items import Patch
+from trainc.patching.items import read as read_items
+from trainc.patching.jobsets import JobSetPatches
+from trainc.patching.targets import JOBSET, TRAINJOB
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from trainc.budget import Meter
+    from trainc.diagnostics import Document
+    from trainc.environment import Environment
+    from trainc.reading import Reader
+
+__all__ = ["JobSetPatches", "Patch", "Patches", "apply"]
+
+
+class Patches:
+    """The patches of a run, and the objects that they match."""
+
+    def __init__(self, environment: Environment, files_of: Reader, meter: Meter, *, follow_links: bool = False) -> None:
+        self.environment = environment
+        self.meter = meter
+        self.diagnostics: list[Diagnostic] = []
+        """The faults of the patches, and of their application."""
+        self._of_kind: dict[str, list[Patch]] = {}
+        self._used: set[int] = set()
+        self._of_jobset: dict[int, tuple[object, JobSetPatches]] = {}
+        found = list(read_items(environment, files_of, budget=meter.budget, follow_links=follow_links))
+        for patch in found:
+            if isinstance(patch, Diagnostic):
+                self._report(patch)
+            else:
+                self._of_kind.setdefault(patch.target.kind, []).append(patch)
+
+    @property
+    def failed(self) -> bool:
+        """Whether a patch is not valid or cannot be applied."""
+        return bool(self.diagnostics)
+
+    def apply(self, documents: Iterable[Document]) -> list[Document]:
+        """Return documents with all patches that match them."""
+        return [*map(self.one, documents)]
+
+    def one(self, document: Document) -> Document:
+        """Return a document with all patches that match it."""
+        source = document.value
+        kind = source["kind"]
+        for patch in self._of_kind.get(kind, ()):
+            if patch.target.matches(source):
+                document = self._applied(patch, document)
+        if kind == TRAINJOB and JOBSET in self._of_kind:
+            of_jobset = tuple(patch for patch in self._of_kind[JOBSET] if patch.target.matches(source))
+            for patch in of_jobset:
+                self._use(patch)
+            if of_jobset:
+                labels = {name: setting.value for name, setting in self.environment.labels.items()}
+                annotations = {name: setting.value for name, setting in self.environment.annotations.items()}
+                # The source stays alive, so that its identity is not reused.
+                self._of_jobset[id(source)] = (
+                    source,
+                    JobSetPatches(of_jobset, labels, annotations, self.meter.budget),
+                )
+        return document
+
+    def of_jobset(self, document: Document) -> JobSetPatches | None:
+        """Return the patches of the JobSet of a TrainJob; None without any."""
+        source = document.edits[0].before if document.edits else document.value
+        found = self._of_jobset.get(id(source))
+        return None if found is None else found[1]
+
+    def unused(self) -> Iterator[Diagnostic]:
+        """Yield a warning for each patch that matches no object of the run."""
+        for patches in self._of_kind.values():
+            for patch in patches:
+                if id(patch) not in self._used:
+                    yield Diagnostic.of(
+                        UNUSED_PATCH,
+                        f"{patch.name} matches no {patch.target.kind}",
+                        "fix its target, or remove the patch",
+                        place=patch.setting.place._replace(path=(*patch.setting.place.path, "target")),
+                    )
+
+    def _applied(self, patch: Patch, document: Document) -> Document:
+        """Return a document with a patch applied; unchanged with a diagnostic if that is not possible."""
+        if not self._use(patch):
+            return document
+        budget = self.meter.budget
+        try:
+            value, edit = applied(patch, document.value, most=budget.values)
+        except PatchError as error:
+            self._report(failure(patch, error, Place(document, ("metadata", "name"))))
+        except TooLargeError as error:
+            self.meter.over = self.meter.over or too_large(patch, error, budget)
+        else:
+            return document._replace(value=value, edits=(*document.edits, edit))
+        return document
+
+    def _use(self, patch: Patch) -> bool:
+        """Count a patch and its work. Return whether the run may continue."""
+        self._used.add(id(patch))
+        return self.meter.charge("values of patches", patch.size)
+
+    def _report(self, diagnostic: Diagnostic) -> None:
+        if diagnostic.id == "over-budget":
+            self.meter.over = self.meter.over or diagnostic
+        elif self.meter.charge("errors and warnings"):
+            self.diagnostics.append(diagnostic)
+
+
+def apply(documents: Iterable[Document], patches: Patches) -> tuple[list[Document], list[Diagnostic]]:
+    """Return documents with all patches that match them, and the diagnostics of those that cannot be applied."""
+    before = len(patches.diagnostics)
+    return patches.apply(documents), patches.diagnostics[before:]

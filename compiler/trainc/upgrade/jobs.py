@@ -1,0 +1,39 @@
+"""The documents that an upgrade changes, and their new texts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from trainc.records import NamedTuple
+
+if TYPE_CHECKING:
+    from trainc.diagnostics import Document
+    from trainc.frontends.moves import Move
+    from trainc.kubernetes.trees import Tree
+
+
+class Job(NamedTuple):
+    """A document to upgrade."""
+
+    document: Document
+    dialect: str
+    moves: tuple[Move, ...]
+    gone: tuple[str, ...]
+    value: Tree
+    """The expected value of the new text."""
+
+
+class NewText(NamedTuple):
+    """The new text of a document, and its value."""
+
+    text: str
+    tree: Any
+
+
+Texts = dict[tuple[str, int, int], NewText]
+"""The new texts of documents by file, line and column; the items of a List share one text."""
+
+
+def where(document: Document) -> tuple[str, int, int]:
+    """Return the place of a document's text."""
+    return document.file, document.line, document.column

@@ -1,0 +1,52 @@
+"""Kubernetes' answers to strategic merges into a JobSetSpec, for patches of runtimes and JobSets in trainc.yaml."""
+
+from typing import Any
+
+import pytest
+from conformance.recordings import lines, same
+from conformance.test_smp import go_spelled, side
+
+from trainc.diagnostics import Document, Path, Place
+from trainc.environment import Setting
+from trainc.kubernetes.trees import get
+from trainc.patching.applying import applied
+from trainc.patching.faults import PatchError
+from trainc.patching.items import Patch
+from trainc.patching.targets import Target
+
+SPECS: dict[str, tuple[str, ...]] = {"ClusterTrainingRuntime": ("spec", "template", "spec"), "JobSet": ("spec",)}
+
+
+def around(kind: str, spec: Any) -> Any:
+    """Return an object, or a patch of it, with a JobSetSpec."""
+    for step in reversed(SPECS[kind]):
+        spec = {step: spec}
+    return {"kind": kind} | spec
+
+
+def is_nested(case: Any) -> bool:
+    """Whether both sides are mappings: in an object, a spec that is null or a list has another meaning."""
+    try:
+        return all(type(side(case["input"], name)) is dict for name in ("original", "patch"))
+    except ValueError:
+        return True
+
+
+@pytest.mark.parametrize("kind", SPECS)
+@pytest.mark.parametrize("case", [case for case in lines("smp") if is_nested(case.values[0])])
+def test_a_merge_patch(kind: str, case: dict[str, Any]) -> None:
+    given, outcomes = case["input"], case.get("outcomes", [case])
+    values = [go_spelled(outcome["output"]) for outcome in outcomes if "output" in outcome]
+    try:
+        original, patch = side(given, "original"), side(given, "patch")
+        document = Document("trainc.yaml", 1, "", around(kind, patch))
+        found, edit = applied(Patch(Setting({}, Place(document)), Target(kind), document), around(kind, original))
+    except (PatchError, ValueError):
+        assert len(values) < len(outcomes)
+        return
+    merged = get(found, SPECS[kind], {})
+    assert any(same(go_spelled(merged), value) for value in values)
+    paths: tuple[Path, ...] = (SPECS[kind], (*SPECS[kind], "replicatedJobs", 0, "name"))
+    for path in paths:
+        source = edit.source(path)  # a place in the patch, or a path in the object
+        assert isinstance(source, Place | tuple)

@@ -1,0 +1,157 @@
+"""Every command that reads manifests stops beyond each budget, with one diagnostic, and emits nothing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+import pytest
+from running import run
+
+from trainc.budget import BUDGETS, CI, Budget, Unit
+from trainc.cli.group import COMMANDS, LazyGroup
+
+HEAD = "apiVersion: trainer.kubeflow.org/v1alpha1\n"
+PART = (
+    "      - {{name: {}, template: {{spec: {{template: {{spec: {{containers: [{{name: node, image: a/b:1}}]}}}}}}}}}}\n"
+)
+RUNTIME = (
+    f"{HEAD}kind: ClusterTrainingRuntime\nmetadata: {{name: r}}\nspec:\n  template:\n    spec:\n      replicatedJobs:\n"
+)
+JOB = f"{HEAD}kind: TrainJob\nmetadata: {{name: a}}\nspec: {{runtimeRef: {{name: r}}}}\n"
+DOCUMENTS = [
+    RUNTIME + PART.format("a") + PART.format("b"),
+    JOB,
+    "{apiVersion: v1, kind: Service, metadata: {name: s}}\n",
+]
+WRONG = JOB.replace("name: a", "name: b").replace("spec: {", "spec: {suspend: 4, ")
+
+SMALL: dict[Unit, Budget] = {
+    "input bytes": CI._replace(input=10),
+    "replicated jobs": CI._replace(jobs=1),
+    "errors and warnings": CI._replace(faults=0),
+    "output bytes": CI._replace(output=100),
+    "pods": CI._replace(pods=1),
+}
+PRINTING = (
+    "build app",
+    "build app --format json",
+    "build app --passthrough",
+    "explain app",
+    "explain app **.image",
+    "explain app --format json",
+    "explain app --patches",
+    "graph app",
+    "graph app --format mermaid",
+    "pods app",
+    "pods app --format json",
+    "diff old new",
+    "diff old new --format markdown",
+    "diff old new --format json",
+    "diff old new --format html",
+    "cmp generate",
+    "krm",
+)
+COMPILING = (*PRINTING, "validate app", "validate --among app app/x.yaml", "queues app")
+READING = (
+    *COMPILING,
+    "secret a app",
+    "upgrade app",
+    "runtimes app",
+    "runtimes r app",
+    "runtimes list app",
+    "runtimes show r app",
+)
+CASES: list[tuple[Unit, str]] = [
+    *(("input bytes", command) for command in READING),
+    *(("replicated jobs", command) for command in COMPILING),
+    *(("errors and warnings", command) for command in COMPILING),
+    *(("output bytes", command) for command in PRINTING),
+    ("pods", "pods app --format json"),
+]
+
+
+@pytest.mark.parametrize(("unit", "command"), CASES, ids=str)
+def test_every_command(unit: Unit, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    documents = DOCUMENTS if unit != "errors and warnings" else [*DOCUMENTS, WRONG]
+    text = "---\n".join(documents)
+    changed = text.replace("a/b:1", "a/b:2")
+    for name, content in {"app/x.yaml": text, "old/x.yaml": text, "new/x.yaml": changed}.items():
+        Path(name).parent.mkdir()
+        Path(name).write_text(content)
+    items = "".join("- " + document.strip().replace("\n", "\n  ") + "\n" for document in documents)
+    given = f"apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems:\n{items}".encode()
+    if command == "cmp generate":
+        monkeypatch.chdir("app")
+    monkeypatch.setitem(BUDGETS, "ci", SMALL[unit])
+    words = command.split()
+    stopped, done = (run(*words, "--budget", budget, stdin=given) for budget in ("ci", "unlimited"))
+    number = SMALL[unit].of(unit)
+    assert stopped.code == 1
+    assert f"more than {number} {unit}, the limit of the budget" in stopped.err + stopped.out
+    assert not stopped.out or command == "krm" or words[0] == "validate"
+    assert "over-budget" not in done.err + done.out
+    assert done.code == (1 if unit == "errors and warnings" else 0), done.err
+
+
+@pytest.mark.parametrize("output", ["-", "out"])
+def test_a_report_names_the_budget_and_nothing_is_written(
+    output: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "x.yaml").write_text("---\n".join(DOCUMENTS))
+    monkeypatch.setitem(BUDGETS, "ci", SMALL["output bytes"])
+    monkeypatch.chdir(tmp_path)
+    done = run("build", "x.yaml", "-o", output, "--budget", "ci", "--report", "json=report.json")
+    assert (done.code, done.out) == (1, "")
+    assert [found["id"] for found in json.loads(Path("report.json").read_text())] == ["over-budget"]
+    assert not Path("out").exists()
+
+
+def test_copied_documents_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("x.yaml").write_text(
+        "---\n".join([*DOCUMENTS, f"{{apiVersion: v1, kind: Service, metadata: {{name: {'é' * 3000}}}}}\n"])
+    )
+    size = len(run("build", "x.yaml").out)
+    monkeypatch.setitem(BUDGETS, "ci", CI._replace(output=size + 4000))
+    assert run("build", "x.yaml", "--budget", "ci").code == 0
+    for more in ("", "-o out"):
+        done = run("build", "x.yaml", "--passthrough", "--budget", "ci", *more.split())
+        assert (done.code, done.out) == (1, "")
+        assert f"more than {size + 4000} output bytes" in done.err
+
+
+def test_the_settings_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("x.yaml").write_text("---\n".join(DOCUMENTS))
+    Path("trainc.yaml").write_text("lint: {strict: false}\n# " + "x" * 5000)
+    monkeypatch.setitem(BUDGETS, "ci", CI._replace(input=5000))
+    assert "more than 5000 input bytes" in run("build", "x.yaml", "--budget", "ci").err
+    assert run("build", "x.yaml", "--budget", "ci", "--no-config").code == 0
+
+
+def test_the_variable_of_the_plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("x.yaml").write_text("---\n".join(DOCUMENTS))
+    monkeypatch.setitem(BUDGETS, "ci", SMALL["output bytes"])
+    assert "more than 100 output bytes" in run("cmp", "generate").err
+    monkeypatch.setenv("TRAINC_BUDGET", "default")
+    assert run("cmp", "generate").code == 0
+    assert run("cmp", "generate", "--budget", "ci").code == 1
+    monkeypatch.setenv("TRAINC_BUDGET", "large")
+    assert run("cmp", "generate").code == 2
+    monkeypatch.delenv("TRAINC_BUDGET")
+    monkeypatch.setenv("ARGOCD_ENV_TRAINC_BUDGET", "unlimited")  # an Application cannot raise the budget
+    done = run("cmp", "generate")
+    assert (done.code, done.out) == (1, "")
+    assert "error[argocd-parameter]: TRAINC_BUDGET in spec.source.plugin.env is unknown" in done.err
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_that_reads_manifests_has_the_option(name: str) -> None:
+    command = LazyGroup().get_command(click.Context(LazyGroup()), name)
+    assert command is not None
+    names = {parameter.name for parameter in command.params}
+    assert ("budget" in names) == bool(names & {"runtimes"} or name == "krm")
