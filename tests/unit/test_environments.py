@@ -348,3 +348,20 @@ def test_a_report_has_the_summary_of_the_environments(project: Path) -> None:
     assert run("validate", "--report", "text=report.txt").code == 0
     expected = "no problems found: 3 TrainJobs, 0 runtimes in dev; 2 TrainJobs, 0 runtimes in prod\n"
     assert (project / "report.txt").read_text() == expected
+
+
+def test_no_link_and_no_path_out_of_the_folder_is_pruned(project: Path) -> None:
+    run("build")
+    outside = project / "outside"
+    (outside / "ml").mkdir(parents=True)
+    kept = outside / "ml" / "train.yaml"
+    kept.write_text((project / "rendered/prod/ml/train.yaml").read_text())
+    listing = {"outputs": ["ml/train.yaml", "../../outside/ml/train.yaml"], "environment": "linked"}
+    (outside / ".trainc-outputs").write_text(json.dumps(listing))
+    (project / "rendered/linked").symlink_to(outside)
+    (project / "rendered/deleted").mkdir()
+    (project / "rendered/deleted/.trainc-outputs").write_text(json.dumps(listing | {"environment": "deleted"}))
+    done = run("build")
+    assert done.code == 0, done.err
+    assert "lists it, but it is outside the folder" in done.err
+    assert kept.exists()
