@@ -1,6 +1,7 @@
 # Targets that work right after a clone, with Python 3.11 or later:
 #   make demo    install into .venv, and compile a job with a built-in runtime
 #   make test    install, lint and test
+#   make test-slow       the tests of hostile input, and those that install trainc
 #   make test-cluster    apply the output to the cluster of KUBECONFIG, or to one that the program TRAINC_CLUSTER starts
 #   make test-release    install the built wheel offline, as users do, and run trainc.pyz, pipx and uvx
 #   make audit   check the workflows, and the locked dependencies for known vulnerabilities
@@ -14,14 +15,18 @@ E2E    ?= .venv-e2e
 # Installers compile packages; an editable install does it on the first run, which may lack write access.
 COMPILE = $(BIN)/python -m compileall -q compiler
 
-.PHONY: demo test test-cluster test-release audit lock pyz browser e2e e2e-install lint install golden snapshots differential fuzz clean
+.PHONY: demo test test-slow test-cluster test-release audit lock pyz browser e2e e2e-install lint install golden snapshots differential fuzz clean
 .PHONY: bench bench-imports bench-instructions bench-stages
 
 demo: $(VENV)/.installed
 	$(BIN)/trainc build golden/llm-finetune-4x8/input.yaml
 
 test: lint
-	$(BIN)/pytest -n auto
+	$(BIN)/pytest -n auto -m "not slow"
+
+# Run the tests that take half of the time: hostile input at full size, the wheel, and the Argo CD sidecar.
+test-slow: $(VENV)/.dev-installed
+	$(BIN)/pytest -n auto -m slow
 
 # Apply the output to a real API server. Needs kubectl 1.32 or later, and KUBECONFIG or TRAINC_CLUSTER (CONTRIBUTING.md).
 test-cluster: $(VENV)/.dev-installed

@@ -168,7 +168,15 @@ images:
 - {name: registry.acme.example.com/train/llama-8b, newName: mirror.acme.example.com/llama-8b}
 """
 """A trainc.yaml that changes every TrainJob, and the images of two in five."""
-ENVIRONMENTS = ("dev", "staging", "prod")
+ENVIRONMENTS = """\
+labels:
+  acme.example.com/team: search
+environments:
+  a: {namespace: training-a, nameSuffix: -a}
+  b: {namespace: training-b, nameSuffix: -b}
+  c: {namespace: training-c, nameSuffix: -c}
+"""
+"""A trainc.yaml with three environments of the same size."""
 PATCHES = """\
 patches:
 - patch:
@@ -379,12 +387,6 @@ def runtime(name: str) -> str:
         restarts=dice.randrange(1, 6),
         shared=dice.choice([8, 16, 32]),
     )
-
-
-def environments(names: Iterable[str]) -> str:
-    """Return a trainc.yaml with environments, each with all settings of `PROJECT`."""
-    settings = "".join(f"    {line}\n" for line in PROJECT.replace("training", "{name}").splitlines())
-    return "environments:\n" + "".join(f"  {name}:\n{settings.replace('{name}', name)}" for name in names)
 
 
 def folder_of_runtimes(folder: Path, names: Iterable[str]) -> Path:

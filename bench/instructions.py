@@ -85,23 +85,17 @@ def limits(folder: Path, jobs: int, before: str | None) -> Iterator[Limit]:
     many = str(inputs.file_of_jobs(folder / "jobs.yaml", inputs.jobs(jobs)))
     plain = [TRAINC, "build", many]
 
-    def configured(name: str, settings: str, command: list[str]) -> list[str]:
+    def configured(name: str, settings: str) -> list[str]:
         (folder / name).write_text(settings)
-        return [*command, "--config", str(folder / name)]
+        return [*plain, "--config", str(folder / name)]
 
-    prod = configured("prod.yaml", inputs.PROJECT, plain)
+    prod = configured("prod.yaml", inputs.PROJECT)
     yield Limit(f"{jobs:,} TrainJobs in one environment", "without settings", 1.1, prod, plain)
     # Standard output cannot contain several environments.
-    one, three = (
-        configured(
-            f"{count}.yaml",
-            inputs.environments(inputs.ENVIRONMENTS[:count]),
-            [*plain, "--output", str(folder / f"rendered-{count}")],
-        )
-        for count in (1, 3)
-    )
-    yield Limit(f"{jobs:,} TrainJobs in three environments", "one environment", 3.1, three, one)
-    patched = configured("patched.yaml", inputs.PATCHES, plain)
+    each = [*configured("three.yaml", inputs.ENVIRONMENTS), "-o"]
+    one = [*each, str(folder / "one"), "--env", "a"]
+    yield Limit(f"{jobs:,} TrainJobs in three environments", "one of them", 3.1, [*each, str(folder / "all")], one)
+    patched = configured("patched.yaml", inputs.PATCHES)
     yield Limit(f"{jobs:,} TrainJobs with two patches", "without settings", 1.25, patched, plain)
     if before is not None:
         yield Limit(f"{jobs:,} TrainJobs without settings", before, 1.02, plain, [before, "build", many])

@@ -90,10 +90,12 @@ def outputs_of(folder: str, data: bytes, given: Iterable[str]) -> frozenset[str]
     Args:
         folder: the absolute path, with all links resolved.
         data: the listing.
-        given: the paths of the command line, in the same form. Outputs at or below them are not returned.
+        given: the paths of the command line, in the same form. Outputs at or below them are not returned,
+            nor those of an environment whose parent folder is one of them.
     """
     listing = parse(data)
-    named = [path for path in given if within(path, folder)]
+    above = os.path.dirname(folder) if listing is not None and listing.environment else folder
+    named = [path for path in given if path == above or within(path, folder)]
     outputs = () if listing is None else listing.outputs
     paths = [os.path.join(folder, path) for path in outputs if isinstance(path, str) and is_below(path)]
     return frozenset(path for path in paths if not any(within(path, one) for one in named))

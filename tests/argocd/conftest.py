@@ -28,6 +28,13 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return root
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests of the sidecar, whose installation takes half a minute."""
+    for item in items:
+        if "sidecar" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.slow)
+
+
 @pytest.fixture(scope="session")
 def sidecar(testrun_uid: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sidecar]:
     """Yield the Dockerfile's venv, created and run by user 999 if root runs the tests, else by the current user.

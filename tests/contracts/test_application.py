@@ -59,3 +59,24 @@ def test_the_output_has_no_field_that_kueue_writes() -> None:
     assert "suspend" not in JOBSET["spec"]
     pod = get(JOBSET, ("spec", "replicatedJobs", 0, *POD))
     assert [field for field in WHILE_SUSPENDED if get(pod, field) is not None] == []
+
+
+def test_each_environment_has_an_application_with_its_parameter() -> None:
+    found = yaml.safe_load((ARGOCD / "applicationset.yaml").read_text())["spec"]
+    [generator] = found["generators"]
+    elements = generator["list"]["elements"]
+    assert [element["environment"] for element in elements] == ["dev", "prod"]
+    source = found["template"]["spec"]["source"]
+    given = [
+        {**each, "string": each["string"].replace("{{.environment}}", "prod")}
+        for each in source["plugin"]["parameters"]
+    ]
+    variables = {"ARGOCD_APP_PARAMETERS": json.dumps(given), "ARGOCD_APP_SOURCE_PATH": source["path"]}
+    assert parameters.wanted(environment.read(variables, parameters.NAMES)) == (Wanted(environment="prod"), ())
+
+
+def test_the_source_hydrator_runs_the_plugin_with_the_environment() -> None:
+    found = yaml.safe_load((ARGOCD / "hydrator.yaml").read_text())["spec"]["sourceHydrator"]
+    assert found["drySource"]["path"] == found["syncSource"]["path"]
+    variables = {"ARGOCD_APP_PARAMETERS": json.dumps(found["drySource"]["plugin"]["parameters"])}
+    assert parameters.wanted(environment.read(variables, parameters.NAMES)) == (Wanted(environment="prod"), ())

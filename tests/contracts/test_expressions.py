@@ -7,6 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.slow
 FOLDER = Path(__file__).parent
 FEWEST = 100
 """The package has more uses of expressions than this: the search for them works."""

@@ -150,7 +150,7 @@ def test_applied_manifests_are_parsed(tmp_path: Path, monkeypatch: pytest.Monkey
         done = subprocess.run(local, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=True)
         found[command[-1]] = done.stdout.split()
     assert found == {
-        "rendered/": ["jobset.jobset.x-k8s.io/first-job"],
+        "rendered/prod": ["jobset.jobset.x-k8s.io/first-job"],
         "integrations/flux/training-jobs.yaml": [
             "ocirepository.source.toolkit.fluxcd.io/training-jobs",
             "kustomization.kustomize.toolkit.fluxcd.io/training-jobs",

@@ -169,7 +169,7 @@ def test_the_review_of_a_change(tool: str, pull_request: Path) -> None:
     job = pull_request / "jobs" / "first-job.yaml"
     job.write_text(job.read_text().replace("gpu: 2", "gpu: 4"))
     commit("Four GPUs")
-    assert "1 JobSet changes" in reviewed(tool)
+    assert "1 JobSet in each of dev and prod changes" in reviewed(tool)
 
 
 @pytest.mark.parametrize("tool", STEPS)
@@ -179,7 +179,7 @@ def test_no_folder_hides_a_change_from_the_review(tool: str, folder: str, pull_r
     job.write_text(job.read_text().replace("gpu: 2", "gpu: 4"))
     shutil.copytree("jobs", folder)
     commit("Four GPUs")
-    assert "1 JobSet changes" in reviewed(tool)
+    assert "1 JobSet in each of dev and prod changes" in reviewed(tool)
 
 
 @pytest.mark.parametrize("tool", STEPS)
@@ -230,6 +230,15 @@ def test_flux_knows_every_field() -> None:
         jsonschema.validate(document["spec"], closed(crd["schema"]))
     source, applied = found
     assert applied["spec"]["sourceRef"]["name"] == source["metadata"]["name"]
+
+
+def test_flux_has_a_kustomization_for_each_environment() -> None:
+    found = list(yaml.safe_load_all((FLUX.parent / "environments.yaml").read_text()))
+    assert [document["spec"]["path"] for document in found] == ["./rendered/dev", "./rendered/prod"]
+    for document in found:
+        group, _, version = document["apiVersion"].partition("/")
+        crd = json.loads((CRDS / f"{group}_{version}_{document['kind']}.json").read_text())
+        jsonschema.validate(document["spec"], closed(crd["schema"]))
 
 
 def closed(schema: Any) -> Any:

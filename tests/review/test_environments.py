@@ -1,115 +1,163 @@
-"""Edits of settings that transform documents: each is the cause of the changes in the objects."""
+"""`trainc diff` in a project with environments: which environments an edit reaches."""
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
 from pathlib import Path
 
 import pytest
-from review.situations import review
-
-from trainc.review.formats import load
+from running import run
 
 JOB = """\
 apiVersion: trainer.kubeflow.org/v1alpha1
 kind: TrainJob
-metadata:
-  name: {name}
+metadata: {{name: {name}}}
 spec:
-  runtimeRef: {{name: torch-distributed}}
-  trainer: {{image: "acme/trainer:v1"}}
+  runtimeRef: {{name: plain}}
+  trainer: {{image: "ghcr.io/acme/app:v1", command: [python]}}
 """
-JOBS = {f"{name}.yaml": JOB.format(name=name) for name in ("a", "b")}
+SETTINGS = """\
+sources: [jobs]
+output: rendered
+environments:
+  dev:
+    namespace: ml-dev
+    labels: {env: dev}
+  prod:
+    namespace: ml
+    exclude: [jobs/trial.yaml]
+    images: [{name: ghcr.io/acme/app, newTag: v1.4.2}]
+"""
+GIT = {
+    **os.environ,
+    **{f"GIT_{who}_{what}": "ada@example.com" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")},
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_CONFIG_NOSYSTEM": "1",
+}
+
+
+def commit() -> None:
+    for arguments in (["add", "--all"], ["commit", "--quiet", "--message", "More"]):
+        subprocess.run(["git", *arguments], env=GIT, check=True, capture_output=True)
+
+
+def edit(path: str, old: str, new: str) -> None:
+    text = Path(path).read_text()
+    assert old in text
+    Path(path).write_text(text.replace(old, new))
 
 
 @pytest.fixture(autouse=True)
-def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a committed project with two environments and two TrainJobs, one of which is not in prod."""
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "jobs").mkdir()
+    Path("trainc.yaml").write_text(SETTINGS)
+    for name in ("train", "trial"):
+        Path(f"jobs/{name}.yaml").write_text(JOB.format(name=name))
+    subprocess.run(["git", "init", "--quiet"], env=GIT, check=True)
+    commit()
+    return tmp_path
 
 
-def settings(text: str) -> dict[str, str]:
-    return {**JOBS, "trainc.yaml": text}
+def test_an_edit_of_a_job_reaches_both_environments(monkeypatch: pytest.MonkeyPatch) -> None:
+    edit("jobs/train.yaml", "[python]", "[python, train.py]")
+    monkeypatch.chdir("jobs")
+    assert "changes 1 JobSet in each of dev and prod: ml-dev/train, ml/train" in run("diff").out
+    assert run("diff").out.startswith("HEAD -> the working tree: 1 JobSet in each of dev and prod changes; 1 object")
 
 
-def causes(folder: Path, old: str, new: str) -> list[str]:
-    """Return each cause with its line and side, the edited field, and the number of objects."""
-    found = review(folder, settings(old), settings(new))
-    assert not found.failed
-    return [
-        f"{group.cause.at.file}:{group.cause.at.line}{' (old)' if group.cause.gone else ''} {group.cause.by}: "
-        f"{group.cause.field}, {len(group.objects)}"
-        for group in found.groups()
-        if group.cause is not None
+def test_an_edited_setting_is_the_cause_in_its_environment() -> None:
+    edit("trainc.yaml", "v1.4.2", "v1.5.0")
+    assert (
+        run("diff").out
+        == """\
+HEAD -> the working tree: 1 setting changes, 1 JobSet in prod changes; 2 objects are unchanged
+
+trainc.yaml:10: setting environments.prod.images[ghcr.io/acme/app].newTag: v1.4.2 -> v1.5.0
+  changes 1 JobSet in prod: ml/train
+
+trainc.yaml:10: environment prod, spec.trainer.image: ghcr.io/acme/app:v1.4.2 -> ghcr.io/acme/app:v1.5.0
+  changes 1 JobSet in prod: ml/train
+  must be recreated: the field is immutable
+    spec.replicatedJobs[node].template.spec.template.spec.containers[node].image: ghcr.io/acme/app:v1.4.2 -> \
+ghcr.io/acme/app:v1.5.0
+"""
+    )
+    assert run("diff", "--env", "dev").out.startswith(
+        "HEAD -> the working tree: 1 setting changes; 2 objects are unchanged"
+    )
+
+
+def test_a_new_environment_adds_its_objects() -> None:
+    edit("trainc.yaml", "  prod:", "  staging: {namespace: ml-staging}\n  prod:")
+    done = run("diff")
+    assert "trainc.yaml:7: setting environments.staging is added" in done.out
+    assert "changes 2 JobSets in staging: ml-staging/train, ml-staging/trial" in done.out
+    assert "+ added JobSet ml-staging/train [staging]  jobs/train.yaml" in done.out
+    commit()
+    removed = run("diff", "HEAD..HEAD^").out
+    assert "changes 2 JobSets in staging: ml-staging/train, ml-staging/trial" in removed
+    assert "- removed JobSet ml-staging/train [staging]  jobs/train.yaml" in removed
+
+
+@pytest.mark.parametrize("compared", [(), ("HEAD^..HEAD",)], ids=["the working tree", "a commit"])
+def test_an_edit_of_exclude_names_the_objects_that_it_adds(compared: tuple[str, ...]) -> None:
+    edit("trainc.yaml", "exclude: [jobs/trial.yaml]", "exclude: [jobs/no.yaml]")
+    if compared:
+        commit()
+    done = run("diff", *compared)
+    assert "changes 1 JobSet in prod: ml/trial" in done.out
+    assert "+ added JobSet ml/trial [prod]  jobs/trial.yaml" in done.out
+
+
+def test_the_json_names_the_environments() -> None:
+    edit("jobs/train.yaml", "[python]", "[python3]")
+    found = json.loads(run("diff", "--format", "json").out)
+    [cause] = found["causes"]
+    assert cause["environments"] == ["dev", "prod"]
+    assert [(each["environment"], each["namespace"]) for each in found["objects"]] == [
+        ("dev", "ml-dev"),
+        ("prod", "ml"),
     ]
 
 
-IMAGES = "lint: {}\nimages:\n- {name: acme/trainer, newTag: %s}\n"
+@pytest.mark.parametrize("form", ["markdown", "html"])
+def test_other_formats_name_the_environments(form: str) -> None:
+    edit("jobs/train.yaml", "[python]", "[python3]")
+    assert "1 JobSet in each of dev and prod" in run("diff", "--format", form).out
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "expected"),
-    [
-        pytest.param(
-            IMAGES % "v2", IMAGES % "v3", ["after/trainc.yaml:3 trainc.yaml: spec.trainer.image, 2"], id="a tag"
-        ),
-        pytest.param(
-            IMAGES % "v2",
-            "lint: {}\n",
-            ["before/trainc.yaml:3 (old) trainc.yaml: spec.trainer.image, 2"],
-            id="no tag",
-        ),
-        pytest.param(
-            "lint: {}\n", IMAGES % "v2", ["after/trainc.yaml:3 trainc.yaml: spec.trainer.image, 2"], id="a new tag"
-        ),
-        pytest.param(
-            "labels: {a: b}\n",
-            "labels: {a: c}\n",
-            ["after/trainc.yaml:1 trainc.yaml: metadata.labels.a, 2"],
-            id="a label",
-        ),
-        pytest.param(
-            "labels:\n  a: b\n  c: d\n",
-            "labels:\n  a: b\n",
-            ["before/trainc.yaml:3 (old) trainc.yaml: metadata.labels.c, 2"],
-            id="a removed label",
-        ),
-    ],
-)
-def test_an_edited_setting_is_the_cause(old: str, new: str, expected: list[str], tmp_path: Path) -> None:
-    assert causes(tmp_path, old, new) == expected
+def test_manifests_are_compared_as_they_are() -> None:
+    assert run("build").code == 0
+    commit()
+    edit("jobs/train.yaml", "[python]", "[python3]")
+    assert run("build").code == 0
+    done = run("diff", "HEAD", "--", "rendered")
+    assert done.out.startswith("HEAD -> the working tree: 2 JobSets change; 1 object is unchanged")
 
 
-def test_an_edited_trainjob_stays_the_cause_beside_a_setting(tmp_path: Path) -> None:
-    edited = {"a.yaml": JOBS["a.yaml"].replace("name: a", "name: a\n  labels: {x: z}")}
-    old, new = settings("labels: {team: b}\n"), settings("labels: {team: b}\n") | edited
-    (group,) = review(tmp_path, old, new).groups()
-    assert group.cause is not None
-    assert (group.cause.by, group.cause.at.file, group.cause.at.line) == ("the TrainJob", "after/a.yaml", 5)
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "expected"),
-    [
-        (IMAGES % "v2", IMAGES % "v3", {"images[acme/trainer].newTag": 2}),
-        (IMAGES % "v2", "lint: {}\n", {"images": 2}),
-        ("labels: {a: b, c: d}\n", "labels: {a: c}\n", {"labels.a": 2, "labels.c": 2}),
-        ("annotations: {trainc.dev/x: a}\n", "annotations: {trainc.dev/x: b}\n", {'annotations["trainc.dev/x"]': 0}),
-    ],
-)
-def test_a_setting_names_the_objects_that_it_changes(
-    old: str, new: str, expected: dict[str, int], tmp_path: Path
-) -> None:
-    found = review(tmp_path, settings(old), settings(new))
-    assert {setting.change.field: len(setting.objects) for setting in found.settings} == expected
-
-
-def test_the_review_of_an_edited_tag(tmp_path: Path) -> None:
-    text = load("text")(review(tmp_path, settings(IMAGES % "v2"), settings(IMAGES % "v3")), color=False)
-    assert text.partition("\n\n")[2] == (
-        "after/trainc.yaml:3: setting images[acme/trainer].newTag: v2 -> v3\n"
-        "  changes 2 JobSets: a, b\n\n"
-        "after/trainc.yaml:3: trainc.yaml, spec.trainer.image: acme/trainer:v2 -> acme/trainer:v3\n"
-        "  changes 2 JobSets: a, b\n"
-        "  must be recreated: the field is immutable\n"
-        "    spec.replicatedJobs[node].template.spec.template.spec.containers[node].image: "
-        "acme/trainer:v2 -> acme/trainer:v3\n"
+def test_manifests_and_sources_are_compared_in_one_environment() -> None:
+    assert run("build").code == 0
+    done = run("diff", "rendered", "jobs")
+    assert done.code == 1
+    assert "error[environment-required]" in done.err
+    assert run("diff", "rendered/prod", "jobs", "--env", "prod").out.startswith(
+        "rendered/prod -> jobs: nothing changes: 1 object is unchanged"
     )
+
+
+def test_an_unknown_environment() -> None:
+    done = run("diff", "--env", "prd")
+    assert (done.code, done.out) == (1, "")
+    assert 'error[unknown-environment]: "prd" is not an environment' in done.err
+
+
+def test_only_finds_a_job_that_one_environment_excludes() -> None:
+    edit("jobs/trial.yaml", "[python]", "[python3]")
+    done = run("diff", "--only", "trial")
+    assert done.code == 0, done.err
+    assert done.out.startswith("HEAD -> the working tree: 1 JobSet in dev changes")
+    assert "error[only-not-found]" in run("diff", "--only", "nothing").err

@@ -6,6 +6,7 @@ No test depends on a measured time.
 from __future__ import annotations
 
 import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -87,9 +88,9 @@ def result_of(*cpu: float, kib: int = 1024) -> Result:
 @pytest.mark.parametrize(
     ("ours", "theirs", "said"),
     [
-        pytest.param(result_of(1, 2, 3), result_of(2, 4, 6), "| 0.50 | 0.50 | 1.00 | yes |", id="half of it"),
-        pytest.param(result_of(5), result_of(4), "| 1.25 | 1.25 | 1.00 | yes |", id="just enough"),
-        pytest.param(result_of(6), result_of(4), "| 1.50 | 1.50 | 1.00 | no |", id="too much"),
+        pytest.param(result_of(1, 2, 3), result_of(2, 4, 6), "| 0.50 | 0.50 | 1.00 | 1 of 1 | yes |", id="half of it"),
+        pytest.param(result_of(5), result_of(4), "| 1.25 | 1.25 | 1.00 | 1 of 1 | yes |", id="just enough"),
+        pytest.param(result_of(6), result_of(4), "| 1.50 | 1.50 | 1.00 | 1 of 1 | no |", id="too much"),
         pytest.param(None, result_of(4), "not measured", id="nobody ran it"),
     ],
 )
@@ -102,7 +103,7 @@ def test_a_verdict(ours: Result | None, theirs: Result, said: str) -> None:
 def test_a_verdict_of_memory() -> None:
     goal = works.Goal("", "", 1.5, ("one", "a"), ("one", "b"), memory=True)
     results = {("one", "a"): result_of(9, kib=3000), ("one", "b"): result_of(1, kib=1000)}
-    assert "| 3.00 |  |  | no |" in verdict(goal, results)
+    assert "| 3.00 |  |  | 3 of 1 | no |" in verdict(goal, results)
 
 
 def test_the_limits_on_processor_time_beside_kubectl() -> None:
@@ -112,8 +113,8 @@ def test_the_limits_on_processor_time_beside_kubectl() -> None:
     assert limits == {
         ("one", works.OURS): 1.0,
         ("hundred", works.OURS): 0.20,
-        ("thousand", works.OURS): 0.13,
-        ("runtimes", works.OURS): 0.13,
+        ("thousand", works.OURS): 0.10,
+        ("runtimes", works.OURS): 0.12,
         ("foreign", works.OURS): 0.35,
     }
 
@@ -169,11 +170,15 @@ def test_the_stages_of_a_job_have_a_cost_each(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(shutil.which("valgrind") is None, reason="there is no valgrind on the PATH")
 def test_the_limits_of_a_project_are_about_the_same_jobs(tmp_path: Path) -> None:
-    one, before = instructions.limits(tmp_path, 30, peers.TRAINC)
+    one, three, before = instructions.limits(tmp_path, 30, peers.TRAINC)
     assert before.reference == one.reference
     plain, in_one = (peers.objects(peers.printed(command)) for command in (one.reference, one.measured))
     assert len(in_one) == len(plain) == 30
     assert {namespace for _, namespace, _ in in_one} == {"training"}
+    for command in (three.reference, three.measured):
+        subprocess.run(command, check=True, capture_output=True)
+    counts = [len(list((tmp_path / folder).rglob("*.yaml"))) for folder in ("one", "all")]
+    assert counts == [30, 90]
 
 
 def test_the_rows_of_a_project(tmp_path: Path) -> None:

@@ -69,10 +69,10 @@ def test_in_a_subfolder_a_command_covers_the_whole_project(project: Path, monkey
     monkeypatch.chdir(project / "jobs/team")
     assert run("build").code == 0
     assert tree(project / "rendered") == DEV + PROD
-    (project / "jobs/trial.yaml").write_text(JOB.format(name="trial").replace("command", "comand"))
+    (project / "jobs/trial.yaml").write_text(JOB.format(name="trial").replace("command", "commands"))
     done = run("validate")
     assert done.out.startswith(
-        "../trial.yaml:6:43: error[unknown-field]: unknown field spec.trainer.comand in TrainJob [dev]"
+        "../trial.yaml:6:43: error[unknown-field]: unknown field spec.trainer.commands in TrainJob [dev]"
     )
 
 
@@ -119,10 +119,10 @@ def test_one_environment_changes_only_its_folder(project: Path) -> None:
 
 
 def test_nothing_is_written_if_one_environment_has_an_error(project: Path) -> None:
-    (project / "jobs/trial.yaml").write_text(JOB.format(name="trial").replace("command", "comand"))
+    (project / "jobs/trial.yaml").write_text(JOB.format(name="trial").replace("command", "commands"))
     done = run("build")
     assert done.code == 1
-    assert "unknown field spec.trainer.comand in TrainJob [dev]" in done.err
+    assert "unknown field spec.trainer.commands in TrainJob [dev]" in done.err
     assert not (project / "rendered").exists()
     assert run("build", "--env", "prod").code == 0
 
@@ -282,9 +282,9 @@ def test_a_missing_source_is_an_error_at_its_line(project: Path) -> None:
 
 
 def test_a_fault_is_reported_once_with_its_environments(project: Path) -> None:
-    (project / "jobs/team/train.yaml").write_text(JOB.format(name="train").replace("command", "comand"))
+    (project / "jobs/team/train.yaml").write_text(JOB.format(name="train").replace("command", "commands"))
     done = run("validate")
-    assert done.out.count("unknown field spec.trainer.comand in TrainJob [dev, prod]") == 1
+    assert done.out.count("unknown field spec.trainer.commands in TrainJob [dev, prod]") == 1
     [found] = [entry for entry in json.loads(run("validate", "--format", "json").out) if entry["id"] == "unknown-field"]
     assert found["environments"] == ["dev", "prod"]
     assert (found["severity"], found["object"]["name"], found["object"]["namespace"]) == ("error", "train", "")
@@ -292,9 +292,9 @@ def test_a_fault_is_reported_once_with_its_environments(project: Path) -> None:
 
 @pytest.mark.parametrize("form", ["text", "junit", "github", "gitlab", "sarif"])
 def test_every_format_shows_the_environments(project: Path, form: str) -> None:
-    (project / "jobs/team/train.yaml").write_text(JOB.format(name="train").replace("command", "comand"))
+    (project / "jobs/team/train.yaml").write_text(JOB.format(name="train").replace("command", "commands"))
     out = run("validate", "--format", form).out
-    assert out.count("unknown field spec.trainer.comand in TrainJob [dev, prod]") == (2 if form == "junit" else 1)
+    assert out.count("unknown field spec.trainer.commands in TrainJob [dev, prod]") == (2 if form == "junit" else 1)
     if form == "sarif":
         assert json.loads(out)["runs"][0]["results"][0]["properties"] == {"environments": ["dev", "prod"]}
 
@@ -305,7 +305,7 @@ def test_strict_in_one_environment_counts_a_warning_once(project: Path) -> None:
             "output", "fieldValidation: warn\noutput"
         )
     )
-    (project / "jobs/team/train.yaml").write_text(JOB.format(name="train").replace("command", "comand"))
+    (project / "jobs/team/train.yaml").write_text(JOB.format(name="train").replace("command", "commands"))
     done = run("validate")
     assert done.code == 1
     assert (
@@ -324,3 +324,57 @@ def test_a_settings_file_from_elsewhere_is_not_the_project(project: Path, monkey
     (project / "platform").mkdir()
     (project / "platform/trainc.yaml").write_text("lint: {disable: [no-gang]}\n")
     assert "3 TrainJobs" in run("validate", "--config", "platform/trainc.yaml").out
+
+
+def test_the_runtimes_of_an_environment(project: Path) -> None:
+    (project / "platform").mkdir()
+    text = (Path(__file__).parents[2] / "runtimes" / "plain.yaml").read_text()
+    (project / "platform/ours.yaml").write_text(text.replace("name: plain", "name: ours"))
+    (project / "trainc.yaml").write_text(SETTINGS.replace("-dev}", "-dev, runtimes: {paths: [platform]}}"))
+    assert "platform/ours.yaml" in run("runtimes", "list", "--env", "dev").out
+    assert "platform/ours.yaml" not in run("runtimes", "list", "--env", "prod").out
+    assert run("runtimes", "show", "ours", "--env", "dev").code == 0
+    assert "error[unknown-environment]" in run("runtimes", "list", "--env", "prd").err
+
+
+def test_the_outputs_of_environments_are_not_read(project: Path) -> None:
+    (project / "trainc.yaml").write_text(SETTINGS.replace("sources: [jobs]\n", ""))
+    assert run("build").code == 0
+    assert "rendered/dev: 0 written, 0 removed, 3 unchanged" in run("build").err
+    assert run("validate").code == 0
+
+
+def test_a_report_has_the_summary_of_the_environments(project: Path) -> None:
+    assert run("validate", "--report", "text=report.txt").code == 0
+    expected = "no problems found: 3 TrainJobs, 0 runtimes in dev; 2 TrainJobs, 0 runtimes in prod\n"
+    assert (project / "report.txt").read_text() == expected
+
+
+def test_no_link_and_no_path_out_of_the_folder_is_pruned(project: Path) -> None:
+    run("build")
+    outside = project / "outside"
+    (outside / "ml").mkdir(parents=True)
+    kept = outside / "ml" / "train.yaml"
+    kept.write_text((project / "rendered/prod/ml/train.yaml").read_text())
+    listing = {"outputs": ["ml/train.yaml", "../../outside/ml/train.yaml"], "environment": "linked"}
+    (outside / ".trainc-outputs").write_text(json.dumps(listing))
+    (project / "rendered/linked").symlink_to(outside)
+    (project / "rendered/deleted").mkdir()
+    (project / "rendered/deleted/.trainc-outputs").write_text(json.dumps(listing | {"environment": "deleted"}))
+    done = run("build")
+    assert done.code == 0, done.err
+    assert "lists it, but it is outside the folder" in done.err
+    assert kept.exists()
+
+
+def test_the_budget_is_that_of_all_environments(project: Path) -> None:
+    names = [f"e{number}" for number in range(60)]
+    mappings = "".join(f"  {name}: {{namespace: {name}}}\n" for name in names)
+    (project / "trainc.yaml").write_text(f"sources: [jobs]\noutput: rendered\nenvironments:\n{mappings}")
+    jobs = "---\n".join(JOB.format(name=f"job-{number}") for number in range(200))
+    (project / "jobs/trial.yaml").write_text(jobs)
+    done = run("build", "--budget", "ci")
+    assert done.code == 1
+    assert 'error[over-budget]: more than 10000 replicated jobs, the limit of the budget "ci"' in done.err
+    assert not (project / "rendered").exists()
+    assert run("build", "--budget", "ci", "--env", "e1").code == 0

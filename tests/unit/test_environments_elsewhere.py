@@ -11,6 +11,7 @@ from running import run
 
 import trainc
 from trainc.compilation import Options
+from trainc.diagnostics import Place
 from trainc.explaining import accounts, text
 from trainc.reports import in_order
 from trainc.settings import Settings
@@ -72,7 +73,31 @@ def test_a_lint_finding_in_the_image_that_a_setting_writes_into_a_built_in_runti
 def test_a_template_is_one_error() -> None:
     write(job=JOB.replace("name: train", "name: '{{ .Release.Name }}'"))
     result = trainc.compile(settings=settings_of("{namespace: ml, nameSuffix: -dev, labels: {a: b}}"))
-    assert found(result) == ["job.yaml:3:18 template-not-rendered"]
+    assert found(result) == ["job.yaml:3:19 template-not-rendered"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "place"),
+    [
+        ("nameSuffix: -dev", "job.yaml:3:25"),
+        ("namePrefix: a-", "job.yaml:3:25"),
+        ('namePrefix: "${x}-"', "job.yaml:3:25"),
+        ("patches: [{patch: {spec: {suspend: true}}}]", "job.yaml:3:25"),
+    ],
+)
+def test_a_placeholder_in_a_name_that_settings_change_is_marked_alone(settings: str, place: str) -> None:
+    write(job=JOB.replace("train}", '"train-{{ name }}"}'))
+    result = trainc.compile(settings=settings_of(settings))
+    [error] = [each for each in result.diagnostics if each.id == "template-not-rendered"]
+    assert isinstance(error.place, Place)
+    at = error.place.locate()
+    assert (f"{at.file}:{at.line}:{at.column}", at.end_column - at.column) == (place, len("{{ name }}"))
+
+
+def test_a_placeholder_in_a_prefix_is_marked_there() -> None:
+    write(job=JOB)
+    result = trainc.compile(settings=settings_of('namePrefix: "${x}-"'))
+    assert [line for line in found(result) if "template" in line] == ["job.yaml:3:18 template-not-rendered"]
 
 
 @pytest.mark.parametrize(("namespace", "expected"), [("", True), (", namespace: other", False)])

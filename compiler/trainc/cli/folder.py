@@ -70,10 +70,11 @@ def to_folder(order: Order, parts: Sequence[Part], result: Compilation, report: 
         planned: list[_Planned] = []
         folder = order.folder
         try:
-            for part in parts:
+            rendered = [_rendered(order, part) for part in parts]
+            for part, files in zip(parts, rendered, strict=True):
                 folder = _folder(order, part[0])
                 output = stack.enter_context(outputs.opened(folder, make=not order.check, notify=options.report))
-                planned.append(_plan(order, part, output))
+                planned.append(_plan(order, part, files, output))
             if order.whole and order.prune:
                 folder = order.folder
                 planned += _earlier(order, parts, planned, stack)
@@ -105,18 +106,29 @@ def _folder(order: Order, environment: str) -> str:
     return os.path.join(order.folder, environment) if environment else order.folder
 
 
-def _plan(order: Order, part: Part, output: Output) -> _Planned:
-    """Return the changes of one environment's folder."""
+def _rendered(order: Order, part: Part) -> dict[str, str]:
+    """Return the files of one environment's folder. Raise OverBudgetError beyond the budget."""
     environment, result = part
     files = {
         f"{namespace}/{name}.yaml" if namespace else f"{name}.yaml": text
         for namespace, name, text in result.manifests()
     }
-    sources = dict(zip(files, ([job.plan.job.document.file] for job in result.jobs), strict=True))
-    others = tuple(document for document in result.others if order.passthrough and is_object(document))
-    if others:
-        texts = chain(files.values(), (with_source(document, output.folder) for document in others))
+    if others := _others(order, result):
+        folder = _folder(order, environment)
+        texts = chain(files.values(), (with_source(document, folder) for document in others))
         files[outputs.PASSED] = "---\n".join(islice(within(result.budget, texts), len(files), None))
+    return files
+
+
+def _others(order: Order, result: Compilation) -> tuple[Document, ...]:
+    return tuple(document for document in result.others if order.passthrough and is_object(document))
+
+
+def _plan(order: Order, part: Part, files: dict[str, str], output: Output) -> _Planned:
+    """Return the changes of one environment's folder."""
+    environment, result = part
+    sources = dict(zip(files, ([job.plan.job.document.file] for job in result.jobs), strict=False))
+    if others := _others(order, result):
         sources[outputs.PASSED] = [document.file for document in others]
     changes = outputs.plan(
         output, files, sources=sources, paths=order.paths, prune=order.prune, environment=environment

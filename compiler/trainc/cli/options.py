@@ -92,6 +92,7 @@ ENVIRONMENT: Final = Option(
     complete=environment_names,
 )
 """The environment of a command that shows one."""
+OF_RUNTIMES: Final = ENVIRONMENT._replace(help="Environment in trainc.yaml whose runtimes.paths are searched.")
 NAMESPACE: Final = Option(
     ("-n", "--namespace"), "Namespace of TrainJobs and TrainingRuntimes that have none.", metavar="NS"
 )
@@ -315,9 +316,12 @@ def reading(function: Decorated) -> Decorated:
         follow_links: bool,
         exclude: tuple[str, ...],
         verbose: bool,
+        environment: str | None = None,
         **others: Any,
     ) -> Any:
-        found = reading_settings(paths, field_validation, exclude, budget, follow_links=follow_links, verbose=verbose)
+        found = reading_settings(
+            paths, field_validation, exclude, budget, environment, follow_links=follow_links, verbose=verbose
+        )
         return function(paths=paths, settings=found, **others)
 
     return _with_rows((FIELD_VALIDATION, BUDGET, *READING), _instead(with_reading, function))
@@ -328,6 +332,7 @@ def reading_settings(
     field_validation: FieldValidation | None,
     exclude: tuple[str, ...],
     budget: str | None,
+    environment: str | None = None,
     *,
     follow_links: bool,
     verbose: bool,
@@ -340,6 +345,8 @@ def reading_settings(
     from trainc.settings import DEFAULT, of
 
     found = of(paths, follow_links=follow_links)
+    if environment is not None:
+        found = found.in_environment(environment)
     found = found.with_flags(_flags({}, strict=False, field_validation=field_validation, exclude=exclude))
     return DEFAULT._replace(
         field_validation=found.field_validation,
@@ -352,6 +359,7 @@ def reading_settings(
         budget=DEFAULT.budget if budget is None else BUDGETS[budget],
         sources=found.sources,
         base=found.base,
+        document=found.document,
     )
 
 

@@ -51,11 +51,11 @@ def check(wanted: Sequence[tuple[str, str]], *, inputs: Sequence[str], stdout: s
             raise _rejected(file, f"cannot be written: {reason}")
 
 
-def write(wanted: Sequence[tuple[str, str]], result: Compilation) -> None:
-    """Write every report. Raise UsageError for a file that cannot be written."""
+def write(wanted: Sequence[tuple[str, str]], result: Compilation, summary: str = "") -> None:
+    """Write every report, by default with the verdict. Raise UsageError for a file that cannot be written."""
     for form, file in wanted:
         text = reports.load(form).render(
-            result.reported(form), summary=options.verdict(result), color=False, checked=result.checked
+            result.reported(form), summary=summary or options.verdict(result), color=False, checked=result.checked
         )
         if file == STDOUT:
             options.write(text)

@@ -70,7 +70,7 @@ def validate(  # noqa: PLR0913, PLR0917 (one argument per option)
         summary = options.verdict(result)
     options.report_skipped(result.skipped, verbose=settings.verbose)
     if reports:
-        reporting.write(reports, result)
+        reporting.write(reports, result, summary)
     report = load(form).render(
         result.reported(form),
         summary=summary,

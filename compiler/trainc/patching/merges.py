@@ -121,6 +121,8 @@ class _Walk:
         if not merges or any(isinstance(item, dict) and item.get(PATCH) == "replace" for item in self.patch):
             self._replaced()
         item, self.list = _at(self.after, index), None
+        if not isinstance(self.patch, list):  # only a schema rejects the patch of a list by a mapping
+            return index, None
         if not isinstance(self.before, list):
             new = _index(self.patch, item, key, index)
             kept = [number for number, each in enumerate(self.patch) if not _is_directive(each)]

@@ -22,6 +22,7 @@ from trainc.review.changes import changes
 from trainc.review.consequences import judge, touches
 from trainc.review.masked_changes import shown
 from trainc.review.model import Cause, Line, Review, Reviewed, Setting
+from trainc.review.presence import Presence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,7 +59,7 @@ def compare(old: SideSpec, new: SideSpec, options: DiffOptions) -> Review:
             )
             return Review(old.name, new.name, diagnostics=(required,))
         if contents != {"nothing"} or any(side.diagnostics for side in pair) or len(names) == 1:
-            found.append((name, _compare(*pair, options)))
+            found.append((name, _compare(*pair, options, name)))
     return environments.together(found) if found else Review(old.name, new.name)
 
 
@@ -69,7 +70,7 @@ def _read(old: SideSpec, new: SideSpec, options: DiffOptions, environment: str, 
     return before, sides.read(new, options, meter, environment)
 
 
-def _compare(before: Side, after: Side, options: DiffOptions) -> Review:
+def _compare(before: Side, after: Side, options: DiffOptions, environment: str = "") -> Review:
     """Compare two sides in one environment."""
     old, new = before.spec, after.spec
     diagnostics = (*_of_old_side(before), *_of_new_side(before, after))
@@ -82,12 +83,13 @@ def _compare(before: Side, after: Side, options: DiffOptions) -> Review:
     before, after = sides.comparable(before, after, passthrough=options.passthrough)
     hashed = options.delivery.name_suffix_hash or after.settings.delivery.name_suffix_hash
     reviewer = _Reviewer(before, after, name_suffix_hash=hashed)
+    presence = Presence(before, after, environment)
     pairs = list(_pairs(before, after))
     found = [reviewed for pair in pairs if (reviewed := reviewer.review(*pair))]
     return Review(
         old=old.name,
         new=new.name,
-        settings=tuple(reviewer.setting(edit, found) for edit in edited),
+        settings=tuple(reviewer.setting(edit, found, presence) for edit in edited),
         objects=tuple(found),
         unchanged=len(pairs) - len(found),
         before=footprint.by_queue(item.tree for item in before.items),
@@ -190,15 +192,18 @@ class _Reviewer:
             edit = known.cause(old.position, new.position, change) if known else None
             yield Line(shown(change, old.tree, new.tree), consequence, self._cause(edit) if edit else None)
 
-    def setting(self, edit: SettingEdit, found: list[Reviewed]) -> Setting:
+    def setting(self, edit: SettingEdit, found: list[Reviewed], presence: Presence) -> Setting:
         """Return a changed setting with the objects that it changes."""
         objects = tuple(
             reviewed
             for reviewed in found
             if edit.owner is None
-            and any(
-                cause is not None and _is_of(edit.change, cause)
-                for cause in (reviewed.cause, *(line.cause for line in reviewed.lines))
+            and (
+                presence.is_by(edit.change.path, reviewed)
+                or any(
+                    cause is not None and _is_of(edit.change, cause)
+                    for cause in (reviewed.cause, *(line.cause for line in reviewed.lines))
+                )
             )
         )
         at = self._located(edit.place, old=edit.gone)

@@ -164,7 +164,7 @@ class Trace:
             return None
         source = self._source_at(cause.field.owner, cause.field.path)
         # Only the field's presence may depend on it, as with suspend, which is never false: then the value is a copy.
-        is_copy = not isinstance(tree, dict | list) and source.value == tree and cause.field.path[-1:] == path[-1:]
+        is_copy = isinstance(tree, bool | int | str) and source.value == tree and cause.field.path[-1:] == path[-1:]
         if cause.to_value or is_copy:
             return source
         return source._replace(place=source.place._replace(key=True), exact=False)

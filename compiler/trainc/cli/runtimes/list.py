@@ -36,6 +36,7 @@ WIDE: Final = ("IMAGE", "RESOURCES")
     help="json: a list with all columns, for programs; the default is a table.",
 )
 @click.option("--wide", is_flag=True, help="Also list a node's image and resource requests.")
+@options.OF_RUNTIMES.decorate
 @options.reading
 def command(paths: tuple[str, ...], runtimes: tuple[str, ...], form: str, wide: bool, settings: Settings) -> int:
     """List the runtimes in PATH and the built-in ones.

@@ -25,6 +25,7 @@ Examples:
 @click.argument("name", shell_complete=names_or_files)
 @click.argument("paths", nargs=-1, metavar="[PATH]...", shell_complete=options.file_names)
 @options.runtimes
+@options.OF_RUNTIMES.decorate
 @options.reading
 def command(name: str, paths: tuple[str, ...], runtimes: tuple[str, ...], settings: Settings) -> int:
     """Print the runtime NAME of PATH, or else the built-in one, as it is written."""

@@ -21,7 +21,7 @@ from trainc.source.masking import MASK
 from trainc.tracing.correspondence import GONE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from trainc.diagnostics import ObjectId
     from trainc.footprint import Footprint
@@ -63,6 +63,12 @@ def counted(objects: Iterable[Reviewed]) -> str:
     return listed(counted + _in(found) for counted, found in names.items())
 
 
+def _is_one(objects: Sequence[Reviewed]) -> bool:
+    """Whether there is one object, or one of the same kind in each environment."""
+    kinds = {found.id.kind for found in objects}
+    return len(kinds) == 1 and len({found.environment for found in objects}) == len(objects)
+
+
 def _in(names: list[str]) -> str:
     """Return the environments with a number of objects: ` in dev`, ` in each of dev and prod`."""
     shown = [name or "no environment" for name in names]
@@ -78,7 +84,7 @@ def marked(found: Reviewed, name: str = "") -> str:
 def headline(review: Review) -> str:
     """Return the review in a line: `1 setting changes, 3 JobSets change; 7 objects are unchanged`."""
     parts = [
-        f"{counted(found)} {one if len(found) == 1 else many}"
+        f"{counted(found)} {one if _is_one(found) else many}"
         for found, one, many in (
             (review.of("changed"), "changes", "change"),
             (review.of("added"), "is added", "are added"),
