@@ -70,7 +70,9 @@ def selected(settings: Settings, names: Iterable[str]) -> tuple[Settings, ...] |
     wanted = tuple(dict.fromkeys(names)) or settings.environment_names
     if not wanted or failed(settings.diagnostics):
         return (settings,)
-    runs = tuple(settings.in_environment(name) for name in wanted)
+    from trainc.settings import in_environment
+
+    runs = tuple(in_environment(settings, name) for name in wanted)
     unknown = (run.diagnostics[-1] for name, run in zip(wanted, runs, strict=True) if run.environment_name != name)
     return next(unknown, None) or runs
 
