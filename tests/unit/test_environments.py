@@ -290,6 +290,16 @@ def test_a_fault_is_reported_once_with_its_environments(project: Path) -> None:
     assert (found["severity"], found["object"]["name"], found["object"]["namespace"]) == ("error", "train", "")
 
 
+def test_a_fault_of_several_jobs_names_them_as_their_files_do(project: Path) -> None:
+    for name in ("one", "two"):
+        job = JOB.format(name=name).replace("name: plain", "name: nowhere")
+        (project / f"jobs/{name}.yaml").write_text(job)
+    done = run("validate")
+    assert done.out.count("error[runtime-not-found]") == 1, done.out
+    assert 'TrainJob "two", too' in done.out
+    assert "[dev, prod]" in done.out
+
+
 @pytest.mark.parametrize("form", ["text", "junit", "github", "gitlab", "sarif"])
 def test_every_format_shows_the_environments(project: Path, form: str) -> None:
     (project / "jobs/team/train.yaml").write_text(JOB.format(name="train").replace("command", "commands"))
