@@ -48,6 +48,7 @@ OURS = {
         "objects pipeline plan reading records settings settings.model version"
     ),
     "trainc.checks": "cel images job jobset runtime trainjob",
+    "trainc.compilation": "identities plans results sources",
     "trainc.cli": "arguments build codes options",
     "trainc.emit": "order yaml",
     "trainc.frontends": "dialects",
