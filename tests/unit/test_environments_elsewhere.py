@@ -157,3 +157,34 @@ def test_the_krm_function_reports_a_setting_in_its_file() -> None:
     done = run("krm", stdin=yaml.safe_dump(given).encode())
     results = [each for each in yaml.safe_load(done.out)["results"] if each["severity"] == "error"]
     assert [(each["file"]["path"], each["tags"]["id"]) for each in results] == [("settings.yaml", "invalid-label")]
+
+
+@pytest.mark.parametrize(
+    ("patches", "place"),
+    [
+        ("[{patch: {spec: {trainer: {numNodes: -1}}}}]", "trainc.yaml:1:47 out-of-range"),
+        ("[{target: {kind: JobSet}, patch: {spec: {foo: 1}}}]", "trainc.yaml:1:51 unknown-field"),
+        ('[{target: {kind: JobSet}, patch: "spec: {foo: 1}"}]', "trainc.yaml:1:51 unknown-field"),
+        ("[{target: {kind: JobSet}, path: patch.yaml}]", "patch.yaml:1:8 unknown-field"),
+    ],
+)
+def test_a_fault_of_a_patch_is_reported_once(patches: str, place: str) -> None:
+    Path("jobs").mkdir()
+    for name in ("one", "two", "three"):
+        Path(f"jobs/{name}.yaml").write_text(JOB.replace("train}", f"{name}}}"))
+    write(patch="spec: {foo: 1}\n", trainc=f"patches: {patches}\n")
+    result = trainc.compile(["jobs"], settings=trainc.settings.of(["."]))
+    assert found(result) == [place]
+    [error] = result.diagnostics
+    assert error.message.endswith(" (and 2 more TrainJobs)")
+
+
+def test_the_faults_of_two_patches_of_one_form_are_two() -> None:
+    write(job=JOB, p="spec: {foo: 1}\n", q="spec: {foo: 1}\n")
+    Path("trainc.yaml").write_text(
+        "patches:\n- {target: {kind: JobSet, name: a}, path: p.yaml}\n"
+        "- {target: {kind: JobSet, name: train}, path: q.yaml}\n"
+    )
+    write(other=JOB.replace("train}", "a}"))
+    result = trainc.compile(["job.yaml", "other.yaml"], settings=trainc.settings.of(["."]))
+    assert found(result) == ["p.yaml:1:8 unknown-field", "q.yaml:1:8 unknown-field"]

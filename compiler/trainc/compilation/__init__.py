@@ -149,7 +149,7 @@ def compile_documents(reading: Reading, options: Options) -> Compilation:
     if not meter.charge("errors and warnings", len(found) - errors) and meter.over is not None:
         return Compilation(files=reading.files, stopped=True).saying(stopped(found, meter.over))
     if transformation is not None:
-        found = _with_settings(found, transformation, plans, options)
+        found = _with_settings(found, transformation, plans, options, patches)
     found = _without_consequences_of_templates(found, [*documents["job"], *documents["runtime"]])
     return Compilation(
         jobs=jobs,
@@ -175,12 +175,16 @@ def _transformation(options: Options) -> Transformation | None:
 
 
 def _with_settings(
-    found: Iterable[Diagnostic], transformation: Transformation, plans: Iterable[Plan], options: Options
+    found: Iterable[Diagnostic],
+    transformation: Transformation,
+    plans: Iterable[Plan],
+    options: Options,
+    patches: Patches | None,
 ) -> list[Diagnostic]:
     """Return the diagnostics of a run with those of the settings that transform the documents."""
     from trainc.transforming.faults import of_settings
 
-    found = of_settings(found, transformation.environment)
+    found = of_settings(found, transformation.environment, patches.texts if patches is not None else frozenset())
     # A built-in runtime is read when a TrainJob resolves it: only then its images are known.
     if options.complete and options.only is None and not any(plan.stopped for plan in plans):
         found += transformation.unmatched()

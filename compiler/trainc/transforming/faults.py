@@ -18,7 +18,7 @@ from trainc.transforming import NAME, NAMESPACE, Written
 from trainc.transforming.scopes import is_namespaced, of_definitions
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator, Set
+    from collections.abc import Hashable, Iterable, Iterator, Sequence, Set
 
     from trainc.diagnostics import Document
     from trainc.environment import Environment, Setting
@@ -29,6 +29,8 @@ OTHER_NAMESPACE: Final = Declaration(
 
 SAME_NAME: Final = frozenset({"duplicate-object", "duplicate-runtime", "duplicate-trainjob"})
 """The diagnostics that are about an object's identity, not about the text of its name."""
+NAMED: Final = frozenset({"patch-failed"})
+"""The diagnostics that name some of the TrainJobs that have them (`repeated`)."""
 
 
 def of_two(found: Diagnostic, document: Document, first: Document) -> Diagnostic:
@@ -49,13 +51,25 @@ def source_name(document: Document) -> str:
     return f"{id.namespace}/{id.name}" if id.namespace else id.name
 
 
-def of_settings(diagnostics: Iterable[Diagnostic], environment: Environment) -> list[Diagnostic]:
-    """Return the diagnostics of a run: those of one setting once, those of a name with its prefix and suffix."""
-    texts = {id(place.document.text) for place in places(environment)}
+def of_settings(
+    diagnostics: Iterable[Diagnostic], environment: Environment, patches: Set[int] = frozenset()
+) -> list[Diagnostic]:
+    """Return the diagnostics of a run: those of one setting once, those of a name with its prefix and suffix.
+
+    patches   the identities of the texts of the patches
+    """
+    texts = {id(place.document.text) for place in places(environment)} | patches
     groups: dict[Hashable, list[Diagnostic]] = {}
     for diagnostic in diagnostics:
         groups.setdefault(_setting(diagnostic, texts) or id(diagnostic), []).append(diagnostic)
-    return [_of_name(first._replace(message=first.message + also(len(more)))) for first, *more in groups.values()]
+    return [_of_name(_once(group)) for group in groups.values()]
+
+
+def _once(group: Sequence[Diagnostic]) -> Diagnostic:
+    """Return the diagnostics of one setting as one, with the number of further TrainJobs that have it."""
+    first, *more = group
+    names = {(each.object.namespace, each.object.name) for each in group}
+    return first._replace(message=first.message + also(len(names) - 1)) if more else first
 
 
 def places(environment: Environment) -> Iterator[Place]:
@@ -75,7 +89,10 @@ def _setting(found: Diagnostic, texts: Set[int]) -> Hashable:
     if not isinstance(place, Place):
         return None
     written = place.written()
-    return (found.id, found.message, written.path, written.key) if id(written.document.text) in texts else None
+    text = id(written.document.text)
+    if text not in texts or found.id in NAMED:
+        return None
+    return found.id, found.message, text, written.document.within, written.path, written.key
 
 
 def _of_name(found: Diagnostic) -> Diagnostic:
