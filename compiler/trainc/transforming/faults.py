@@ -55,7 +55,14 @@ def of_settings(diagnostics: Iterable[Diagnostic], environment: Environment) -> 
     groups: dict[Hashable, list[Diagnostic]] = {}
     for diagnostic in diagnostics:
         groups.setdefault(_setting(diagnostic, texts) or id(diagnostic), []).append(diagnostic)
-    return [_of_name(first._replace(message=first.message + also(len(more)))) for first, *more in groups.values()]
+    return [_of_name(_counted(*group)) for group in groups.values()]
+
+
+def _counted(first: Diagnostic, *more: Diagnostic) -> Diagnostic:
+    """Return the first diagnostic of a setting with the number of the other objects that have it."""
+    objects = {first.object, *(each.object for each in more)}
+    noun = "more runtime" if first.object.kind.endswith("TrainingRuntime") else "more TrainJob"
+    return first._replace(message=first.message + also(len(objects) - 1, noun))
 
 
 def places(environment: Environment) -> Iterator[Place]:
@@ -67,7 +74,7 @@ def places(environment: Environment) -> Iterator[Place]:
 
 
 def _setting(found: Diagnostic, texts: Set[int]) -> Hashable:
-    """Return a key that the diagnostics of one setting share; None for a diagnostic of a document's own field.
+    """Return a key that the diagnostics of one setting or patch share; None for one of a document's own field.
 
     texts   the identities of the texts of the settings
     """
@@ -75,7 +82,10 @@ def _setting(found: Diagnostic, texts: Set[int]) -> Hashable:
     if not isinstance(place, Place):
         return None
     written = place.written()
-    return (found.id, found.message, written.path, written.key) if id(written.document.text) in texts else None
+    text = written.document.text
+    if text is place.document.text and id(text) not in texts:
+        return None
+    return (found.id, found.message, id(text), written.path, written.key)
 
 
 def _of_name(found: Diagnostic) -> Diagnostic:
