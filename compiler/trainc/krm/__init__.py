@@ -116,7 +116,7 @@ def _settings(request: Request, root: str, limits: Budget) -> Settings | Diagnos
         budget=limits,
         strict="strict in the functionConfig" if request.strict else chosen.strict,
         field_validation=request.field_validation or chosen.field_validation,
-        option_names=OPTION_NAMES,
+        option_names=OPTION_NAMES._replace(environment=chosen.option_names.environment),
     )
 
 

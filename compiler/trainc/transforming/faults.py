@@ -91,7 +91,7 @@ def _setting(found: Diagnostic, texts: Set[int]) -> Hashable:
 def _of_name(found: Diagnostic) -> Diagnostic:
     """Return a fault of a TrainJob's name with the lines of the settings that make the name longer."""
     place = found.place
-    if found.id in SAME_NAME or not isinstance(place, Place) or place.path != NAME:
+    if found.severity == "note" or found.id in SAME_NAME or not isinstance(place, Place) or place.path != NAME:
         return found
     more = (
         Related(f"{key} adds {plural(len(str(setting.value)), 'character')}", setting.place)
