@@ -95,6 +95,8 @@ class Group:
                 self.shapes.append(one)
             self.inner.append((low, len(self.order)))
         self.fields = [members[number].field for number in self.order]
+        self.numbers = {field.path: index for index, field in enumerate(self.fields)}
+        """The index of each field by its path."""
         self.sole: dict[str, int | None] = {}
         """The index of the only field with a text; None for a text that several fields have."""
         for index, number in enumerate(self.order):

@@ -9,15 +9,17 @@ Returns  the field that affects the value that a stage wrote at a path. The modu
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
+from trainc.kubernetes.trees import Memory
 from trainc.records import NamedTuple
 from trainc.tracing.alterations import OWNERS, Group, InputField, Rank, altered, another, is_name, ranked
-from trainc.tracing.correspondence import GONE, Correspondence
+from trainc.tracing.correspondence import GONE, Containers, Counterparts, key_path
 from trainc.tracing.history import fresh, making, objects
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from trainc.kubernetes.trees import Path, Tree
     from trainc.plan import Plan
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 FEW: Final = 8
 """The size of a group below which bisection takes fewer runs than two for each bit."""
 _NONE: Final[frozenset[int]] = frozenset()
+_FOUND: Final = Memory()
+"""The paths of the fields of a rank that made a difference to an output field of an earlier TrainJob."""
 
 
 class Cause(NamedTuple):
@@ -42,6 +46,11 @@ class Written(NamedTuple):
     path: Path
     objects: list[Tree]
     value: Any
+
+    @property
+    def name(self) -> tuple[Any, ...]:
+        """The stage and the path with list items by merge key: the same field of another TrainJob has the same name."""
+        return self.stage, *key_path(self.objects, self.path)
 
 
 class Found(NamedTuple):
@@ -64,6 +73,8 @@ class Selection(NamedTuple):
     """The bit; -1 for all fields."""
     value: int = 0
     """The bit's value."""
+    but: frozenset[int] = _NONE
+    """The fields that are left out."""
 
     def paths(self) -> tuple[Path, ...]:
         """Return the paths of the fields."""
@@ -71,7 +82,9 @@ class Selection(NamedTuple):
         return tuple(
             fields[index].path
             for index in range(self.low, self.high)
-            if shapes[index] not in self.without and (self.bit < 0 or (index - self.low) >> self.bit & 1 == self.value)
+            if shapes[index] not in self.without
+            and index not in self.but
+            and (self.bit < 0 or (index - self.low) >> self.bit & 1 == self.value)
         )
 
     def halves(self) -> tuple[Selection, Selection]:
@@ -99,15 +112,15 @@ class Run:
     def __init__(self, stages: Iterator[tuple[str, Plan]]) -> None:
         self._stages = stages
         self._plans: dict[str, Plan] = {}
-        self._compared: dict[str, Correspondence | None] = {}
+        self._compared: dict[str, Counterparts | None] = {}
 
-    def outcome(self, written: Written) -> Any:
+    def outcome(self, written: Written, containers: Containers) -> Any:
         """Return the output field's value; GONE if it has none, or if the stage fails on the altered input."""
         if written.stage not in self._compared:
             plan = self._after(written.stage)
-            self._compared[written.stage] = None if plan is None else Correspondence(written.objects, objects(plan))
+            self._compared[written.stage] = None if plan is None else Counterparts(containers.root, objects(plan))
         compared = self._compared[written.stage]
-        return GONE if compared is None else compared.value(written.path)
+        return GONE if compared is None else compared.value(containers.at(written.path[:-1]), written.path[-1])
 
     def _after(self, stage: str) -> Plan | None:
         while stage not in self._plans:
@@ -129,6 +142,8 @@ class Experiments:
         )
         self._runs: dict[Selection, Run | None] = {}
         """None for a selection without fields."""
+        self._containers: dict[str, Containers] = {}
+        """The containers of the objects after each stage."""
         self._causes: dict[tuple[str, Path], Cause | None] = {}
 
     def cause(self, written: Written) -> Cause | None:
@@ -180,11 +195,25 @@ class Experiments:
         everything = Selection(group, 0, len(group.fields), without)
         if not group.fields or self._outcome(written, everything) == written.value:
             return []
-        sole = None if rank.whole or len(group.fields) < FEW else self._sole(written, everything)
-        if sole is not None:
-            return [sole]
-        found = [one for outer in (0, *without) for one in self._inside(written, everything, outer)]
+        guess = written.name, rank, group.alter
+        found = self._guessed(written, everything, _FOUND.get(guess, ()))
+        if not found:
+            sole = None if rank.whole or len(group.fields) < FEW else self._sole(written, everything)
+            inside = (self._inside(written, everything, outer) for outer in (0, *without))
+            found = list(chain.from_iterable(inside)) if sole is None else [sole]
+            _FOUND.keep(guess, [group.fields[one.number].path for one in found])
         return sorted(found, key=lambda one: group.order[one.number])
+
+    def _guessed(self, written: Written, everything: Selection, paths: Sequence[Path]) -> list[Found]:
+        """Return the fields at the paths if they are those of the group that make a difference, else nothing."""
+        group = everything.group
+        numbers = [group.numbers[path] for path in paths if path in group.numbers]
+        if not numbers or len(numbers) < len(paths):
+            return []
+        if self._outcome(written, everything._replace(but=frozenset(numbers))) != written.value:
+            return []
+        found = [Found(one, self._outcome(written, Selection(group, one, one + 1))) for one in numbers]
+        return [] if any(one.outcome == written.value for one in found) else found
 
     def _inside(self, written: Written, selection: Selection, outer: int) -> list[Found]:
         """Return the fields inside a shape that make a difference."""
@@ -219,7 +248,7 @@ class Experiments:
 
         Its number has a bit if the output differs with the fields that have this bit, and not with the others.
         """
-        group, low, high, without, _, _ = selection
+        group, low, high, without, *_ = selection
         number, outcome = 0, GONE
         for bit in range((high - low - 1).bit_length()):
             outcomes = [self._outcome(written, Selection(group, low, high, without, bit, given)) for given in (0, 1)]
@@ -239,7 +268,11 @@ class Experiments:
             paths = selection.paths()
             self._runs[selection] = Run(_stages(self.plan, selection.group, paths)) if paths else None
         run = self._runs[selection]
-        return written.value if run is None else run.outcome(written)
+        if run is None:
+            return written.value
+        if written.stage not in self._containers:
+            self._containers[written.stage] = Containers(written.objects)
+        return run.outcome(written, self._containers[written.stage])
 
 
 def _stages(plan: Plan, group: Group, paths: tuple[Path, ...]) -> Iterator[tuple[str, Plan]]:
