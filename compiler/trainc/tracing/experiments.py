@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from trainc.kubernetes.trees import Memory
 from trainc.records import NamedTuple
 from trainc.tracing.alterations import OWNERS, Group, InputField, Rank, altered, another, is_name, ranked
-from trainc.tracing.correspondence import GONE, Containers, Counterparts, key_path
+from trainc.tracing.correspondence import GONE, Containers, Counterparts, at, key_path
 from trainc.tracing.history import fresh, making, objects
 
 if TYPE_CHECKING:
@@ -75,6 +75,8 @@ class Selection(NamedTuple):
     """The bit's value."""
     but: frozenset[int] = _NONE
     """The fields that are left out."""
+    marked: bool = False
+    """Whether each field gets its mark, instead of the group's alteration."""
 
     def paths(self) -> tuple[Path, ...]:
         """Return the paths of the fields."""
@@ -176,13 +178,24 @@ class Experiments:
     def _copied(self, written: Written, group: Group) -> Cause | None:
         """Return the only field with the same value, if the output follows when all fields of the group are changed.
 
-        One experiment finds most causes this way. Numbers are left out, because they can be equal by chance.
+        One experiment finds most causes this way. A value that several fields have, or a number, which can be equal by
+        chance, needs a second one, in which each field gets another value. If other fields have the same value, a
+        third one shows that the output does not depend on them too, as a maximum would.
         """
-        index = group.sole.get(written.value) if isinstance(written.value, str) else None
+        value, everything = written.value, Selection(group, 0, len(group.fields))
+        if not group.fields or not isinstance(value, str | int | float):
+            return None
+        index = group.sole.get(value) if isinstance(value, str) else None
+        changed = self._outcome(written, everything)
+        if index is None and changed not in (GONE, value):
+            index = group.marks.index(self._outcome(written, everything._replace(marked=True)))
         if index is None:
             return None
         field = group.fields[index]
-        follows = self._outcome(written, Selection(group, 0, len(group.fields))) == another(field.path, written.value)
+        copied = at(group.tree, field.path)
+        follows = str(copied) == str(value) and str(another(field.path, copied)) == str(changed)
+        if follows and group.sole.get(str(value)) is None and group.marks.equal[str(value)] > 1:
+            follows = self._outcome(written, everything._replace(but=frozenset((index,)))) == value
         return Cause(field, to_value=True) if follows else None
 
     def _in_order(self, written: Written, rank: Rank, group: Group) -> list[Found]:
@@ -266,7 +279,7 @@ class Experiments:
         """Return the output field's value with the selected fields altered; GONE if it has none."""
         if selection not in self._runs:
             paths = selection.paths()
-            self._runs[selection] = Run(_stages(self.plan, selection.group, paths)) if paths else None
+            self._runs[selection] = Run(_stages(self.plan, selection, paths)) if paths else None
         run = self._runs[selection]
         if run is None:
             return written.value
@@ -275,7 +288,8 @@ class Experiments:
         return run.outcome(written, self._containers[written.stage])
 
 
-def _stages(plan: Plan, group: Group, paths: tuple[Path, ...]) -> Iterator[tuple[str, Plan]]:
+def _stages(plan: Plan, selection: Selection, paths: tuple[Path, ...]) -> Iterator[tuple[str, Plan]]:
     """Yield the plan after each stage, from input with some fields altered."""
-    owner = group.fields[0].owner
-    yield from making(fresh(plan, **{owner: altered(group.tree, group.alter, paths)}))
+    group = selection.group
+    alter = group.marks if selection.marked else group.alter
+    yield from making(fresh(plan, **{group.fields[0].owner: altered(group.tree, alter, paths)}))
