@@ -23,10 +23,13 @@ if TYPE_CHECKING:
 
     from trainc.kubernetes.trees import Path, Tree
     from trainc.plan import Plan
+    from trainc.tracing.alterations import Alteration, Owner
 
 FEW: Final = 8
 """The size of a group below which bisection takes fewer runs than two for each bit."""
-_NONE: Final[frozenset[int]] = frozenset()
+_NONE: Final[frozenset[Any]] = frozenset()
+_INERT: Final = Memory()
+"""The ranks and alterations that made no difference to an output field of an earlier TrainJob."""
 _FOUND: Final = Memory()
 """The paths of the fields of a rank that made a difference to an output field of an earlier TrainJob."""
 
@@ -46,11 +49,6 @@ class Written(NamedTuple):
     path: Path
     objects: list[Tree]
     value: Any
-
-    @property
-    def name(self) -> tuple[Any, ...]:
-        """The stage and the path with list items by merge key: the same field of another TrainJob has the same name."""
-        return self.stage, *key_path(self.objects, self.path)
 
 
 class Found(NamedTuple):
@@ -146,6 +144,9 @@ class Experiments:
         """None for a selection without fields."""
         self._containers: dict[str, Containers] = {}
         """The containers of the objects after each stage."""
+        self._names: dict[tuple[str, Path], tuple[Any, ...]] = {}
+        self._together: dict[frozenset[tuple[Rank, Alteration]], list[tuple[Group, ...]]] = {}
+        self._unions: dict[tuple[Group, ...], Run] = {}
         self._causes: dict[tuple[str, Path], Cause | None] = {}
 
     def cause(self, written: Written) -> Cause | None:
@@ -162,18 +163,37 @@ class Experiments:
 
     def _first(self, written: Written) -> Cause | None:
         needed: list[InputField] = []
+        inert = self._inert(written)
         for rank, changed, removed in self.ranked:
-            if copied := self._copied(written, changed):
+            if changed not in inert and (copied := self._copied(written, changed)):
                 return copied
             found: list[InputField] = []
             for group in (changed, removed):
-                for index, outcome in self._in_order(written, rank, group):
+                for index, outcome in () if group in inert else self._in_order(written, rank, group):
                     if outcome is not GONE:
                         return Cause(group.fields[index], to_value=True)
                     found.append(group.fields[index])
             if not needed and (rank.reference or not rank.merged):
                 needed = found
         return Cause(max(needed, key=lambda field: len(field.path)), to_value=False) if needed else None
+
+    def _inert(self, written: Written) -> frozenset[Group]:
+        """Return groups that make no difference: those of an earlier TrainJob, if the output stays with all altered."""
+        name = self._name_of(written)
+        known: frozenset[tuple[Rank, Alteration]] = _INERT.get(name, _NONE)
+        if known not in self._together:
+            groups = [one for rank, *both in self.ranked for one in both if one.fields and (rank, one.alter) in known]
+            alterations = dict.fromkeys(one.alter for one in groups)
+            self._together[known] = [tuple(one for one in groups if one.alter is alter) for alter in alterations]
+        inert: list[Group] = []
+        for together in self._together[known]:
+            if together not in self._unions:
+                self._unions[together] = Run(_stages(self.plan, together))
+            if self._value(written, self._unions[together]) == written.value:
+                inert += together
+            else:
+                _INERT.pop(name, None)
+        return frozenset(inert)
 
     def _copied(self, written: Written, group: Group) -> Cause | None:
         """Return the only field with the same value, if the output follows when all fields of the group are changed.
@@ -206,9 +226,16 @@ class Experiments:
         enclosing = rank.merged and rank.whole and not rank.reference and written.path[0] == 0
         without = group.enclosing(written.path[1:]) if enclosing else _NONE
         everything = Selection(group, 0, len(group.fields), without)
-        if not group.fields or self._outcome(written, everything) == written.value:
+        if not group.fields:
             return []
-        guess = written.name, rank, group.alter
+        name = self._name_of(written)
+        if self._outcome(written, everything) == written.value:
+            known = _INERT.get(name, _NONE)
+            maskable = rank.merged or rank.reference  # other fields, such as a policy, can switch the effect of the rest
+            if maskable and not enclosing and (rank, group.alter) not in known:
+                _INERT.keep(name, known | {(rank, group.alter)})
+            return []
+        guess = name, rank, group.alter
         found = self._guessed(written, everything, _FOUND.get(guess, ()))
         if not found:
             sole = None if rank.whole or len(group.fields) < FEW else self._sole(written, everything)
@@ -279,17 +306,33 @@ class Experiments:
         """Return the output field's value with the selected fields altered; GONE if it has none."""
         if selection not in self._runs:
             paths = selection.paths()
-            self._runs[selection] = Run(_stages(self.plan, selection, paths)) if paths else None
+            alter = selection.group.marks if selection.marked else selection.group.alter
+            stages = _stages(self.plan, (selection.group,), alter, paths)
+            self._runs[selection] = Run(stages) if paths else None
         run = self._runs[selection]
-        if run is None:
-            return written.value
+        return written.value if run is None else self._value(written, run)
+
+    def _value(self, written: Written, run: Run) -> Any:
         if written.stage not in self._containers:
             self._containers[written.stage] = Containers(written.objects)
         return run.outcome(written, self._containers[written.stage])
 
+    def _name_of(self, written: Written) -> tuple[Any, ...]:
+        """Return the stage and the path with list items by merge key: the same in all TrainJobs of a runtime."""
+        key = written.stage, written.path
+        if key not in self._names:
+            self._names[key] = written.stage, *key_path(written.objects, written.path)
+        return self._names[key]
 
-def _stages(plan: Plan, selection: Selection, paths: tuple[Path, ...]) -> Iterator[tuple[str, Plan]]:
-    """Yield the plan after each stage, from input with some fields altered."""
-    group = selection.group
-    alter = group.marks if selection.marked else group.alter
-    yield from making(fresh(plan, **{group.fields[0].owner: altered(group.tree, alter, paths)}))
+
+def _stages(
+    plan: Plan, groups: Sequence[Group], alter: Alteration | None = None, paths: tuple[Path, ...] = ()
+) -> Iterator[tuple[str, Plan]]:
+    """Yield the plan after each stage, from input with the fields at the paths altered; by default, all fields."""
+    selected: dict[Owner, tuple[Tree, tuple[Path, ...]]] = {}
+    for group in groups:
+        owner = group.fields[0].owner
+        _, others = selected.get(owner, (group.tree, ()))
+        selected[owner] = group.tree, others + (paths or tuple(field.path for field in group.fields))
+    alter = alter or groups[0].alter
+    yield from making(fresh(plan, **{owner: altered(tree, alter, all) for owner, (tree, all) in selected.items()}))
