@@ -66,7 +66,10 @@ class Trace:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.steps = replay(plan)
-        self._compared = [Correspondence(step.after, step.before) for step in self.steps]
+        self._compared = [
+            None if step.after == step.before else Correspondence(step.after, step.before) for step in self.steps
+        ]
+        """None for a step that changes nothing."""
         self._experiments = Experiments(plan)
 
     def origin(self, index: int, path: Path) -> Origin:
@@ -123,7 +126,10 @@ class Trace:
     def _writes(self, last: int, path: Path) -> Iterator[tuple[int, Path]]:
         """Yield the steps up to `last` that changed the value at a path, backwards, each with the path after it."""
         for number in range(last, -1, -1):
-            found = self._compared[number].match(path)
+            compared = self._compared[number]
+            if compared is None:
+                continue
+            found = compared.match(path)
             if found.there is GONE or (found.here is not found.there and found.here != found.there):
                 yield number, path
             if found.there is GONE:

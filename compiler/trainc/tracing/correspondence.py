@@ -39,6 +39,13 @@ def at(tree: Any, path: Path) -> Any:
     return tree
 
 
+def inside(tree: Any, step: str | int) -> Any:
+    """Return a field or an item, or GONE."""
+    if tree.__class__ is dict:
+        return tree.get(step, GONE)
+    return at(tree, (step,))
+
+
 def corresponding_path(tree: Any, path: Path, other: Any) -> Path | None:
     """Return the path in `other` of the value at `path` in `tree`; None if it has no corresponding value.
 
@@ -85,10 +92,7 @@ class Counterparts:
 
     def value(self, container: Container, step: str | int) -> Any:
         """Return the value in the other manifest of a field or an item; GONE if it has none."""
-        here, there = container.value, self._of(container)
-        if here is there or (step.__class__ is str and there.__class__ is dict):
-            return there[step] if step.__class__ is int else there.get(step, GONE)
-        return counterpart(here, step, there)
+        return counterpart(container.value, step, self._of(container))
 
     def _of(self, container: Container) -> Any:
         found = self._known.get(container, self)
@@ -138,18 +142,21 @@ class Match(NamedTuple):
     def below(self, step: str | int) -> Match:
         """Return the match of a field or an item."""
         here, path, there = self
-        inner = at(here, (step,))
+        inner = inside(here, step)
         if here is there:  # shared, as most subtrees of two runs of the stages
             return Match(inner, (*path, step), inner)
         found: str | int | None = step
         if isinstance(step, int):
             found = same_item(here, step, there) if isinstance(there, list) else None
-        return Match(inner, (), GONE) if found is None else Match(inner, (*path, found), at(there, (found,)))
+        return Match(inner, (), GONE) if found is None else Match(inner, (*path, found), inside(there, found))
 
 
-def counterpart(here: Any, step: str | int, there: Any) -> Any:
+def counterpart(here: Any, step: Any, there: Any) -> Any:
     """Return the value in `there` that corresponds to a field or an item of `here`; GONE if it has none."""
-    return Match(here, (), there).below(step).there
+    if here is there or step.__class__ is str:
+        return inside(there, step)
+    found = same_item(here, step, there) if isinstance(there, list) else None
+    return GONE if found is None else inside(there, found)
 
 
 def same_item(items: list[Any], index: int, others: list[Any]) -> int | None:
