@@ -71,6 +71,7 @@ class Trace:
         ]
         """None for a step that changes nothing."""
         self._experiments = Experiments(plan)
+        self._enclosing: dict[tuple[int, Path], Place] = {}
 
     def origin(self, index: int, path: Path) -> Origin:
         """Return the last write of a field of the object at `index`; for a missing field, of its nearest parent."""
@@ -234,12 +235,14 @@ class Trace:
 
     def _around(self, number: int, path: Path) -> Place:
         """Return the place for a field without an input field: the first source of the nearest enclosing one."""
-        for length in reversed(range(len(path))):
-            for earlier, there in reversed(list(self._writes(number, path[:length]))):
-                source = self._source(self.steps[earlier], there)
-                if source is not None:
-                    return standing(source.place)
-        return self.plan.job.at()
+        outer = path[:-1]
+        if (number, outer) not in self._enclosing:
+            writes = reversed(list(self._writes(number, outer))) if path else ()
+            sources = (self._source(self.steps[earlier], there) for earlier, there in writes)
+            source = next(filter(None, sources), None)
+            found = standing(source.place) if source else self._around(number, outer) if outer else self.plan.job.at()
+            self._enclosing[number, outer] = found
+        return self._enclosing[number, outer]
 
 
 def edited_by(place: Place) -> str:

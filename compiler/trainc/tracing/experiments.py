@@ -9,7 +9,6 @@ Returns  the field that affects the value that a stage wrote at a path. The modu
 
 from __future__ import annotations
 
-from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.kubernetes.trees import Memory
@@ -25,6 +24,8 @@ if TYPE_CHECKING:
     from trainc.plan import Plan
     from trainc.tracing.alterations import Alteration, Owner
 
+FEWEST: Final = 5
+"""The size of a group up to which one run for each field takes fewer runs than bisection."""
 FEW: Final = 8
 """The size of a group below which bisection takes fewer runs than two for each bit."""
 _NONE: Final[frozenset[Any]] = frozenset()
@@ -236,20 +237,32 @@ class Experiments:
                 _INERT.keep(name, known | {(rank, group.alter)})
             return []
         guess = name, rank, group.alter
-        found = self._guessed(written, everything, _FOUND.get(guess, ()))
+        paths = _FOUND.get(guess, ())
+        found = self._guessed(written, everything, paths)
         if not found:
-            sole = None if rank.whole or len(group.fields) < FEW else self._sole(written, everything)
-            inside = (self._inside(written, everything, outer) for outer in (0, *without))
-            found = list(chain.from_iterable(inside)) if sole is None else [sole]
-            _FOUND.keep(guess, [group.fields[one.number].path for one in found])
+            found = self._found(written, rank, everything)
+            again = [group.fields[one.number].path for one in found]
+            if paths is not None:
+                _FOUND.keep(guess, again if again != paths else None)  # None for fields that act together
         return sorted(found, key=lambda one: group.order[one.number])
 
-    def _guessed(self, written: Written, everything: Selection, paths: Sequence[Path]) -> list[Found]:
+    def _found(self, written: Written, rank: Rank, everything: Selection) -> list[Found]:
+        """Return the fields of a group that make a difference."""
+        if not rank.whole and everything.high <= FEWEST:
+            each = (Selection(everything.group, index, index + 1) for index in range(everything.high))
+            found = [Found(one.low, self._outcome(written, one)) for one in each]
+            return [one for one in found if one.outcome != written.value]
+        sole = None if rank.whole or everything.high < FEW else self._sole(written, everything)
+        if sole is not None:
+            return [sole]
+        return [one for outer in (0, *everything.without) for one in self._inside(written, everything, outer)]
+
+    def _guessed(self, written: Written, everything: Selection, paths: Sequence[Path] | None) -> list[Found]:
         """Return the fields at the paths if they are those of the group that make a difference, else nothing."""
         group = everything.group
-        numbers = [group.numbers[path] for path in paths if path in group.numbers]
-        if not numbers or len(numbers) < len(paths):
+        if not paths or not all(path in group.numbers for path in paths):
             return []
+        numbers = [group.numbers[path] for path in paths]
         if self._outcome(written, everything._replace(but=frozenset(numbers))) != written.value:
             return []
         found = [Found(one, self._outcome(written, Selection(group, one, one + 1))) for one in numbers]
