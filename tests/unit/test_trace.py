@@ -17,17 +17,19 @@ from hypothesis import strategies as st
 import trainc
 from trainc.diagnostics import Location, Place
 from trainc.kubernetes.gostructs import ROOT, struct
+from trainc.kubernetes.trees import forget
 from trainc.kubernetes.violations import field_of
 from trainc.pipeline import STAGES
-from trainc.tracing import Trace, history
+from trainc.tracing import Origin, Trace, history
 from trainc.tracing.correspondence import GONE, KEYS, PATCHES, at, corresponding_path, leaves
-from trainc.tracing.experiments import Experiments, Found, Selection
+from trainc.tracing.experiments import Experiments, Found
 from trainc.tracing.patches import Operation, patch
+from trainc.tracing.runs import Selection
 
 if TYPE_CHECKING:
     from trainc.plan import Plan
     from trainc.tracing.alterations import Group, Rank
-    from trainc.tracing.experiments import Written
+    from trainc.tracing.runs import Written
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 CASES = sorted(path.parent.name for path in GOLDEN.glob("*/expected.yaml"))
@@ -257,6 +259,21 @@ def test_halving_finds_what_every_single_experiment_finds(case: str, monkeypatch
         monkeypatch.setattr(Experiments, "_copied", lambda *_: None)
         single = Trace(job.plan)
         assert [single.origin(0, path) for path in paths] == found
+
+
+@pytest.mark.parametrize("case", ["grid-mpi", "grid-torch", "node-pool-patches"])
+def test_earlier_trainjobs_do_not_change_the_result(case: str) -> None:
+    """The causes found for earlier TrainJobs are only tried first."""
+    jobs = compiled(case)
+    after_others = [[trace_of(job) for job in jobs] for _ in range(2)]
+    for index, job in enumerate(jobs):
+        forget()
+        assert [trace_of(job)] * 2 == [found[index] for found in after_others]
+
+
+def trace_of(job: trainc.Compiled) -> list[Origin]:
+    trace = Trace(job.plan)
+    return [trace.origin(index, path) for index, tree in enumerate(job.objects) for path in leaves(tree)]
 
 
 def test_names_that_differ_in_a_digit_are_told_apart(tmp_path: Path) -> None:

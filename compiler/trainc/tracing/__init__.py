@@ -18,9 +18,10 @@ from trainc.kubernetes.violations import field_of
 from trainc.patching.names import ENVIRONMENTS, name_of
 from trainc.records import NamedTuple
 from trainc.tracing.correspondence import GONE, Correspondence, at, corresponding_path, leaves
-from trainc.tracing.experiments import Experiments, Written
+from trainc.tracing.experiments import Experiments
 from trainc.tracing.history import replay
 from trainc.tracing.patches import patch
+from trainc.tracing.runs import Written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,7 +4,8 @@ Reads    a plan's TrainJob, runtime and project. The stages run again with some 
 Returns  the field that affects the value that a stage wrote at a path. The module does not know which fields a stage or
          framework reads: it alters many fields at once, and all output fields share the runs. A field on which an
          output depends alone is found by its number: one run for each bit. Otherwise the fields that make a difference
-         are found by bisection, first by shape (all items of a list together), then within a shape.
+         are found by bisection, first by shape (all items of a list together), then within a shape. The same field
+         of an earlier TrainJob often has the same causes: they are tried first, and confirmed by the same experiments.
 """
 
 from __future__ import annotations
@@ -13,16 +14,17 @@ from typing import TYPE_CHECKING, Any, Final
 
 from trainc.kubernetes.trees import Memory
 from trainc.records import NamedTuple
-from trainc.tracing.alterations import OWNERS, Group, InputField, Rank, altered, another, is_name, ranked
-from trainc.tracing.correspondence import GONE, Containers, Counterparts, at, key_path
-from trainc.tracing.history import fresh, making, objects
+from trainc.tracing.alterations import OWNERS, Group, InputField, Rank, another, is_name, ranked
+from trainc.tracing.correspondence import GONE, Containers, at, key_path
+from trainc.tracing.runs import Run, Selection, altered_stages
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
-    from trainc.kubernetes.trees import Path, Tree
+    from trainc.kubernetes.trees import Path
     from trainc.plan import Plan
-    from trainc.tracing.alterations import Alteration, Owner
+    from trainc.tracing.alterations import Alteration
+    from trainc.tracing.runs import Written
 
 FEWEST: Final = 5
 """The size of a group up to which one run for each field takes fewer runs than bisection."""
@@ -43,94 +45,12 @@ class Cause(NamedTuple):
     """Whether the value depends on it; if False, only the output field's presence does."""
 
 
-class Written(NamedTuple):
-    """An output field: its path in the objects after a stage."""
-
-    stage: str
-    path: Path
-    objects: list[Tree]
-    value: Any
-
-
 class Found(NamedTuple):
     """A field of a group that makes a difference, and the output value with it altered."""
 
     number: int
     """Its index in the group."""
     outcome: Any
-
-
-class Selection(NamedTuple):
-    """Some fields of a group: a range, without some shapes, or those whose number in the range has a bit."""
-
-    group: Group
-    low: int
-    high: int
-    without: frozenset[int] = _NONE
-    """The shapes that are left out."""
-    bit: int = -1
-    """The bit; -1 for all fields."""
-    value: int = 0
-    """The bit's value."""
-    but: frozenset[int] = _NONE
-    """The fields that are left out."""
-    marked: bool = False
-    """Whether each field gets its mark, instead of the group's alteration."""
-
-    def paths(self) -> tuple[Path, ...]:
-        """Return the paths of the fields."""
-        fields, shapes = self.group.fields, self.group.shape_of
-        return tuple(
-            fields[index].path
-            for index in range(self.low, self.high)
-            if shapes[index] not in self.without
-            and index not in self.but
-            and (self.bit < 0 or (index - self.low) >> self.bit & 1 == self.value)
-        )
-
-    def halves(self) -> tuple[Selection, Selection]:
-        """Return two parts of the range; fields of one shape stay together if there are others."""
-        middle, shapes = (self.low + self.high) // 2, self.group.shape_of
-        begin, end = middle, middle
-        while begin > self.low and shapes[begin - 1] == shapes[middle]:
-            begin -= 1
-        while end < self.high and shapes[end] == shapes[middle]:
-            end += 1
-        if (begin, end) != (self.low, self.high):
-            nearer = begin if end == self.high or (begin > self.low and middle - begin <= end - middle) else end
-            middle = nearer
-        return self._replace(high=middle), self._replace(low=middle)
-
-    @property
-    def alike(self) -> bool:
-        """Whether all fields have one shape."""
-        return self.group.shape_of[self.low] == self.group.shape_of[self.high - 1]
-
-
-class Run:
-    """A lazy run of the stages on altered input, which caches the objects after each stage."""
-
-    def __init__(self, stages: Iterator[tuple[str, Plan]]) -> None:
-        self._stages = stages
-        self._plans: dict[str, Plan] = {}
-        self._compared: dict[str, Counterparts | None] = {}
-
-    def outcome(self, written: Written, containers: Containers) -> Any:
-        """Return the output field's value; GONE if it has none, or if the stage fails on the altered input."""
-        if written.stage not in self._compared:
-            plan = self._after(written.stage)
-            self._compared[written.stage] = None if plan is None else Counterparts(containers.root, objects(plan))
-        compared = self._compared[written.stage]
-        return GONE if compared is None else compared.value(containers.at(written.path[:-1]), written.path[-1])
-
-    def _after(self, stage: str) -> Plan | None:
-        while stage not in self._plans:
-            try:
-                name, plan = next(self._stages)
-            except Exception:  # a stage relies on checks, which do not run on altered input
-                return None
-            self._plans[name] = plan
-        return self._plans[stage]
 
 
 class Experiments:
@@ -189,7 +109,7 @@ class Experiments:
         inert: list[Group] = []
         for together in self._together[known]:
             if together not in self._unions:
-                self._unions[together] = Run(_stages(self.plan, together))
+                self._unions[together] = Run(altered_stages(self.plan, together))
             if self._value(written, self._unions[together]) == written.value:
                 inert += together
             else:
@@ -232,8 +152,8 @@ class Experiments:
         name = self._name_of(written)
         if self._outcome(written, everything) == written.value:
             known = _INERT.get(name, _NONE)
-            maskable = rank.merged or rank.reference  # other fields, such as a policy, can switch the effect of the rest
-            if maskable and not enclosing and (rank, group.alter) not in known:
+            switch = not rank.merged and not rank.reference  # such as a policy, which can hide the effect of the others
+            if not switch and not enclosing and (rank, group.alter) not in known:
                 _INERT.keep(name, known | {(rank, group.alter)})
             return []
         guess = name, rank, group.alter
@@ -320,7 +240,7 @@ class Experiments:
         if selection not in self._runs:
             paths = selection.paths()
             alter = selection.group.marks if selection.marked else selection.group.alter
-            stages = _stages(self.plan, (selection.group,), alter, paths)
+            stages = altered_stages(self.plan, (selection.group,), alter, paths)
             self._runs[selection] = Run(stages) if paths else None
         run = self._runs[selection]
         return written.value if run is None else self._value(written, run)
@@ -336,16 +256,3 @@ class Experiments:
         if key not in self._names:
             self._names[key] = written.stage, *key_path(written.objects, written.path)
         return self._names[key]
-
-
-def _stages(
-    plan: Plan, groups: Sequence[Group], alter: Alteration | None = None, paths: tuple[Path, ...] = ()
-) -> Iterator[tuple[str, Plan]]:
-    """Yield the plan after each stage, from input with the fields at the paths altered; by default, all fields."""
-    selected: dict[Owner, tuple[Tree, tuple[Path, ...]]] = {}
-    for group in groups:
-        owner = group.fields[0].owner
-        _, others = selected.get(owner, (group.tree, ()))
-        selected[owner] = group.tree, others + (paths or tuple(field.path for field in group.fields))
-    alter = alter or groups[0].alter
-    yield from making(fresh(plan, **{owner: altered(tree, alter, all) for owner, (tree, all) in selected.items()}))
