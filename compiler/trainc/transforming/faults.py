@@ -66,10 +66,13 @@ def of_settings(
 
 
 def _once(group: Sequence[Diagnostic]) -> Diagnostic:
-    """Return the diagnostics of one setting as one, with the number of further TrainJobs that have it."""
+    """Return the diagnostics of one setting as one, with the number of further TrainJobs or runtimes that have it."""
     first, *more = group
+    if not more:
+        return first
     names = {(each.object.namespace, each.object.name) for each in group}
-    return first._replace(message=first.message + also(len(names) - 1)) if more else first
+    kind = first.object.kind if first.object.kind.endswith("TrainingRuntime") else "TrainJob"
+    return first._replace(message=first.message + also(len(names) - 1, f"more {kind}"))
 
 
 def places(environment: Environment) -> Iterator[Place]:
