@@ -130,6 +130,8 @@ class OptionNames(NamedTuple):
     name_suffix_hash: str = "--name-suffix-hash"
     suspend: str = "--suspend"
     field_validation: str = "--field-validation=warn"
+    environment: str = ""
+    """The option of a command line that selects the run's environment; empty without one."""
 
 
 FLAGS: Final = OptionNames()

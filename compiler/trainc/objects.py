@@ -53,6 +53,11 @@ class TrainJob(NamedTuple):
         return str(get(self.value, ("metadata", "name"), ""))
 
     @property
+    def source_name(self) -> str:
+        """The name in the file, without the prefix and the suffix of an environment."""
+        return str(get(self.document.unedited, ("metadata", "name"), ""))
+
+    @property
     def namespace(self) -> str:
         """metadata.namespace, or an empty string."""
         return str(get(self.value, ("metadata", "namespace"), ""))

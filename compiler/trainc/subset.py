@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from trainc import inputs
 from trainc.compilation import Compilation, Options, compile_documents, metered
 from trainc.confine import resolved, within
-from trainc.diagnostics import Diagnostic, ObjectId, Place
+from trainc.diagnostics import Diagnostic, ObjectId, Place, failed
 from trainc.foreign import is_foreign
 from trainc.kustomizations import is_kustomization
 from trainc.reading import Reading
@@ -45,6 +45,8 @@ def compile_subset(
         options: as for `compilation.compile`; `only` and `root` are not used.
     """
     settings = options.settings
+    if failed(settings.diagnostics):
+        return Compilation(diagnostics=settings.diagnostics)
     given = _given(paths)
     manifests = [path for path in paths if not _holds_settings(path, settings)]
     read = Reading(namespace=options.namespace, meter=metered(settings))

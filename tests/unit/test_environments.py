@@ -222,22 +222,22 @@ def test_a_stream_is_read_once_for_all_environments(project: Path, monkeypatch: 
     assert tree(project / "out") == ["dev/ml-dev/piped-dev.yaml", "prod/ml/piped.yaml"]
 
 
-@pytest.mark.parametrize("command", ["build", "validate", "explain", "pods", "graph", "queues"])
+@pytest.mark.parametrize("command", ["build", "validate", "explain", "pods", "graph", "queues", "secret train"])
 def test_an_unknown_environment_is_an_error(project: Path, command: str) -> None:
-    done = run(command, "--env", "prd")
+    done = run(*command.split(), "--env", "prd")
     assert done.code == 1
     text = done.out + done.err
     assert 'trainc.yaml:3:1: error[unknown-environment]: "prd" is not an environment' in text
     assert "help: did you mean prod? trainc.yaml has the environments dev, prod" in text
 
 
-@pytest.mark.parametrize("command", ["explain", "pods", "graph", "queues"])
+@pytest.mark.parametrize("command", ["explain", "pods", "graph", "queues", "secret train"])
 def test_a_command_that_shows_one_environment_requires_it(project: Path, command: str) -> None:
-    done = run(command)
+    done = run(*command.split())
     assert (done.code, done.out) == (1, "")
     assert "error[environment-required]" in done.err
     assert "help: use --env dev or --env prod" in done.err
-    assert run(command, "--env", "dev").code == 0
+    assert run(*command.split(), "--env", "dev").code == 0
 
 
 def test_only_selects_a_job_that_one_environment_excludes(project: Path) -> None:

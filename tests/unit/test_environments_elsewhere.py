@@ -200,7 +200,7 @@ def test_a_fault_of_a_patch_counts_runtimes() -> None:
     write(trainc="patches: [{target: {kind: ClusterTrainingRuntime}, patch: {spec: {foo: 1}}}]\n")
     result = trainc.compile(["runtimes.yaml"], settings=trainc.settings.of(["."]))
     [error] = [each for each in result.diagnostics if each.id == "unknown-field"]
-    assert error.message.endswith(" (and 2 more ClusterTrainingRuntimes)")
+    assert error.message.endswith(" (and 2 more runtimes)")
 
 
 @pytest.mark.parametrize("patch", ["spec: {foo: 1}\n", JOB.replace("{name: train}", "{}") + "  foo: 1\n"])

@@ -426,13 +426,13 @@ INVALID: dict[str, tuple[str, str, str]] = {
         "patch-failed 3:59",
         "/spec/trainer/numNodes is 2, not 4",
     ),
-    "name": ("- patch: {metadata: {name: x}}", "patch-failed 3:28", 'from "llama" to "x"'),
+    "name": ("- patch: {metadata: {name: x}}", "patch-failed 3:28", 'cannot be changed to "x"'),
     "namespace": ("- patch: [{op: remove, path: /metadata/namespace}]", "patch-failed 3:30", "cannot be removed"),
     "kind": ("- patch: {kind: JobSet}", "patch-failed 3:17", "kind cannot be changed"),
     "name of a JobSet": (
         "- target: {kind: JobSet}\n  patch: {metadata: {name: x}}",
         "patch-failed 4:28",
-        'from "llama" to "x"',
+        'cannot be changed to "x"',
     ),
     "status of a JobSet": (
         "- target: {kind: JobSet}\n  patch: {status: {}}",
@@ -508,6 +508,37 @@ def test_a_fault_of_many_jobs_is_reported_once() -> None:
     assert err.count("error[patch-failed]") == 2, err
     assert err.count("(and 6 more TrainJobs)") == 2, err
     assert 'jobs/b.yaml:4:9: TrainJob "b", too\n' in err
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param("- patch: {spec: {trainer: {numNode: 3}}}", "3:28: error[unknown-field]", id="unknown field"),
+        pytest.param("- patch: {spec: {trainer: {numNodes: '3'}}}", "3:38: error[wrong-type]", id="wrong type"),
+        pytest.param("- patch: {metadata: {name: x}}", "3:28: error[patch-failed]", id="name"),
+        pytest.param("- path: nodes.yaml", "nodes.yaml:1:18: error[unknown-field]", id="file"),
+    ],
+)
+def test_a_fault_of_a_patch_in_many_jobs_is_reported_once(text: str, expected: str) -> None:
+    for name in "abcdef":
+        write(f"jobs/{name}.yaml", JOB.replace("llama", name))
+    write("nodes.yaml", "spec: {trainer: {numNode: 3}}")
+    patches(text)
+    err = run("build", "jobs").err
+    assert expected in err
+    assert err.count(": error[") == 1, err
+    assert err.count("(and 6 more TrainJobs)") == 1, err
+
+
+def test_a_fault_of_a_patch_counts_runtimes() -> None:
+    for name in "abc":
+        write(f"runtimes/{name}.yaml", RUNTIME.replace("NAME", name))
+    patches("- {target: {kind: ClusterTrainingRuntime}, patch: {spec: {mlPolicy: {numNode: 3}}}}")
+    out = run("validate", "runtimes").out
+    assert (
+        "3:70: error[unknown-field]: unknown field spec.mlPolicy.numNode in ClusterTrainingRuntime (and 2 more" in out
+    )
+    assert out.count(": error[") == 1, out
 
 
 def test_patch_files_are_no_manifests() -> None:

@@ -63,6 +63,28 @@ def test_the_keys_of_an_mpi_job() -> None:
     assert data["ssh-publickey"].startswith(b"ecdsa-sha2-nistp521 ")
 
 
+def test_the_secret_of_an_environment() -> None:
+    write("openmpi-distributed")
+    Path("trainc.yaml").write_text("environments: {dev: {namespace: dev, nameSuffix: -dev}, prod: {namespace: prod}}\n")
+    notes = run("validate").out
+    assert "nameSuffix" not in notes
+    assert notes.count('warning[no-gang]: TrainJob "solve" has 2 nodes') == 1, notes
+    command = "trainc secret solve job.yaml --env NAME | kubectl apply -f -"
+    assert notes.count(f"help: create it once in each environment: {command}\n") == 2, notes
+    for name, expected in (("dev", "dev/solve-dev-mpi-ssh-auth"), ("prod", "prod/solve-mpi-ssh-auth")):
+        metadata = secret("solve", "job.yaml", "--env", name)[0]["metadata"]
+        assert f"{metadata['namespace']}/{metadata['name']}" == expected
+        (pod,) = {volume for volume in run("build", "--env", name).out.splitlines() if "secretName" in volume}
+        assert pod.split()[-1] == metadata["name"]
+
+
+def test_the_secret_of_a_project_without_environments() -> None:
+    write("openmpi-distributed")
+    Path("trainc.yaml").write_text("namespace: ml\nnamePrefix: team-\n")
+    assert "help: create it once: trainc secret solve job.yaml | kubectl apply -f -\n" in run("validate").out
+    assert secret("solve")[0]["metadata"] == {"name": "team-solve-mpi-ssh-auth", "namespace": "ml"}
+
+
 def test_ssh_reads_them(folder: Path) -> None:
     write("openmpi-distributed")
     _, data = secret("solve", "job.yaml")

@@ -89,13 +89,13 @@ def test_the_first_path_says_where() -> None:
         pytest.param("[lint]", "1:1", "error[wrong-type]", id="no mapping"),
         pytest.param("lint: {disable: [no-gang, no-gang]}", "1:27", "error[duplicate-item]", id="twice"),
         pytest.param("lint: {", "2:1", "error[yaml]", id="no YAML"),
-        pytest.param("lint: {}\n---\nlint: {}", "", "error[unreadable]", id="two documents"),
+        pytest.param("lint: {}\n---\nlint: {}", "3:1", "error[unreadable]", id="two documents"),
     ],
 )
 def test_what_is_wrong_with_it(text: str, place: str, said: str) -> None:
     Path("trainc.yaml").write_text(f"{text}\n")
     done = run("validate")
-    assert f"trainc.yaml{':' if place else ''}{place}: {said}" in done.out
+    assert f"trainc.yaml:{place}: {said}" in done.out
     assert done.code == int(said.startswith("error"))
 
 

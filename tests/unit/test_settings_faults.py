@@ -76,6 +76,16 @@ def in_prod(text: str) -> str:
         pytest.param("environments: [dev]", "1:15: error[wrong-type]", "use a mapping", id="environments as list"),
         pytest.param("environments: {dev: a}", "1:21: error[wrong-type]", "use a mapping: dev has", id="environment"),
         pytest.param("labels: {a: 1}", "1:13: error[wrong-type]", 'quote it: "1"', id="a label as number"),
+        pytest.param(
+            "images: [{name: a, newTag: 1.10}]", "1:28: error[wrong-type]", 'quote it: "1.10"', id="a tag with a zero"
+        ),
+        pytest.param("- a", "trainc.yaml must be a mapping, not a list", "use a mapping", id="a list"),
+        pytest.param(
+            "lint: {}\n---\nlint: {}",
+            "3:1: error[unreadable]: trainc.yaml has 2 documents instead of one",
+            "keep one document",
+            id="two documents",
+        ),
         pytest.param("images: [{name: a, newTag: 1.4}]", "1:28: error[wrong-type]", 'quote it: "1.4"', id="a tag"),
         pytest.param("patches: [3]", "1:11: error[wrong-type]", "use a mapping", id="a patch as number"),
         pytest.param(in_prod("lint: {strict: 1}"), "1:38: error[wrong-type]", "use true", id="type in environment"),
@@ -241,6 +251,18 @@ environments:
         "trainc.yaml:3:20",
         "trainc.yaml:4:21",
     ]
+
+
+@pytest.mark.parametrize("options", [[], ["--among", ".", "job.yaml"]], ids=["project", "subset"])
+@pytest.mark.parametrize("text", ["exclude: [charts]\nlints: 1\n", "- a\n", "a: [\n", "requiredVersion: '>1000'\n"])
+def test_other_files_are_not_read(text: str, options: list[str]) -> None:
+    Path("charts").mkdir()
+    Path("charts/job.yaml").write_text("{{- if .Values.train }}\nkind: TrainJob\n{{- end }}\n")
+    Path("job.yaml").write_text(JOB.replace("torch-distributed", "only-in-runtimes-paths"))
+    Path("trainc.yaml").write_text(text)
+    done = run("validate", *options)
+    places = [line.split(":")[0] for line in done.out.splitlines() if ": error[" in line]
+    assert (places, done.code, done.out.splitlines()[-1]) == (["trainc.yaml"], 1, "1 error")
 
 
 def test_the_version_is_checked_first() -> None:

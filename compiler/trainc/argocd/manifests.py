@@ -89,7 +89,7 @@ def generate(environment: Environment, budget: Budget = CI) -> Answer:
         settings=found._replace(
             strict="the parameter strict" if requested.strict else found.strict,
             field_validation=requested.field_validation or found.field_validation,
-            option_names=OPTION_NAMES,
+            option_names=OPTION_NAMES._replace(environment=found.option_names.environment),
         ),
         delivery=found.delivery.with_more(
             Delivery(requested.name_suffix_hash, requested.argocd_replace, requested.suspend)

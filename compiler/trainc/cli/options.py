@@ -482,7 +482,9 @@ def verdict(compilation: Compilation) -> str:
 
     others = not_compiled(compilation)
     if counted := summary(compilation):
-        return "\n".join(filter(None, (f"{counted} in {plural(compilation.files, 'file')}", others)))
+        # A run that an invalid trainc.yaml or command line ends reads no file.
+        files = f" in {plural(compilation.files, 'file')}" if compilation.files else ""
+        return "\n".join(filter(None, (f"{counted}{files}", others)))
     jobs, runtimes = plural(len(compilation.jobs), "TrainJob"), plural(compilation.runtimes, "runtime")
     return "; ".join(filter(None, (f"no problems found: {jobs}, {runtimes}", others)))
 

@@ -31,7 +31,8 @@ Examples:
 @options.paths
 @options.runtimes
 @options.namespace
-@options.reading
+@options.environment
+@options.settings
 @click.option("-o", "--output", type=click.Path(), metavar="FILE", help="Write to a new file with mode 0600.")
 def command(
     job: str,
@@ -43,13 +44,18 @@ def command(
 ) -> int:
     """Print every Secret that the pods of TrainJob JOB wait for, with new random keys.
 
-    JOB is the name of a TrainJob in PATH (files, folders or -; default: the current folder).
+    JOB is the name of a TrainJob in PATH (files, folders or -; default: the project or the current folder).
     """
     from trainc.compilation import compile
     from trainc.source.printable import escape
 
     result = compile(
-        paths or (".",), runtimes=runtimes, only=job, namespace=namespace, settings=settings, others="skip"
+        options.inputs(paths, settings),
+        runtimes=runtimes,
+        only=job,
+        namespace=namespace,
+        settings=settings,
+        others="skip",
     )
     options.report_skipped(result.skipped, verbose=settings.verbose)
     # The note secret-expected recommends this very command.

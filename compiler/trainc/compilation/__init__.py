@@ -88,8 +88,11 @@ def compile(  # noqa: PLR0913 (one argument per option)
 
 
 def compile_paths(paths: Iterable[str], options: Options, files_of: Reader | None = None) -> Compilation:
-    """Compile every TrainJob found in `paths`."""
+    """Compile every TrainJob found in `paths`. Read nothing if the settings have errors."""
     paths = tuple(paths)
+    if failed(options.settings.diagnostics):
+        # Without `exclude` and `runtimes`, correct files would have errors too.
+        return Compilation(diagnostics=options.settings.diagnostics)
     environment = options.settings.environment
     if environment is not None and (environment.images or environment.patches):
         options = options._replace(complete=options.complete and options.settings.is_covered_by(paths))

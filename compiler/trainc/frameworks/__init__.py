@@ -107,10 +107,12 @@ def secret(plan: Plan) -> Iterator[Finding]:
     for expected in expected_secrets(plan):
         import shlex
 
-        file = shlex.quote(plan.job.document.file)
+        environment = plan.library.option_names.environment
+        arguments = " ".join(filter(None, (plan.job.source_name, shlex.quote(plan.job.document.file), environment)))
+        once = "once in each environment" if environment else "once"
         yield Finding(
             message=f'the pods wait for Secret "{expected.name}" with {expected.holds}, which is not in the output',
-            help=f"create it once: trainc secret {plan.job.name} {file} | kubectl apply -f -",
+            help=f"create it {once}: trainc secret {arguments} | kubectl apply -f -",
             field="metadata.name",
             place=plan.job.at("metadata", "name"),
         )

@@ -13,7 +13,7 @@ from trainc import projects
 from trainc import settings as settings_files
 from trainc.budget import CI, Budget, OverBudgetError
 from trainc.compilation import NO_TRAINJOB, Compilation, Options, compile_documents, duplicates, elsewhere, metered
-from trainc.diagnostics import Diagnostic
+from trainc.diagnostics import Diagnostic, failed
 from trainc.inputs import File
 from trainc.krm import items, results
 from trainc.krm.annotations import without
@@ -65,6 +65,8 @@ def run(file: File | Diagnostic, *, root: str, budget: Budget = CI) -> Answer:
     settings = _settings(request, root, budget._replace(option="trainc krm --budget {}"))
     if isinstance(settings, Diagnostic):
         return _answer(given, Compilation(diagnostics=(settings,)), given.items)
+    if failed(settings.diagnostics):
+        return _answer(given, Compilation(diagnostics=settings.diagnostics), given.items)
     read = _read(given, request, settings, root)
     if isinstance(file, File):
         read.meter.charge("input bytes", len(file.data))
@@ -115,7 +117,7 @@ def _settings(request: Request, root: str, limits: Budget) -> Settings | Diagnos
         budget=limits,
         strict="strict in the functionConfig" if request.strict else chosen.strict,
         field_validation=request.field_validation or chosen.field_validation,
-        option_names=OPTION_NAMES,
+        option_names=OPTION_NAMES._replace(environment=chosen.option_names.environment),
     )
 
 

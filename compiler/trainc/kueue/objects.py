@@ -192,15 +192,18 @@ def _add(cluster: Cluster, document: Document, id: ObjectId) -> Iterator[Diagnos
     spec: Tree = admitted.value.get("spec") or {} if not violations else {}
     violations += [] if violations else rules.violations(id.kind, spec)
     for violation in violations:
+        from trainc.source.quoting import as_written
+
+        place = Place(document, violation.path, key=violation.key)
         yield Diagnostic(
             id=violation.rule,
             severity="error",
             stage=violation.stage,
             message=violation.message,
-            help=violation.help,
+            help=as_written(violation.help, place),
             object=id,
             field=violation.field,
-            place=Place(document, violation.path, key=violation.key),
+            place=place,
         )
     if violations:
         return

@@ -222,7 +222,9 @@ def diagnose(
     """Yield the violations of an object as diagnostics at its fields."""
     for violation in violations:
         from trainc.checks.dialect import newer_form
+        from trainc.source.quoting import as_written
 
+        place = Place(document=document, path=violation.path, key=violation.key)
         yield Diagnostic(
             id=violation.rule,
             severity=severity,
@@ -230,10 +232,10 @@ def diagnose(
             message=violation.message,
             help=newer_form(violation.path, violation.rule, get(document.value, violation.path))
             or (_in_a_patch(document.value, violation.path) if violation.rule == "unknown-field" else "")
-            or violation.help,
+            or as_written(violation.help, place),
             object=ObjectId.of(document.value),
             field=violation.field,
-            place=Place(document=document, path=violation.path, key=violation.key),
+            place=place,
         )
 
 

@@ -42,7 +42,7 @@ def applied(patch: Patch, value: Tree, *, most: int | None = None) -> tuple[Tree
     for path in IDENTITY:
         before, after = (get(tree, path, "") for tree in (value, result))
         if before != after:
-            raise _identity_error(patch, edit, path, before, after)
+            raise _identity_error(patch, edit, path, after)
     for path in MAPPINGS:
         found = get(result, path, {})
         if not isinstance(found, dict) and found != get(value, path, {}):
@@ -87,10 +87,10 @@ def _written(patch: Patch, edit: Edit, path: Path) -> Path:
     return found.path if isinstance(found, Place) else ()
 
 
-def _identity_error(patch: Patch, edit: Edit, path: Path, before: Any, after: Any) -> PatchError:
+def _identity_error(patch: Patch, edit: Edit, path: Path, after: Any) -> PatchError:
     name = ".".join(map(str, path))
-    change = f'from "{before}" to "{after}"' if before else f'to "{after}"'
-    message = f"{name} cannot be changed {change}" if after else f"{name} cannot be removed"
+    # Without the value before: the message is the same for all objects, so that it is reported once.
+    message = f'{name} cannot be changed to "{after}"' if after else f"{name} cannot be removed"
     help = HINTS.get(str(path[-1]), "remove it; to select objects, use target")
     return PatchError(message, help, _written(patch, edit, path))
 

@@ -146,7 +146,7 @@ def of_file(
         relative: whether messages show its paths relative to the current folder.
         limits: the budget, which limits the number of environments.
     """
-    from trainc.diagnostics import Diagnostic, Document, failed
+    from trainc.diagnostics import Diagnostic, Document, Place, failed
     from trainc.reading import documents_of
     from trainc.settings.checking import faults
     from trainc.settings.effective import effective
@@ -155,8 +155,8 @@ def of_file(
     documents = [document for document in found if not isinstance(document, Diagnostic)]
     wrong = [diagnostic for diagnostic in found if isinstance(diagnostic, Diagnostic)]
     if len(documents) > 1:
-        message = f"has {len(documents)} documents instead of one"
-        wrong.append(fault(file.path, message, "keep one document"))
+        message = f"{file.path} has {len(documents)} documents instead of one"
+        wrong.append(fault(file.path, message, "keep one document")._replace(place=Place(documents[1])))
     if wrong:
         return Settings(diagnostics=tuple(wrong))
     document = documents[0] if documents else Document(file=file.path, line=1, text="", value={})

@@ -57,6 +57,7 @@ def effective(settings: Settings, base: Base, name: str) -> Settings:
         sources=inside(base, items(tree, "sources")),
         output=next(iter(inside(base, _one(leaf(tree, "output")))), None),
         environment_name=name,
+        option_names=settings.option_names._replace(environment="--env NAME" if name else ""),
         cluster=_value(leaf(tree, "cluster"), ""),
     )
 

@@ -44,14 +44,17 @@ def faults(document: Document) -> Iterator[Diagnostic]:
 
 def diagnostic(document: Document, violation: Violation, place: Place | None = None) -> Diagnostic:
     """Return a violation as an error at its line, or at another place."""
+    from trainc.source.quoting import as_written
+
+    place = place or Place(document, violation.path, key=violation.key)
     return Diagnostic(
         id=violation.rule,
         severity="error",
         stage="read",
         message=violation.message,
-        help=_suggested_rule(document, violation) or violation.help,
+        help=_suggested_rule(document, violation) or as_written(violation.help, place),
         field=violation.field,
-        place=place or Place(document, violation.path, key=violation.key),
+        place=place,
         related=tuple(Related(label, Place(document, path)) for label, path in violation.related),
     )
 
@@ -63,6 +66,9 @@ def _explained(violation: Violation) -> Violation:
         message = f"an environment cannot set {path[2]}: it applies to the whole project"
         help = "move it to the top level of the file, or remove it"
         return Violation.at(path, ENVIRONMENT_KEY, message, help, key=True)
+    if not path:
+        message = violation.message.replace("the object", SETTINGS)
+        return violation._replace(message=message, help="use a mapping with one `key: value` per line")
     if len(path) == 1:
         return violation._replace(help=violation.help.replace("the object has the fields", f"{SETTINGS} has the keys"))
     return violation

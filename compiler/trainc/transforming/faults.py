@@ -18,7 +18,7 @@ from trainc.transforming import NAME, NAMESPACE, Written
 from trainc.transforming.scopes import is_namespaced, of_definitions
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator, Sequence, Set
+    from collections.abc import Hashable, Iterable, Iterator, Set
 
     from trainc.diagnostics import Document
     from trainc.environment import Environment, Setting
@@ -62,17 +62,14 @@ def of_settings(
     groups: dict[Hashable, list[Diagnostic]] = {}
     for diagnostic in diagnostics:
         groups.setdefault(_setting(diagnostic, texts) or id(diagnostic), []).append(diagnostic)
-    return [_of_name(_once(group)) for group in groups.values()]
+    return [_of_name(_once(*group)) for group in groups.values()]
 
 
-def _once(group: Sequence[Diagnostic]) -> Diagnostic:
-    """Return the diagnostics of one setting as one, with the number of further TrainJobs or runtimes that have it."""
-    first, *more = group
-    if not more:
-        return first
-    names = {(each.object.namespace, each.object.name) for each in group}
-    kind = first.object.kind if first.object.kind.endswith("TrainingRuntime") else "TrainJob"
-    return first._replace(message=first.message + also(len(names) - 1, f"more {kind}"))
+def _once(first: Diagnostic, *more: Diagnostic) -> Diagnostic:
+    """Return the diagnostics of one setting as one, with the number of further objects that have it."""
+    names = {(each.object.namespace, each.object.name) for each in (first, *more)}
+    noun = "more runtime" if first.object.kind.endswith("TrainingRuntime") else "more TrainJob"
+    return first._replace(message=first.message + also(len(names) - 1, noun))
 
 
 def places(environment: Environment) -> Iterator[Place]:
@@ -84,7 +81,7 @@ def places(environment: Environment) -> Iterator[Place]:
 
 
 def _setting(found: Diagnostic, texts: Set[int]) -> Hashable:
-    """Return a key that the diagnostics of one setting share; None for a diagnostic of a document's own field.
+    """Return a key that the diagnostics of one setting or patch share; None for one of a document's own field.
 
     texts   the identities of the texts of the settings
     """
@@ -92,16 +89,16 @@ def _setting(found: Diagnostic, texts: Set[int]) -> Hashable:
     if not isinstance(place, Place):
         return None
     written = place.written()
-    text = id(written.document.text)
-    if text not in texts or found.id in NAMED:
+    text = written.document.text
+    if found.id in NAMED or (text is place.document.text and id(text) not in texts):
         return None
-    return found.id, found.message, text, written.document.within, written.path, written.key
+    return found.id, found.message, id(text), written.document.within, written.path, written.key
 
 
 def _of_name(found: Diagnostic) -> Diagnostic:
     """Return a fault of a TrainJob's name with the lines of the settings that make the name longer."""
     place = found.place
-    if found.id in SAME_NAME or not isinstance(place, Place) or place.path != NAME:
+    if found.severity == "note" or found.id in SAME_NAME or not isinstance(place, Place) or place.path != NAME:
         return found
     more = (
         Related(f"{key} adds {plural(len(str(setting.value)), 'character')}", setting.place)
