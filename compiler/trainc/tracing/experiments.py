@@ -232,7 +232,8 @@ class Experiments:
         name = self._name_of(written)
         if self._outcome(written, everything) == written.value:
             known = _INERT.get(name, _NONE)
-            maskable = rank.merged or rank.reference  # other fields, such as a policy, can switch the effect of the rest
+            # Other fields, such as a policy, can switch the effect of the rest.
+            maskable = rank.merged or rank.reference
             if maskable and not enclosing and (rank, group.alter) not in known:
                 _INERT.keep(name, known | {(rank, group.alter)})
             return []
