@@ -2,7 +2,8 @@
 
 Reads    the given files and the folder that contains them.
 Returns  the diagnostics about these files from a run on the whole folder. A TrainJob finds its runtime anywhere in the
-         folder. If the files include a runtime or the settings, any TrainJob may be affected, so all are checked.
+         folder. If the files include a runtime, the settings or one of their patches, any TrainJob may be affected, so
+         all are checked.
          Unreadable files elsewhere in the folder are ignored.
 """
 
@@ -81,9 +82,10 @@ def compile_subset(
 
 def _files(paths: Sequence[str], options: Options) -> Iterator[inputs.File | Diagnostic]:
     settings = options.settings
+    environment = settings.environment
     return inputs.read(
         paths,
-        skip=options.skip,
+        skip=options.skip if environment is None else (*options.skip, *environment.files),
         settings=settings.file,
         follow_links=settings.follow_links,
         exclude=settings.exclude,
@@ -121,7 +123,11 @@ def _concerns(diagnostic: Diagnostic, given: Given) -> bool:
 
 
 def _holds_settings(path: str, settings: Settings) -> bool:
-    return os.path.basename(path) == inputs.SETTINGS or resolved(path) == settings.file
+    """Whether a file is the project's or has one of its patches."""
+    if os.path.basename(path) == inputs.SETTINGS or resolved(path) == settings.file:
+        return True
+    patches = settings.environment.files if settings.environment is not None else ()
+    return bool(patches) and resolved(path) in map(resolved, patches)
 
 
 def _narrowed(read: Reading, given: Given, settings: Settings) -> Reading:

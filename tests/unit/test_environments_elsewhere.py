@@ -188,3 +188,29 @@ def test_the_faults_of_two_patches_of_one_form_are_two() -> None:
     write(other=JOB.replace("train}", "a}"))
     result = trainc.compile(["job.yaml", "other.yaml"], settings=trainc.settings.of(["."]))
     assert found(result) == ["p.yaml:1:8 unknown-field", "q.yaml:1:8 unknown-field"]
+
+
+def test_a_fault_of_a_patch_counts_runtimes() -> None:
+    runtime = {
+        "apiVersion": "trainer.kubeflow.org/v1alpha1",
+        "kind": "ClusterTrainingRuntime",
+        "spec": {"template": {"spec": {"replicatedJobs": [{"name": "node", "template": {"spec": {"template": {}}}}]}}},
+    }
+    write(runtimes=yaml.safe_dump_all([runtime | {"metadata": {"name": name}} for name in ("one", "two", "three")]))
+    write(trainc="patches: [{target: {kind: ClusterTrainingRuntime}, patch: {spec: {foo: 1}}}]\n")
+    result = trainc.compile(["runtimes.yaml"], settings=trainc.settings.of(["."]))
+    [error] = [each for each in result.diagnostics if each.id == "unknown-field"]
+    assert error.message.endswith(" (and 2 more runtimes)")
+
+
+@pytest.mark.parametrize("patch", ["spec: {foo: 1}\n", JOB.replace("{name: train}", "{}") + "  foo: 1\n"])
+def test_a_subset_with_the_file_of_a_patch_has_all_trainjobs(patch: str) -> None:
+    write(one=JOB, two=JOB.replace("train}", "other}"), patch=patch)
+    write(trainc="patches: [{path: patch.yaml}]\n")
+    settings = trainc.settings.of(["."])
+    assert found(compile_subset(["patch.yaml"], ".", Options(settings=settings))) == [
+        f"patch.yaml:{1 if patch.startswith('spec') else 6}:{8 if patch.startswith('spec') else 3} unknown-field"
+    ]
+    write(patch=patch.replace("foo: 1", "suspend: true"))
+    result = compile_subset(["one.yaml"], ".", Options(settings=settings))
+    assert (found(result), len(result.jobs)) == ([], 1)

@@ -152,8 +152,9 @@ class Experiments:
         name = self._name_of(written)
         if self._outcome(written, everything) == written.value:
             known = _INERT.get(name, _NONE)
-            switch = not rank.merged and not rank.reference  # such as a policy, which can hide the effect of the others
-            if not switch and not enclosing and (rank, group.alter) not in known:
+            # Other fields, such as a policy, can switch the effect of the rest.
+            maskable = rank.merged or rank.reference
+            if maskable and not enclosing and (rank, group.alter) not in known:
                 _INERT.keep(name, known | {(rank, group.alter)})
             return []
         guess = name, rank, group.alter
