@@ -38,8 +38,8 @@ def find(plan: Plan) -> Iterator[LintFinding]:
 def no_gang(plan: Plan, _: LintFinding) -> Iterator[Finding]:
     """Without a PodGroup or a queue, some nodes can hold their GPUs while they wait forever for the others."""
     yield Finding(
-        message=f'TrainJob "{plan.job.source_name}" has {nodes(plan)} nodes that must start together, but no PodGroup: the '
-        "scheduler may place only some of them",
+        message=f'TrainJob "{plan.job.source_name}" has {nodes(plan)} nodes that must start together, but no PodGroup: '
+        "the scheduler may place only some of them",
         help="if other jobs compete for the nodes, use a runtime with podGroupPolicy (built in: "
         "torch-distributed-coscheduling and -volcano), or a Kueue queue",
         field="spec.podGroupPolicy",
