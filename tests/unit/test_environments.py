@@ -274,6 +274,21 @@ def test_an_exclude_that_leaves_nothing_is_an_error_at_its_line(project: Path) -
     assert not (project / "rendered").exists()
 
 
+def test_an_exclude_that_leaves_nothing_is_reported_once(project: Path) -> None:
+    (project / "runtimes").mkdir()
+    (project / "runtimes/a.yaml").touch()
+    (project / "trainc.yaml").write_text('exclude: ["**"]\nruntimes: {paths: [runtimes]}\n')
+    assert run("validate").out.count("error[all-excluded]") == 1
+    assert run("pods").err.count("error[all-excluded]") == 1
+
+
+def test_invalid_settings_leave_no_queues(project: Path) -> None:
+    (project / "trainc.yaml").write_text("lints: 1\n")
+    done = run("queues")
+    assert (done.code, done.out) == (1, "")
+    assert done.err.startswith("trainc.yaml:1:1: error[unknown-field]: ")
+
+
 def test_a_missing_source_is_an_error_at_its_line(project: Path) -> None:
     (project / "trainc.yaml").write_text("sources: [jobs, josb]\n")
     done = run("validate")

@@ -535,9 +535,8 @@ def test_a_fault_of_a_patch_counts_runtimes() -> None:
         write(f"runtimes/{name}.yaml", RUNTIME.replace("NAME", name))
     patches("- {target: {kind: ClusterTrainingRuntime}, patch: {spec: {mlPolicy: {numNode: 3}}}}")
     out = run("validate", "runtimes").out
-    assert (
-        "3:70: error[unknown-field]: unknown field spec.mlPolicy.numNode in ClusterTrainingRuntime (and 2 more" in out
-    )
+    assert "3:70: error[unknown-field]: unknown field spec.mlPolicy.numNode" in out
+    assert out.count("in ClusterTrainingRuntime (and 2 more runtimes)") == 1, out
     assert out.count(": error[") == 1, out
 
 

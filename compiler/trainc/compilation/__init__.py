@@ -92,7 +92,7 @@ def compile_paths(paths: Iterable[str], options: Options, files_of: Reader | Non
     paths = tuple(paths)
     if failed(options.settings.diagnostics):
         # Without `exclude` and `runtimes`, correct files would have errors too.
-        return Compilation(diagnostics=options.settings.diagnostics)
+        return Compilation(diagnostics=options.settings.diagnostics, stopped=True)
     environment = options.settings.environment
     if environment is not None and (environment.images or environment.patches):
         options = options._replace(complete=options.complete and options.settings.is_covered_by(paths))
@@ -112,7 +112,7 @@ def compile_documents(reading: Reading, options: Options) -> Compilation:
     searched, of_runtimes = library(
         options, given=documents["runtime"], files_of=reading.files_of, apart=apart, meter=meter, edits=edits
     )
-    found = [*options.settings.diagnostics, *reading.diagnostics, *of_runtimes]
+    found = _excluded_once([*options.settings.diagnostics, *reading.diagnostics, *of_runtimes])
     for entry in searched.levels[0].entries.values():
         diagnostics = entry.conform()[1]
         found += diagnostics
@@ -166,6 +166,11 @@ def compile_documents(reading: Reading, options: Options) -> Compilation:
         built_in=_built_in(searched, jobs, of_built_in),
         budget=meter.budget,
     ).saying(_collapsed(found))
+
+
+def _excluded_once(found: list[Diagnostic]) -> list[Diagnostic]:
+    """Return the diagnostics, with that of a pattern once: it may leave no file in PATH and in `runtimes.paths`."""
+    return [each for index, each in enumerate(found) if each.id != "all-excluded" or each not in found[:index]]
 
 
 def _transformation(options: Options) -> Transformation | None:

@@ -92,7 +92,7 @@ class Compilation(NamedTuple):
     budget: Budget = DEFAULT_BUDGET
     """The budget for the output."""
     stopped: bool = False
-    """Whether the run stopped beyond its budget; there are no objects then."""
+    """Whether the run stopped, beyond its budget or without valid settings; there are no objects then."""
 
     @property
     def objects(self) -> tuple[Tree, ...]:
