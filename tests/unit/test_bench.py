@@ -170,10 +170,13 @@ def test_the_stages_of_a_job_have_a_cost_each(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(shutil.which("valgrind") is None, reason="there is no valgrind on the PATH")
 def test_the_limits_of_a_project_are_about_the_same_jobs(tmp_path: Path) -> None:
-    one, three, before = instructions.limits(tmp_path, 30, peers.TRAINC)
-    assert before.reference == one.reference
-    plain, in_one = (peers.objects(peers.printed(command)) for command in (one.reference, one.measured))
-    assert len(in_one) == len(plain) == 30
+    one, three, patched, before = instructions.limits(tmp_path, 30, peers.TRAINC)
+    assert before.reference == one.reference == patched.reference
+    plain, in_one, with_patches = (
+        peers.objects(peers.printed(command)) for command in (one.reference, one.measured, patched.measured)
+    )
+    assert len(in_one) == len(plain) == len(with_patches) == 30
+    assert with_patches != plain
     assert {namespace for _, namespace, _ in in_one} == {"training"}
     for command in (three.reference, three.measured):
         subprocess.run(command, check=True, capture_output=True)
