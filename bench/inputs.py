@@ -177,6 +177,18 @@ environments:
   c: {namespace: training-c, nameSuffix: -c}
 """
 """A trainc.yaml with three environments of the same size."""
+PATCHES = """\
+patches:
+- patch:
+    spec:
+      trainer:
+        env:
+        - {name: HTTPS_PROXY, value: "http://proxy.acme.example.com:3128"}
+- target: {kind: JobSet}
+  patch:
+  - {op: add, path: /spec/ttlSecondsAfterFinished, value: 86400}
+"""
+"""A trainc.yaml with a merge patch of every TrainJob and a JSON patch of every JobSet."""
 DEPLOYMENT = """\
 apiVersion: apps/v1
 kind: Deployment

@@ -5,7 +5,8 @@ be on the PATH. Print Markdown: the counts of a bare interpreter, one TrainJob a
 additional TrainJob; with callgrind also the C functions that execute the most instructions in the largest run.
 
 With --projects, print the ratios of the runs with and without settings instead, each with its limit: 1,000 TrainJobs in
-one environment and in three, and, with --before, the same without a trainc.yaml by the trainc of another revision.
+one environment, in three environments and with two patches, and, with --before, the same without a trainc.yaml by the
+trainc of another revision.
 """
 
 from __future__ import annotations
@@ -82,17 +83,20 @@ class Limit(NamedTuple):
 def limits(folder: Path, jobs: int, before: str | None) -> Iterator[Limit]:
     """Yield the limits of a project with some TrainJobs; `before` is the trainc of another revision."""
     many = str(inputs.file_of_jobs(folder / "jobs.yaml", inputs.jobs(jobs)))
-    settings = folder / "prod.yaml"
-    settings.write_text(inputs.PROJECT)
     plain = [TRAINC, "build", many]
-    yield Limit(
-        f"{jobs:,} TrainJobs in one environment", "without settings", 1.1, [*plain, "--config", str(settings)], plain
-    )
-    three = folder / "three.yaml"
-    three.write_text(inputs.ENVIRONMENTS)
-    each = [TRAINC, "build", many, "--config", str(three), "-o"]
+
+    def configured(name: str, settings: str) -> list[str]:
+        (folder / name).write_text(settings)
+        return [*plain, "--config", str(folder / name)]
+
+    prod = configured("prod.yaml", inputs.PROJECT)
+    yield Limit(f"{jobs:,} TrainJobs in one environment", "without settings", 1.1, prod, plain)
+    # Standard output cannot contain several environments.
+    each = [*configured("three.yaml", inputs.ENVIRONMENTS), "-o"]
     one = [*each, str(folder / "one"), "--env", "a"]
     yield Limit(f"{jobs:,} TrainJobs in three environments", "one of them", 3.1, [*each, str(folder / "all")], one)
+    patched = configured("patched.yaml", inputs.PATCHES)
+    yield Limit(f"{jobs:,} TrainJobs with two patches", "without settings", 1.25, patched, plain)
     if before is not None:
         yield Limit(f"{jobs:,} TrainJobs without settings", before, 1.02, plain, [before, "build", many])
 

@@ -38,6 +38,8 @@ MODULES: Final = (
     "trainc.checks.trainjob",
     "trainc.cli.explain",
     "trainc.compilation",
+    "trainc.compilation.identities",
+    "trainc.compilation.plans",
     "trainc.exclude",
     "trainc.frameworks",
     "trainc.frameworks.flux",

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc import inputs
+from trainc.budget import Meter
 from trainc.compilation import ONLY_NOT_FOUND, Compilation
 from trainc.declarations import Declaration
 from trainc.diagnostics import Diagnostic, ObjectId, Place, Related, failed, strictly
@@ -69,7 +70,9 @@ def selected(settings: Settings, names: Iterable[str]) -> tuple[Settings, ...] |
     wanted = tuple(dict.fromkeys(names)) or settings.environment_names
     if not wanted or failed(settings.diagnostics):
         return (settings,)
-    runs = tuple(settings.in_environment(name) for name in wanted)
+    from trainc.settings import in_environment
+
+    runs = tuple(in_environment(settings, name) for name in wanted)
     unknown = (run.diagnostics[-1] for name, run in zip(wanted, runs, strict=True) if run.environment_name != name)
     return next(unknown, None) or runs
 
@@ -125,16 +128,27 @@ class Once:
             yield from self._streams[path]
 
 
-def runs(settings: Iterable[Settings], compiled: Callable[[Settings], Compilation]) -> tuple[Run, ...]:
-    """Return a run for each environment; `compiled` compiles with the settings of one."""
-    found = tuple(Run(each, compiled(each._replace(strict=""))) for each in settings)
+def runs(settings: Sequence[Settings], compiled: Callable[[Settings], Compilation]) -> tuple[Run, ...]:
+    """Return a run for each environment; `compiled` compiles with the settings of one.
+
+    The budget is that of all runs together.
+    """
+    meter, found = Meter(settings[0].budget), list[Run]()
+    for each in settings:
+        result = compiled(each._replace(strict=""))
+        meter.charge("replicated jobs", sum(max(1, len(job.plan.jobs)) for job in result.jobs))
+        meter.charge("errors and warnings", len(result.diagnostics))
+        if meter.over is not None and all(known.id != meter.over.id for known in result.diagnostics):
+            result = result._replace(jobs=(), diagnostics=(*result.diagnostics, meter.over))
+        found.append(Run(each, result))
+        if meter.over is not None:
+            return tuple(found)
     if any(run.result.jobs for run in found):
         # A TrainJob that only some environments exclude is found.
-        found = tuple(
-            run._replace(result=_without(run.result, ONLY_NOT_FOUND.id)) if not run.result.jobs else run
-            for run in found
+        return tuple(
+            run if run.result.jobs else run._replace(result=_without(run.result, ONLY_NOT_FOUND.id)) for run in found
         )
-    return found
+    return tuple(found)
 
 
 def _without(result: Compilation, id: str) -> Compilation:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.diagnostics import Place, Related
+from trainc.diagnostics import ObjectId, Place, Related
 from trainc.plural import also
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def once_per_message(diagnostics: Iterable[Diagnostic], ids: Collection[str]) ->
 
 def _with_others(first: Diagnostic, *others: Diagnostic) -> Diagnostic:
     named = tuple(
-        Related(f'{_kind(other)} "{other.object.name}", too', place)
+        Related(f'{_kind(other)} "{_name(other)}", too', place)
         for other in others[:NAMED]
         if (place := _own(first, other)) is not None
     )
@@ -99,6 +99,13 @@ def _with_others(first: Diagnostic, *others: Diagnostic) -> Diagnostic:
 
 def _kind(diagnostic: Diagnostic) -> str:
     return diagnostic.object.kind or "TrainJob"
+
+
+def _name(diagnostic: Diagnostic) -> str:
+    """Return the name of an object in its source file, which the environments share."""
+    place, object = diagnostic.place, diagnostic.object
+    source = ObjectId.of(place.document.unedited) if isinstance(place, Place) else object
+    return source.name if source.kind == object.kind and source.name else object.name
 
 
 def _own(first: Diagnostic, other: Diagnostic) -> Place | Location | None:

@@ -132,6 +132,33 @@ def test_the_settings_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert run("build", "x.yaml", "--budget", "ci", "--no-config").code == 0
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "build",
+        "validate",
+        "explain",
+        "pods",
+        "graph",
+        "queues",
+        "upgrade",
+        "secret a",
+        "runtimes list -r .",
+        "cmp generate",
+    ],
+)
+def test_the_settings_count_in_every_command(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("x.yaml").write_text("---\n".join(DOCUMENTS))
+    monkeypatch.setitem(BUDGETS, "ci", CI._replace(input=5000))
+    arguments = [*command.split(), "--budget", "ci"]
+    assert "input bytes" not in run(*arguments).err
+    Path("trainc.yaml").write_text("lint: {strict: false}\n# " + "x" * 5000)
+    done = run(*arguments)
+    assert done.code == 1
+    assert "more than 5000 input bytes" in done.err + done.out
+
+
 def test_the_variable_of_the_plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("x.yaml").write_text("---\n".join(DOCUMENTS))

@@ -11,6 +11,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -35,6 +36,8 @@ GENERATED = settings(
     suppress_health_check=list(HealthCheck),
     database=None,
 )
+PIPELINES = max(5, GENERATED.max_examples // 20)
+"""The projects that the command lines build."""
 
 pytestmark = pytest.mark.skipif(shutil.which(BUILD[0]) is None, reason="neither kustomize nor kubectl is on the PATH")
 
@@ -121,27 +124,34 @@ def kustomized(folder: Path) -> str:
     return done.stdout
 
 
+def overlay(
+    folder: Path, environment: dict[str, Any], jobs: list[dict[str, Any]], runtimes: list[dict[str, Any]]
+) -> None:
+    """Write the kustomization of an environment: names are changed in that of the TrainJobs."""
+    names = {key: environment[key] for key in ("namePrefix", "nameSuffix") if key in environment}
+    write(folder / "jobs", jobs, **names)
+    write(folder / "runtimes", runtimes)
+    (folder / "fields.yaml").write_text(json.dumps(FIELDS))
+    kustomization = {
+        "resources": ["jobs", "runtimes"],
+        "configurations": ["fields.yaml"],
+        "images": environment.get("images", []),
+        "labels": [{"pairs": environment.get("labels", {})}],
+        "commonAnnotations": environment.get("annotations", {}),
+        **({"namespace": environment["namespace"]} if "namespace" in environment else {}),
+    }
+    (folder / "kustomization.yaml").write_text(json.dumps(kustomization))
+
+
 @GENERATED
 @given(projects())
 def test_the_objects_are_those_of_kustomize(
     project: tuple[dict[str, Any], list[dict[str, Any]], list[dict[str, Any]]],
 ) -> None:
-    environment, jobs, runtimes = project
+    environment, jobs, _ = project
     with TemporaryDirectory() as name:
         folder = Path(name)
-        names = {key: environment[key] for key in ("namePrefix", "nameSuffix") if key in environment}
-        write(folder / "jobs", jobs, **names)
-        write(folder / "runtimes", runtimes)
-        (folder / "fields.yaml").write_text(json.dumps(FIELDS))
-        overlay = {
-            "resources": ["jobs", "runtimes"],
-            "configurations": ["fields.yaml"],
-            "images": environment.get("images", []),
-            "labels": [{"pairs": environment.get("labels", {})}],
-            "commonAnnotations": environment.get("annotations", {}),
-            **({"namespace": environment["namespace"]} if "namespace" in environment else {}),
-        }
-        (folder / "kustomization.yaml").write_text(json.dumps(overlay))
+        overlay(folder, *project)
         (folder / "built").mkdir()
         built = folder / "built" / "all.yaml"
         built.write_text(kustomized(folder))
@@ -153,6 +163,38 @@ def test_the_objects_are_those_of_kustomize(
     assert len(expected.objects) == len(jobs)
     assert found.objects == expected.objects
     assert {diagnostic.id for diagnostic in found.diagnostics} <= {"unmatched-image"}
+
+
+@settings(GENERATED, max_examples=PIPELINES)
+@given(projects())
+def test_the_output_is_that_of_the_pipeline(
+    project: tuple[dict[str, Any], list[dict[str, Any]], list[dict[str, Any]]],
+) -> None:
+    """`kustomize build . | trainc build -` and `trainc build --env prod` print the same objects."""
+    environment, jobs, runtimes = project
+    # trainc.yaml rejects an item that changes nothing.
+    images = [item for item in environment.get("images", []) if len(item) > 1]
+    environment = environment | {"images": images}
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        overlay(folder, environment, jobs, runtimes)
+        expected = printed(["build", "-"], folder, stdin=kustomized(folder))
+        sources = ["jobs/all.yaml", "runtimes/all.yaml"]
+        (folder / "trainc.yaml").write_text(json.dumps({"sources": sources, "environments": {"prod": environment}}))
+        assert printed(["build", "--env", "prod"], folder) == expected
+
+
+def printed(arguments: list[str], folder: Path, stdin: str = "") -> list[Any]:
+    done = subprocess.run(
+        [sys.executable, "-m", "trainc", *arguments],
+        cwd=folder,
+        input=stdin,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return list(yaml.safe_load_all(done.stdout))
 
 
 @GENERATED

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
+import yaml
 from running import run
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 ROOT = Path(__file__).parents[2]
 TEAMS = ROOT / "examples" / "teams"
@@ -55,6 +61,54 @@ def test_the_rendered_trees_are_golden(teams: Path, folder: str, monkeypatch: py
     for name in ("dev", "prod"):
         found = subprocess.run(["diff", "-r", teams / "rendered" / name, TEAMS / "rendered" / name], check=False)
         assert found.returncode == 0
+
+
+def pods(tree: Path) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
+    """Yield the name of each TrainJob, the JobSet's specification and that of its pods."""
+    for path in sorted(tree.rglob("*.yaml")):
+        jobset = next(yaml.safe_load_all(path.read_text()))
+        (job,) = jobset["spec"]["replicatedJobs"]
+        name = jobset["metadata"]["name"].removesuffix("-dev")
+        yield name, jobset["spec"], job["template"]["spec"]["template"]["spec"]
+
+
+CPUS = {"align", "resize-images", "tokenize"}
+LANGUAGE = {"instruct", "long-context", "mixture", "pretrain", "tokenize"}
+
+
+@pytest.mark.parametrize("environment", ["dev", "prod"])
+def test_the_trees_contain_the_four_patches(environment: str) -> None:
+    for name, jobset, pod in pods(TEAMS / "rendered" / environment):
+        (container,) = pod["containers"]
+        proxy = {"name": "HTTPS_PROXY", "value": "http://proxy.acme.io:3128"}
+        assert (proxy in container.get("env", [])) is (name in LANGUAGE)
+        assert pod["priorityClassName"] == "research"
+        assert jobset["ttlSecondsAfterFinished"] == 86400
+        assert pod.get("nodeSelector") == (
+            {"acme.io/pool": "h100"} if environment == "prod" and name not in CPUS else None
+        )
+
+
+def test_explain_names_the_lines_of_the_patches(teams: Path) -> None:
+    lines = {
+        "**.env[HTTPS_PROXY].value": ("trainc.yaml", "http://proxy.acme.io:3128"),
+        "**.priorityClassName": ("platform/patches/priority.yaml", "priorityClassName"),
+        "**.ttlSecondsAfterFinished": ("trainc.yaml", "86400"),
+        "**.nodeSelector.*": ("trainc.yaml", "h100"),
+    }
+    for pattern, (file, text) in lines.items():
+        done = run("explain", "--env", "prod", pattern)
+        line = (teams / file).read_text().partition(text)[0].count("\n") + 1
+        assert re.search(rf"\s{file}:{line}(:|\s)", done.out), done.out
+
+
+def test_the_commands_of_its_readme(teams: Path) -> None:
+    readme = (teams / "README.md").read_text()
+    commands = re.findall(r"^    trainc (.+?)(?:   .*)?$|`trainc ([^`]+ [^`]+)`", readme, re.MULTILINE)
+    assert len(commands) == 7
+    for block, inline in commands:
+        done = run(*shlex.split(block or inline))
+        assert (done.code, done.reported.count("warning")) == (0, 0), done.err
 
 
 COMMANDS = {

@@ -311,6 +311,16 @@ def test_a_fault_is_reported_once_with_its_environments(project: Path) -> None:
     assert (found["severity"], found["object"]["name"], found["object"]["namespace"]) == ("error", "train", "")
 
 
+def test_a_fault_of_several_jobs_names_them_as_their_files_do(project: Path) -> None:
+    for name in ("one", "two"):
+        job = JOB.format(name=name).replace("name: plain", "name: nowhere")
+        (project / f"jobs/{name}.yaml").write_text(job)
+    done = run("validate")
+    assert done.out.count("error[runtime-not-found]") == 1, done.out
+    assert 'TrainJob "two", too' in done.out
+    assert "[dev, prod]" in done.out
+
+
 @pytest.mark.parametrize("form", ["text", "junit", "github", "gitlab", "sarif"])
 def test_every_format_shows_the_environments(project: Path, form: str) -> None:
     (project / "jobs/team/train.yaml").write_text(JOB.format(name="train").replace("command", "commands"))
@@ -369,3 +379,33 @@ def test_a_report_has_the_summary_of_the_environments(project: Path) -> None:
     assert run("validate", "--report", "text=report.txt").code == 0
     expected = "no problems found: 3 TrainJobs, 0 runtimes in dev; 2 TrainJobs, 0 runtimes in prod\n"
     assert (project / "report.txt").read_text() == expected
+
+
+def test_no_link_and_no_path_out_of_the_folder_is_pruned(project: Path) -> None:
+    run("build")
+    outside = project / "outside"
+    (outside / "ml").mkdir(parents=True)
+    kept = outside / "ml" / "train.yaml"
+    kept.write_text((project / "rendered/prod/ml/train.yaml").read_text())
+    listing = {"outputs": ["ml/train.yaml", "../../outside/ml/train.yaml"], "environment": "linked"}
+    (outside / ".trainc-outputs").write_text(json.dumps(listing))
+    (project / "rendered/linked").symlink_to(outside)
+    (project / "rendered/deleted").mkdir()
+    (project / "rendered/deleted/.trainc-outputs").write_text(json.dumps(listing | {"environment": "deleted"}))
+    done = run("build")
+    assert done.code == 0, done.err
+    assert "lists it, but it is outside the folder" in done.err
+    assert kept.exists()
+
+
+def test_the_budget_is_that_of_all_environments(project: Path) -> None:
+    names = [f"e{number}" for number in range(60)]
+    mappings = "".join(f"  {name}: {{namespace: {name}}}\n" for name in names)
+    (project / "trainc.yaml").write_text(f"sources: [jobs]\noutput: rendered\nenvironments:\n{mappings}")
+    jobs = "---\n".join(JOB.format(name=f"job-{number}") for number in range(200))
+    (project / "jobs/trial.yaml").write_text(jobs)
+    done = run("build", "--budget", "ci")
+    assert done.code == 1
+    assert 'error[over-budget]: more than 10000 replicated jobs, the limit of the budget "ci"' in done.err
+    assert not (project / "rendered").exists()
+    assert run("build", "--budget", "ci", "--env", "e1").code == 0

@@ -11,6 +11,7 @@ from running import run
 
 import trainc
 from trainc.compilation import Options
+from trainc.diagnostics import Place
 from trainc.explaining import accounts, text
 from trainc.reports import in_order
 from trainc.settings import Settings
@@ -72,7 +73,31 @@ def test_a_lint_finding_in_the_image_that_a_setting_writes_into_a_built_in_runti
 def test_a_template_is_one_error() -> None:
     write(job=JOB.replace("name: train", "name: '{{ .Release.Name }}'"))
     result = trainc.compile(settings=settings_of("{namespace: ml, nameSuffix: -dev, labels: {a: b}}"))
-    assert found(result) == ["job.yaml:3:18 template-not-rendered"]
+    assert found(result) == ["job.yaml:3:19 template-not-rendered"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "place"),
+    [
+        ("nameSuffix: -dev", "job.yaml:3:25"),
+        ("namePrefix: a-", "job.yaml:3:25"),
+        ('namePrefix: "${x}-"', "job.yaml:3:25"),
+        ("patches: [{patch: {spec: {suspend: true}}}]", "job.yaml:3:25"),
+    ],
+)
+def test_a_placeholder_in_a_name_that_settings_change_is_marked_alone(settings: str, place: str) -> None:
+    write(job=JOB.replace("train}", '"train-{{ name }}"}'))
+    result = trainc.compile(settings=settings_of(settings))
+    [error] = [each for each in result.diagnostics if each.id == "template-not-rendered"]
+    assert isinstance(error.place, Place)
+    at = error.place.locate()
+    assert (f"{at.file}:{at.line}:{at.column}", at.end_column - at.column) == (place, len("{{ name }}"))
+
+
+def test_a_placeholder_in_a_prefix_is_marked_there() -> None:
+    write(job=JOB)
+    result = trainc.compile(settings=settings_of('namePrefix: "${x}-"'))
+    assert [line for line in found(result) if "template" in line] == ["job.yaml:3:18 template-not-rendered"]
 
 
 @pytest.mark.parametrize(("namespace", "expected"), [("", True), (", namespace: other", False)])
@@ -132,3 +157,34 @@ def test_the_krm_function_reports_a_setting_in_its_file() -> None:
     done = run("krm", stdin=yaml.safe_dump(given).encode())
     results = [each for each in yaml.safe_load(done.out)["results"] if each["severity"] == "error"]
     assert [(each["file"]["path"], each["tags"]["id"]) for each in results] == [("settings.yaml", "invalid-label")]
+
+
+@pytest.mark.parametrize(
+    ("patches", "place"),
+    [
+        ("[{patch: {spec: {trainer: {numNodes: -1}}}}]", "trainc.yaml:1:47 out-of-range"),
+        ("[{target: {kind: JobSet}, patch: {spec: {foo: 1}}}]", "trainc.yaml:1:51 unknown-field"),
+        ('[{target: {kind: JobSet}, patch: "spec: {foo: 1}"}]', "trainc.yaml:1:51 unknown-field"),
+        ("[{target: {kind: JobSet}, path: patch.yaml}]", "patch.yaml:1:8 unknown-field"),
+    ],
+)
+def test_a_fault_of_a_patch_is_reported_once(patches: str, place: str) -> None:
+    Path("jobs").mkdir()
+    for name in ("one", "two", "three"):
+        Path(f"jobs/{name}.yaml").write_text(JOB.replace("train}", f"{name}}}"))
+    write(patch="spec: {foo: 1}\n", trainc=f"patches: {patches}\n")
+    result = trainc.compile(["jobs"], settings=trainc.settings.of(["."]))
+    assert found(result) == [place]
+    [error] = result.diagnostics
+    assert error.message.endswith(" (and 2 more TrainJobs)")
+
+
+def test_the_faults_of_two_patches_of_one_form_are_two() -> None:
+    write(job=JOB, p="spec: {foo: 1}\n", q="spec: {foo: 1}\n")
+    Path("trainc.yaml").write_text(
+        "patches:\n- {target: {kind: JobSet, name: a}, path: p.yaml}\n"
+        "- {target: {kind: JobSet, name: train}, path: q.yaml}\n"
+    )
+    write(other=JOB.replace("train}", "a}"))
+    result = trainc.compile(["job.yaml", "other.yaml"], settings=trainc.settings.of(["."]))
+    assert found(result) == ["p.yaml:1:8 unknown-field", "q.yaml:1:8 unknown-field"]

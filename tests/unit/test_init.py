@@ -10,7 +10,7 @@ import pytest
 from running import run
 
 from trainc.cli.init import FILES
-from trainc.settings import of
+from trainc.settings import in_environment, of
 
 
 @pytest.fixture(autouse=True)
@@ -47,7 +47,7 @@ def test_the_settings_have_two_environments() -> None:
 
 
 def selected(name: str) -> Any:
-    return of(["."]).in_environment(name).environment
+    return in_environment(of(["."]), name).environment
 
 
 def test_the_commands_of_the_readme_work() -> None:

@@ -326,3 +326,38 @@ def test_the_request_selects_an_environment(tmp_path: Path, monkeypatch: pytest.
     assert "set environment in the functionConfig to dev or prod" in result["message"]
     found = answer(job(), config=config(settings="trainc.yaml", environment="prd"), code=1)
     assert '"prd" is not an environment' in found["results"][0]["message"]
+
+
+def test_other_items_get_the_namespace_of_the_settings_if_they_have_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("trainc.yaml").write_text("namespace: ml\n")
+    role, own = thing("rbac.authorization.k8s.io/v1", "ClusterRole", "r"), thing("v1", "Secret", "s")
+    own["metadata"]["namespace"] = "other"
+    local = thing("v1", "ConfigMap", "local", LOCAL)
+    several = {"apiVersion": "v1", "kind": "List", "items": [CLAIM, role]}
+    given = [CLAIM, role, own, local, several, job()]
+    found = answer(*given, config=config(settings="trainc.yaml"))
+    claim = CLAIM | {"metadata": CLAIM["metadata"] | {"namespace": "ml"}}
+    # trainc removes kustomize's annotations from a copy; the answer has the items as they were given.
+    assert found["items"][:5] == [claim, role, own, local, several | {"items": [claim, role]}]
+    assert found["items"][5]["metadata"]["namespace"] == "ml"
+    [warning] = found["results"]
+    assert (warning["severity"], warning["tags"]["id"]) == ("warning", "other-namespace")
+    assert warning["resourceRef"]["name"] == "s"
+    strict = answer(*given, config=config(settings="trainc.yaml", strict=True), code=1)
+    assert strict["items"] == given
+
+
+def test_an_item_that_gets_the_namespace_of_a_compiled_object_is_a_duplicate(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("trainc.yaml").write_text("namespace: ml\n")
+    jobset = thing("jobset.x-k8s.io/v1alpha2", "JobSet", "a")
+    found = answer(jobset, job(), config=config(settings="trainc.yaml"), code=1)
+    assert [result["tags"]["id"] for result in found["results"]] == ["duplicate-object"]
+    found = answer(jobset, job(on=LOCAL), config=config(settings="trainc.yaml"))
+    assert names(found) == [JOBSET, "TrainJob a"]
+    assert found["items"][0]["metadata"]["namespace"] == "ml"

@@ -428,3 +428,44 @@ def test_suspended_by_an_option_is_reported_once(folder: Path) -> None:
     assert done.err.count("warning[suspended-with-queue]") == 1
     assert "(and 1 more TrainJob)" in done.err
     assert "remove --suspend" in done.err
+
+
+@pytest.mark.parametrize(
+    "patch",
+    [
+        "{spec: {suspend: true}}",
+        "[{op: add, path: /spec/suspend, value: true}]",
+        "[{op: add, path: /metadata/annotations, value: {}}, {op: add, path: /spec/suspend, value: true}]",
+    ],
+)
+def test_suspended_by_a_patch_is_reported_once_at_its_line(folder: Path, patch: str) -> None:
+    queue = "{metadata: {labels: {kueue.x-k8s.io/queue-name: q}}}"
+    settings = folder / "trainc.yaml"
+    settings.write_text(f"patches:\n- target: {{kind: JobSet}}\n  patch: {patch}\n")
+    path = written(folder, runtime(), trainjob(), trainjob(name="k"))
+    done = run("build", str(path), "--config", str(settings))
+    assert done.err.count("warning[suspended-with-queue]") == 1
+    assert "(and 1 more TrainJob)" in done.err
+    assert f"{settings}:3:" in done.err
+    assert "remove suspend from the patch" in done.err
+    assert "suspend:" not in done.out
+    path = written(folder, runtime(), trainjob(queue=None), trainjob(name="k", queue=None))
+    done = run("build", str(path), "--config", str(settings))
+    assert done.out.count("suspend: true") == 2
+    assert "suspended-with-queue" not in done.err
+    settings.write_text(settings.read_text() + f"- target: {{kind: JobSet}}\n  patch: {queue}\n")
+    done = run("build", str(path), "--config", str(settings))
+    assert done.err.count("warning[suspended-with-queue]") == 1
+    assert f"{settings}:3:" in done.err
+
+
+def test_suspended_by_a_trainjob_and_a_patch(folder: Path) -> None:
+    settings = folder / "trainc.yaml"
+    settings.write_text("patches:\n- target: {kind: JobSet}\n  patch: {spec: {suspend: true}}\n")
+    job = trainjob()
+    job["spec"]["suspend"] = True
+    path = written(folder, runtime(), job)
+    done = run("build", str(path), "--config", str(settings))
+    assert done.err.count("warning[suspended-with-queue]") == 2
+    assert f"{settings}:3:" in done.err
+    assert "help: remove suspend;" in done.err

@@ -241,7 +241,9 @@ def test_jobset_patches_keep_the_rules_of_delivery() -> None:
     queue = "kueue.x-k8s.io/queue-name"
     text = f"- target: {{kind: JobSet}}\n  patch: {{metadata: {{labels: {{{queue}: gpu}}}}, spec: {{suspend: true}}}}\n"
     patches(text)
-    assert "suspend" not in one()["spec"]  # difference suspend-unset
+    result = compiled()
+    assert "suspend" not in result.objects[0]["spec"]  # difference suspend-unset
+    assert [each.id for each in result.diagnostics if each.severity != "note"] == ["suspended-with-queue"]
     patches("- target: {kind: JobSet}\n  patch: {spec: {suspend: true}}\n")
     assert one()["spec"]["suspend"] is True
     patches(f"- target: {{kind: JobSet}}\n  patch: {{metadata: {{labels: {{{queue}: null}}}}}}\n")

@@ -15,7 +15,7 @@ from running import run
 from trainc import settings
 from trainc.delivery import Delivery
 from trainc.diagnostics import Place
-from trainc.settings import DEFAULT, Settings, of
+from trainc.settings import DEFAULT, Settings, in_environment, of, with_flags
 from trainc.settings.keys import KEYS
 
 ROOT = Path(__file__).parents[2]
@@ -215,9 +215,9 @@ def test_an_option_has_the_same_effect_without_a_file(row: tuple[Any, ...]) -> N
     value = {"exclude": ["c/"], "runtimes.paths": ["c"], "sources": ["c"], "fieldValidation": "warn"}.get(
         key.name, True
     )
-    without = DEFAULT.with_flags({key.path: value})
+    without = with_flags(DEFAULT, {key.path: value})
     write("lint: {}\n")
-    beside = of(["."]).with_flags({key.path: value})
+    beside = with_flags(of(["."]), {key.path: value})
     assert beside._replace(base=None, document=None, file="") == without
     assert without != DEFAULT
 
@@ -225,7 +225,7 @@ def test_an_option_has_the_same_effect_without_a_file(row: tuple[Any, ...]) -> N
 def effective(name: str = "", *, of_file: Settings | None = None) -> Settings:
     found = of(["."]) if of_file is None else of_file
     assert found.diagnostics == ()
-    return found.in_environment(name) if name else found
+    return in_environment(found, name) if name else found
 
 
 def line(place: object) -> int:
@@ -287,10 +287,10 @@ environments:
 
 def test_an_environment_replaces_an_earlier_one_and_keeps_the_flags() -> None:
     write("environments:\n  dev: {lint: {strict: true}}\n  prod: {fieldValidation: warn}\n")
-    given = effective().with_flags({("delivery", "suspend"): True})._replace(verbose=True)
-    prod = given.in_environment("dev").in_environment("prod")
+    given = with_flags(effective(), {("delivery", "suspend"): True})._replace(verbose=True)
+    prod = in_environment(in_environment(given, "dev"), "prod")
     assert (prod.strict, prod.field_validation, prod.delivery.suspend, prod.verbose) == ("", "warn", True, True)
-    assert prod == given.in_environment("prod")
+    assert prod == in_environment(given, "prod")
 
 
 @pytest.mark.parametrize(

@@ -132,8 +132,8 @@ def _selects(result: Compilation, selector: Selector) -> bool:
 
 def _rendered(result: Compilation, selector: Selector | None, form: str | None, *, patches: bool) -> Iterator[str]:
     """Yield the output in parts."""
-    if not gc.isenabled():
-        # The traces have reference cycles, and a process of its own collects no garbage until here.
+    if (patches or form == "json") and not gc.isenabled():
+        # Indented JSON leaves reference cycles, and a process of its own collects no garbage until here.
         gc.freeze()
         gc.enable()
     if patches:

@@ -236,7 +236,7 @@ def with_settings(function: Decorated) -> Decorated:
         verbose: bool,
         **others: Any,
     ) -> Any:
-        from trainc.settings import DEFAULT, of
+        from trainc.settings import DEFAULT, of, with_flags
 
         if config is not None and no_config:
             raise misuse("--config and --no-config cannot be combined.")
@@ -256,7 +256,7 @@ def with_settings(function: Decorated) -> Decorated:
         )
         if verbose:
             found = found._replace(verbose=verbose)
-        found = found.with_flags(_flags(others, strict, field_validation, exclude))
+        found = with_flags(found, _flags(others, strict, field_validation, exclude))
         rest = {name: value for name, value in others.items() if name not in OF_DELIVERY}
         if ENVIRONMENT.argument not in rest:
             return function(paths=paths, settings=found, **rest)
@@ -342,12 +342,12 @@ def reading_settings(
     A trainc.yaml with errors is an error: its patterns are unknown.
     """
     from trainc.budget import BUDGETS
-    from trainc.settings import DEFAULT, of
+    from trainc.settings import DEFAULT, in_environment, of, with_flags
 
     found = of(paths, follow_links=follow_links)
     if environment is not None:
-        found = found.in_environment(environment)
-    found = found.with_flags(_flags({}, strict=False, field_validation=field_validation, exclude=exclude))
+        found = in_environment(found, environment)
+    found = with_flags(found, _flags({}, strict=False, field_validation=field_validation, exclude=exclude))
     return DEFAULT._replace(
         field_validation=found.field_validation,
         exclude=found.exclude,
@@ -359,6 +359,7 @@ def reading_settings(
         budget=DEFAULT.budget if budget is None else BUDGETS[budget],
         sources=found.sources,
         base=found.base,
+        document=found.document,
     )
 
 

@@ -47,12 +47,13 @@ def command(
 
     The other options are those of build and validate: they override trainc.yaml.
     """
+    from trainc.settings import in_environment, with_flags
     from trainc.settings.listing import entries
 
     if paths:
-        settings = settings.with_flags({("sources",): paths})
+        settings = with_flags(settings, {("sources",): paths})
     names = dict.fromkeys(environments) or settings.environment_names
-    selected = [settings.in_environment(name) for name in names] or [settings]
+    selected = [in_environment(settings, name) for name in names] or [settings]
     if wrong := _without_repetitions(selected):
         from trainc.reports import text
 

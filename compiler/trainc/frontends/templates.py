@@ -171,8 +171,18 @@ def _of_causes(causes: Sequence[tuple[Place, str]]) -> Diagnostic:
     assert match is not None
     strings = [value, *(text for _, text in _strings(place.document.value, without=_SHELL))]
     placeholders = list(dict.fromkeys(found[0] for text in strings for found in _PLACEHOLDER.finditer(text)))
-    at = place if place.key else place._replace(part=match.span())
-    return _diagnostic(place.document.file, placeholders, at)
+    return _diagnostic(place.document.file, placeholders, place)._replace(place=_placeholder(place, match))
+
+
+def _placeholder(place: Place, match: re.Match[str]) -> Place:
+    """Return the place of the first placeholder in a value, which settings may have made longer than its source."""
+    if place.key:
+        return place
+    source = place.written()
+    value = get(source.document.value, source.path)
+    if isinstance(value, str) and (there := _PLACEHOLDER.search(value)) is not None:
+        return source._replace(part=there.span())
+    return place._replace(part=match.span())
 
 
 def _diagnostic(file: str, placeholders: Sequence[str], place: Place | Location) -> Diagnostic:

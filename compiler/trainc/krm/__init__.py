@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from trainc import projects
 from trainc import settings as settings_files
 from trainc.budget import CI, Budget, OverBudgetError
-from trainc.compilation import NO_TRAINJOB, Compilation, Options, compile_documents, duplicates, metered
+from trainc.compilation import NO_TRAINJOB, Compilation, Options, compile_documents, duplicates, elsewhere, metered
 from trainc.diagnostics import Diagnostic, failed
 from trainc.inputs import File
 from trainc.krm import items, results
@@ -71,7 +71,8 @@ def run(file: File | Diagnostic, *, root: str, budget: Budget = CI) -> Answer:
     if isinstance(file, File):
         read.meter.charge("input bytes", len(file.data))
     compilation = _compiled(read, request, settings, root)
-    compilation = compilation.saying(duplicates(compilation, items.beside(given, read, compilation)))
+    compilation = compilation.saying(duplicates(compilation, items.beside(given, compilation)))
+    compilation = compilation.saying(elsewhere(items.passed_through(given, compilation), settings))
     if not compilation.failed and (no_trainjob := _no_trainjob(given, request, compilation)):
         compilation = compilation.saying([no_trainjob])
     try:

@@ -2,7 +2,8 @@
 
 Reads    the items, their roles, and the compiled objects.
 Returns  the items in their order. TrainJobs and runtimes are input and are not in the answer, as in a build, unless
-         they are local configuration (config.kubernetes.io/local-config). Other kinds are unchanged.
+         they are local configuration (config.kubernetes.io/local-config). Other kinds are unchanged, except for the
+         settings' namespace if they have none.
 
 kpt writes an item to the file and index in its annotations, and rejects two items with the same location. The first
 object takes its TrainJob's location; the others follow at the end of that file. The objects of a TrainJob that stays in
@@ -12,11 +13,12 @@ object takes its TrainJob's location; the others follow at the end of that file.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from trainc.diagnostics import ObjectId
 from trainc.emit.order import in_order
 from trainc.krm.annotations import PackageLocation, is_local, location
+from trainc.kubernetes.trees import get, put
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -27,13 +29,15 @@ if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree
     from trainc.reading import Reading
 
+NAMESPACE: Final = ("metadata", "namespace")
+
 
 def is_config(item: object, given: ResourceList) -> bool:
     """Return whether an item is the functionConfig itself, the only item that kustomize passes to a generator."""
     return ObjectId.of(item) == ObjectId.of(given.config.value)
 
 
-def beside(given: ResourceList, read: Reading, compilation: Compilation) -> list[Document]:
+def beside(given: ResourceList, compilation: Compilation) -> list[Document]:
     """Return the items of the answer that have the identity of a compiled object.
 
     Not included: objects that an earlier run compiled from a TrainJob that stays in the list; they are replaced.
@@ -42,20 +46,34 @@ def beside(given: ResourceList, read: Reading, compilation: Compilation) -> list
     kept = (number for number, item in enumerate(given.items) if is_local(item))
     replaced_ids = {ObjectId.of(tree) for number in kept for tree in compiled.get(number, ())}
     ids = {ObjectId.of(tree) for trees in compiled.values() for tree in trees} - replaced_ids
-    return [document for document in read.documents["other"] if ObjectId.of(document.value) in ids]
+    return [document for document in compilation.others if ObjectId.of(document.value) in ids]
+
+
+def passed_through(given: ResourceList, compilation: Compilation) -> list[Document]:
+    """Return the documents of other kinds that the settings' namespace applies to."""
+    return [
+        document
+        for document in compilation.others
+        if (number := given.number_of(document)) is not None
+        and not (is_local(given.items[number]) or is_config(given.items[number], given))
+    ]
 
 
 def replaced(given: ResourceList, read: Reading, compilation: Compilation) -> list[Any]:
     """Return the items of the answer."""
     compiled = _compiled(given, compilation)
+    others = _others(given, compilation)
     sources = (given.number_of(document) for role in ("job", "runtime") for document in read.documents[role])
     inputs = {index for index in sources if index is not None}
     kept = {index for index in inputs if is_local(given.items[index])}
     updated = {ObjectId.of(tree): tree for index in kept for tree in compiled.get(index, ())}
-    overwritten = {ObjectId.of(item) for index, item in enumerate(given.items) if index not in inputs} & updated.keys()
+    overwritten = {
+        ObjectId.of(others.get(index, item)) for index, item in enumerate(given.items) if index not in inputs
+    } & updated.keys()
     free = _FreeLocations(map(location, given.items))
     answer: list[Any] = []
-    for index, item in enumerate(given.items):
+    for index, given_item in enumerate(given.items):
+        item = others.get(index, given_item)
         if index not in inputs:
             tree = updated.get(ObjectId.of(item))
             answer.append(item if tree is None else location(item).on(tree))
@@ -64,7 +82,7 @@ def replaced(given: ResourceList, read: Reading, compilation: Compilation) -> li
             answer += [item, *_placed(new, free.beside(location(item)))]
         else:
             answer += _placed(compiled.get(index, ()), free.instead_of(location(item)))
-            answer += [document.value for document in read.documents["other"] if given.number_of(document) == index]
+            answer += [document.value for document in compilation.others if given.number_of(document) == index]
     return answer + compiled.get(None, [])
 
 
@@ -74,6 +92,18 @@ def _compiled(given: ResourceList, compilation: Compilation) -> dict[int | None,
     for job in compilation.jobs:
         compiled.setdefault(given.number_of(job.plan.job.document), []).extend(map(in_order, job.objects))
     return compiled
+
+
+def _others(given: ResourceList, compilation: Compilation) -> dict[int, Any]:
+    """Return the items that the settings' namespace changes, by index, with the annotations of kustomize and kpt."""
+    changed: dict[int, Any] = {}
+    for document in passed_through(given, compilation):
+        if document.edits:
+            _, index, *path = document.within
+            assert isinstance(index, int)
+            item = changed.get(index, given.items[index])
+            changed[index] = put(item, (*path, *NAMESPACE), get(document.value, NAMESPACE))
+    return changed
 
 
 def _placed(trees: Iterable[Tree], locations: Iterator[PackageLocation]) -> list[Tree]:

@@ -22,10 +22,15 @@ SUSPEND: Final = ("spec", "suspend")
 
 
 def find(plan: Plan) -> Iterator[LintFinding]:
-    """Yield a finding if the TrainJob or an option suspends a JobSet that has a queue."""
-    of_job = bool(plan.job.spec.get("suspend"))
-    if plan.labels.get(QUEUE) and (of_job or plan.delivery.suspend):
-        yield LintFinding("suspended-with-queue", (), ("TrainJob" if of_job else "option",), shared=not of_job)
+    """Yield a finding for each of TrainJob, option and patch that suspends a JobSet that has a queue."""
+    if not plan.labels.get(QUEUE):
+        return
+    if plan.job.spec.get("suspend"):
+        yield LintFinding("suspended-with-queue", (), ("TrainJob",))
+    elif plan.delivery.suspend:
+        yield LintFinding("suspended-with-queue", (), ("option",), shared=True)
+    if plan.patches is not None and plan.patches.suspends is not None:
+        yield LintFinding("suspended-with-queue", (), ("patch",), shared=True)
 
 
 @check(
@@ -34,19 +39,24 @@ def find(plan: Plan) -> Iterator[LintFinding]:
 def suspended_with_queue(plan: Plan, finding: LintFinding) -> Iterator[Finding]:
     """Kueue suspends the JobSet on creation; `suspend: true` in the manifest would stop it at each later apply."""
     queue = plan.job.metadata("labels").get(QUEUE)
-    option = plan.library.option_names.suspend
     at_label = plan.job.at("metadata", "labels", QUEUE)
-    from_option = finding.what == ("option",)
-    place = plan.job.at(*SUSPEND)
-    if from_option:
+    (source,) = finding.what
+    if source == "TrainJob":
+        removed, place = "suspend", plan.job.at(*SUSPEND)
+    elif source == "option":
+        removed = plan.library.option_names.suspend
         place = at_label if queue else plan.job.at("spec", "runtimeRef")
+    else:
+        assert plan.patches is not None
+        assert plan.patches.suspends is not None
+        removed, place = "suspend from the patch", plan.patches.suspends
     yield Finding(
         message=f"suspend: true is left out: the JobSet has the Kueue queue {escape(plan.labels[QUEUE])}, which "
         "suspends it until admission, and applying suspend: true again would stop a running training",
-        help=f"remove {option if from_option else 'suspend'}; to hold the jobs of a queue, set its stopPolicy",
+        help=f"remove {removed}; to hold the jobs of a queue, set its stopPolicy",
         field=".".join(SUSPEND),
         place=place,
-        related=(Related("the queue", at_label),) if queue and not from_option else (),
+        related=(Related("the queue", at_label),) if queue and source != "option" else (),
     )
 
 

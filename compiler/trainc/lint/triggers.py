@@ -167,7 +167,7 @@ def has_own_overhead(pod: Tree) -> bool:
 
 def of_queued(plan: Plan) -> Iterator[str]:
     """Yield the rules that a JobSet with a Kueue queue may break."""
-    if plan.job.spec.get("suspend") or plan.delivery.suspend:
+    if plan.job.spec.get("suspend") or plan.delivery.suspend or (plan.patches and plan.patches.suspends):
         yield "suspended-with-queue"
     for job in plan.objects[0]["spec"].get("replicatedJobs") or ():
         pod = job["template"]["spec"]["template"].get("spec") or {}

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 OWN = frozenset({"name", "namespace", "labels", "annotations"})
 """The metadata fields that a plan has elsewhere."""
+SUSPEND = ("spec", "suspend")
 
 
 def patch(plan: Plan) -> Plan:
@@ -35,7 +36,7 @@ def patch(plan: Plan) -> Plan:
     for patched, edit in each(plan):
         plan = patched
         edits += [edit] if edit is not None else []
-    return plan if plan.failed else _without_unknown_fields(completed(plan), edits)
+    return plan if plan.failed else _without_unknown_fields(_with_suspend(completed(plan), plan, edits), edits)
 
 
 def each(plan: Plan) -> Iterator[tuple[Plan, Edit | None]]:
@@ -91,6 +92,14 @@ def _count(job: Any, known: dict[str, int]) -> int:
     return known.get(str(get(job, ("name",))), 1)
 
 
+def _with_suspend(plan: Plan, before: Plan, edits: list[Edit]) -> Plan:
+    """Return a completed plan with the patch's line of a suspend that is left out, for the lint rule."""
+    assert plan.patches is not None
+    if not before.spec.get("suspend") or "suspend" in plan.spec:
+        return plan
+    return plan._replace(patches=plan.patches._replace(suspends=_written(edits, SUSPEND)))
+
+
 def _without_unknown_fields(plan: Plan, edits: list[Edit]) -> Plan:
     """Report the fields of patches that a JobSet does not have; all other fields have passed through Go types."""
     if plan.field_validation == "ignore":
@@ -120,9 +129,13 @@ def _without_unknown_fields(plan: Plan, edits: list[Edit]) -> Plan:
 
 def _place(plan: Plan, edits: list[Edit], path: Path) -> Place:
     """Return the place in the patch that wrote a field of the JobSet."""
+    return _written(edits, path) or plan.job.at()
+
+
+def _written(edits: list[Edit], path: Path) -> Place | None:
     for edit in reversed(edits):
         found = edit.source(path)
         if isinstance(found, Place):
             return found
         path = found
-    return plan.job.at()
+    return None

@@ -55,6 +55,11 @@ class Patches:
         """Whether a patch is not valid or cannot be applied."""
         return bool(self.diagnostics)
 
+    @property
+    def texts(self) -> frozenset[int]:
+        """The identities of the texts of all valid patches."""
+        return frozenset(id(patch.document.text) for patches in self._of_kind.values() for patch in patches)
+
     def apply(self, documents: Iterable[Document]) -> list[Document]:
         """Return documents with all patches that match them."""
         return [*map(self.one, documents)]

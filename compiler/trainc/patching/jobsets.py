@@ -40,6 +40,8 @@ class JobSetPatches(NamedTuple):
     """The environment's labels, which no patch can change."""
     annotations: Mapping[str, str] = {}
     budget: Budget = DEFAULT
+    suspends: Place | None = None
+    """The line that suspends the JobSet if it is left out, because the JobSet has a Kueue queue."""
 
     def apply(self, tree: Tree, object: Place) -> Iterator[Patched | Diagnostic]:
         """Yield the JobSet after each patch, or the diagnostic for a patch that cannot be applied.

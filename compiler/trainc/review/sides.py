@@ -19,7 +19,7 @@ from trainc.inputs import STDIN
 from trainc.outputs import PASSED
 from trainc.reading import Reading, documents_of
 from trainc.review import commit_files
-from trainc.settings import DEFAULT, Settings
+from trainc.settings import DEFAULT, Settings, in_environment
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -131,7 +131,7 @@ def environments(old: SideSpec, new: SideSpec, options: DiffOptions) -> tuple[st
     names = tuple(dict.fromkeys(name for each in found for name in (each.environment_names or _unnamed(each))))
     for name in options.environments:
         if name not in names:
-            return found[0].in_environment(name).diagnostics[-1]
+            return in_environment(found[0], name).diagnostics[-1]
     return tuple(dict.fromkeys(options.environments)) or names
 
 
@@ -157,7 +157,7 @@ def _read(spec: SideSpec, options: DiffOptions, meter: Meter, environment: str) 
     if not failed(own.diagnostics) and (environment or own.environment_names):
         if environment not in own.environment_names:
             return Side(spec, "nothing", (), (), own)
-        own = own.in_environment(environment)
+        own = in_environment(own, environment)
     if spec.project and own.base is not None:
         spec = spec._replace(paths=tuple(source.path for source in own.sources) or (own.folder,))
     own = own._replace(follow_links=options.follow_links, exclude=(*own.exclude, *options.exclude))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from trainc.budget import Budget
     from trainc.diagnostics import Document
-    from trainc.settings import Base
+    from trainc.settings.model import Base
 
 REQUIRED_VERSION: Final = Declaration("required-version", ("read",), "Version that the project excludes", own=True)
 

@@ -13,9 +13,9 @@ from trainc.diagnostics import Edit, Place
 from trainc.environment import Environment, Image, Setting
 from trainc.kubernetes.violations import field_of
 from trainc.objects import NO_PROJECT, Project
-from trainc.settings import DEFAULT
 from trainc.settings.keys import BY_PATH, ENVIRONMENTS
 from trainc.settings.layers import Branch, Leaf, find, given, items, leaf, merged, of_file, value_of
+from trainc.settings.model import DEFAULT
 from trainc.settings.paths import inside
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from trainc.diagnostics import Document, Path
     from trainc.exclude import Patterns
-    from trainc.settings import Base, Settings
+    from trainc.settings.model import Base, Settings
 
 NOT_A_LAYER: Final = ("requiredVersion", ENVIRONMENTS)
 """The keys that are not settings of an environment or a run."""

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from trainc.diagnostics import Location, Path
-    from trainc.settings import Settings
     from trainc.settings.layers import Node
+    from trainc.settings.model import Settings
 
 Layer = Literal["built-in", "file", "environment", "flag"]
 

@@ -13,13 +13,13 @@ from trainc.confine import resolved, within
 from trainc.diagnostics import Diagnostic, Place
 from trainc.inputs import SETTINGS_PATH
 from trainc.kubernetes.violations import field_of
-from trainc.settings import ProjectPath
+from trainc.settings.model import ProjectPath
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from trainc.settings import Base
     from trainc.settings.layers import Leaf
+    from trainc.settings.model import Base
 _GIT: Final = ".git"
 _FIXES: Final = {
     "runtimes.paths": "move the runtimes into the repository, or use --runtimes",

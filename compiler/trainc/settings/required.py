@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _RELEASE: Final = r"v?([0-9]{1,9}(?:\.[0-9]{1,9}){0,9})(?:(a|b|rc)([0-9]{1,9}))?"
-_SPECIFIER: Final = re.compile(rf"\s*(==|!=|<=|>=|<|>|~=)?\s*{_RELEASE}\s*")
+_SPECIFIER: Final = re.compile(rf"(?:(==|!=|<=|>=|<|>|~=)\s*)?{_RELEASE}")
 _FINAL: Final = ("z", 0)
 """Sorts behind the pre-releases a, b and rc of the same release."""
 
@@ -44,7 +44,7 @@ def accepts(specifiers: str, version: str) -> bool:
 
 
 def _accepts(specifier: str, this: Version) -> bool:
-    found = _SPECIFIER.fullmatch(specifier)
+    found = _SPECIFIER.fullmatch(specifier.strip())
     if found is None:
         raise ValueError(specifier)
     compare, release = found[1] or "==", found[2]

@@ -10,7 +10,7 @@ from trainc.nearest import nearest, use
 from trainc.settings.keys import ENVIRONMENTS
 
 if TYPE_CHECKING:
-    from trainc.settings import Settings
+    from trainc.settings.model import Settings
 
 UNKNOWN_ENVIRONMENT: Final = Declaration("unknown-environment", ("read",), "Unknown environment", own=True)
 

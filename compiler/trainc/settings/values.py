@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from trainc.diagnostics import Diagnostic, Document, Path
     from trainc.kubernetes.trees import Tree
-    from trainc.settings import Base
     from trainc.settings.layers import Branch
+    from trainc.settings.model import Base
 
 IMAGE_CHANGE: Final = Declaration("image-change", ("read",), "Invalid change of an image", own=True)
 

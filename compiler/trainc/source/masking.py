@@ -62,8 +62,8 @@ def _of_word(items: list[Any], index: int) -> Iterator[Stretch]:
 
 def is_secret_at(tree: Any, path: Path) -> Secrecy:
     """Whether the value at a path is a secret, by its context."""
-    for length, step in enumerate(path):
-        around = get(tree, path[:length])
+    around = tree
+    for step in path:
         found: Secrecy = ""
         if isinstance(around, dict):
             found = _secret_field(around, str(step))
@@ -71,6 +71,7 @@ def is_secret_at(tree: Any, path: Path) -> Secrecy:
             found = _behind_flag(around, step)
         if found:
             return found
+        around = get(around, (step,))
     return ""
 
 

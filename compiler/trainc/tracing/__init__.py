@@ -66,8 +66,12 @@ class Trace:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.steps = replay(plan)
-        self._compared = [Correspondence(step.after, step.before) for step in self.steps]
+        self._compared = [
+            None if step.after == step.before else Correspondence(step.after, step.before) for step in self.steps
+        ]
+        """None for a step that changes nothing."""
         self._experiments = Experiments(plan)
+        self._enclosing: dict[tuple[int, Path], Place] = {}
 
     def origin(self, index: int, path: Path) -> Origin:
         """Return the last write of a field of the object at `index`; for a missing field, of its nearest parent."""
@@ -123,7 +127,10 @@ class Trace:
     def _writes(self, last: int, path: Path) -> Iterator[tuple[int, Path]]:
         """Yield the steps up to `last` that changed the value at a path, backwards, each with the path after it."""
         for number in range(last, -1, -1):
-            found = self._compared[number].match(path)
+            compared = self._compared[number]
+            if compared is None:
+                continue
+            found = compared.match(path)
             if found.there is GONE or (found.here is not found.there and found.here != found.there):
                 yield number, path
             if found.there is GONE:
@@ -228,12 +235,14 @@ class Trace:
 
     def _around(self, number: int, path: Path) -> Place:
         """Return the place for a field without an input field: the first source of the nearest enclosing one."""
-        for length in reversed(range(len(path))):
-            for earlier, there in reversed(list(self._writes(number, path[:length]))):
-                source = self._source(self.steps[earlier], there)
-                if source is not None:
-                    return standing(source.place)
-        return self.plan.job.at()
+        outer = path[:-1]
+        if (number, outer) not in self._enclosing:
+            writes = reversed(list(self._writes(number, outer))) if path else ()
+            sources = (self._source(self.steps[earlier], there) for earlier, there in writes)
+            source = next(filter(None, sources), None)
+            found = standing(source.place) if source else self._around(number, outer) if outer else self.plan.job.at()
+            self._enclosing[number, outer] = found
+        return self._enclosing[number, outer]
 
 
 def edited_by(place: Place) -> str:

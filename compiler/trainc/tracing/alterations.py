@@ -8,6 +8,8 @@ Returns  its fields by rank, and copies of it with some fields changed or remove
 from __future__ import annotations
 
 import re
+from collections import Counter
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from trainc.kubernetes.trees import Memory
@@ -34,6 +36,7 @@ TEMPLATES: Final = (
 MERGED: Final = frozenset(shape[:2] for shape in TEMPLATES)
 _LETTER: Final = re.compile("[A-Za-z]")
 _DIGIT: Final = re.compile(r"\d")
+_NUMBER: Final = re.compile(r"\d{1,9}")
 
 
 class InputField(NamedTuple):
@@ -95,6 +98,8 @@ class Group:
                 self.shapes.append(one)
             self.inner.append((low, len(self.order)))
         self.fields = [members[number].field for number in self.order]
+        self.numbers = {field.path: index for index, field in enumerate(self.fields)}
+        """The index of each field by its path."""
         self.sole: dict[str, int | None] = {}
         """The index of the only field with a text; None for a text that several fields have."""
         for index, number in enumerate(self.order):
@@ -102,6 +107,11 @@ class Group:
             if isinstance(value, str) and _LETTER.search(value):
                 self.sole[value] = None if value in self.sole else index
         self._enclosing: dict[Path, frozenset[int]] = {}
+
+    @cached_property
+    def marks(self) -> Marks:
+        """The values by which an output field that is a copy tells the fields apart."""
+        return Marks(self.tree, [field.path for field in self.fields])
 
     def enclosing(self, path: Path) -> frozenset[int]:
         """Return the indices of the shapes that enclose a field of the JobSet, in a template or a patch."""
@@ -114,6 +124,41 @@ class Group:
                 if any(outer == one[: len(outer or ())] for one in whole)
             )
         return self._enclosing[wanted]
+
+
+class Marks:
+    """An alteration that gives each field a value that no other field has."""
+
+    def __init__(self, tree: Tree, paths: Sequence[Path]) -> None:
+        self._values = {path: _mark(at(tree, path), number) for number, path in enumerate(paths, 2)}
+        self._indices: dict[str, int | None] = {}
+        """The index of each field by its mark as text; None for a mark that several fields have."""
+        self.equal = Counter(str(at(tree, path)) for path in paths)
+        """The number of fields with each value as text."""
+        for index, mark in enumerate(map(str, self._values.values())):
+            self._indices[mark] = None if mark in self._indices else index
+
+    def __call__(self, parent: Any, path: Path) -> None:
+        """Set the field's mark."""
+        parent[path[-1]] = self._values[path]
+
+    def index(self, mark: Any) -> int | None:
+        """Return the index of the field with a mark."""
+        return self._indices.get(str(mark))
+
+
+def _mark(value: Any, number: int) -> Any:
+    """Return another value of the same type for each number.
+
+    >>> [_mark(value, 7) for value in (4, "900Gi", "torch", True)]
+    [11, '907Gi', 'torchx7', True]
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return value
+    if not isinstance(value, str):
+        return value + number
+    text, count = _NUMBER.subn(lambda digits: str(int(digits[0]) + number), value, count=1)
+    return text if count else f"{value}x{number}"
 
 
 class Ranked(NamedTuple):

@@ -39,6 +39,13 @@ def at(tree: Any, path: Path) -> Any:
     return tree
 
 
+def inside(tree: Any, step: str | int) -> Any:
+    """Return a field or an item, or GONE."""
+    if tree.__class__ is dict:
+        return tree.get(step, GONE)
+    return at(tree, (step,))
+
+
 def corresponding_path(tree: Any, path: Path, other: Any) -> Path | None:
     """Return the path in `other` of the value at `path` in `tree`; None if it has no corresponding value.
 
@@ -47,6 +54,52 @@ def corresponding_path(tree: Any, path: Path, other: Any) -> Path | None:
     ('env', 1, 'value')
     """
     return Correspondence(tree, other).path(path)
+
+
+class Container:
+    """A mapping or a list at a path; `Counterparts` recognizes it by its identity, which is faster than by its path."""
+
+    __slots__ = ("outer", "step", "value")
+
+    def __init__(self, outer: Container | None, step: str | int, value: Any) -> None:
+        self.outer = outer
+        """The enclosing container; None for the root."""
+        self.step = step
+        self.value = value
+
+
+class Containers:
+    """The containers of a manifest, each created once."""
+
+    def __init__(self, tree: Any) -> None:
+        self.root = Container(None, "", tree)
+        self._known: dict[Path, Container] = {(): self.root}
+
+    def at(self, path: Path) -> Container:
+        """Return the container at a path."""
+        found = self._known.get(path)
+        if found is None:
+            outer = self.at(path[:-1])
+            found = self._known[path] = Container(outer, path[-1], at(outer.value, path[-1:]))
+        return found
+
+
+class Counterparts:
+    """The values in another manifest of many fields; each enclosing container is looked up once."""
+
+    def __init__(self, root: Container, other: Any) -> None:
+        self._known: dict[Container, Any] = {root: other}
+
+    def value(self, container: Container, step: str | int) -> Any:
+        """Return the value in the other manifest of a field or an item; GONE if it has none."""
+        return counterpart(container.value, step, self._of(container))
+
+    def _of(self, container: Container) -> Any:
+        found = self._known.get(container, self)
+        if found is self:
+            assert container.outer is not None, "the root is known"
+            found = self._known[container] = self.value(container.outer, container.step)
+        return found
 
 
 class Correspondence:
@@ -60,14 +113,6 @@ class Correspondence:
         """Return the path in the other manifest of the value at a path; None if it has no corresponding value."""
         found = self.match(path)
         return None if found.there is GONE else found.path
-
-    def value(self, path: Path) -> Any:
-        """Return the value in the other manifest of the field at a path; GONE if it has none."""
-        here, _, there = self._around(path[:-1])
-        step = path[-1]
-        if here is there or (here.__class__ is dict and there.__class__ is dict):
-            return there[step] if step.__class__ is int else there.get(step, GONE)
-        return self.match(path).there
 
     def match(self, path: Path) -> Match:
         """Return the match of the value at a path."""
@@ -97,13 +142,21 @@ class Match(NamedTuple):
     def below(self, step: str | int) -> Match:
         """Return the match of a field or an item."""
         here, path, there = self
-        inner = at(here, (step,))
+        inner = inside(here, step)
         if here is there:  # shared, as most subtrees of two runs of the stages
             return Match(inner, (*path, step), inner)
         found: str | int | None = step
         if isinstance(step, int):
             found = same_item(here, step, there) if isinstance(there, list) else None
-        return Match(inner, (), GONE) if found is None else Match(inner, (*path, found), at(there, (found,)))
+        return Match(inner, (), GONE) if found is None else Match(inner, (*path, found), inside(there, found))
+
+
+def counterpart(here: Any, step: Any, there: Any) -> Any:
+    """Return the value in `there` that corresponds to a field or an item of `here`; GONE if it has none."""
+    if here is there or step.__class__ is str:
+        return inside(there, step)
+    found = same_item(here, step, there) if isinstance(there, list) else None
+    return GONE if found is None else inside(there, found)
 
 
 def same_item(items: list[Any], index: int, others: list[Any]) -> int | None:
@@ -120,6 +173,15 @@ def same_item(items: list[Any], index: int, others: list[Any]) -> int | None:
         return same[earlier]
     renamed = len(items) == len(others) and there.of[index] not in here.indices
     return index if renamed else None
+
+
+def key_path(tree: Any, path: Path) -> tuple[Any, ...]:
+    """Return a path with the merge keys of its list items instead of their indices."""
+    steps: list[Any] = []
+    for step in path:
+        steps.append(_keys(tree).of[step] or step if isinstance(step, int) else step)
+        tree = tree[step]
+    return tuple(steps)
 
 
 def same_items(items: list[Any], others: list[Any]) -> list[int | None]:

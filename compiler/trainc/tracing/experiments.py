@@ -11,20 +11,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from trainc.kubernetes.trees import Memory
 from trainc.records import NamedTuple
 from trainc.tracing.alterations import OWNERS, Group, InputField, Rank, altered, another, is_name, ranked
-from trainc.tracing.correspondence import GONE, Correspondence
+from trainc.tracing.correspondence import GONE, Containers, Counterparts, at, key_path
 from trainc.tracing.history import fresh, making, objects
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from trainc.kubernetes.trees import Path, Tree
     from trainc.plan import Plan
+    from trainc.tracing.alterations import Alteration, Owner
 
+FEWEST: Final = 5
+"""The size of a group up to which one run for each field takes fewer runs than bisection."""
 FEW: Final = 8
 """The size of a group below which bisection takes fewer runs than two for each bit."""
-_NONE: Final[frozenset[int]] = frozenset()
+_NONE: Final[frozenset[Any]] = frozenset()
+_INERT: Final = Memory()
+"""The ranks and alterations that made no difference to an output field of an earlier TrainJob."""
+_FOUND: Final = Memory()
+"""The paths of the fields of a rank that made a difference to an output field of an earlier TrainJob."""
 
 
 class Cause(NamedTuple):
@@ -64,6 +72,10 @@ class Selection(NamedTuple):
     """The bit; -1 for all fields."""
     value: int = 0
     """The bit's value."""
+    but: frozenset[int] = _NONE
+    """The fields that are left out."""
+    marked: bool = False
+    """Whether each field gets its mark, instead of the group's alteration."""
 
     def paths(self) -> tuple[Path, ...]:
         """Return the paths of the fields."""
@@ -71,7 +83,9 @@ class Selection(NamedTuple):
         return tuple(
             fields[index].path
             for index in range(self.low, self.high)
-            if shapes[index] not in self.without and (self.bit < 0 or (index - self.low) >> self.bit & 1 == self.value)
+            if shapes[index] not in self.without
+            and index not in self.but
+            and (self.bit < 0 or (index - self.low) >> self.bit & 1 == self.value)
         )
 
     def halves(self) -> tuple[Selection, Selection]:
@@ -99,15 +113,15 @@ class Run:
     def __init__(self, stages: Iterator[tuple[str, Plan]]) -> None:
         self._stages = stages
         self._plans: dict[str, Plan] = {}
-        self._compared: dict[str, Correspondence | None] = {}
+        self._compared: dict[str, Counterparts | None] = {}
 
-    def outcome(self, written: Written) -> Any:
+    def outcome(self, written: Written, containers: Containers) -> Any:
         """Return the output field's value; GONE if it has none, or if the stage fails on the altered input."""
         if written.stage not in self._compared:
             plan = self._after(written.stage)
-            self._compared[written.stage] = None if plan is None else Correspondence(written.objects, objects(plan))
+            self._compared[written.stage] = None if plan is None else Counterparts(containers.root, objects(plan))
         compared = self._compared[written.stage]
-        return GONE if compared is None else compared.value(written.path)
+        return GONE if compared is None else compared.value(containers.at(written.path[:-1]), written.path[-1])
 
     def _after(self, stage: str) -> Plan | None:
         while stage not in self._plans:
@@ -129,6 +143,11 @@ class Experiments:
         )
         self._runs: dict[Selection, Run | None] = {}
         """None for a selection without fields."""
+        self._containers: dict[str, Containers] = {}
+        """The containers of the objects after each stage."""
+        self._names: dict[tuple[str, Path], tuple[Any, ...]] = {}
+        self._together: dict[frozenset[tuple[Rank, Alteration]], list[tuple[Group, ...]]] = {}
+        self._unions: dict[tuple[Group, ...], Run] = {}
         self._causes: dict[tuple[str, Path], Cause | None] = {}
 
     def cause(self, written: Written) -> Cause | None:
@@ -145,12 +164,13 @@ class Experiments:
 
     def _first(self, written: Written) -> Cause | None:
         needed: list[InputField] = []
+        inert = self._inert(written)
         for rank, changed, removed in self.ranked:
-            if copied := self._copied(written, changed):
+            if changed not in inert and (copied := self._copied(written, changed)):
                 return copied
             found: list[InputField] = []
             for group in (changed, removed):
-                for index, outcome in self._in_order(written, rank, group):
+                for index, outcome in () if group in inert else self._in_order(written, rank, group):
                     if outcome is not GONE:
                         return Cause(group.fields[index], to_value=True)
                     found.append(group.fields[index])
@@ -158,16 +178,45 @@ class Experiments:
                 needed = found
         return Cause(max(needed, key=lambda field: len(field.path)), to_value=False) if needed else None
 
+    def _inert(self, written: Written) -> frozenset[Group]:
+        """Return groups that make no difference: those of an earlier TrainJob, if the output stays with all altered."""
+        name = self._name_of(written)
+        known: frozenset[tuple[Rank, Alteration]] = _INERT.get(name, _NONE)
+        if known not in self._together:
+            groups = [one for rank, *both in self.ranked for one in both if one.fields and (rank, one.alter) in known]
+            alterations = dict.fromkeys(one.alter for one in groups)
+            self._together[known] = [tuple(one for one in groups if one.alter is alter) for alter in alterations]
+        inert: list[Group] = []
+        for together in self._together[known]:
+            if together not in self._unions:
+                self._unions[together] = Run(_stages(self.plan, together))
+            if self._value(written, self._unions[together]) == written.value:
+                inert += together
+            else:
+                _INERT.pop(name, None)
+        return frozenset(inert)
+
     def _copied(self, written: Written, group: Group) -> Cause | None:
         """Return the only field with the same value, if the output follows when all fields of the group are changed.
 
-        One experiment finds most causes this way. Numbers are left out, because they can be equal by chance.
+        One experiment finds most causes this way. A value that several fields have, or a number, which can be equal by
+        chance, needs a second one, in which each field gets another value. If other fields have the same value, a
+        third one shows that the output does not depend on them too, as a maximum would.
         """
-        index = group.sole.get(written.value) if isinstance(written.value, str) else None
+        value, everything = written.value, Selection(group, 0, len(group.fields))
+        if not group.fields or not isinstance(value, str | int | float):
+            return None
+        index = group.sole.get(value) if isinstance(value, str) else None
+        changed = self._outcome(written, everything)
+        if index is None and changed not in (GONE, value):
+            index = group.marks.index(self._outcome(written, everything._replace(marked=True)))
         if index is None:
             return None
         field = group.fields[index]
-        follows = self._outcome(written, Selection(group, 0, len(group.fields))) == another(field.path, written.value)
+        copied = at(group.tree, field.path)
+        follows = str(copied) == str(value) and str(another(field.path, copied)) == str(changed)
+        if follows and group.sole.get(str(value)) is None and group.marks.equal[str(value)] > 1:
+            follows = self._outcome(written, everything._replace(but=frozenset((index,)))) == value
         return Cause(field, to_value=True) if follows else None
 
     def _in_order(self, written: Written, rank: Rank, group: Group) -> list[Found]:
@@ -178,13 +227,46 @@ class Experiments:
         enclosing = rank.merged and rank.whole and not rank.reference and written.path[0] == 0
         without = group.enclosing(written.path[1:]) if enclosing else _NONE
         everything = Selection(group, 0, len(group.fields), without)
-        if not group.fields or self._outcome(written, everything) == written.value:
+        if not group.fields:
             return []
-        sole = None if rank.whole or len(group.fields) < FEW else self._sole(written, everything)
+        name = self._name_of(written)
+        if self._outcome(written, everything) == written.value:
+            known = _INERT.get(name, _NONE)
+            maskable = rank.merged or rank.reference  # other fields, such as a policy, can switch the effect of the rest
+            if maskable and not enclosing and (rank, group.alter) not in known:
+                _INERT.keep(name, known | {(rank, group.alter)})
+            return []
+        guess = name, rank, group.alter
+        paths = _FOUND.get(guess, ())
+        found = self._guessed(written, everything, paths)
+        if not found:
+            found = self._found(written, rank, everything)
+            again = [group.fields[one.number].path for one in found]
+            if paths is not None:
+                _FOUND.keep(guess, again if again != paths else None)  # None for fields that act together
+        return sorted(found, key=lambda one: group.order[one.number])
+
+    def _found(self, written: Written, rank: Rank, everything: Selection) -> list[Found]:
+        """Return the fields of a group that make a difference."""
+        if not rank.whole and everything.high <= FEWEST:
+            each = (Selection(everything.group, index, index + 1) for index in range(everything.high))
+            found = [Found(one.low, self._outcome(written, one)) for one in each]
+            return [one for one in found if one.outcome != written.value]
+        sole = None if rank.whole or everything.high < FEW else self._sole(written, everything)
         if sole is not None:
             return [sole]
-        found = [one for outer in (0, *without) for one in self._inside(written, everything, outer)]
-        return sorted(found, key=lambda one: group.order[one.number])
+        return [one for outer in (0, *everything.without) for one in self._inside(written, everything, outer)]
+
+    def _guessed(self, written: Written, everything: Selection, paths: Sequence[Path] | None) -> list[Found]:
+        """Return the fields at the paths if they are those of the group that make a difference, else nothing."""
+        group = everything.group
+        if not paths or not all(path in group.numbers for path in paths):
+            return []
+        numbers = [group.numbers[path] for path in paths]
+        if self._outcome(written, everything._replace(but=frozenset(numbers))) != written.value:
+            return []
+        found = [Found(one, self._outcome(written, Selection(group, one, one + 1))) for one in numbers]
+        return [] if any(one.outcome == written.value for one in found) else found
 
     def _inside(self, written: Written, selection: Selection, outer: int) -> list[Found]:
         """Return the fields inside a shape that make a difference."""
@@ -219,7 +301,7 @@ class Experiments:
 
         Its number has a bit if the output differs with the fields that have this bit, and not with the others.
         """
-        group, low, high, without, _, _ = selection
+        group, low, high, without, *_ = selection
         number, outcome = 0, GONE
         for bit in range((high - low - 1).bit_length()):
             outcomes = [self._outcome(written, Selection(group, low, high, without, bit, given)) for given in (0, 1)]
@@ -237,12 +319,33 @@ class Experiments:
         """Return the output field's value with the selected fields altered; GONE if it has none."""
         if selection not in self._runs:
             paths = selection.paths()
-            self._runs[selection] = Run(_stages(self.plan, selection.group, paths)) if paths else None
+            alter = selection.group.marks if selection.marked else selection.group.alter
+            stages = _stages(self.plan, (selection.group,), alter, paths)
+            self._runs[selection] = Run(stages) if paths else None
         run = self._runs[selection]
-        return written.value if run is None else run.outcome(written)
+        return written.value if run is None else self._value(written, run)
+
+    def _value(self, written: Written, run: Run) -> Any:
+        if written.stage not in self._containers:
+            self._containers[written.stage] = Containers(written.objects)
+        return run.outcome(written, self._containers[written.stage])
+
+    def _name_of(self, written: Written) -> tuple[Any, ...]:
+        """Return the stage and the path with list items by merge key: the same in all TrainJobs of a runtime."""
+        key = written.stage, written.path
+        if key not in self._names:
+            self._names[key] = written.stage, *key_path(written.objects, written.path)
+        return self._names[key]
 
 
-def _stages(plan: Plan, group: Group, paths: tuple[Path, ...]) -> Iterator[tuple[str, Plan]]:
-    """Yield the plan after each stage, from input with some fields altered."""
-    owner = group.fields[0].owner
-    yield from making(fresh(plan, **{owner: altered(group.tree, group.alter, paths)}))
+def _stages(
+    plan: Plan, groups: Sequence[Group], alter: Alteration | None = None, paths: tuple[Path, ...] = ()
+) -> Iterator[tuple[str, Plan]]:
+    """Yield the plan after each stage, from input with the fields at the paths altered; by default, all fields."""
+    selected: dict[Owner, tuple[Tree, tuple[Path, ...]]] = {}
+    for group in groups:
+        owner = group.fields[0].owner
+        _, others = selected.get(owner, (group.tree, ()))
+        selected[owner] = group.tree, others + (paths or tuple(field.path for field in group.fields))
+    alter = alter or groups[0].alter
+    yield from making(fresh(plan, **{owner: altered(tree, alter, all) for owner, (tree, all) in selected.items()}))

@@ -29,6 +29,8 @@ OTHER_NAMESPACE: Final = Declaration(
 
 SAME_NAME: Final = frozenset({"duplicate-object", "duplicate-runtime", "duplicate-trainjob"})
 """The diagnostics that are about an object's identity, not about the text of its name."""
+NAMED: Final = frozenset({"patch-failed"})
+"""The diagnostics that name some of the TrainJobs that have them (`repeated`)."""
 
 
 def of_two(found: Diagnostic, document: Document, first: Document) -> Diagnostic:
@@ -49,20 +51,25 @@ def source_name(document: Document) -> str:
     return f"{id.namespace}/{id.name}" if id.namespace else id.name
 
 
-def of_settings(diagnostics: Iterable[Diagnostic], environment: Environment) -> list[Diagnostic]:
-    """Return the diagnostics of a run: those of one setting once, those of a name with its prefix and suffix."""
-    texts = {id(place.document.text) for place in places(environment)}
+def of_settings(
+    diagnostics: Iterable[Diagnostic], environment: Environment, patches: Set[int] = frozenset()
+) -> list[Diagnostic]:
+    """Return the diagnostics of a run: those of one setting once, those of a name with its prefix and suffix.
+
+    patches   the identities of the texts of the patches
+    """
+    texts = {id(place.document.text) for place in places(environment)} | patches
     groups: dict[Hashable, list[Diagnostic]] = {}
     for diagnostic in diagnostics:
         groups.setdefault(_setting(diagnostic, texts) or id(diagnostic), []).append(diagnostic)
-    return [_of_name(_counted(*group)) for group in groups.values()]
+    return [_of_name(_once(*group)) for group in groups.values()]
 
 
-def _counted(first: Diagnostic, *more: Diagnostic) -> Diagnostic:
-    """Return the first diagnostic of a setting with the number of the other objects that have it."""
-    objects = {first.object, *(each.object for each in more)}
+def _once(first: Diagnostic, *more: Diagnostic) -> Diagnostic:
+    """Return the diagnostics of one setting as one, with the number of further objects that have it."""
+    names = {(each.object.namespace, each.object.name) for each in (first, *more)}
     noun = "more runtime" if first.object.kind.endswith("TrainingRuntime") else "more TrainJob"
-    return first._replace(message=first.message + also(len(objects) - 1, noun))
+    return first._replace(message=first.message + also(len(names) - 1, noun))
 
 
 def places(environment: Environment) -> Iterator[Place]:
@@ -83,9 +90,9 @@ def _setting(found: Diagnostic, texts: Set[int]) -> Hashable:
         return None
     written = place.written()
     text = written.document.text
-    if text is place.document.text and id(text) not in texts:
+    if found.id in NAMED or (text is place.document.text and id(text) not in texts):
         return None
-    return (found.id, found.message, id(text), written.path, written.key)
+    return found.id, found.message, id(text), written.document.within, written.path, written.key
 
 
 def _of_name(found: Diagnostic) -> Diagnostic:

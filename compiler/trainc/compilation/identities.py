@@ -1,0 +1,77 @@
+"""The identities of the objects in an output: no two may be the same.
+
+Reads    the result of a run, and the documents that are copied to the output.
+Returns  diagnostics.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from trainc.declarations import Declaration
+from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, Related
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from trainc.compilation.results import Compilation
+    from trainc.kubernetes.trees import Tree
+    from trainc.settings import Settings
+
+
+DUPLICATE_OBJECT: Final = Declaration(
+    "duplicate-object", ("read",), "Duplicate object in an output or in one side of a review", own=True
+)
+
+
+def duplicates(result: Compilation, others: Iterable[Document]) -> Iterator[Diagnostic]:
+    """Yield an error for each compiled object or other document that has the identity of an earlier one.
+
+    An identity is the API group, kind, namespace and name. Versions of a group share it.
+    """
+    first: dict[tuple[str, str, str, str], Place] = {}
+    for job in result.jobs:
+        place = Place(document=job.plan.job.document, path=("metadata", "name"))
+        for tree in job.objects:
+            key = _identity(tree)
+            if key in first:
+                yield _duplicate_object(tree, place, first[key])
+            first.setdefault(key, place)
+    for document in others:
+        key = _identity(document.value)
+        if not (key[1] and key[3]):
+            continue
+        place = Place(document=document, path=("metadata", "name"))
+        if key in first:
+            yield _duplicate_object(document.value, place, first[key])
+        first.setdefault(key, place)
+
+
+def elsewhere(others: Iterable[Document], settings: Settings) -> Iterator[Diagnostic]:
+    """Yield a warning for each document that is copied to the output with another namespace than the settings'."""
+    if settings.environment is None:
+        return
+    setting = settings.environment.namespace
+    if setting is not None and setting.value:
+        from trainc.transforming.faults import namespaces
+
+        yield from namespaces(others, setting)
+
+
+def _identity(tree: Tree) -> tuple[str, str, str, str]:
+    id = ObjectId.of(tree)
+    group, slash, _ = id.apiVersion.partition("/")
+    return group if slash else "", id.kind, id.namespace, id.name
+
+
+def _duplicate_object(tree: Tree, place: Place, first: Place) -> Diagnostic:
+    id = ObjectId.of(tree)
+    return Diagnostic.of(
+        DUPLICATE_OBJECT,
+        f'duplicate {id.kind} "{id.name}"' + (f' in namespace "{id.namespace}"' if id.namespace else ""),
+        "remove one of them: the cluster would keep the one that is applied last",
+        object=id,
+        field="metadata.name",
+        place=place,
+        related=(Related(message="the first one", place=first),),
+    )

@@ -1,0 +1,141 @@
+"""The documents of a run, and the runtimes that its TrainJobs can use.
+
+Reads    the paths of the command line and of trainc.yaml.
+Returns  the documents by role, and the runtimes by level, with a diagnostic for each path that cannot be read.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from trainc import inputs
+from trainc.budget import Meter, size_of
+from trainc.diagnostics import Diagnostic, Document, Location
+from trainc.library import BuiltIn, Level, Library
+from trainc.reading import COMPILED, Reading
+from trainc.settings import DEFAULT, Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from trainc.compilation.results import Options
+    from trainc.frontends import Role
+    from trainc.kustomizations import Kustomizations
+    from trainc.library import Apart
+    from trainc.reading import Reader
+    from trainc.settings import ProjectPath
+
+
+def metered(settings: Settings) -> Meter:
+    """Return the meter of a run, with the settings file charged."""
+    meter = Meter(settings.budget)
+    if settings.document is not None:
+        meter.charge("input bytes", size_of(settings.document.text))
+    return meter
+
+
+def read(
+    paths: Iterable[str],
+    options: Options,
+    files_of: Reader = inputs.read,
+    *,
+    compiled: Sequence[Role] = COMPILED,
+    meter: Meter | None = None,
+) -> Reading:
+    """Read the documents of some paths and sort them by role."""
+    meter = meter or metered(options.settings)
+    reading = Reading(files_of, namespace=options.namespace, others=options.others, compiled=compiled, meter=meter)
+    environment = options.settings.environment
+    reading.gather(
+        paths,
+        skip=options.skip if environment is None else (*options.skip, *environment.files),
+        settings=options.settings.file,
+        root=options.root,
+        follow_links=options.settings.follow_links,
+        exclude=options.settings.exclude,
+    )
+    for source in options.settings.sources:
+        reading.diagnostics = at_setting(reading.diagnostics, source)
+    return reading
+
+
+def library(
+    options: Options,
+    *,
+    given: Sequence[Document] | None = None,
+    files_of: Reader = inputs.read,
+    apart: Apart | None = None,
+    meter: Meter | None = None,
+    edits: Sequence[Callable[[Document], Document]] = (),
+) -> tuple[Library, list[Diagnostic]]:
+    """Return the runtimes by level in search order: the given ones, those of each path, the built-in ones.
+
+    `edits` change the runtimes of the paths and the built-in ones, in order; the given ones are already changed.
+    """
+    from functools import reduce
+
+    from trainc.passes.conform import conform_runtime
+
+    def edit(document: Document) -> Document:
+        return reduce(lambda changed, change: change(changed), edits, document)
+
+    names = options.settings.option_names
+    conform = partial(
+        conform_runtime, field_validation=options.settings.field_validation, option=names.field_validation
+    )
+    levels: list[Level] = []
+    found: list[Diagnostic] = []
+    skipped: list[str] = []
+    if given is not None:
+        level, duplicate_runtimes = Level.of("the given paths", given, conform, apart)
+        found += duplicate_runtimes
+        levels.append(level)
+    plain = options._replace(
+        settings=DEFAULT._replace(follow_links=options.settings.follow_links, exclude=options.settings.exclude)
+    )
+    searched = [
+        (names.runtimes.format(path), read([path], plain, files_of, compiled=("runtime",), meter=meter))
+        for path in options.runtimes
+    ]
+    if not searched:
+        searched = [_of_settings(path, plain, files_of, meter) for path in options.settings.runtimes]
+    for name, more in searched:
+        runtimes = [*map(edit, more.documents["runtime"])] if edits else more.documents["runtime"]
+        level, duplicate_runtimes = Level.of(name, runtimes, conform, apart_of(more.kustomizations, options))
+        found += [*more.diagnostics, *duplicate_runtimes]
+        levels.append(level)
+        skipped += (file.path for file in more.skipped)
+    levels.append(BuiltIn(conform, edit if edits else None))
+    return Library(tuple(levels), names, tuple(skipped), options.settings.built_in_forbidden), found
+
+
+def _of_settings(setting: ProjectPath, options: Options, files_of: Reader, meter: Meter | None) -> tuple[str, Reading]:
+    """Return the level's name and the documents of a path in trainc.yaml; if it cannot be read, its line there."""
+    root = options.root or setting.root
+    reading = read([setting.path], options._replace(root=root), files_of, compiled=("runtime",), meter=meter)
+    reading.diagnostics = at_setting(reading.diagnostics, setting)
+    return f"runtimes.paths {setting.written}", reading
+
+
+def at_setting(diagnostics: Iterable[Diagnostic], setting: ProjectPath) -> list[Diagnostic]:
+    """Return the diagnostics; one for a path of trainc.yaml that cannot be read is at its line there."""
+    return [
+        diagnostic._replace(message=f"{setting.path} {diagnostic.message}", place=setting.place)
+        if diagnostic.place == Location(file=setting.path)
+        else diagnostic
+        for diagnostic in diagnostics
+    ]
+
+
+def apart_of(kustomizations: Kustomizations | None, options: Options) -> Apart:
+    """Return the function that returns the diagnostic for a name that two kustomizations use, or None."""
+
+    def apart(document: Document, first: Document) -> Diagnostic | None:
+        if kustomizations is None:
+            return None
+        from trainc.kustomizations import several
+
+        return several(document, first, kustomizations, allowed=options.check_only)
+
+    return apart
