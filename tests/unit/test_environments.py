@@ -289,6 +289,12 @@ def test_invalid_settings_leave_no_queues(project: Path) -> None:
     assert done.err.startswith("trainc.yaml:1:1: error[unknown-field]: ")
 
 
+def test_a_project_without_queues(project: Path) -> None:
+    done = run("queues", "--env", "dev")
+    assert (done.code, done.out, done.err) == (0, "", "no ClusterQueue in the given paths\n")
+    assert run("queues", "--env", "dev", "--format", "json").out == "[]\n"
+
+
 def test_a_missing_source_is_an_error_at_its_line(project: Path) -> None:
     (project / "trainc.yaml").write_text("sources: [jobs, josb]\n")
     done = run("validate")

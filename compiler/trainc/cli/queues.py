@@ -52,5 +52,8 @@ def command(
     from trainc.kueue import summary
 
     found = summary.summaries((job.plan for job in result.jobs), result.others)
-    options.write(summary.as_json(found) if form == "json" else summary.rendered(found))
+    if found or form == "json":
+        options.write(summary.as_json(found) if form == "json" else summary.rendered(found))
+    else:
+        options.report("no ClusterQueue in the given paths\n")
     return WRONG_INPUT if result.failed else OK
