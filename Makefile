@@ -24,7 +24,7 @@ demo: $(VENV)/.installed
 test: lint
 	$(BIN)/pytest -n auto -m "not slow"
 
-# Run the tests that take half of the time: hostile input at full size, the wheel, and the Argo CD sidecar.
+# Run the tests that take half of the time: hostile input, benchmarks, the wheel, the Argo CD sidecar ...
 test-slow: $(VENV)/.dev-installed
 	$(BIN)/pytest -n auto -m slow
 

@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 import pytest
 
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
 JOB = (
     "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\n"

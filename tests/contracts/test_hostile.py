@@ -19,6 +19,7 @@ from typing import NamedTuple
 import pytest
 from running import run, without_note
 
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
 MB = 10**6
 MEMORY = 300

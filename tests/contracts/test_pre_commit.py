@@ -89,6 +89,7 @@ def settings_of_init() -> list[dict[str, Any]]:
     return hooks
 
 
+@pytest.mark.slow
 def test_pre_commit_installs_them_from_this_repository(tmp_path: Path) -> None:
     trainc = sources(tmp_path / "trainc")
     replace("jobs/first-job.yaml", "train.py", "finetune.py")

@@ -24,6 +24,7 @@ from running import Done, run
 
 from trainc.source.printable import escape, escape_at, escape_line, unified_diff
 
+pytestmark = pytest.mark.slow
 CANARY: Final = "x\r\n::error title=canary::y\u202e\x1b[31m\x9b2J\u2028##[error]z\u200b"
 """A line break and a workflow command, an override of the text's direction, terminal sequences, hidden characters."""
 JOB: Final = """\

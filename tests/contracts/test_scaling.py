@@ -30,6 +30,7 @@ from trainc.review.sides import DiffOptions, SideSpec
 from trainc.source.printable import unified_diff
 from trainc.upgrade import upgrade
 
+pytestmark = pytest.mark.slow
 SMALL = 40
 GROWTH = 2.2
 """The maximum growth for twice the input; a quadratic part of an eighth of the steps is above it."""

@@ -44,6 +44,7 @@ def test_the_inputs_compile_and_nothing_is_to_be_said_of_them(tmp_path: Path) ->
     assert (result.diagnostics, len(result.jobs), result.runtimes) == ((), 60, 20)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", works.WORKS)
 def test_a_work_is_done_by_its_contestants(key: str, tmp_path: Path) -> None:
     """Creating a workload compares the objects with those of the installed peers."""

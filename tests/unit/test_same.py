@@ -14,6 +14,7 @@ import same
 import same_worker
 from same_inputs import SOURCES
 
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
 PACKAGED = (
     *("LICENSE", "README.md", "pyproject.toml"),
