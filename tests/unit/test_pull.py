@@ -358,7 +358,7 @@ def test_kubectl_is_stopped_after_the_timeout(
 
 def test_an_endless_answer(kubectl: Kubectl, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion) -> None:
     monkeypatch.setattr(program, "LARGEST_FILE", 2**20)
-    kubectl(script="yes x & yes x >&2")
+    kubectl(script="yes x | head -c 1000 >&2; yes x & yes x >&2")
     done = pull()
     assert done.code == 1
     assert re.sub(r"( x)+", "", done.err) == snapshot
