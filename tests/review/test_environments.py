@@ -161,3 +161,14 @@ def test_only_finds_a_job_that_one_environment_excludes() -> None:
     assert done.code == 0, done.err
     assert done.out.startswith("HEAD -> the working tree: 1 JobSet in dev changes")
     assert "error[only-not-found]" in run("diff", "--only", "nothing").err
+
+
+def test_an_environment_without_trainjobs_has_no_objects() -> None:
+    edit("trainc.yaml", "exclude: [jobs/trial.yaml]", "exclude: [jobs/train.yaml, jobs/trial.yaml]")
+    # kustomize's copies of one Deployment, which are no output of trainc.
+    for folder in ("jobs/base", "jobs/overlay"):
+        Path(folder).mkdir()
+        Path(folder, "web.yaml").write_text("apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n")
+    done = run("diff")
+    assert done.code == 0, done.err
+    assert "removed JobSet ml/train [prod]" in done.out

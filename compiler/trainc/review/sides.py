@@ -179,8 +179,10 @@ def _read(spec: SideSpec, options: DiffOptions, meter: Meter, environment: str) 
         return Side(spec, "nothing", (), (_mixed(jobs[0], jobsets[0]),))
     if jobs:
         return _compiled(spec, found, own, options)
-    items, duplicates = _rendered(found.documents["other"])
     skipped = tuple(file.path for file in found.skipped)
+    if environment and not jobsets:  # an environment of sources, whose TrainJobs are all excluded
+        return Side(spec, "nothing", (), tuple(found.diagnostics), own, skipped)
+    items, duplicates = _rendered(found.documents["other"])
     return Side(spec, "rendered" if jobsets else "nothing", items, (*found.diagnostics, *duplicates), own, skipped)
 
 
