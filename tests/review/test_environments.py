@@ -172,3 +172,14 @@ def test_an_environment_without_trainjobs_has_no_objects() -> None:
     done = run("diff")
     assert done.code == 0, done.err
     assert "removed JobSet ml/train [prod]" in done.out
+
+
+def test_a_patch_that_is_removed_from_the_middle() -> None:
+    patch = "- patch: {{metadata: {{annotations: {{{0}: x}}}}}}\n"
+    edit("trainc.yaml", "output:", "patches:\n" + "".join(map(patch.format, "abc")) + "output:")
+    commit()
+    edit("trainc.yaml", patch.format("b"), "")
+    out = run("diff").out
+    assert "2 settings change" not in out
+    assert "setting patches[1] is removed" in out
+    assert "changes no object" not in out

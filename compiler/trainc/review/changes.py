@@ -120,7 +120,7 @@ def _lists(old: list[Any], new: list[Any], here: _At) -> Iterator[Change]:
         else:
             yield Change("changed", here.field, here.old, here.new, old, new)
         return
-    matches = same_items(old, new)
+    matches = _aligned(old, new) if _lack_names(old, new) else same_items(old, new)
     for index, to in enumerate(matches):
         if to is None:
             yield Change("removed", *here.item(item_of(old, index), index, min(index, len(new))), old=old[index])
@@ -134,6 +134,25 @@ def _lists(old: list[Any], new: list[Any], here: _At) -> Iterator[Change]:
     if kept != sorted(kept):
         names = [[item_of(items, index) for index in range(len(items))] for items in (old, new)]
         yield Change("moved", *here, *names)
+
+
+def _lack_names(old: list[Any], new: list[Any]) -> bool:
+    """Return whether the items of two lists of different lengths have no merge key, such as patches."""
+    return len(old) != len(new) and all(items and item_of(items, 0) == "0" for items in (old, new))
+
+
+def _aligned(old: list[Any], new: list[Any]) -> list[int | None]:
+    """Return the index in the new list of each old item: equal items at both ends are the same, the others in order.
+
+    >>> _aligned([{"a": 1}, {"a": 2}, {"a": 3}], [{"a": 1}, {"a": 3}])
+    [0, None, 1]
+    """
+    shorter = min(len(old), len(new))
+    begin = next((index for index in range(shorter) if not _alike(old[index], new[index])), shorter)
+    rest = shorter - begin
+    end = next((back for back in range(rest) if not _alike(old[-1 - back], new[-1 - back])), rest)
+    between = [index if index < len(new) - end else None for index in range(begin, len(old) - end)]
+    return [*range(begin), *between, *range(len(new) - end, len(new))]
 
 
 def same(old: Any, new: Any, path: Path) -> bool:
