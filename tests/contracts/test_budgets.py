@@ -298,15 +298,7 @@ def test_a_hostile_commit(tree: Callable[[Repository], str], budget: str, expect
 def run_with_patches(tmp_path: Path, arguments: str, text: str, jobs: str) -> subprocess.CompletedProcess[str]:
     (tmp_path / "x.yaml").write_text(jobs)
     (tmp_path / "trainc.yaml").write_text(text)
-    return subprocess.run(
-        [sys.executable, "-m", "trainc", "build", *arguments.split(), "x.yaml"],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT / "compiler")},
-        preexec_fn=limit,
-        check=False,
-    )
+    return limited(f"build {arguments} x.yaml", tmp_path)
 
 
 @pytest.mark.parametrize(("arguments", "patch", "jobs", "most"), PATCHES.values(), ids=PATCHES)
