@@ -109,10 +109,7 @@ def _folder(order: Order, environment: str) -> str:
 def _rendered(order: Order, part: Part) -> dict[str, str]:
     """Return the files of one environment's folder. Raise OverBudgetError beyond the budget."""
     environment, result = part
-    files = {
-        f"{namespace}/{name}.yaml" if namespace else f"{name}.yaml": text
-        for namespace, name, text in result.manifests()
-    }
+    files = dict(zip(_paths(result), (text for _, _, text in result.manifests()), strict=True))
     if others := _others(order, result):
         folder = _folder(order, environment)
         texts = chain(files.values(), (with_source(document, folder) for document in others))
@@ -127,7 +124,7 @@ def _others(order: Order, result: Compilation) -> tuple[Document, ...]:
 def _plan(order: Order, part: Part, files: dict[str, str], output: Output) -> _Planned:
     """Return the changes of one environment's folder."""
     environment, result = part
-    sources = dict(zip(files, ([job.plan.job.document.file] for job in result.jobs), strict=False))
+    sources = dict(zip(_paths(result), ([job.plan.job.document.file] for job in result.jobs), strict=True))
     if others := _others(order, result):
         sources[outputs.PASSED] = [document.file for document in others]
     changes = outputs.plan(
@@ -157,6 +154,7 @@ def _earlier(order: Order, parts: Sequence[Part], planned: Sequence[_Planned], s
 
 
 def _paths(result: Compilation) -> Iterator[str]:
+    """Yield the file of each TrainJob, relative to the folder of its environment."""
     for job in result.jobs:
         yield f"{job.namespace}/{job.name}.yaml" if job.namespace else f"{job.name}.yaml"
 
