@@ -30,7 +30,7 @@ test-slow: $(VENV)/.dev-installed
 
 # Apply the output to a real API server. Needs kubectl 1.32 or later, and KUBECONFIG or TRAINC_CLUSTER (CONTRIBUTING.md).
 test-cluster: $(VENV)/.dev-installed
-	$(BIN)/pytest -n 2 --dist loadgroup tests/cluster
+	$(BIN)/pytest -n 2 --maxschedchunk 1 tests/cluster
 
 # Install the built wheel as users do, without a network. Building the wheelhouse needs a package index.
 test-release: $(VENV)/.release-installed

@@ -1,7 +1,7 @@
 """One cluster for the whole run, and the table of what was checked on it.
 
 The workers of pytest-xdist share the cluster, which the main process starts: much of a test's time is waiting for the
-API server and kubectl. One worker runs the group `runtimes`: tests that read or write all runtimes of the cluster.
+API server and kubectl.
 """
 
 from __future__ import annotations

@@ -29,8 +29,8 @@ Tree = dict[str, Any]
 T = TypeVar("T")
 
 PROGRAM: Final = "TRAINC_CLUSTER"
-SECONDS: Final = 60.0
-"""How long a test waits for a controller."""
+SECONDS: Final = 180.0
+"""How long a test waits for a controller, also on a busy machine."""
 COLLECTIONS: Final = {
     "ClusterTrainingRuntime": "apis/trainer.kubeflow.org/v1alpha1",
     "ConfigMap": "api/v1",

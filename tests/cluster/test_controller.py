@@ -11,7 +11,6 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import pytest
 import yaml
 from cluster.cases import GOLDEN
 from cluster.differences import INPUT, OUTPUT, PLACED, Pair, output, plans
@@ -27,7 +26,6 @@ from trainc.settings import DEFAULT, Settings
 
 Tree = dict[str, Any]
 
-pytestmark = pytest.mark.xdist_group("runtimes")
 CRDS = (JOBSET, TRAINJOB, RUNTIME, PODGROUP, VOLCANO)
 
 GENERATED = 100
@@ -143,7 +141,7 @@ def _refused(cluster: Cluster, pairs: Iterable[Pair]) -> Iterator[str]:
                 answer = cluster.create(tree)
                 return None if NOT_YET_SEEN in answer.message else answer
 
-            answer = until(answered, f"the runtime of {pair.name}", seconds=10)
+            answer = until(answered, f"the runtime of {pair.name}")
             if answer.code not in {201, 409}:  # others use the same runtime
                 yield f"{pair.name}: {tree['kind']}: {answer.message}"
 

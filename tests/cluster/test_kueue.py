@@ -77,7 +77,7 @@ class Job:
             conditions = self.stored().get("status", {}).get("conditions", [])
             return any(one["type"] == condition and one["status"] == "True" for one in conditions) or None
 
-        until(has, f"{condition} of {self.path}", seconds=120)
+        until(has, f"{condition} of {self.path}")
 
 
 def as_go_types(tree: Tree) -> Tree:
