@@ -49,7 +49,7 @@ OURS = {
     ),
     "trainc.checks": "cel images job jobset runtime trainjob",
     "trainc.compilation": "identities plans results sources",
-    "trainc.cli": "arguments build codes options",
+    "trainc.cli": "arguments build codes options printing",
     "trainc.emit": "order yaml",
     "trainc.frontends": "dialects",
     "trainc.kubernetes": (

@@ -23,7 +23,7 @@ from trainc.schedulers import SCHEDULERS
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "compiler" / "trainc"
 FURNITURE = {
-    *("__init__", "options", "reporting", "arguments", "codes", "completing", "group"),
+    *("__init__", "options", "printing", "reporting", "arguments", "codes", "completing", "group"),
     *("copies", "environments", "folder"),
     *(
         "repository",

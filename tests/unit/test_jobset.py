@@ -56,7 +56,7 @@ REFUSED = [
     pytest.param(
         [((*NODE, "groupName"), "g" * 64)],
         ("group-name", "spec.replicatedJobs[1].groupName", (*NODE, "groupName")),
-        f'"{"g" * 59}... is not a valid groupName for job "node": it has 64 characters, but must have at most 63',
+        f'"{"g" * 60}..." is not a valid groupName for job "node": it has 64 characters, but must have at most 63',
         id="a group's long name",
     ),
     pytest.param(
@@ -84,7 +84,7 @@ REFUSED = [
     pytest.param(
         [(("spec", "managedBy"), "a.io/" + "b" * 59)],
         ("jobset-managed-by", "spec.managedBy", ("spec", "managedBy")),
-        f'"a.io/{"b" * 54}... is not a valid managedBy of a JobSet: it has 64 characters; the limit is 63',
+        f'"a.io/{"b" * 55}..." is not a valid managedBy of a JobSet: it has 64 characters; the limit is 63',
         id="a long manager",
     ),
     pytest.param(
@@ -148,7 +148,7 @@ REFUSED = [
             ("9lives", '"9lives"', 'starts with "9"'),
             ("a-b", '"a-b"', 'contains "-"'),
             ("a,", '"a,"', 'ends with ","'),
-            ("n" * 129, f'"{"n" * 59}...', "has 129 characters; the limit is 128"),
+            ("n" * 129, f'"{"n" * 60}..."', "has 129 characters; the limit is 128"),
         )
     ),
     pytest.param(

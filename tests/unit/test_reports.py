@@ -11,7 +11,7 @@ from syrupy.assertion import SnapshotAssertion
 
 import trainc
 from trainc import repeated
-from trainc.cli.options import colored
+from trainc.cli.printing import colored
 from trainc.diagnostics import Diagnostic, Document, Location, Place, Related
 from trainc.reports import json, text
 

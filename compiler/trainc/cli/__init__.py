@@ -91,10 +91,10 @@ def _run() -> int:
 
 def _over_budget(diagnostic: Diagnostic) -> int:
     """Report output that exceeds the budget; nothing of it is written."""
-    from trainc.cli import options
+    from trainc.cli import printing
     from trainc.reports import text
 
-    options.report(text.brief(diagnostic, color=options.colored(sys.stderr)))
+    printing.report(text.brief(diagnostic, color=printing.colored(sys.stderr)))
     return WRONG_INPUT
 
 

@@ -7,7 +7,7 @@ from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
-from trainc.cli import options
+from trainc.cli import options, printing
 from trainc.cli.arguments import Command, Option
 from trainc.cli.codes import OK, WRONG_INPUT
 from trainc.records import NamedTuple
@@ -73,7 +73,7 @@ def build(  # noqa: PLR0913, PLR0917 (one argument per option)
 
         result, found = compiled(settings, environments, run.compiled, several=folder is not None)
         parts = [(each.name, each.result) for each in found]
-    options.report_skipped(result.skipped, verbose=settings.verbose)
+    printing.report_skipped(result.skipped, verbose=settings.verbose)
     if result.failed:
         report(result)
         return WRONG_INPUT
@@ -114,7 +114,7 @@ class Run(NamedTuple):
         )
         others = result.others if self.passthrough else ()
         result = result.saying((*duplicates(result, others), *elsewhere(others, settings)))
-        return options.with_unknown(result) if settings.verbose else result
+        return printing.with_unknown(result) if settings.verbose else result
 
 
 def _folder(output: str | None, form: str, paths: tuple[str, ...], settings: Settings, *, check: bool) -> str | None:
@@ -152,8 +152,8 @@ def _to_stdout(result: Compilation, form: str, report: Callable[..., None], *, p
     except OverBudgetError as error:
         report(result.saying([error.diagnostic]))
         return WRONG_INPUT
-    report(result, options.left_out(result, passthrough))
-    options.write(*manifest)
+    report(result, printing.left_out(result, passthrough))
+    printing.write(*manifest)
     return OK
 
 
@@ -198,7 +198,7 @@ def nothing(result: Compilation) -> Diagnostic:
         from trainc.kustomizations import command
 
         help = f"pass the folder that contains them, or compile a kustomization: {command(result.kustomizations)}"
-    others = options.not_compiled(result)
+    others = printing.not_compiled(result)
     message = f"no TrainJob in the given paths ({plural(result.files, 'file')} read)"
     return Diagnostic.of(NO_TRAINJOB, message + (f"; {others}" if others else ""), help)
 
@@ -211,9 +211,9 @@ def _report(reports: tuple[tuple[str, str], ...], result: Compilation, note: str
     if result.diagnostics or note:
         from trainc.reports import text
 
-        lines = [line for line in (options.summary(result), note) if line]
-        options.report(text.render(result.diagnostics, summary="\n".join(lines), color=options.colored(sys.stderr)))
-    options.report_built_in(result, blank=bool(result.diagnostics or note))
+        lines = [line for line in (printing.summary(result), note) if line]
+        printing.report(text.render(result.diagnostics, summary="\n".join(lines), color=printing.colored(sys.stderr)))
+    printing.report_built_in(result, blank=bool(result.diagnostics or note))
 
 
 def _manifest(result: Compilation, form: str, *, passthrough: bool) -> Iterable[str]:

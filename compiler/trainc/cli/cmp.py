@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trainc.cli import options
+from trainc.cli import options, printing
 from trainc.cli.codes import OK, WRONG_INPUT
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def generate(budget: str) -> int:
     _report_errors(answer)
     if answer.result.failed:
         return WRONG_INPUT
-    options.write(answer.text)
+    printing.write(answer.text)
     return OK
 
 
@@ -52,7 +52,7 @@ def discover() -> int:
     if found is not None:
         from trainc.source.printable import escape
 
-        options.write(f"{escape(found)}\n")
+        printing.write(f"{escape(found)}\n")
     return OK
 
 
@@ -68,7 +68,7 @@ def announce() -> int:
     root = environment.root(os.environ)
     found = settings.of((os.curdir,), root=root)
     announced = parameters.announcement(discovery.names(root, found.exclude), found.environment_names)
-    options.write(escape_json(json.dumps(announced, indent=1)) + "\n")
+    printing.write(escape_json(json.dumps(announced, indent=1)) + "\n")
     return OK
 
 
@@ -77,5 +77,5 @@ def _report_errors(answer: Answer) -> None:
     from trainc.reports import text
 
     if answer.result.diagnostics or answer.notes:
-        summary = "\n".join(line for line in (options.summary(answer.result), *answer.notes) if line)
-        options.report(text.render(answer.result.diagnostics, summary=summary, color=False))
+        summary = "\n".join(line for line in (printing.summary(answer.result), *answer.notes) if line)
+        printing.report(text.render(answer.result.diagnostics, summary=summary, color=False))

@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from trainc.cli import options
+from trainc.cli import printing
 from trainc.cli.codes import OK
 from trainc.cli.group import cli
 
@@ -36,7 +36,7 @@ def kubectl() -> None:
     found = ShellComplete(cli, {}, "kubectl trainc", "").get_completions(words, incomplete)
     lines = [item.value for item in found if item.type == "plain"]
     directive = min((DIRECTIVES[item.type] for item in found if item.type != "plain"), default=DIRECTIVES["plain"])
-    options.write("".join(f"{line}\n" for line in [*lines, f":{directive}"]))
+    printing.write("".join(f"{line}\n" for line in [*lines, f":{directive}"]))
 
 
 @click.command(short_help="Print the shell completion script.", epilog=EPILOG)
@@ -49,5 +49,5 @@ def command(shell: str) -> int:
     assert kind is not None
     completion = kind(cli, {}, "trainc", "_TRAINC_COMPLETE")
     # click's own `source` requires a recent local bash, but the script may be for another machine.
-    options.write(completion.source_template % completion.source_vars())
+    printing.write(completion.source_template % completion.source_vars())
     return OK

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from trainc.cli import options
+from trainc.cli import options, printing
 from trainc.cli.codes import DIFFERENT, OK, WRONG_INPUT
 
 if TYPE_CHECKING:
@@ -147,13 +147,13 @@ def command(  # noqa: PLR0913, PLR0917 (one argument per option)
         review = compare(old, new, given)
     except (RevisionError, ValueError) as error:
         raise click.UsageError(f"{error}.") from None
-    options.report_skipped(review.skipped, verbose=verbose)
+    printing.report_skipped(review.skipped, verbose=verbose)
     if review.diagnostics:
         from trainc.reports import text
 
-        options.report(text.render(review.diagnostics, summary="", color=options.colored(sys.stderr)))
+        printing.report(text.render(review.diagnostics, summary="", color=printing.colored(sys.stderr)))
     if review.failed:
         return WRONG_INPUT
-    text_of_review = load(form)(review, color=form == "text" and options.colored(sys.stdout))
-    options.write(*within(given.budget, [text_of_review]))
+    text_of_review = load(form)(review, color=form == "text" and printing.colored(sys.stdout))
+    printing.write(*within(given.budget, [text_of_review]))
     return DIFFERENT if exit_code and (review.objects or review.settings) else OK

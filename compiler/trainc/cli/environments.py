@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc import projects
-from trainc.cli import options
+from trainc.cli import printing
 from trainc.compilation import Compilation
 from trainc.diagnostics import Diagnostic
 
@@ -44,7 +44,7 @@ def verdict(result: Compilation, found: Iterable[Run]) -> str:
     """Return the summary of a check; without diagnostics, the number of checked objects of each environment."""
     found = tuple(found)
     if result.diagnostics or not any(run.name for run in found):
-        return options.verdict(result)
+        return printing.verdict(result)
     from trainc.plural import plural
 
     numbers: dict[str, list[str]] = {}
@@ -52,4 +52,4 @@ def verdict(result: Compilation, found: Iterable[Run]) -> str:
         jobs, runtimes = plural(len(run.result.jobs), "TrainJob"), plural(run.result.runtimes, "runtime")
         numbers.setdefault(f"{jobs}, {runtimes}", []).append(run.name)
     counted = [f"{number} in {projects.listed(names)}" for number, names in numbers.items()]
-    return "; ".join(filter(None, ("no problems found: " + "; ".join(counted), options.not_compiled(result))))
+    return "; ".join(filter(None, ("no problems found: " + "; ".join(counted), printing.not_compiled(result))))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from trainc.cli import options
+from trainc.cli import options, printing
 from trainc.cli.codes import OK, WRONG_INPUT
 from trainc.declarations import Declaration
 
@@ -97,7 +97,7 @@ def command(
         settings=settings,
         others="skip",
     )
-    options.report_skipped(result.skipped, verbose=settings.verbose)
+    printing.report_skipped(result.skipped, verbose=settings.verbose)
     if not result.failed and not result.jobs:
         from trainc.cli.build import nothing
 
@@ -108,7 +108,7 @@ def command(
     if not result.failed and selector is not None and not _selects(result, selector):
         result, text = result.saying([_no_such_field(result, selector)]), ()
     _report(result)
-    options.write(*text)
+    printing.write(*text)
     return WRONG_INPUT if result.failed else OK
 
 
@@ -149,7 +149,7 @@ def _rendered(result: Compilation, selector: Selector | None, form: str | None, 
         return json.render(found)
     from trainc.explaining import text
 
-    return text.render(found, color=options.colored(sys.stdout), selected=selector is not None)
+    return text.render(found, color=printing.colored(sys.stdout), selected=selector is not None)
 
 
 def _no_such_field(result: Compilation, selector: Selector) -> Diagnostic:
@@ -172,6 +172,6 @@ def _report(result: Compilation) -> None:
     if result.diagnostics:
         from trainc.reports import text
 
-        options.report(
-            text.render(result.diagnostics, summary=options.summary(result), color=options.colored(sys.stderr))
+        printing.report(
+            text.render(result.diagnostics, summary=printing.summary(result), color=printing.colored(sys.stderr))
         )

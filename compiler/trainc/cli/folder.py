@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc import outputs
 from trainc.budget import OverBudgetError, within
-from trainc.cli import options
+from trainc.cli import printing
 from trainc.cli.codes import DIFFERENT, OK, WRONG_INPUT
 from trainc.cli.copies import is_object, with_source
 from trainc.records import NamedTuple
@@ -73,7 +73,7 @@ def to_folder(order: Order, parts: Sequence[Part], result: Compilation, report: 
             rendered = [_rendered(order, part) for part in parts]
             for part, files in zip(parts, rendered, strict=True):
                 folder = _folder(order, part[0])
-                output = stack.enter_context(outputs.opened(folder, make=not order.check, notify=options.report))
+                output = stack.enter_context(outputs.opened(folder, make=not order.check, notify=printing.report))
                 planned.append(_plan(order, part, files, output))
             if order.whole and order.prune:
                 folder = order.folder
@@ -140,13 +140,13 @@ def _earlier(order: Order, parts: Sequence[Part], planned: Sequence[_Planned], s
     names = [name for name, _ in parts if name]
     root = planned[0].output if not names else None
     if root is None:
-        root = stack.enter_context(outputs.opened(order.folder, make=not order.check, notify=options.report))
+        root = stack.enter_context(outputs.opened(order.folder, make=not order.check, notify=printing.report))
     found: list[_Planned] = []
     files = {f"{name}/{path}" if name else path for name, result in parts for path in _paths(result)}
     if names and (changes := layouts.retired(root, keep=files, paths=order.paths)) is not None:
         found.append(_Planned(root, changes))
     for name in layouts.deleted(root, names):
-        output = stack.enter_context(outputs.opened(_folder(order, name), make=not order.check, notify=options.report))
+        output = stack.enter_context(outputs.opened(_folder(order, name), make=not order.check, notify=printing.report))
         keep = {path.removeprefix(f"{name}/") for path in files if path.startswith(f"{name}/")}
         if (changes := layouts.retired(output, keep=keep, paths=order.paths)) is not None:
             found.append(_Planned(output, changes))
@@ -175,7 +175,7 @@ def _compare(
     difference = "".join(line for each in differences for line in unified_diff(*each))
     outdated = f"{escape(order.folder)} is out of date: run trainc build without --check" if difference else ""
     report(result, _lines(*kept, outdated))
-    options.write(difference)
+    printing.write(difference)
     return DIFFERENT if difference else OK
 
 
@@ -199,7 +199,7 @@ def _done(planned: _Planned) -> str:
 def _omitted(order: Order, planned: _Planned) -> str:
     assert planned.part is not None
     if not order.passthrough:
-        return options.left_out(planned.part[1], False)
+        return printing.left_out(planned.part[1], False)
     count = len(planned.part[1].others) - len(planned.others)
     if not count:
         return ""

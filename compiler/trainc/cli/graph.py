@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trainc.cli import options
+from trainc.cli import options, printing
 from trainc.cli.codes import OK, WRONG_INPUT
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def command(
     result = compile(
         options.inputs(paths, settings), runtimes=runtimes, only=only, namespace=namespace, settings=settings
     )
-    options.report_skipped(result.skipped, verbose=settings.verbose)
+    printing.report_skipped(result.skipped, verbose=settings.verbose)
     if not result.failed and not result.jobs:
         from trainc.cli.build import nothing
 
@@ -63,8 +63,8 @@ def command(
     if result.diagnostics:
         from trainc.reports import text
 
-        options.report(
-            text.render(result.diagnostics, summary=options.summary(result), color=options.colored(sys.stderr))
+        printing.report(
+            text.render(result.diagnostics, summary=printing.summary(result), color=printing.colored(sys.stderr))
         )
     if result.failed:
         return WRONG_INPUT
@@ -72,5 +72,5 @@ def command(
 
     graphs = [graph.of(job, result.others) for job in result.jobs]
     width = {"width": columns.terminal()} if form == "text" else {}
-    options.write(*budget.within(result.budget, [import_module(f"trainc.graph.{form}").render(graphs, **width)]))
+    printing.write(*budget.within(result.budget, [import_module(f"trainc.graph.{form}").render(graphs, **width)]))
     return OK

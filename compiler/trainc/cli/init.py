@@ -6,7 +6,7 @@ import os
 
 import click
 
-from trainc.cli import options
+from trainc.cli import options, printing
 from trainc.cli.codes import OK
 
 EPILOG = """\b
@@ -37,8 +37,8 @@ def command(folder: str) -> int:
 
     for name, template in FILES.items():
         path = os.path.normpath(os.path.join(folder, name))
-        options.write(f"{escape(path)}: {'written' if _write(path, template) else 'exists, kept'}\n")
-    options.write(f"\nNext:\n{_change_to(folder)}  trainc validate\n  trainc build\n")
+        printing.write(f"{escape(path)}: {'written' if _write(path, template) else 'exists, kept'}\n")
+    printing.write(f"\nNext:\n{_change_to(folder)}  trainc validate\n  trainc build\n")
     return OK
 
 

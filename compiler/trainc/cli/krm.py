@@ -7,7 +7,7 @@ import sys
 
 import click
 
-from trainc.cli import options
+from trainc.cli import options, printing
 from trainc.cli.codes import OK, WRONG_INPUT
 
 EPILOG = """\b
@@ -30,8 +30,8 @@ def command(budget: str) -> int:
     if result.diagnostics:
         from trainc.reports import text
 
-        options.report(
-            text.render(result.diagnostics, summary=options.summary(result), color=options.colored(sys.stderr))
+        printing.report(
+            text.render(result.diagnostics, summary=printing.summary(result), color=printing.colored(sys.stderr))
         )
-    options.write(answer.text)
+    printing.write(answer.text)
     return WRONG_INPUT if result.failed else OK

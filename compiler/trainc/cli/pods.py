@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trainc.cli import options
+from trainc.cli import options, printing
 from trainc.cli.codes import OK, WRONG_INPUT
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def command(
     result = compile(
         options.inputs(paths, settings), runtimes=runtimes, only=only, namespace=namespace, settings=settings
     )
-    options.report_skipped(result.skipped, verbose=settings.verbose)
+    printing.report_skipped(result.skipped, verbose=settings.verbose)
     if not result.failed and not result.jobs:
         from trainc.cli.build import nothing
 
@@ -76,7 +76,7 @@ def command(
     listed = sum(pods.count(compiled.objects[0], job, index, each=form == "json") for compiled in result.jobs)
     budget.check(result.budget, "pods", listed)
     for part in budget.within(result.budget, _rendered(_chosen(result, job, index), index, form)):
-        options.write(part)
+        printing.write(part)
     return OK
 
 
@@ -84,8 +84,8 @@ def _report(result: Compilation) -> None:
     if result.diagnostics:
         from trainc.reports import text
 
-        options.report(
-            text.render(result.diagnostics, summary=options.summary(result), color=options.colored(sys.stderr))
+        printing.report(
+            text.render(result.diagnostics, summary=printing.summary(result), color=printing.colored(sys.stderr))
         )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trainc.cli import options
+from trainc.cli import options, printing
 from trainc.cli.codes import OK, WRONG_INPUT
 
 if TYPE_CHECKING:
@@ -44,8 +44,8 @@ def command(
     if result.diagnostics:
         from trainc.reports import text
 
-        options.report(
-            text.render(result.diagnostics, summary=options.summary(result), color=options.colored(sys.stderr))
+        printing.report(
+            text.render(result.diagnostics, summary=printing.summary(result), color=printing.colored(sys.stderr))
         )
     if result.stopped:
         return WRONG_INPUT
@@ -53,7 +53,7 @@ def command(
 
     found = summary.summaries((job.plan for job in result.jobs), result.others)
     if found or form == "json":
-        options.write(summary.as_json(found) if form == "json" else summary.rendered(found))
+        printing.write(summary.as_json(found) if form == "json" else summary.rendered(found))
     else:
-        options.report("no ClusterQueue in the given paths\n")
+        printing.report("no ClusterQueue in the given paths\n")
     return WRONG_INPUT if result.failed else OK

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from trainc import reports
-from trainc.cli import options
+from trainc.cli import printing
 from trainc.confine import LinkError, is_confined, is_link, open_to_write, resolved
 from trainc.inputs import STDIN, SUFFIXES
 
@@ -55,10 +55,10 @@ def write(wanted: Sequence[tuple[str, str]], result: Compilation, summary: str =
     """Write every report, by default with the verdict. Raise UsageError for a file that cannot be written."""
     for form, file in wanted:
         text = reports.load(form).render(
-            result.reported(form), summary=summary or options.verdict(result), color=False, checked=result.checked
+            result.reported(form), summary=summary or printing.verdict(result), color=False, checked=result.checked
         )
         if file == STDOUT:
-            options.write(text)
+            printing.write(text)
             continue
         try:
             _write(file, text.encode("utf-8", "surrogatepass"))

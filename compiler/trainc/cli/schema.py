@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from trainc.cli import options
+from trainc.cli import printing
 from trainc.cli.codes import OK
 
 FOLDERS = {"JobSet": "jobset-0.12", "Settings": "trainc", "TrainJobCompiler": "trainc"}
@@ -57,11 +57,11 @@ def command(kind: str, dialect: str | None) -> int:
         raise click.UsageError(f"--dialect does not apply to {kind}: it is not a kind of Trainer.")
     folder = FOLDERS.get(kind) or load(dialect or DIALECTS[0]).SCHEMA
     if extensions.is_extended(folder, kind):
-        options.write(json.dumps(extensions.schema(kind), indent=1) + "\n")
+        printing.write(json.dumps(extensions.schema(kind), indent=1) + "\n")
         return OK
     try:
         with open(data_path("schemas", folder, f"{kind}.json"), encoding="utf-8") as file:
-            options.write(file.read())
+            printing.write(file.read())
     except FileNotFoundError:
         raise click.UsageError(f"dialect {dialect} does not define {kind}: omit --dialect.") from None
     return OK

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trainc.cli import options
+from trainc.cli import options, printing
 from trainc.cli.codes import OK, WRONG_INPUT
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def command(
         settings=settings,
         others="skip",
     )
-    options.report_skipped(result.skipped, verbose=settings.verbose)
+    printing.report_skipped(result.skipped, verbose=settings.verbose)
     # The note secret-expected recommends this very command.
     result = result._replace(diagnostics=tuple(d for d in result.diagnostics if d.id != "secret-expected"))
     _report(result)
@@ -65,7 +65,7 @@ def command(
         return WRONG_INPUT
     manifests = _manifests(result)
     if not manifests:
-        options.report(f'TrainJob "{escape(job)}" needs no Secret\n')
+        printing.report(f'TrainJob "{escape(job)}" needs no Secret\n')
         return OK
     from trainc.emit import yaml
 
@@ -73,13 +73,15 @@ def command(
     if output is not None:
         return _write(output, text)
     if root := _work_tree():
-        options.report(
+        printing.report(
             f'warning: the output may be in the git work tree "{escape(root)}": do not commit these keys; '
             "pipe them to kubectl apply -f -\n"
         )
     elif kind := _stored():
-        options.report(f"warning: the keys go to a {kind}, which others may read: -o FILE writes a file of mode 0600\n")
-    options.write(text)
+        printing.report(
+            f"warning: the keys go to a {kind}, which others may read: -o FILE writes a file of mode 0600\n"
+        )
+    printing.write(text)
     return OK
 
 
@@ -93,7 +95,7 @@ def _write(file: str, text: str) -> int:
             opened.write(text)
     except OSError as error:
         raise click.ClickException(f"{file} cannot be written: {error.strerror}") from None
-    options.report(f"{escape(file)}: written\n")
+    printing.report(f"{escape(file)}: written\n")
     return OK
 
 
@@ -110,8 +112,8 @@ def _report(result: Compilation) -> None:
     if result.diagnostics:
         from trainc.reports import text
 
-        options.report(
-            text.render(result.diagnostics, summary=options.summary(result), color=options.colored(sys.stderr))
+        printing.report(
+            text.render(result.diagnostics, summary=printing.summary(result), color=printing.colored(sys.stderr))
         )
 
 

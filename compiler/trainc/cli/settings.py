@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from trainc.cli import options
+from trainc.cli import options, printing
 from trainc.cli.codes import OK, WRONG_INPUT
 
 if TYPE_CHECKING:
@@ -57,10 +57,10 @@ def command(
     if wrong := _without_repetitions(selected):
         from trainc.reports import text
 
-        options.report(text.render(wrong, summary="", color=options.colored(sys.stderr)))
+        printing.report(text.render(wrong, summary="", color=printing.colored(sys.stderr)))
         return WRONG_INPUT
     found = [(each.environment_name, list(entries(each))) for each in selected]
-    options.write(_json(found) if form == "json" else "---\n".join(_yaml(name, listed) for name, listed in found))
+    printing.write(_json(found) if form == "json" else "---\n".join(_yaml(name, listed) for name, listed in found))
     return OK
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trainc.cli import options
+from trainc.cli import options, printing
 from trainc.cli.codes import DIFFERENT, OK, WRONG_INPUT
 
 if TYPE_CHECKING:
@@ -59,10 +59,10 @@ def command(
     if "-" in paths:
         read = next(inputs.read(["-"]))
         if not isinstance(read, inputs.File):
-            options.report(text.render([read], summary="", color=options.colored(sys.stderr)))
+            printing.report(text.render([read], summary="", color=printing.colored(sys.stderr)))
             return WRONG_INPUT
         stdin = read.data
-    report_skipped = partial(options.report_skipped, verbose=settings.verbose)
+    report_skipped = partial(printing.report_skipped, verbose=settings.verbose)
     upgraded, diagnostics = upgrade(
         paths or (".",), runtimes=runtimes, stdin=stdin, settings=settings, report_skipped=report_skipped
     )
@@ -70,13 +70,13 @@ def command(
         for file in upgraded:
             _replace(file)
     changes = "".join(line for file in upgraded for line in _changes(file, done=write))
-    options.report(text.render(diagnostics, summary="", color=options.colored(sys.stderr)) + changes)
+    printing.report(text.render(diagnostics, summary="", color=printing.colored(sys.stderr)) + changes)
     if check or diff:
-        options.write("".join(line for file in upgraded for line in _diff(file)))
+        printing.write("".join(line for file in upgraded for line in _diff(file)))
     elif not write and not failed(diagnostics):
         _print(upgraded, paths, stdin, follow_links=settings.follow_links)
     if not changes and not diagnostics:
-        options.report("nothing to upgrade\n")
+        printing.report("nothing to upgrade\n")
     if failed(diagnostics):
         return WRONG_INPUT
     return DIFFERENT if check and upgraded else OK
@@ -85,14 +85,14 @@ def command(
 def _print(upgraded: list[Upgraded], paths: tuple[str, ...], stdin: bytes, *, follow_links: bool) -> None:
     """Print the new texts as one stream. A single file or `-` is printed even if it is unchanged."""
     if upgraded:
-        options.write("---\n".join(file.new if file.new.endswith("\n") else f"{file.new}\n" for file in upgraded))
+        printing.write("---\n".join(file.new if file.new.endswith("\n") else f"{file.new}\n" for file in upgraded))
     elif paths == ("-",):
-        options.write_bytes(stdin)
+        printing.write_bytes(stdin)
     elif len(paths) == 1 and os.path.isfile(paths[0]):
         from trainc import inputs
 
         files = inputs.read(paths, follow_links=follow_links)
-        options.write_bytes(*(file.data for file in files if isinstance(file, inputs.File)))
+        printing.write_bytes(*(file.data for file in files if isinstance(file, inputs.File)))
 
 
 def _changes(file: Upgraded, *, done: bool) -> Iterator[str]:

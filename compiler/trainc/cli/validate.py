@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from trainc.cli import options
+from trainc.cli import options, printing
 from trainc.cli.arguments import Command, Option
 from trainc.cli.codes import OK, WRONG_INPUT
 from trainc.records import NamedTuple
@@ -67,19 +67,19 @@ def validate(  # noqa: PLR0913, PLR0917 (one argument per option)
         summary = verdict(result, found)
     else:
         result = run.compiled(settings)
-        summary = options.verdict(result)
-    options.report_skipped(result.skipped, verbose=settings.verbose)
+        summary = printing.verdict(result)
+    printing.report_skipped(result.skipped, verbose=settings.verbose)
     if reports:
         reporting.write(reports, result, summary)
     report = load(form).render(
         result.reported(form),
         summary=summary,
-        color=form == "text" and options.colored(sys.stdout),
+        color=form == "text" and printing.colored(sys.stdout),
         checked=result.checked,
     )
-    options.write(report)
+    printing.write(report)
     if form == "text":
-        options.report_built_in(result)
+        printing.report_built_in(result)
     return WRONG_INPUT if result.failed else OK
 
 
@@ -110,7 +110,7 @@ class Run(NamedTuple):
             from trainc.subset import compile_subset
 
             result = compile_subset(self.paths, self.among, run)
-        return options.with_unknown(result) if settings.verbose else result
+        return printing.with_unknown(result) if settings.verbose else result
 
 
 command = Command(
@@ -159,5 +159,5 @@ def _explain(id: str) -> int:
         near = nearest(id, known)
         hint = f' Did you mean "{near}"?' if near else " Reports show the id in brackets: error[wrong-type]."
         raise options.misuse(f'Unknown diagnostic "{id}".{hint}')
-    options.write(catalogue.explained(known[id]))
+    printing.write(catalogue.explained(known[id]))
     return OK

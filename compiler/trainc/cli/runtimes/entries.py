@@ -6,7 +6,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
-from trainc.cli import options
+from trainc.cli import options, printing
 from trainc.cli.codes import OK, WRONG_INPUT
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def search(paths: tuple[str, ...], runtimes: tuple[str, ...], settings: Settings
     options_of_run = Options(runtimes=(*paths, *runtimes), settings=settings, others="skip")
     found, diagnostics = library(options_of_run, meter=meter)
     meter.check()
-    options.report_skipped(found.skipped, verbose=settings.verbose)
+    printing.report_skipped(found.skipped, verbose=settings.verbose)
     entries = (entry for level in found.levels for key in level.known() if (entry := level.find(key)))
     return Found(_once(entries), [*settings.diagnostics, *diagnostics], found.forbidden is not None)
 
@@ -67,5 +67,5 @@ def report(diagnostics: Iterable[Diagnostic], summary: str = "") -> int:
     from trainc.reports import text
 
     diagnostics = list(diagnostics)
-    options.report(text.render(diagnostics, summary=summary, color=options.colored(sys.stderr)))
+    printing.report(text.render(diagnostics, summary=summary, color=printing.colored(sys.stderr)))
     return WRONG_INPUT if failed(diagnostics) else OK

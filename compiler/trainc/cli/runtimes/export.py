@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trainc.cli import options
+from trainc.cli import printing
 from trainc.cli.codes import OK
 from trainc.cli.runtimes import pinned
 from trainc.cli.runtimes.names import built_in_names
@@ -49,7 +49,7 @@ def write(names: Sequence[str], folder: str) -> int:
                 assert entry is not None
                 file = f"{name}.yaml"
                 created = create_at(at, file, entry.document.text.encode())
-                options.report(f"{escape(os.path.join(folder, file))}: {'written' if created else 'exists, kept'}\n")
+                printing.report(f"{escape(os.path.join(folder, file))}: {'written' if created else 'exists, kept'}\n")
         finally:
             os.close(at)
     except OSError as error:

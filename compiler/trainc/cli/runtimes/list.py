@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from trainc.cli import options
+from trainc.cli import options, printing
 from trainc.cli.runtimes.entries import Found, report, search
 
 if TYPE_CHECKING:
@@ -54,13 +54,13 @@ def listed(found: Found, form: str, *, wide: bool) -> int:
 
         from trainc.source.printable import escape_json
 
-        options.write(escape_json(json.dumps([_entry(*one) for one in known], indent=2, ensure_ascii=False)) + "\n")
+        printing.write(escape_json(json.dumps([_entry(*one) for one in known], indent=2, ensure_ascii=False)) + "\n")
     else:
         from trainc.columns import folded, terminal
 
         header = (*COLUMNS, *WIDE) if wide else COLUMNS
         rows = ((*_row(*one), *(_node(one[1]) if wide else ())) for one in known)
-        options.write("".join(f"{line}\n" for row in folded([header, *rows], terminal()) for line in row))
+        printing.write("".join(f"{line}\n" for row in folded([header, *rows], terminal()) for line in row))
     return report([*found.diagnostics, *(diagnostic for entry in found.usable for diagnostic in entry.conform()[1])])
 
 

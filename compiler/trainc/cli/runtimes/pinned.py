@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from trainc.cli import options
+from trainc.cli import options, printing
 from trainc.cli.codes import DIFFERENT, OK, WRONG_INPUT
 from trainc.cli.runtimes.entries import report
 from trainc.cli.runtimes.names import FOLDER
@@ -62,7 +62,7 @@ def write(answer: Answer, folder: str, *, check: bool, force: bool) -> int:
     files = manifests.files_of(answer.runtimes)
     with ExitStack() as stack:
         try:
-            opened = stack.enter_context(outputs.opened(folder, make=not check, notify=options.report))
+            opened = stack.enter_context(outputs.opened(folder, make=not check, notify=printing.report))
         except OSError as error:
             return report([*answer.diagnostics, outputs.unwritable(folder, "", error)])
         changes = pinning.plan(opened, files, force=force or check)
@@ -72,7 +72,7 @@ def write(answer: Answer, folder: str, *, check: bool, force: bool) -> int:
         if check:
             difference = "".join(line for each in outputs.diff(opened, changes) for line in unified_diff(*each))
             report(found, f"{escape(folder)} is out of date: run the command without --check" if difference else "")
-            options.write(difference)
+            printing.write(difference)
             return DIFFERENT if difference else OK
         if refused := outputs.apply(opened, changes):
             report([*found, *refused])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from trainc.cli import options
+from trainc.cli import printing
 from trainc.cli.runtimes import pinned
 from trainc.cli.runtimes.entries import report
 
@@ -52,7 +52,7 @@ def command(context: str | None, folder: str | None, timeout: int, check: bool, 
     if not isinstance(answer, kubectl.Answer):
         return report([answer])
     for line in answer.messages:
-        options.report(f"kubectl: {escape(line)}\n")
+        printing.report(f"kubectl: {escape(line)}\n")
     found = answers.of_kubectl(answer.data, kubectl.SHOWN)
     if found is None:
         return report([_not_a_list(answer.data)])

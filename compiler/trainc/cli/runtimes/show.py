@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trainc.cli import options
+from trainc.cli import options, printing
 from trainc.cli.runtimes.entries import Found, report, search
 from trainc.cli.runtimes.names import names_or_files
 
@@ -38,7 +38,7 @@ def show(name: str, found: Found) -> int:
     if not entries:
         return report([*found.diagnostics, _missing(name, {entry.id.name for entry in found.entries})])
     valid = [entry for entry in entries if entry.conform()[0]]
-    options.write(_as_written(valid[0].document) if valid else "")
+    printing.write(_as_written(valid[0].document) if valid else "")
     return report([*found.diagnostics, *(diagnostic for entry in entries for diagnostic in entry.conform()[1])])
 
 

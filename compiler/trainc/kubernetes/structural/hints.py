@@ -43,7 +43,13 @@ _CORES: Final = re.compile(r"([0-9.]+m?)\s*(?:v?cpus?|cores?|c)", re.IGNORECASE)
 
 
 def shown(value: Any) -> str:
-    """Return a value as one short line of JSON."""
+    """Return a value as one short line of JSON; a long string keeps both quotes.
+
+    >>> shown("a" * 200)[-8:]
+    'aaaa..."'
+    """
+    if isinstance(value, str):
+        return json.dumps(shortened(value), ensure_ascii=False)
     text = json.dumps(value, ensure_ascii=False, default=str)
     return text if len(text) <= _LONG else f"{text[:_LONG]}..."
 
