@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import pytest
 import yaml
+from committing import commit, git
 from running import run
 
 ROOT = Path(__file__).parents[2]
@@ -53,16 +54,6 @@ class Ended(NamedTuple):
 
 
 Runner = Callable[..., Ended]
-
-
-def git(*words: str) -> None:
-    identity = ("-c", "user.name=Ada", "-c", "user.email=ada@example.com", "-c", "init.defaultBranch=main")
-    subprocess.run(["git", *identity, *words], capture_output=True, timeout=30, check=True)
-
-
-def commit(message: str) -> None:
-    git("add", "--all")
-    git("commit", "--quiet", "--allow-empty", "--message", message)
 
 
 @pytest.fixture

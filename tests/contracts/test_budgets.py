@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from committing import git
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
@@ -208,13 +209,6 @@ def test_a_large_input(command: str, text: Callable[[], str], code: int, expecte
         assert len(output) < 200_000
 
 
-def git(*words: str, at: Path, given: bytes = b"") -> str:
-    identity = ("-c", "user.name=Ada", "-c", "user.email=ada@example.com")
-    return subprocess.run(
-        ["git", *identity, *words], cwd=at, input=given, capture_output=True, check=True
-    ).stdout.decode()
-
-
 class Repository:
     """A git repository that is written object by object."""
 
@@ -225,14 +219,14 @@ class Repository:
         self.commit("old", self.tree(**{"job.yaml": file}))
 
     def blob(self, data: bytes, mode: str = "100644") -> str:
-        return f"{mode} blob {git('hash-object', '-w', '--stdin', at=self.folder, given=data).strip()}"
+        return f"{mode} blob {git('hash-object', '-w', '--stdin', at=self.folder, stdin=data)}"
 
     def tree(self, **entries: str) -> str:
         text = "".join(f"{entry}\t{name}\n" for name, entry in entries.items())
-        return f"040000 tree {git('mktree', at=self.folder, given=text.encode()).strip()}"
+        return f"040000 tree {git('mktree', at=self.folder, stdin=text.encode())}"
 
     def commit(self, branch: str, tree: str) -> None:
-        commit = git("commit-tree", tree.split()[2], "-m", "A change", at=self.folder).strip()
+        commit = git("commit-tree", tree.split()[2], "-m", "A change", at=self.folder)
         git("update-ref", f"refs/heads/{branch}", commit, at=self.folder)
 
 

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from committing import git
 
 ROOT = Path(__file__).parents[2]
 PATIENCE = 60
@@ -447,11 +448,6 @@ def test_9_documents_of_other_paths_are_not_overwritten() -> None:
 
 
 # 10. Rendered folders as input.
-
-
-def git(*arguments: str) -> None:
-    who = ("-c", "user.name=ada", "-c", "user.email=ada@example.com")
-    subprocess.run(["git", *who, *arguments], check=True, capture_output=True)
 
 
 def test_10_outputs_are_no_input() -> None:

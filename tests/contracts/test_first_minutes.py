@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
+from committing import git
 from running import Done, run
 from syrupy.assertion import SnapshotAssertion
 
@@ -37,10 +37,6 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     git("init", "-q")
     return tmp_path
-
-
-def git(*arguments: str) -> None:
-    subprocess.run(["git", "-c", "user.name=Ada", "-c", "user.email=ada@example.com", *arguments], check=True)
 
 
 def shown(done: Done) -> str:

@@ -16,6 +16,7 @@ import cel
 import jsonschema
 import pytest
 import yaml
+from committing import commit, git
 from running import run
 
 ROOT = Path(__file__).parents[2]
@@ -115,16 +116,6 @@ def test_the_steps_with_an_invalid_job(tool: str, repository: Path) -> None:
 def test_the_steps_without_a_job(tool: str, repository: Path) -> None:
     (repository / "jobs" / "first-job.yaml").unlink()
     assert ends(here(STEPS[tool])) == [0, 3, 0, 1]
-
-
-def git(*words: str) -> None:
-    identity = ("-c", "user.name=Ada", "-c", "user.email=ada@example.com", "-c", "init.defaultBranch=main")
-    subprocess.run(["git", *identity, *words], capture_output=True, timeout=30, check=True)
-
-
-def commit(message: str) -> None:
-    git("add", "--all")
-    git("commit", "--quiet", "--allow-empty", "--message", message)
 
 
 @pytest.fixture

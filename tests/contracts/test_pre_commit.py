@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 import yaml
+from committing import commit, git
 from running import run
 
 ROOT = Path(__file__).parents[2]
@@ -37,16 +38,6 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     git("init", "--quiet")
     commit()
     return tmp_path / "repo"
-
-
-def git(*args: str) -> None:
-    who = ("-c", "user.name=A", "-c", "user.email=a@example.com")
-    subprocess.run(["git", *who, *args], check=True, capture_output=True, timeout=30)
-
-
-def commit() -> None:
-    git("add", "--all")
-    git("commit", "--quiet", "--no-verify", "--message", "all")
 
 
 def pre_commit(*args: str, seconds: int = 30) -> subprocess.CompletedProcess[str]:

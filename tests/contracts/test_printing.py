@@ -11,15 +11,14 @@ import copy
 import functools
 import itertools
 import json
-import os
 import re
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import pytest
 import yaml
+from committing import commit, git
 from running import Done, run
 
 from trainc.source.printable import escape, escape_at, escape_line, unified_diff
@@ -317,9 +316,8 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("rendered").mkdir()
     Path("rendered/.trainc-outputs").write_text(json.dumps({"outputs": [f"{NAME}.yaml"]}))
     Path("rendered", f"{NAME}.yaml").write_text(NAME)
-    git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "init.defaultBranch=main"]
-    for words in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "a"]):
-        subprocess.run([*git, *words], check=True, env={**os.environ, "HOME": str(tmp_path)})
+    git("init", "--quiet")
+    commit()
     return tmp_path
 
 

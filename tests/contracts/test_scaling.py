@@ -7,12 +7,12 @@ same on every machine.
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import committing
 import pytest
 import yaml
 
@@ -87,9 +87,8 @@ def files(size: int, file: Path) -> object:
 def files_of_a_commit(size: int, file: Path) -> object:
     folder = file.parent / f"commit-{size}"
     files(size, folder)
-    git = ("git", "-c", "user.name=Ada", "-c", "user.email=ada@example.com", "-C", str(file.parent))
-    for words in (("init", "-q"), ("add", "."), ("commit", "-qm", "A change", "--allow-empty")):
-        subprocess.run([*git, *words], check=True, capture_output=True)
+    committing.git("init", "--quiet", at=file.parent)
+    committing.commit(at=file.parent)
     found = list(commit_files.read(commit("HEAD", folder=str(file.parent)), [str(file.parent / f"files-{size}")]))
     assert len(found) == size
     return found

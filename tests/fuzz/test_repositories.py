@@ -16,6 +16,7 @@ import sysconfig
 from pathlib import Path
 
 import pytest
+from committing import commit, git
 from hypothesis import HealthCheck, Phase, given, note, settings
 from hypothesis import strategies as st
 
@@ -128,14 +129,12 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (start / "jobs" / f"{name}.yaml").write_text(JOB.format(name, "plain"))
     shutil.copy(ROOT / "runtimes" / "plain.yaml", start / "runtimes" / "ours.yaml")
     (start / "jobs" / "c" / "claim.yaml").write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n")
-    git = ("git", "-c", "user.name=ada", "-c", "user.email=ada@example.com")
-    for arguments in (("init", "-q", "-b", "main"), ("add", "-A"), ("commit", "-q", "-m", "one")):
-        subprocess.run([*git, *arguments], cwd=start, check=True)
+    git("init", "--quiet", at=start)
+    commit(at=start)
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "compiler")}
     build = [sys.executable, "-m", "trainc", "build", "jobs", "-o", "rendered"]
     subprocess.run(build, cwd=start, check=True, env=environment, capture_output=True)
-    for arguments in (("add", "-A"), ("commit", "-q", "-m", "two")):
-        subprocess.run([*git, *arguments], cwd=start, check=True)
+    commit(at=start)
     return world
 
 

@@ -6,13 +6,13 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from committing import commit, git
 from release.conftest import BIN, ROOT, Installed, isolated
 
 README = (ROOT / "README.md").read_text()
@@ -70,16 +70,9 @@ def test_the_plugins_commands(installed: Installed, tmp_path: Path) -> None:
     assert {"runtimes", "only"} <= {found["name"] for found in announced}
 
 
-def git(folder: Path, *words: str) -> None:
-    who = ("-c", "user.name=A", "-c", "user.email=a@example.com", "-c", "init.defaultBranch=main")
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    subprocess.run(["git", "-C", folder, *who, *words], env=environment, check=True, capture_output=True, timeout=30)
-
-
-def commit(folder: Path) -> None:
-    git(folder, "init", "--quiet")
-    git(folder, "add", "--all")
-    git(folder, "commit", "--quiet", "--message", "all")
+def committed(folder: Path) -> None:
+    git("init", "--quiet", at=folder)
+    commit(at=folder)
 
 
 def sources(folder: Path) -> str:
@@ -92,8 +85,8 @@ def sources(folder: Path) -> str:
             shutil.copytree(path, folder / path.name, ignore=shutil.ignore_patterns("__pycache__"))
         else:
             shutil.copy(path, folder)
-    commit(folder)
-    git(folder, "tag", "v0.1.0")
+    committed(folder)
+    git("tag", "v0.1.0", at=folder)
     return "v0.1.0"
 
 
@@ -106,7 +99,7 @@ def test_the_hooks_of_pre_commit_at_a_tag(installed: Installed, tmp_path: Path) 
     settings = {"repos": [{"repo": str(released), "rev": tag, "hooks": hooks}]}
     (user / ".pre-commit-config.yaml").write_text(yaml.safe_dump(settings))
     installed.run(["trainc", "build", "-o", "rendered"], user)
-    commit(user)
+    committed(user)
     offline = {**installed.offline_index, "PRE_COMMIT_HOME": str(tmp_path / "home"), "GIT_CONFIG_GLOBAL": os.devnull}
     check: list[str | Path] = [BIN / "pre-commit", "run", "--all-files", "--color", "never"]
     good = installed.run(check, user, variables=offline).stdout

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 import shutil
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
+from committing import commit, git
 from running import run
 
 if TYPE_CHECKING:
@@ -19,16 +19,6 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 TEAMS = ROOT / "examples" / "teams"
-GIT = {
-    **os.environ,
-    **{f"GIT_{who}_{what}": "ada@example.com" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")},
-    "GIT_CONFIG_GLOBAL": os.devnull,
-    "GIT_CONFIG_NOSYSTEM": "1",
-}
-
-
-def git(*arguments: str) -> None:
-    subprocess.run(["git", *arguments], env=GIT, check=True, capture_output=True)
 
 
 @pytest.fixture
@@ -37,8 +27,7 @@ def teams(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.copytree(TEAMS, tmp_path / "teams")
     monkeypatch.chdir(tmp_path / "teams")
     git("init", "--quiet")
-    git("add", ".")
-    git("commit", "--quiet", "--message", "All")
+    commit()
     return tmp_path / "teams"
 
 

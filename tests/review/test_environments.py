@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 from pathlib import Path
 
 import pytest
+from committing import commit, git
 from running import run
 
 JOB = """\
@@ -30,17 +29,6 @@ environments:
     exclude: [jobs/trial.yaml]
     images: [{name: ghcr.io/acme/app, newTag: v1.4.2}]
 """
-GIT = {
-    **os.environ,
-    **{f"GIT_{who}_{what}": "ada@example.com" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")},
-    "GIT_CONFIG_GLOBAL": os.devnull,
-    "GIT_CONFIG_NOSYSTEM": "1",
-}
-
-
-def commit() -> None:
-    for arguments in (["add", "--all"], ["commit", "--quiet", "--message", "More"]):
-        subprocess.run(["git", *arguments], env=GIT, check=True, capture_output=True)
 
 
 def edit(path: str, old: str, new: str) -> None:
@@ -57,7 +45,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("trainc.yaml").write_text(SETTINGS)
     for name in ("train", "trial"):
         Path(f"jobs/{name}.yaml").write_text(JOB.format(name=name))
-    subprocess.run(["git", "init", "--quiet"], env=GIT, check=True)
+    git("init", "--quiet")
     commit()
     return tmp_path
 

@@ -11,11 +11,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from committing import git
 from running import Done, run
 
 from trainc.review import revisions
 
-IDENTITY = ("-c", "user.name=Ada", "-c", "user.email=ada@example.com", "-c", "protocol.file.allow=always")
 RUNTIME = """\
 apiVersion: trainer.kubeflow.org/v1alpha1
 kind: ClusterTrainingRuntime
@@ -44,11 +44,6 @@ spec:
   runtimeRef: {{name: ours}}
   trainer: {{image: "{image}"}}
 """
-
-
-def git(*words: str, at: Path | str = ".") -> str:
-    done = subprocess.run(["git", *IDENTITY, *words], cwd=at, capture_output=True, check=True)
-    return os.fsdecode(done.stdout).strip()
 
 
 def write(files: dict[str, str], at: Path | str = ".") -> None:
@@ -418,7 +413,7 @@ def test_in_a_hook(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_submodule_is_another_repository(repository: Path, tmp_path: Path) -> None:
     git("clone", "-q", ".", str(tmp_path / "theirs"))
-    git("submodule", "--quiet", "add", str(tmp_path / "theirs"), "theirs")
+    git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(tmp_path / "theirs"), "theirs")
     commit({})
     assert review("HEAD~1..HEAD") == {}
 

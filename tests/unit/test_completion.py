@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from committing import commit, git
 from running import run
 
 from trainc.cli import completing
@@ -154,9 +155,9 @@ def test_names_are_read_from_a_bounded_number_of_files(tmp_path: Path, monkeypat
 )
 def test_revisions(words: str, offered: set[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    as_user = ("-c", "user.name=u", "-c", "user.email=u@example.com")
-    for arguments in (("init", "-qb", "main"), (*as_user, "commit", "-qm", "x", "--allow-empty"), ("tag", "v1")):
-        subprocess.run(["git", *arguments], check=True, timeout=60)
+    git("init", "--quiet")
+    commit()
+    git("tag", "v1")
     assert completed(words, monkeypatch) == offered
 
 

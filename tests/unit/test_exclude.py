@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
+from committing import commit, git
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from running import run
@@ -31,7 +32,7 @@ READING = ("validate", "build", "pods", "explain", "graph", "upgrade", "runtimes
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "repo").mkdir()
     monkeypatch.chdir(tmp_path / "repo")
-    subprocess.run(["git", "init", "-q", "-b", "main"], check=True)
+    git("init", "--quiet")
     write("jobs/a.yaml", JOB.replace("NAME", "a"))
     write("charts/templates/broken.yaml", BROKEN)
     return tmp_path / "repo"
@@ -189,12 +190,6 @@ def test_commands_without_settings_find_the_file_behind_a_link(tmp_path: Path) -
     for name in ("upgrade", "runtimes", "secret"):
         assert "error[link-out]" in run(*command(name)).err
         assert run(*command(name), "--follow-links").code == 0
-
-
-def commit(message: str) -> None:
-    subprocess.run(["git", "add", "-A"], check=True)
-    identity = ["-c", "user.name=ada", "-c", "user.email=ada@example.com"]
-    subprocess.run(["git", *identity, "commit", "-qm", message], check=True)
 
 
 def test_each_side_of_a_review_has_its_own_patterns() -> None:

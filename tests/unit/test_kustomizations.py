@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 from pathlib import Path
 
 import pytest
+from committing import commit, git
 from running import Done, run
 
 JOB = """\
@@ -249,17 +249,11 @@ def test_passthrough_writes_neither_patches_nor_kustomizations() -> None:
     assert "name: other" in done.out
 
 
-def git(*arguments: str) -> None:
-    identity = ("-c", "user.name=Ada", "-c", "user.email=ada@example.com", "-c", "init.defaultBranch=main")
-    subprocess.run(["git", *identity, *arguments], check=True, capture_output=True)
-
-
 @pytest.mark.parametrize("below", ["", "apps/training"])
 def test_patches_of_a_commit(below: str, monkeypatch: pytest.MonkeyPatch) -> None:
     write({os.path.join(below, name): text for name, text in (BASE | PARTIAL["a component"] | OVERLAY).items()})
-    git("init")
-    git("add", ".")
-    git("commit", "-m", "a")
+    git("init", "--quiet")
+    commit()
     git("branch", "team/main")
     monkeypatch.chdir(below or ".")
     write({"base/job.yaml": JOB + "  suspend: true\n", "parts/patch.yaml": PATCH + "  labels: {a: b}\n"})

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
+from committing import commit, git
 from running import run
 
 import trainc
@@ -64,7 +64,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     root = tmp_path / "repo"
     (root / "jobs").mkdir(parents=True)
     monkeypatch.chdir(root)
-    subprocess.run(["git", "init", "-q", "-b", "main"], check=True)
+    git("init", "--quiet")
     write("jobs/llama.yaml", JOB)
     return root
 
@@ -365,8 +365,7 @@ def test_diff_names_the_patch_and_the_jobs_that_it_reaches() -> None:
         "- {target: {kind: ClusterTrainingRuntime}, path: platform/priority.yaml}\n"
     )
     patches(text)
-    subprocess.run(["git", "add", "-A"], check=True)
-    subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "a"], check=True)
+    commit()
     patches(text.replace("old", "new").replace("60", "90"))
     write("platform/priority.yaml", PRIORITY.replace("research", "prod"))
     out = run("diff", "HEAD", "jobs").out

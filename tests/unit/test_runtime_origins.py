@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
+from committing import commit, git
 from running import run
 
 import trainc
@@ -214,9 +214,8 @@ def test_a_commit_has_its_own_paths() -> None:
     pinned("platform")
     Path("trainc.yaml").write_text("runtimes: {paths: [platform]}\n")
     Path(".git").rmdir()
-    git("init", "-q")
-    git("add", ".")
-    git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "one")
+    git("init", "--quiet")
+    commit()
     Path("platform").rename("moved")
     Path("moved/torch.yaml").write_text(Path("moved/torch.yaml").read_text().replace("train:1", "train:2"))
     Path("trainc.yaml").write_text("runtimes: {paths: [moved]}\n")
@@ -224,10 +223,6 @@ def test_a_commit_has_its_own_paths() -> None:
     assert ".image: registry.example.com/train:1 -> registry.example.com/train:2" in done.out
     Path("trainc.yaml").write_text("runtimes: {builtin: forbid}\n")
     assert "error[built-in-runtime]" in run("diff", "HEAD", "jobs").err
-
-
-def git(*arguments: str) -> None:
-    subprocess.run(["git", *arguments], check=True)
 
 
 def test_a_runtime_of_an_earlier_release() -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 import same
 import same_worker
+from committing import commit, git
 from same_inputs import SOURCES
 
 pytestmark = pytest.mark.slow
@@ -20,12 +21,7 @@ PACKAGED = (
     *("LICENSE", "README.md", "pyproject.toml"),
     *("compiler", "diagnostics", "runtimes", "schemas", "templates"),
 )
-IDENTITY = ("-c", "user.name=trainc", "-c", "user.email=trainc@example.com", "-c", "commit.gpgsign=false")
 CASES = ("jax-two-nodes", "llm-finetune-4x8")
-
-
-def git(folder: Path, *arguments: str) -> None:
-    subprocess.run(["git", *IDENTITY, *arguments], cwd=folder, check=True, capture_output=True)
 
 
 @pytest.fixture(scope="module")
@@ -37,15 +33,14 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
             shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
         else:
             shutil.copy(ROOT / name, folder)
-    git(folder, "init", "--quiet", "--initial-branch=main")
-    git(folder, "add", "--all")
-    git(folder, "commit", "--quiet", "--message=main")
-    git(folder, "checkout", "--quiet", "-b", "seeded")
+    git("init", "--quiet", at=folder)
+    commit(at=folder)
+    git("checkout", "--quiet", "-b", "seeded", at=folder)
     changed = folder / "compiler" / "trainc" / "frameworks" / "torch" / "torchrun.py"
     text = changed.read_text()
     assert "PORT: Final = 29500\n" in text
     changed.write_text(text.replace("PORT: Final = 29500\n", "PORT: Final = 29501\n"))
-    git(folder, "commit", "--quiet", "--all", "--message=seeded")
+    commit(at=folder)
     return folder
 
 
