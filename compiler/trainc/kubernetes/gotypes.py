@@ -201,13 +201,16 @@ class _Struct:
                 # Most fields are plain; skipping their call saves two thirds of the time.
                 if item and type(item) is plain.get(name):
                     continue
-                new = fields[name](item) if name in fields else _GONE
+                convert = fields.get(name)
+                new = _GONE if convert is None else convert(item)
                 if new is not item:
                     result = _changed(value, result, name, new)
         except WrongTypeError as error:
             error.path = (name, *error.path)
             raise
-        result = result if self._added.keys() <= value.keys() else self._added | result
+        added = self._added
+        if added and not added.keys() <= value.keys():
+            result = added | result
         self._known.keep(id(value), (value, result))
         return result
 
@@ -247,7 +250,11 @@ def _optional(convert: Convert, missing: Any) -> Convert:
 
 
 def _list(convert: Convert, keeps_empty: bool) -> Convert:
+    known = Memory()
+
     def convert_all(value: Any) -> Any:
+        if id(value) in known:
+            return value
         if type(value) is not list:
             raise WrongTypeError("a list", value)
         if not value:
@@ -264,7 +271,7 @@ def _list(convert: Convert, keeps_empty: bool) -> Convert:
         except WrongTypeError as error:
             error.path = (index, *error.path)
             raise
-        return value if changed is None else changed
+        return known.keep(id(value), value) if changed is None else changed
 
     return convert_all
 
