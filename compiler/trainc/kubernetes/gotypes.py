@@ -111,7 +111,7 @@ class _Writing:
         self.compares = compares
         self.special = _SPECIAL | {"resource.Quantity": _amount} if compares else _SPECIAL
         self.sparse = sparse
-        self.structs: dict[str, _Struct] = {}
+        self.structs: dict[str, Convert] = {}
 
     def __call__(self, type_name: str) -> Convert:
         """Return the conversion to a type, created on first use."""
@@ -122,7 +122,7 @@ class _Writing:
         if type_name in _OPAQUE:
             return _opaque
         if type_name not in self.structs:
-            self.structs[type_name] = _Struct(self, type_name)
+            self.structs[type_name] = _Struct(self, type_name).convert
         return self.structs[type_name]
 
     def convert(self, field: GoField, *, sparse: bool) -> Convert:
@@ -184,7 +184,8 @@ class _Struct:
             self._fields[name] = _unless_empty(self._fields[name])
         self._plain = {name: _KEPT[field.kind] for name, field in fields.items() if field.kind in _KEPT}
 
-    def __call__(self, value: Any) -> Any:
+    def convert(self, value: Any) -> Any:
+        """Return the value as the struct is written."""
         known = self._known.get(id(value))
         if known is not None:
             return known[1]
