@@ -16,7 +16,7 @@ from trainc.objects import NO_PROJECT, NO_RUNTIME, NOTHING, Project, Runtime, Tr
 from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from trainc.declarations import Phase
     from trainc.diagnostics import LintFinding, ObjectId
@@ -115,12 +115,16 @@ class Plan(NamedTuple):
     @property
     def trainer(self) -> int | None:
         """The index of the first trainer job, or None."""
-        return next(self.trainers(), None)
+        for index, job in enumerate(self.jobs):
+            if ancestor(job) == "trainer":
+                return index
+        return None
 
     @property
     def nodes(self) -> int:
         """The number of nodes that train."""
-        return 1 if self.trainer is None else self.counts[self.trainer]
+        trainer = self.trainer
+        return 1 if trainer is None else self.counts[trainer]
 
     def count_of_runtime(self, job: int) -> int:
         """Return the number of pods that the runtime sets for a replicated job, at least one."""
@@ -154,9 +158,8 @@ class Plan(NamedTuple):
 
         pod      the pod's index, or a reference to the variable that holds it: `$(NAME)`
         """
-        if self.trainer is None:
-            return f"{self.name}-{NODE}-0-{pod}.{self.name}"
-        return self.host(self.trainer, 0, pod)
+        trainer = self.trainer
+        return f"{self.name}-{NODE}-0-{pod}.{self.name}" if trainer is None else self.host(trainer, 0, pod)
 
     def endpoints(self, job: int) -> Iterator[str]:
         """Yield the host names of all pods of a replicated job."""
@@ -182,8 +185,8 @@ class Plan(NamedTuple):
 
         The container is that of the first replicated job that is named `node` or is a trainer, and has one.
         """
-        if "resourcesPerNode" in self.job.trainer:
-            given: Tree = self.job.trainer["resourcesPerNode"]
+        given: Tree | None = self.job.trainer.get("resourcesPerNode")
+        if given is not None:
             return given
         trainers = set(self.trainers())
         for index, job in enumerate(self.jobs):
@@ -200,9 +203,15 @@ class Plan(NamedTuple):
     # Changes: each returns a new plan
 
     def on(
-        self, slot: Slot | None, *, env: Iterable[Tree] = (), ports: Iterable[Tree] = (), mounts: Iterable[Tree] = ()
+        self,
+        slot: Slot | None,
+        *,
+        fields: Tree = NOTHING,
+        env: Iterable[Tree] = (),
+        ports: Sequence[Tree] = (),
+        mounts: Iterable[Tree] = (),
     ) -> Plan:
-        """Add variables, ports and mounts to a container.
+        """Set fields of a container, and add variables, ports and mounts to it.
 
         An entry with the same name (for mounts, the same path) is replaced in place; other entries are appended.
         """
@@ -210,7 +219,7 @@ class Plan(NamedTuple):
             return self
 
         def change(container: Tree) -> Tree:
-            changed = dict(container)
+            changed = container | fields
             if variables := upsert(container.get("env"), env, "name"):
                 changed["env"] = variables
             if opened := with_ports(container.get("ports"), ports):
@@ -247,9 +256,8 @@ class Plan(NamedTuple):
 
     def with_nodes_of_job(self) -> Plan:
         """Set the number of trainer pods to the TrainJob's numNodes, if it is set."""
-        if self.trainer is None or "numNodes" not in self.job.trainer:
-            return self
-        return self.with_count(self.trainer, self.job.trainer["numNodes"])
+        given, trainer = self.job.trainer, self.trainer
+        return self if trainer is None or "numNodes" not in given else self.with_count(trainer, given["numNodes"])
 
     def refuse(self, stage: Phase, id: ObjectId, violations: Iterable[Violation]) -> Plan:
         """Add violations in an object, with paths in it, or in the JobSet from which the cluster creates it."""
@@ -293,8 +301,10 @@ def upsert(items: list[Tree] | None, added: Iterable[Tree], key: str) -> list[Tr
     return result
 
 
-def with_ports(items: list[Tree] | None, added: Iterable[Tree]) -> list[Tree]:
+def with_ports(items: list[Tree] | None, added: Sequence[Tree]) -> list[Tree]:
     """Return `items` with each of `added` in place of the first same port, or at the end."""
+    if not added:
+        return items or []
     result = list(items or ())
     for new in added:
         for i, old in enumerate(result):

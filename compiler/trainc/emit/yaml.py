@@ -46,6 +46,7 @@ _OTHER_WORDS: Final = frozenset(
 )
 _WORD: Final = re.compile("(?:--)?[A-Za-z/](?:[A-Za-z0-9_./=@+:-]*[A-Za-z0-9_./=@+-])?")
 """Names, paths, images and options: written plain unless they are one of those words."""
+_IN_NUMBERS: Final = frozenset("+-._,:0123456789abcdefABCDEFoOxX")
 _NUMBERS: Final = "|".join(
     (
         "[-+]?D+(?:[.]D*)?(?:[eE][-+]?D+)?",  # 12  +1_000  08  1.  1.5e3
@@ -197,10 +198,11 @@ class _Labels(dict[tuple[str, ...], list[tuple[str, str]]]):
 
 def _is_block(text: str) -> bool:
     """Return whether a literal block preserves the text in every parser. kustomize loses one that starts with a tab."""
+    if "\n" not in text:
+        return False
     rows = text.lstrip("\n")
     return (
-        "\n" in text
-        and rows.strip(" \t\n") != ""
+        rows.strip(" \t\n") != ""
         and not rows.startswith("\t")
         and _is_printable(rows.replace("\n", "").replace("\t", ""))
     )
@@ -233,7 +235,13 @@ def _is_printable(text: str) -> bool:
 
 
 def _is_other_type(text: str) -> bool:
-    return text.lower() in _OTHER_WORDS or (text[0] in "+-.,_0123456789" and re.fullmatch(_NUMBERS, text) is not None)
+    if text.lower() in _OTHER_WORDS:
+        return True
+    if text[0] not in "+-.,_0123456789":
+        return False
+    if not _IN_NUMBERS.issuperset(text) and text[4:5] != "-":  # neither a number nor a date
+        return False
+    return text.isdecimal() or re.fullmatch(_NUMBERS, text) is not None  # the expression is slow to compile
 
 
 def _is_syntax(text: str) -> bool:

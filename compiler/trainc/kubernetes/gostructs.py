@@ -37,7 +37,7 @@ class GoField(NamedTuple):
     @property
     def merges(self) -> bool:
         """Whether a patch's list is merged into the existing list instead of replacing it."""
-        return "merge" in self.strategy.split(",")
+        return "merge" in self.strategy  # the others are replace and retainKeys
 
 
 class Struct(NamedTuple):

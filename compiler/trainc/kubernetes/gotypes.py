@@ -111,7 +111,7 @@ class _Writing:
         self.compares = compares
         self.special = _SPECIAL | {"resource.Quantity": _amount} if compares else _SPECIAL
         self.sparse = sparse
-        self.structs: dict[str, _Struct] = {}
+        self.structs: dict[str, Convert] = {}
 
     def __call__(self, type_name: str) -> Convert:
         """Return the conversion to a type, created on first use."""
@@ -122,7 +122,7 @@ class _Writing:
         if type_name in _OPAQUE:
             return _opaque
         if type_name not in self.structs:
-            self.structs[type_name] = _Struct(self, type_name)
+            self.structs[type_name] = _Struct(self, type_name).convert
         return self.structs[type_name]
 
     def convert(self, field: GoField, *, sparse: bool) -> Convert:
@@ -184,7 +184,8 @@ class _Struct:
             self._fields[name] = _unless_empty(self._fields[name])
         self._plain = {name: _KEPT[field.kind] for name, field in fields.items() if field.kind in _KEPT}
 
-    def __call__(self, value: Any) -> Any:
+    def convert(self, value: Any) -> Any:
+        """Return the value as the struct is written."""
         known = self._known.get(id(value))
         if known is not None:
             return known[1]
@@ -201,13 +202,16 @@ class _Struct:
                 # Most fields are plain; skipping their call saves two thirds of the time.
                 if item and type(item) is plain.get(name):
                     continue
-                new = fields[name](item) if name in fields else _GONE
+                convert = fields.get(name)
+                new = _GONE if convert is None else convert(item)
                 if new is not item:
                     result = _changed(value, result, name, new)
         except WrongTypeError as error:
             error.path = (name, *error.path)
             raise
-        result = result if self._added.keys() <= value.keys() else self._added | result
+        added = self._added
+        if added and not added.keys() <= value.keys():
+            result = added | result
         self._known.keep(id(value), (value, result))
         return result
 
@@ -247,7 +251,11 @@ def _optional(convert: Convert, missing: Any) -> Convert:
 
 
 def _list(convert: Convert, keeps_empty: bool) -> Convert:
+    known = Memory()
+
     def convert_all(value: Any) -> Any:
+        if id(value) in known:
+            return value
         if type(value) is not list:
             raise WrongTypeError("a list", value)
         if not value:
@@ -264,7 +272,7 @@ def _list(convert: Convert, keeps_empty: bool) -> Convert:
         except WrongTypeError as error:
             error.path = (index, *error.path)
             raise
-        return value if changed is None else changed
+        return known.keep(id(value), value) if changed is None else changed
 
     return convert_all
 

@@ -27,7 +27,7 @@ from trainc.kubernetes.violations import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from trainc.declarations import Declaration
     from trainc.kubernetes.trees import Path, Tree
@@ -80,11 +80,9 @@ def check(metadata: Any, *, namespaced: bool) -> Iterator[Violation]:
         else:
             valid[key] = value
     yield from _names(valid, unnamed=found.get("name") in (None, ""), namespaced=namespaced)
-    yield from _labels(valid.get("labels", {}))
-    yield from _annotations(valid.get("annotations", {}))
-    yield from _finalizers(valid.get("finalizers", ()))
-    yield from _owners(valid.get("ownerReferences", ()))
-    yield from _set_by_the_cluster(valid)
+    for key, rule in _RULES.items():
+        if key in valid:
+            yield from rule(valid[key])
 
 
 def _names(metadata: Tree, *, unnamed: bool, namespaced: bool) -> Iterator[Violation]:
@@ -208,13 +206,15 @@ def _owner(path: Path, owner: Tree) -> Iterator[Violation]:
         )
 
 
-def _set_by_the_cluster(metadata: Tree) -> Iterator[Violation]:
-    """Check fields that only the cluster sets, and that remain when users copy an object from it."""
-    if metadata.get("generation", 0) < 0:
-        path: Path = ("metadata", "generation")
+def _generation(generation: float) -> Iterator[Violation]:
+    if generation < 0:
+        path = ("metadata", "generation")
         yield Violation.at(path, OUT_OF_RANGE, "generation must not be negative", "remove it: the cluster sets it")
-    for index, entry in enumerate(metadata.get("managedFields", ())):
-        path = ("metadata", "managedFields", index)
+
+
+def _managed_fields(entries: list[Any]) -> Iterator[Violation]:
+    for index, entry in enumerate(entries):
+        path: Path = ("metadata", "managedFields", index)
         if entry is None:
             entry = {}  # noqa: PLW2901 (Go reads a null as an empty entry)
         if not isinstance(entry, dict):
@@ -280,3 +280,14 @@ def _shown(value: str) -> str:
 
 def _bytes(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+
+
+_RULES: Final[dict[str, Callable[[Any], Iterator[Violation]]]] = {
+    "labels": _labels,
+    "annotations": _annotations,
+    "finalizers": _finalizers,
+    "ownerReferences": _owners,
+    # The cluster sets these; they remain when users copy an object from it.
+    "generation": _generation,
+    "managedFields": _managed_fields,
+}

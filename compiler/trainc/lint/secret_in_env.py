@@ -9,7 +9,7 @@ from trainc.diagnostics import Finding, LintFinding
 from trainc.kubernetes.violations import field_of
 from trainc.lint import containers
 from trainc.lint.secret_in_command import secrets
-from trainc.lint.triggers import about, suspicious
+from trainc.lint.triggers import names_secret, suspicious
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +25,7 @@ def find(plan: Plan) -> Iterator[LintFinding]:
     for path, container in containers(plan):
         for index, variable in enumerate(container.get("env") or ()):
             name, text = variable["name"], variable.get("value", "")
-            by_name = about(name) == "secret-in-env" and is_literal(text)
+            by_name = names_secret(name) and is_literal(text)
             if by_name or (suspicious(text) and next(secrets(text), None)):
                 yield LintFinding("secret-in-env", (*path, "env", index), (variable["name"],))
 

@@ -8,6 +8,7 @@ Source   JobSet v0.12.0: its CRD, and the defaults of its webhook. The CRDs of t
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from trainc.checks.cel import broken_rules
@@ -16,6 +17,7 @@ from trainc.diagnostics import ObjectId
 from trainc.kubernetes import objectmeta
 from trainc.kubernetes.gotypes import stored
 from trainc.kubernetes.structural import load
+from trainc.kubernetes.trees import forgotten
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree
@@ -57,9 +59,10 @@ def jobset(plan: Plan) -> Tree:
 
 def with_defaults(spec: Tree) -> Tree:
     """Return the spec with the defaults that JobSet's webhook sets on creation."""
-    policies: Tree = {"successPolicy": {"operator": "All"}, "startupPolicy": {"startupPolicyOrder": "AnyOrder"}}
+    policies, network = _defaults()
+    given = spec.get("network")
     spec = policies | spec
-    spec["network"] = {"enableDNSHostnames": True, "publishNotReadyAddresses": True} | (spec.get("network") or {})
+    spec["network"] = network | given if given else network
     if jobs := spec.get("replicatedJobs"):
         spec["replicatedJobs"] = [job_defaults(job) for job in jobs]
     if rules := (spec.get("failurePolicy") or {}).get("rules"):
@@ -69,6 +72,18 @@ def with_defaults(spec: Tree) -> Tree:
         kept: Tree = {"retentionPolicy": {"whenDeleted": "Delete"}}
         spec["volumeClaimPolicies"] = [claim_defaults(kept | claim) for claim in claims]
     return spec
+
+
+@cache
+def _defaults() -> tuple[Tree, Tree]:
+    """Return the default policies of a spec and its default network, which all JobSets of a run share."""
+    return (
+        {"successPolicy": {"operator": "All"}, "startupPolicy": {"startupPolicyOrder": "AnyOrder"}},
+        {"enableDNSHostnames": True, "publishNotReadyAddresses": True},
+    )
+
+
+forgotten(_defaults.cache_clear)
 
 
 def claim_defaults(policy: Tree) -> Tree:

@@ -10,11 +10,14 @@ Source   kubeflow/trainer v2.3.0, the JobSet builder. `trainer.env` is applied a
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from trainc.kubernetes.trees import Tree, edit
 from trainc.objects import ancestor
-from trainc.plan import NODE, Plan, copied
+from trainc.plan import NODE, copied
+
+if TYPE_CHECKING:
+    from trainc.kubernetes.trees import Tree
+    from trainc.plan import Plan
 
 ONE_REPLICA: Final = frozenset({"trainer", "dataset-initializer", "model-initializer"})
 """The ancestor steps whose jobs have one replica, whatever the runtime sets."""
@@ -22,15 +25,15 @@ ONE_REPLICA: Final = frozenset({"trainer", "dataset-initializer", "model-initial
 
 def trainer(plan: Plan) -> Plan:
     """Write spec.trainer into every trainer job, and the counts into all jobs."""
-    start = plan.job.trainer if plan.entry is None else plan.entry
-    written = (("image", plan.job.trainer), ("command", start), ("args", start))
+    given = plan.job.trainer
+    start = given if plan.entry is None else plan.entry
+    written = (("image", given), ("command", start), ("args", start))
     fields = {key: source[key] for key, source in written if key in source}
-    env = plan.job.trainer.get("env") or []
+    env = given.get("env") or []
     if fields or env:
         for job in plan.trainers():
             if node := plan.find(job, NODE):
-                plan = plan._replace(spec=edit(plan.spec, node.path, lambda container: container | fields))
-                plan = plan.on(node, env=map(copied, env))
+                plan = plan.on(node, fields=fields, env=map(copied, env))
     spec = {key: field for key, field in plan.spec.items() if key != "suspend"}
     if plan.job.spec.get("suspend"):
         spec["suspend"] = True

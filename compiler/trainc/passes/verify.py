@@ -19,7 +19,7 @@ LONG: Final = 32 * 1024
 """So few characters cannot result in a text of 128 KiB, the smallest of the limits."""
 LARGE: Final = 128 * 1024
 """So few characters cannot result in 1.5 MiB of JSON: one takes at most six bytes, plus a share of quotes and keys."""
-ANCHOR: Final = re.compile(r"&(?<![^\s,:?\[{]&)[^\s&]")
+ANCHOR: Final = r"&(?<![^\s,:?\[{]&)[^\s&]"
 """A possible YAML anchor, which aliases can repeat. The `&&` and `2>&1` of a shell do not match."""
 OF_A_JOB: Final = 4 * 1024
 """The estimated characters that trainc and the defaults add to a replicated job."""
@@ -67,7 +67,7 @@ def _sizes(plan: Plan) -> Plan:
     A framework may write the host name of each pod into each container.
     """
     of_job, of_runtime, of_project = (x.document.text for x in (plan.job, plan.runtime, plan.project))
-    aliases = any(map(ANCHOR.search, (of_job, of_runtime, of_project)))
+    aliases = any("&" in text and re.search(ANCHOR, text) for text in (of_job, of_runtime, of_project))
     of_hosts = OF_A_HOST * sum(job.get("replicas", 1) * pods for job, pods in zip(plan.jobs, plan.counts, strict=True))
     if not aliases and len(of_job) + len(of_runtime) + len(of_project) + of_hosts < LONG:
         return plan

@@ -1,11 +1,12 @@
-"""A fast line-by-line reader for the YAML subset of most manifests: a third of the time of an event parser.
+"""A fast line-by-line reader for the YAML subset of most manifests: a fraction of the time of an event parser.
 
 Reads    a text of block mappings and lists with one-line scalars (plain, or quoted without escapes), `[a, "b"]` of such
          scalars, `[]`, `{}` and comments.
 Returns  the same value as `composer`, or UNREAD for any other text: the composer reads it and reports all errors. The
          patterns accept only ASCII, and nothing that YAML 1.1, YAML 1.2, libyaml and Go could interpret differently.
 
-Measured on a TrainJob of 60 lines: 130 us of processor time, compared to 430 for the composer.
+Measured on 200 TrainJobs of 75 lines, all but six of which also occur in another one: 45 us of processor time for each,
+compared to 290 for the composer.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from trainc.kubernetes.trees import forgotten
 
 UNREAD: Final[Any] = object()
 """The result for a text or scalar outside the subset."""
+_BELOW: Final[Any] = object()
+"""The value of a key whose value may be on the next lines."""
 _LONGEST: Final = 2**16
 """Maximum characters. Longer texts are rare, and may exceed one of the composer's limits."""
 _WIDEST: Final = 80
@@ -48,48 +51,45 @@ def read(text: str) -> Any:  # noqa: PLR0912 (the loop is the hot path: a call f
     """Return the value of a text with one document in the subset; otherwise UNREAD."""
     if len(text) > _LONGEST or not text.isascii():
         return UNREAD
-    lines = _LINE.findall(text.removeprefix("---\n") if text.endswith("\n") else f"{text}\n")
     root: Any = []
-    here, at = root, -1  # the innermost collection, and its column
+    here, at = root, -1  # the innermost collection, and its level
     stack: list[tuple[Any, int]] = []  # the enclosing ones
     waiting: str | None = ""  # the key without a value so far; None if the previous line is complete
-    for indent, dash, key, word, other in lines:
-        if not (key or dash):
-            if other or word:  # including a top-level scalar and the continuation of a multi-line one
-                return UNREAD
+    for line in map(_line, text.removeprefix("---\n").split("\n")):
+        if line is None:
             continue
-        column = len(indent)
+        level, inside, key, found = line
+        if found is UNREAD:
+            return UNREAD
         if waiting is not None:
-            if column > at or (dash and column == at and here.__class__ is dict):
-                inner: Any = [] if dash else {}
+            if level > at:
+                inner: Any = [] if level % 2 else {}
                 if here is root:
                     root.append(inner)
                 else:
                     here[waiting] = inner
                 stack.append((here, at))
-                here, at = inner, column
+                here, at = inner, level
             else:
                 here[waiting] = None
             waiting = None
-        while column < at or (column == at and not dash and here.__class__ is list):
+        while level < at:
             here, at = stack.pop()
-        if column != at or column > _WIDEST or (dash and here.__class__ is dict):
+        if level != at:
             return UNREAD
-        if dash and key:
-            here.append({})
-            stack.append((here, at))
-            here, at = here[-1], column + len(dash)
         if not key:
-            found = value(word)
             here.append(found)
-        elif key in here or key in WORDS:
+            continue
+        if inside:
+            inner = {}
+            here.append(inner)
+            stack.append((here, at))
+            here, at = inner, inside
+        if key in here:
             return UNREAD
-        elif word:
-            found = here[intern(key)] = value(word)
-        else:
-            found, waiting = None, intern(key)
-        if found is UNREAD:
-            return UNREAD
+        if found is _BELOW:
+            waiting = key
+        here[key] = found
     if here is root:
         return UNREAD
     if waiting is not None:
@@ -98,8 +98,28 @@ def read(text: str) -> Any:  # noqa: PLR0912 (the loop is the hot path: a call f
 
 
 @lru_cache(maxsize=4096)
+def _line(text: str) -> tuple[int, int, str, Any] | None:
+    """Return the level of a line, that of the mapping in its item (0 without one), the key and the value.
+
+    The level of a mapping is twice its column, and that of a list one more: a list in the column of a key is below the
+    key. The key is empty for an item without one, and the value is `_BELOW` for a key without one. Return None for a
+    line without content. Jobs repeat most of their lines: equal lines are read once, and share one value.
+    """
+    match = _LINE.match(f"{text}\n")
+    indent, dash, key, word, other = match.groups("") if match else ("", "", "", "", text)
+    if not (key or dash or word or other):
+        return None
+    level = 2 * len(indent)
+    if other or not (key or dash) or (key and key in WORDS) or level > 2 * _WIDEST:
+        # Including a top-level scalar and the continuation of a multi-line one.
+        return 0, 0, "", UNREAD
+    found = value(word) if word or not key else _BELOW
+    return (level + 1, level + 2 * len(dash), intern(key), found) if dash else (level, 0, intern(key), found)
+
+
+@lru_cache(maxsize=4096)
 def value(word: str) -> Any:
-    """Return the value of a one-line word, or UNREAD; equal words of all jobs share one object."""
+    """Return the value of a one-line word, or UNREAD; equal words share one object."""
     match word[:1]:
         case "":
             return UNREAD
@@ -116,6 +136,7 @@ def value(word: str) -> Any:
     return found
 
 
+forgotten(_line.cache_clear)
 forgotten(value.cache_clear)
 
 

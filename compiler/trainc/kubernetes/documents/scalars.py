@@ -16,6 +16,8 @@ HINTS: Final = frozenset("+-.0123456789yYnNtTfFoO~")
 """First characters of plain scalars that may not be strings; the empty scalar is not a string either."""
 
 _NUMERIC: Final = frozenset("+-.0123456789")
+_IN_NUMBERS: Final = frozenset("+-._0123456789abcdefABCDEFoOxX")
+"""The characters of numbers. Quantities such as 4Gi and 100m have others."""
 
 
 def _cases(*words: str) -> tuple[str, ...]:
@@ -55,6 +57,8 @@ def plain(text: str) -> Scalar:
 def _number(text: str) -> Scalar:
     if text.isdecimal() and text.isascii() and len(text) < _DIGITS_OF_UINT64 and (text[0] != "0" or len(text) == 1):
         return int(text)
+    if not _IN_NUMBERS.issuperset(text):
+        return text
     from re import fullmatch
 
     if text[0] == ".":  # as in Go literals, underscores are valid only between two digits

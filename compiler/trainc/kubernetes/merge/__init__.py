@@ -48,18 +48,22 @@ def _merge_maps(original: Tree, patch: Tree, into: Struct | None) -> Tree:
     """Merge two mappings; `into` is their type, None if it is not a struct."""
     if PATCH in patch:
         return _directed(patch)
-    merged, rest = dict(original), dict(patch)
-    _retain_keys(merged, rest)
-    _set_orders(merged, rest, into)
-    for key in sorted(rest, key=lambda key: not key.startswith(DELETE)):
-        try:
+    merged, rest = dict(original), patch
+    if "$" in "".join(patch):  # a directive, or a key of an unknown field
+        rest = dict(patch)
+        _retain_keys(merged, rest)
+        _set_orders(merged, rest, into)
+        rest = dict(sorted(rest.items(), key=lambda field: not field[0].startswith(DELETE)))
+    key = ""
+    try:
+        for key, value in rest.items():
             if key.startswith(DELETE):
-                _merge_field(merged, _list_name(key, DELETE) or key, rest[key], into, deleting=True)
+                _merge_field(merged, _list_name(key, DELETE) or key, value, into, deleting=True)
             else:
-                _merge_field(merged, key, rest[key], into)
-        except MergeError as error:
-            error.path = (key, *error.path)
-            raise
+                _merge_field(merged, key, value, into)
+    except MergeError as error:
+        error.path = (key, *error.path)
+        raise
     return merged
 
 
@@ -119,9 +123,11 @@ def _merge_items(original: list[Any], patch: list[Any], field: GoField, items: S
     server, listed = _directed_items(original, patch, field.mergeKey)
     merged = list(server)
     at = Positions(key_of(item, field.mergeKey) for item in server)
+    in_order, last = at.distinct and not any(PATCH in item for item in server), -1
     for item in listed:
         key = key_of(item, field.mergeKey)
         index = at.find(key)
+        in_order, last = in_order and index > last and key is not None, index
         if index < 0:
             merged.append(item)
             at.add(key)
@@ -131,7 +137,8 @@ def _merge_items(original: list[Any], patch: list[Any], field: GoField, items: S
         except MergeError as error:
             error.path = (next(index for index, other in enumerate(patch) if other is item), *error.path)
             raise
-    return arranged(merged, listed, server, field.mergeKey)
+    # Nearly all patches only change items, in the order in which the server has them.
+    return merged if in_order else arranged(merged, listed, server, field.mergeKey)
 
 
 def _directed_items(original: list[Any], patch: list[Any], merge_key: str) -> tuple[list[Any], list[Any]]:

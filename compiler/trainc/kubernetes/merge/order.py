@@ -65,6 +65,11 @@ class Positions:
             self._first.setdefault((type(key), key), self._size)
         self._size += 1
 
+    @property
+    def distinct(self) -> bool:
+        """Whether all keys are scalars, and differ."""
+        return len(self._first) == self._size
+
     def find(self, key: Any) -> int:
         """Return the key's first position, or -1. Raises MergeError if that compares two mappings or lists."""
         if type(key) in self._containers:

@@ -200,7 +200,7 @@ class Object(Node):
                 if result is value:
                     result = dict(value)
                 result[name] = default
-        if not self.required <= result.keys():
+        if self.required and not self.required <= result.keys():
             self._report_missing(value, result, at, found)
         if len(result) < self.fewest:
             found.report("too_few_properties", at, list(self.properties))

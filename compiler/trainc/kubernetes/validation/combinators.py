@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
+from trainc.kubernetes import names
 from trainc.kubernetes.trees import path_of
 from trainc.kubernetes.violations import Collector
 from trainc.kubernetes.violations import field_of as field_of_path
@@ -115,8 +116,6 @@ def at_least(minimum: int) -> FieldRule:
 
 def label(found: PodViolations, at: At, value: str) -> None:
     """Check that a name is a DNS label."""
-    from trainc.kubernetes import names
-
     if names.is_dns1123_label(value):
         from trainc.kubernetes.validation import field_messages
 
@@ -125,8 +124,6 @@ def label(found: PodViolations, at: At, value: str) -> None:
 
 def subdomain(found: PodViolations, at: At, value: str) -> None:
     """Check the name of another object, which must be a DNS subdomain."""
-    from trainc.kubernetes import names
-
     if names.is_dns1123_subdomain(value):
         from trainc.kubernetes.validation import field_messages
 
@@ -135,8 +132,6 @@ def subdomain(found: PodViolations, at: At, value: str) -> None:
 
 def qualified(found: PodViolations, at: At, value: str) -> None:
     """Check a qualified name, which may have a domain and a slash as prefix."""
-    from trainc.kubernetes import names
-
     if names.is_qualified_name(value):
         from trainc.kubernetes.validation import field_messages
 
