@@ -171,7 +171,8 @@ class _Reviewer:
         found = changes(old.tree, new.tree)
         if not found:
             return None
-        judgement = judge(new.id.kind, old.tree, new.tree, found)
+        compiled = old.job is not None and new.job is not None
+        judgement = judge(new.id.kind, old.tree, new.tree, found, compiled=compiled)
         lines = tuple(self._lines(old, new, found, judgement))
         return Reviewed(
             status="changed",

@@ -68,8 +68,13 @@ class Judgement(NamedTuple):
     """Whether trainc knows the server's rules for the object."""
 
 
-def judge(kind: str, old: Tree, new: Tree, changes: Sequence[Change]) -> Judgement:
-    """Return the effects of the changes of an object of a kind."""
+def judge(kind: str, old: Tree, new: Tree, changes: Sequence[Change], *, compiled: bool = False) -> Judgement:
+    """Return the effects of the changes of an object of a kind.
+
+    `compiled` objects are valid and have the form in which the API server stores them.
+    """
+    if kind == "JobSet" and compiled:
+        return _compiled(old, new, changes)
     if kind == "JobSet":
         return _jobset(old, new, changes)
     if kind in {"ConfigMap", "Secret"}:
@@ -118,6 +123,11 @@ def _jobset(old: Tree, new: Tree, changes: Sequence[Change]) -> Judgement:
         else:
             found.append(rules.consequence(change))
     return Judgement(tuple(found), refused)
+
+
+def _compiled(old: Tree, new: Tree, changes: Sequence[Change]) -> Judgement:
+    rules = _Rules(old, new)
+    return Judgement(tuple(map(rules.consequence, changes)), tuple(update.immutable(old, new)))
 
 
 def _stored(tree: Tree) -> Tree | None:
