@@ -35,6 +35,10 @@ SMALL = 40
 GROWTH = 2.2
 """The maximum growth for twice the input; a quadratic part of an eighth of the steps is above it."""
 
+REVIEWED = 2.3
+"""The maximum steps of a review of TrainJobs with two edits each, compared with the builds of both sides. The review
+reruns the stages twice for each TrainJob."""
+
 HEAD = "apiVersion: trainer.kubeflow.org/v1alpha1\n"
 RUNTIME = (
     f"{HEAD}kind: ClusterTrainingRuntime\nmetadata: {{name: r}}\nspec:\n  template:\n    spec:\n      replicatedJobs:\n"
@@ -260,6 +264,31 @@ def test_twice_the_input(work: Callable[[int, Path], object], tmp_path: Path) ->
     work(1, file)  # imports, schemas
     base, small, large = (steps(work, size, file) for size in (1, SMALL, 2 * SMALL))
     assert (large - base) <= GROWTH * (small - base)
+
+
+def test_a_review_of_trainjobs_with_two_edits_each(tmp_path: Path) -> None:
+    old, new = tmp_path / "old.yaml", tmp_path / "new.yaml"
+
+    def write(size: int) -> None:
+        for file, trainer in ((old, "{numNodes: 2, image: a/b:1}"), (new, "{numNodes: 4, image: a/b:2}")):
+            file.write_text("".join(f"{job(i, 'torch-distributed')[:-2]}, trainer: {trainer}}}\n" for i in range(size)))
+
+    def builds(size: int, _: Path) -> object:
+        return [compile([str(file)]).manifests() for file in (old, new)]
+
+    def review(size: int, _: Path) -> object:
+        return review_text.render(
+            compare(SideSpec("old", (str(old),)), SideSpec("new", (str(new),)), DiffOptions()), color=False
+        )
+
+    def each(work: Callable[[int, Path], object]) -> int:
+        counts = []
+        for size in (1, 1, SMALL):  # the first run imports modules
+            write(size)
+            counts.append(steps(work, size, tmp_path))
+        return counts[2] - counts[1]
+
+    assert each(review) <= REVIEWED * each(builds)
 
 
 def test_a_quadratic_function_is_found(tmp_path: Path) -> None:

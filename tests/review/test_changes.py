@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +93,12 @@ def test_each_rejection_belongs_to_a_change(pair: tuple[dict[str, Any], dict[str
     blocked = [consequence for consequence in judgement.consequences if consequence.effect in BLOCKED]
     assert bool(judgement.refused) == bool(blocked)
     assert len(judgement.consequences) == len(found)
+
+
+def test_compiled_jobsets_are_judged_like_the_same_manifests() -> None:
+    for old, new in pairwise(JOBSETS):
+        found = changes(old, new)
+        assert judge("JobSet", old, new, found, compiled=True) == judge("JobSet", old, new, found)
 
 
 @ENOUGH

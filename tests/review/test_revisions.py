@@ -159,6 +159,16 @@ def test_what_is_unclear(repository: Path, arguments: list[str], message: str) -
     assert message in done.err
 
 
+@pytest.mark.parametrize("arguments", [[], ["HEAD"], ["main"], ["main..HEAD", "--", "job.yaml"]])
+def test_a_repository_without_commits(arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    git("init", "--quiet")
+    write({"job.yaml": job()})
+    done = run("diff", *arguments)
+    assert (done.code, done.out) == (2, "")
+    assert "the current branch has no commits yet; commit first, or compare two folders" in done.err
+
+
 AMBIGUOUS = {
     "main": ["main"],
     "main...HEAD": ["main...HEAD", "jobs"],

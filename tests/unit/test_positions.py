@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from trainc.kubernetes.documents import parse
+from trainc.kubernetes.documents import parse, positions
+from trainc.kubernetes.documents.events import Event, events
 from trainc.kubernetes.documents.jsontree import JsonNode
 from trainc.kubernetes.documents.positions import locate, span, tree
 
@@ -187,6 +189,42 @@ def test_text_that_is_not_json_is_read_as_yaml(text: str) -> None:
     large = text + " " * 2**16
     assert not isinstance(tree(large).root, JsonNode)
     assert span(large, ("a",), key=True) == span(text, ("a",), key=True)
+
+
+def test_the_text_after_a_value_is_not_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed = 0
+
+    def counted(text: str) -> Callable[[], Event | None]:
+        following = events(text)
+
+        def event() -> Event | None:
+            nonlocal parsed
+            parsed += 1
+            return following()
+
+        return event
+
+    monkeypatch.setattr(positions, "events", counted)
+    text = "first: 1\nsecond: {a: 2}\n" + "".join(f"field{index}: {index}\n" for index in range(1000))
+    assert (locate(text, ("second", "a")), locate(text, ("first",))) == ((2, 13), (1, 8))
+    assert parsed < 15
+    assert (locate(text, ("field999",)), locate(text, ("third",))) == ((1002, 11), (1, 1))
+    assert 2000 < parsed < 2020
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "place"),
+    [
+        ("a: &x\n  b: {<<: *x}\n  c: 1", ("a", "b", "c"), (3, 6)),
+        ("a: &x\n  b: {<<: [*x]}\n  c: 1", ("a", "b", "c"), (3, 6)),
+        ("a: {<<: {c: 1}}\nb: 2", ("a", "c"), (1, 13)),
+        ("a: {<<: {c: 1}, c: 2}", ("a", "c"), (1, 20)),
+        ('a: "\\\'"\nb: "\\\'"\nc: 1', ("c",), (3, 4)),
+    ],
+)
+def test_a_value_that_needs_the_text_after_it(text: str, path: tuple[str | int, ...], place: tuple[int, int]) -> None:
+    locate(text, ("a",))
+    assert locate(text, path) == place
 
 
 def test_every_field_of_a_manifest_is_found() -> None:

@@ -158,6 +158,8 @@ class _Reviewer:
         self.sides = {False: new, True: old}
         self.name_suffix_hash = name_suffix_hash
         self.causes = Causes()
+        self._shown: dict[int, tuple[Edit, Cause]] = {}
+        """The causes by the identities of their edits, which are kept alive: most edits cause several changes."""
         self.plans = [_plans(side) for side in (old, new)]
 
     def review(self, old: Item | None, new: Item | None) -> Reviewed | None:
@@ -169,7 +171,8 @@ class _Reviewer:
         found = changes(old.tree, new.tree)
         if not found:
             return None
-        judgement = judge(new.id.kind, old.tree, new.tree, found)
+        compiled = old.job is not None and new.job is not None
+        judgement = judge(new.id.kind, old.tree, new.tree, found, compiled=compiled)
         lines = tuple(self._lines(old, new, found, judgement))
         return Reviewed(
             status="changed",
@@ -247,6 +250,12 @@ class _Reviewer:
         return Location(self.sides[old].file(file), line, column)
 
     def _cause(self, edit: Edit) -> Cause:
+        """Return an edit as a cause, which is computed once."""
+        if id(edit) not in self._shown:
+            self._shown[id(edit)] = (edit, self._made(edit))
+        return self._shown[id(edit)][1]
+
+    def _made(self, edit: Edit) -> Cause:
         at = self._located(edit.place, old=edit.gone)
         by = edit.by
         if (commit := self.sides[edit.gone].spec.commit) is not None:

@@ -18,7 +18,7 @@ from trainc.patching.names import name_of, path_in_settings
 from trainc.patching.targets import JOBSET
 from trainc.review.changes import Change, changes, undone
 from trainc.tracing import Trace, edited_by, standing
-from trainc.tracing.correspondence import GONE, at, corresponding_path
+from trainc.tracing.correspondence import GONE, Correspondence
 from trainc.tracing.history import fresh, remade
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class _Causes:
         if old.runtime.id == new.runtime.id:  # a switch to another runtime is not an edit of the runtime
             self.others += shared.edits("runtime", old, new)
         self.others += shared.edits("project", old, new)
-        self._without: dict[int, list[Tree] | None] = {}
+        self._without: dict[int, _Experiment | None] = {}
         self._traces: dict[int, Trace] = {}
         self._patched = _values(old) != _values(new)
         """Whether the patches of trainc.yaml for the JobSet differ."""
@@ -133,37 +133,25 @@ class _Causes:
             return edits[0] if edits else None
         exists = any(_is(tree, id) for tree in self.new.objects)
         for number in range(len(edits) if len(edits) <= MAX_EXPERIMENTS else 0):
-            objects = self._objects(number, edits[number])
-            if objects is not None and any(_is(tree, id) for tree in objects) != exists:
+            experiment = self._experiment(number, edits[number])
+            if experiment is not None and any(_is(tree, id) for tree in experiment.without) != exists:
                 return edits[number]
         return None
 
     def _found(self, edits: list[Edit], old: int, new: int, change: Change) -> Edit | None:
         for number in range(len(edits) if len(edits) <= MAX_EXPERIMENTS else 0):
-            objects = self._objects(number, edits[number])
-            if objects is not None and self._is_undone(objects, new, change):
+            experiment = self._experiment(number, edits[number])
+            if experiment is not None and experiment.undoes(new, change):
                 return edits[number]
         return self._nearest(edits, old, new, change)
 
-    def _is_undone(self, objects: list[Tree], index: int, change: Change) -> bool:
-        """Whether a change of an object has disappeared in the objects that are compiled without some edit."""
-        compiled = objects_of_a_job(self.new.objects)[index]
-        tree = next((tree for tree in objects if _is(tree, ObjectId.of(compiled))), None)
-        if change.kind == "removed":  # the field itself has no corresponding path, its parent may have one
-            parent = None if tree is None else corresponding_path(compiled, change.new_path[:-1], tree)
-            return parent is not None and _has(at(tree, parent), change.new_path[-1], change.old)
-        path = None if tree is None else corresponding_path(compiled, change.new_path, tree)
-        value = GONE if path is None else at(tree, path)
-        if change.kind == "moved":
-            return bool(value != at(compiled, change.new_path))
-        return bool(value == change.old)
-
-    def _objects(self, number: int, edit: Edit) -> list[Tree] | None:
+    def _experiment(self, number: int, edit: Edit) -> _Experiment | None:
         """Return the objects as compiled without one edit; None if the stages fail."""
         if number not in self._without:
             value = undone(edit.trees[1], edit.change)
             try:
-                self._without[number] = list(remade(fresh(self.new, **{edit.owner: value})).objects)
+                without = remade(fresh(self.new, **{edit.owner: value})).objects
+                self._without[number] = _Experiment(self.new.objects, without)
             except Exception:  # stages rely on checks, which this input has not passed
                 self._without[number] = None
         return self._without[number]
@@ -179,6 +167,31 @@ class _Causes:
             return _common(edit.change.old_path if removed else edit.change.new_path, written.path)
 
         return max(same or edits, key=near)
+
+
+class _Experiment:
+    """The objects of a TrainJob as compiled with and without one edit."""
+
+    def __init__(self, made: tuple[Tree, ...], without: tuple[Tree, ...]) -> None:
+        self.made = objects_of_a_job(made)
+        self.without = without
+        self._compared: dict[int, Correspondence] = {}
+
+    def undoes(self, index: int, change: Change) -> bool:
+        """Whether a change of the object with an index has disappeared without the edit."""
+        compared = self._comparison(index)
+        if change.kind == "removed":  # the field itself has no corresponding value, its parent may have one
+            return _has(compared.match(change.new_path[:-1]).there, change.new_path[-1], change.old)
+        found = compared.match(change.new_path)
+        return bool(found.there != found.here if change.kind == "moved" else found.there == change.old)
+
+    def _comparison(self, index: int) -> Correspondence:
+        """Return the corresponding values of an object without the edit; it may not exist then."""
+        if index not in self._compared:
+            id = ObjectId.of(self.made[index])
+            without = next((tree for tree in self.without if _is(tree, id)), GONE)
+            self._compared[index] = Correspondence(self.made[index], without)
+        return self._compared[index]
 
 
 def _edits(owner: Owner, before: Any, after: Any) -> Iterator[Edit]:

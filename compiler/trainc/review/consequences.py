@@ -63,13 +63,18 @@ class Judgement(NamedTuple):
     consequences: tuple[Consequence, ...]
     """One for each change, in the same order."""
     refused: tuple[Violation, ...] = ()
-    """The API server's errors; empty if it would store the new object."""
+    """The API server's errors, which may quote secrets; empty if it would store the new object."""
     known: bool = True
     """Whether trainc knows the server's rules for the object."""
 
 
-def judge(kind: str, old: Tree, new: Tree, changes: Sequence[Change]) -> Judgement:
-    """Return the effects of the changes of an object of a kind."""
+def judge(kind: str, old: Tree, new: Tree, changes: Sequence[Change], *, compiled: bool = False) -> Judgement:
+    """Return the effects of the changes of an object of a kind.
+
+    `compiled` objects are valid and have the form in which the API server stores them.
+    """
+    if kind == "JobSet" and compiled:
+        return _compiled(old, new, changes)
     if kind == "JobSet":
         return _jobset(old, new, changes)
     if kind in {"ConfigMap", "Secret"}:
@@ -106,8 +111,8 @@ def _jobset(old: Tree, new: Tree, changes: Sequence[Change]) -> Judgement:
     if not isinstance(new.get("metadata"), dict):
         violation = Violation.at(("metadata",), REQUIRED, "metadata is required")
         return Judgement(tuple(Consequence("refused") for _ in changes), (violation,))
-    refused = tuple(without_secrets(violation, old, new) for violation in update.refused(stored, new))
-    invalid = [violation for violation in refused if violation.rule != update.RULE]
+    refused = tuple(update.refused(stored, new))
+    invalid = [without_secrets(violation, old, new) for violation in refused if violation.rule != update.RULE]
     updated = _stored(new)
     rules = None if updated is None else _Rules(stored, updated)
     found = []
@@ -118,6 +123,11 @@ def _jobset(old: Tree, new: Tree, changes: Sequence[Change]) -> Judgement:
         else:
             found.append(rules.consequence(change))
     return Judgement(tuple(found), refused)
+
+
+def _compiled(old: Tree, new: Tree, changes: Sequence[Change]) -> Judgement:
+    rules = _Rules(old, new)
+    return Judgement(tuple(map(rules.consequence, changes)), tuple(update.immutable(old, new)))
 
 
 def _stored(tree: Tree) -> Tree | None:
@@ -181,8 +191,8 @@ class _Rules:
         if _same(change, *self.as_values):
             return Consequence("in-place", SAME)
         path = change.path[1:]
-        never = len(path) > 2 + len(update.POD) and not update.while_suspended(path)
-        if never or not _same(change, *self.without_queueing):
+        around = path[2:] == update.POD[: len(path[2:])]  # the pod template, or a part of the job that contains it
+        if not (around or update.while_suspended(path)) or not _same(change, *self.without_queueing):
             return self._immutable()
         if self.suspended:
             return Consequence("in-place", "the JobSet is suspended")

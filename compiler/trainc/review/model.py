@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from trainc.review.consequences import RANK, Consequence, worst
+from trainc.review.masked_changes import without_secrets
 from trainc.source.masking import masked
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ class Reviewed(NamedTuple):
     lines: tuple[Line, ...] = ()
     """Its changes; empty for an added or removed object."""
     refused: tuple[Violation, ...] = ()
-    """The changes that the API server would reject."""
+    """The changes that the API server would reject, with secrets in messages: formats show `errors`."""
     known: bool = True
     """Whether trainc knows the server's rules for the object."""
     cause: Cause | None = None
@@ -90,6 +91,11 @@ class Reviewed(NamedTuple):
     def new(self) -> Tree | None:
         """The whole object after, without secrets."""
         return self.after and masked(self.after)
+
+    @property
+    def errors(self) -> tuple[Violation, ...]:
+        """The changes that the API server would reject, without secrets in messages."""
+        return tuple(without_secrets(violation, self.before, self.after) for violation in self.refused)
 
     @property
     def effect(self) -> Effect:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from trainc.diagnostics import Diagnostic
 
+HEAD: Final = "HEAD"
 MAX_LINKS: Final = 40
 """The maximum number of links that are followed for one file, as in Linux."""
 
@@ -210,7 +211,7 @@ def names(most: int, *, folder: str = ".") -> list[str]:
         found = _git(folder, "for-each-ref", *arguments, "refs/heads", "refs/tags", "refs/remotes").decode()
     except (RevisionError, UnicodeDecodeError):
         return []
-    return ["HEAD", *found.split()]
+    return [HEAD, *found.split()]
 
 
 def known(revision: str, *, folder: str = ".") -> bool:
@@ -227,7 +228,15 @@ def _verified(folder: str, revision: str) -> str:
         commit = f"{revision}^{{commit}}"
         return _git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", commit).decode().strip()
     except RevisionError as error:
-        raise RevisionError(str(error) or f'unknown revision "{revision}"') from None
+        raise RevisionError(str(error) or _unknown(folder, revision)) from None
+
+
+def _unknown(folder: str, revision: str) -> str:
+    """Return the message about an unknown revision."""
+    message = f'unknown revision "{revision}"'
+    if revision != HEAD and known(HEAD, folder=folder):
+        return message
+    return f"{message}: the current branch has no commits yet; commit first, or compare two folders"
 
 
 def _git(folder: str, *arguments: str, given: bytes = b"") -> bytes:

@@ -8,6 +8,7 @@ Returns  the value with `***` for each secret: the values of variables, flags an
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from trainc.kubernetes.trees import get
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from trainc.source.patterns import Stretch
 
 MASK: Final = "***"
+_BY_MAPPING: Final = frozenset({LAST_APPLIED, "data", "stringData", "value"})
+"""The fields that are secret depending on the other fields of their mapping, and kubectl's copy."""
 
 Secrecy = Literal["", "named", "whole"]
 """Not a secret; a secret by name, unless the value is a switch or a reference; or a secret with any value."""
@@ -77,12 +80,20 @@ def is_secret_at(tree: Any, path: Path) -> Secrecy:
 
 def _secret_field(mapping: Tree, key: str) -> Secrecy:
     """Whether a field of a mapping is secret. Nested fields have their own names, except in the data of a Secret."""
+    if not _may_be_secret(key):
+        return ""
     if key == LAST_APPLIED or (key in {"data", "stringData"} and mapping.get("kind") == "Secret"):
         return "whole"
     inner = mapping.get(key)
     if isinstance(inner, dict) or (isinstance(inner, list) and any(isinstance(item, dict) for item in inner)):
         return ""
     return "named" if is_secret(str(mapping.get("name", "")) if key == "value" else key) else ""
+
+
+@lru_cache(maxsize=4096)
+def _may_be_secret(key: str) -> bool:
+    """Whether a field of some mapping with this name is secret: most names are not, whatever the mapping contains."""
+    return key in _BY_MAPPING or is_secret(key)
 
 
 def _behind_flag(items: list[Any], index: int) -> Secrecy:

@@ -54,9 +54,12 @@ def refused(old: Tree, new: Tree) -> list[Violation]:
     admitted = load("JobSet", RELEASE).admit(new)
     found = [*objectmeta.check(new["metadata"], namespaced=True), *admitted.violations]
     found += broken_rules("JobSet", admitted.value, tuple(found))
-    if found:
-        return found
-    before, after = (tree.get("spec") or {} for tree in (old, admitted.value))  # the schema does not require a spec
+    return found or immutable(old, admitted.value)
+
+
+def immutable(old: Tree, new: Tree) -> list[Violation]:
+    """Return the changes that the server would reject between two JobSets as it stores them."""
+    before, after = (tree.get("spec") or {} for tree in (old, new))  # the schema does not require a spec
     return [*_identity(old, new), *_policies(before, after), *_jobs(before, after)]
 
 

@@ -1,7 +1,7 @@
 """Positions of fields in a manifest's text. The text is parsed a second time, only when a diagnostic is printed.
 
 Reads the text of one document (YAML or JSON) and a field path; returns a line and column, or a span of the text.
-Aliases and merge keys are followed to the position of the value.
+Aliases and merge keys are followed to the position of the value. The text after the value is not parsed.
 """
 
 from __future__ import annotations
@@ -32,6 +32,8 @@ from trainc.kubernetes.documents.tags import TagError, tagged
 from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from trainc.kubernetes.documents.events import Event
 
 _DEEPEST: Final = 1000
@@ -108,13 +110,15 @@ class PositionedKey(NamedTuple):
 class Node:
     """A value in the text: its start and end index, and its fields or items."""
 
-    __slots__ = ("block", "duplicates", "end", "fields", "index", "key", "merges", "sequence")
+    __slots__ = ("block", "duplicates", "end", "fields", "index", "key", "merges", "open", "sequence")
 
     def __init__(self, index: int, end: int = 0, *, sequence: bool | None = None, block: bool = False) -> None:
         self.index = index
         self.end = end
         self.sequence = sequence
         """None for a scalar."""
+        self.open = sequence is not None
+        """Whether its end has not been read: more fields or items may follow."""
         self.block = block
         """Whether it is a list or mapping without brackets."""
         self.fields: dict[str | int, PositionedKey] = _NO_FIELDS if sequence is None else {}
@@ -165,53 +169,104 @@ class PositionTree(NamedTuple):
     """The index at which the readable part ends."""
 
 
+_NEVER: Final = -1
+"""An index that no list item has."""
+
+
+class _Reading(NamedTuple):
+    """The values of a text's first document, of which as many are read as have been requested."""
+
+    top: Node
+    """A list with the document's value; its `end` marks the progress."""
+    rest: Iterator[None]
+    """The rest of the text: each step adds the next value to its node."""
+    json: JsonNode | None = None
+    """The value of a large JSON text, which is read on demand by itself."""
+
+    @property
+    def root(self) -> Node | JsonNode:
+        """The document's value."""
+        if self.json is not None:
+            return self.json
+        self.read(self.top, 0)
+        return self.top.fields[0].value if self.top.fields else self.top
+
+    def find(self, node: Node | JsonNode, part: str | int) -> PositionedKey | JsonField | None:
+        """Return a field or item of a value."""
+        if isinstance(node, Node):
+            self.read(node, part)
+            if node.merges and part not in node.fields:
+                self.read(self.top)  # a merged mapping may be one that encloses this one
+        return node.find(part)
+
+    def read(self, node: Node | JsonNode, part: str | int = _NEVER) -> None:
+        """Read up to a field or item of a value; by default, to the value's end."""
+        if isinstance(node, Node) and node.open and part not in node.fields:
+            with uncollected():
+                for _ in self.rest:
+                    if not node.open or part in node.fields:
+                        break
+
+
 def _walk(text: str, path: tuple[str | int, ...]) -> tuple[Node | JsonNode, PositionedKey | JsonField | None, bool]:
     """Return the deepest existing value on a path, its field, and whether the path ends there."""
-    node, field = tree(text).root, None
+    reading = _open(text)
+    node, field = reading.root, None
     for part in path:
-        below = node.find(part)
+        below = reading.find(node, part)
         if below is None:
             return node, field, False
         field, node = below, below.value
+    reading.read(node)
     return node, field, True
 
 
-@lru_cache(maxsize=4)
 def tree(text: str) -> PositionTree:
     """Return the values of a text's first document."""
+    reading = _open(text)
+    root = reading.root
+    reading.read(reading.top)
+    return PositionTree(root, reading.top.end if reading.json is None else len(text))
+
+
+@lru_cache(maxsize=4)
+def _open(text: str) -> _Reading:
+    """Return the reading of a text."""
+    top = Node(0, sequence=True)
     if root := root_of_json(text):
-        return PositionTree(root, len(text))
+        return _Reading(top, iter(()), root)
     # JSON writes characters beyond U+FFFF as two escapes, which YAML rejects: replaced by escapes of the same length.
-    text = _SURROGATE_ESCAPE.sub(r"\\u0020", text)
-    with uncollected():
-        return _tree_of_yaml(text)
+    return _Reading(top, _fill(top, _SURROGATE_ESCAPE.sub(r"\\u0020", text)))
 
 
-def _tree_of_yaml(text: str) -> PositionTree:
-    root, read = Node(0, sequence=True), 0
+def _events(text: str, mark: int) -> Iterator[Event]:
+    """Yield the events of a text's readable part, without its byte order mark.
+
+    A rewritten text has the same length and the same events up to the rewritten string: it continues there.
+    """
+    read = 0
     for _ in rewritings(text):
-        root = Node(0, sequence=True)
         try:
-            read = _fill(root, text)
+            for event in islice(iter(events(text[mark:]), None), read, None):
+                read += 1
+                yield event
         except YAMLError as error:
-            read = root.end
-            again = rewritten(text, error, quote="''")  # the same length, so positions stay
+            again = rewritten(text, error, quote="''")
             if again is not None:
                 text = again
                 continue
         except UnicodeEncodeError:
-            read = 0
-        break
-    return PositionTree(root.fields[0].value if root.fields else root, read)
+            pass  # a text with lone surrogates has no events
+        return
 
 
-def _fill(root: Node, text: str) -> int:
-    """Add the values of a text to its root, whose `end` marks the progress; return the index at which they end."""
+def _fill(root: Node, text: str) -> Iterator[None]:
+    """Add the values of a text to its root, one in each step. The root's `end` marks the progress."""
     mark = text.startswith("\ufeff")
     anchors: dict[str | None, Node] = {}
     names: dict[str | None, str] = {}
     stack = [root]
-    for event in islice(iter(events(text[mark:]), None), MOST_EVENTS):
+    for event in islice(_events(text, mark), MOST_EVENTS):
         node = stack[-1]
         if isinstance(event, ScalarEvent) and event.anchor is None:  # the most frequent case
             begin, root.end = start(event) + mark, _end(event) + mark
@@ -235,14 +290,17 @@ def _fill(root: Node, text: str) -> int:
             if isinstance(event, CollectionStartEvent):
                 stack.append(child)
                 if len(stack) > _DEEPEST:
-                    break
+                    return
         elif isinstance(event, CollectionEndEvent):
             # A block's end event is at the next key; its last value ends before that.
             node.end = root.end = root.end if node.block else _end(event) + mark
+            node.open = False
             stack.pop()
         elif isinstance(event, DocumentEndEvent):
-            return len(text) if not text[_end(event) + mark :].strip() else root.end
-    return root.end
+            if not text[_end(event) + mark :].strip():
+                root.end = len(text)
+            return
+        yield
 
 
 def _node(event: NodeEvent, begin: int, end: int) -> Node:

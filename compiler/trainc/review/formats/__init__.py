@@ -6,7 +6,7 @@ This module has the texts that several formats share: numbers, names, values and
 from __future__ import annotations
 
 from importlib import import_module
-from json import dumps
+from json import JSONEncoder
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from trainc.footprint import NOTHING
@@ -33,6 +33,7 @@ SHORT: Final = 60
 BLOCKING: Final = frozenset({"new-object", "while-suspended", "refused"})
 """The effects of changes that a cluster with the old object does not accept."""
 ZERO: Final = Quantity(0)
+_JSON: Final = JSONEncoder(ensure_ascii=False)
 
 
 def load(name: str) -> Callable[..., str]:
@@ -134,7 +135,7 @@ def value(given: Any) -> str:
         from trainc.emit.yaml import inline
 
         return inline(given)
-    return dumps(given, ensure_ascii=False)
+    return _JSON.encode(given)
 
 
 def block(given: Any) -> list[str]:
@@ -148,23 +149,26 @@ def block(given: Any) -> list[str]:
 
 def short(change: Change) -> bool:
     """Whether a change fits on one line."""
-    if change.kind == "moved":
-        return True
-    values = [part for part in (change.old, change.new) if part is not GONE]
-    return not any(isinstance(part, dict | list) and part for part in values) and all(
-        len(value(part)) <= SHORT for part in values
-    )
+    return change.kind == "moved" or _on_one_line(change) is not None
+
+
+def _on_one_line(change: Change) -> tuple[str, str] | None:
+    """Return both values of a change on one line, empty for a missing one; None if they do not fit."""
+    if any(isinstance(part, dict | list) and part for part in (change.old, change.new)):
+        return None
+    old, new = value(change.old), value(change.new)
+    return (old, new) if max(len(old), len(new)) <= SHORT else None
 
 
 def edited(change: Change) -> str:
     """Return the text that follows the name of a changed field: `: 4 -> 8`, ` is added`."""
     if change.kind == "moved":
         return f" is reordered: {_order(change.old, change.new)} -> {_order(change.new, change.old)}"
-    if not short(change):
+    values = _on_one_line(change)
+    if values is None:
         return "" if change.kind == "changed" else f" is {change.kind}"
-    if change.kind == "changed":
-        return f": {value(change.old)} -> {value(change.new)}"
-    return f": {value(change.new if change.kind == 'added' else change.old)} is {change.kind}"
+    old, new = values
+    return f": {old} -> {new}" if change.kind == "changed" else f": {old or new} is {change.kind}"
 
 
 def _order(names: list[Any], others: list[Any]) -> str:

@@ -94,7 +94,7 @@ def _object(reviewed: Reviewed) -> Tree:
     found["effect"] = reviewed.effect
     if reviewed.known:
         found["allowed"] = not reviewed.refused
-        found["refused"] = [_refused(violation) for violation in reviewed.refused]
+        found["refused"] = [_refused(violation) for violation in reviewed.errors]
     if reviewed.new_name:
         found["newName"] = reviewed.new_name
     found["changes"] = [_line(line) for line in reviewed.lines]
