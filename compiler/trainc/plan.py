@@ -115,12 +115,16 @@ class Plan(NamedTuple):
     @property
     def trainer(self) -> int | None:
         """The index of the first trainer job, or None."""
-        return next(self.trainers(), None)
+        for index, job in enumerate(self.jobs):
+            if ancestor(job) == "trainer":
+                return index
+        return None
 
     @property
     def nodes(self) -> int:
         """The number of nodes that train."""
-        return 1 if self.trainer is None else self.counts[self.trainer]
+        trainer = self.trainer
+        return 1 if trainer is None else self.counts[trainer]
 
     def count_of_runtime(self, job: int) -> int:
         """Return the number of pods that the runtime sets for a replicated job, at least one."""
@@ -154,9 +158,8 @@ class Plan(NamedTuple):
 
         pod      the pod's index, or a reference to the variable that holds it: `$(NAME)`
         """
-        if self.trainer is None:
-            return f"{self.name}-{NODE}-0-{pod}.{self.name}"
-        return self.host(self.trainer, 0, pod)
+        trainer = self.trainer
+        return f"{self.name}-{NODE}-0-{pod}.{self.name}" if trainer is None else self.host(trainer, 0, pod)
 
     def endpoints(self, job: int) -> Iterator[str]:
         """Yield the host names of all pods of a replicated job."""
@@ -247,9 +250,8 @@ class Plan(NamedTuple):
 
     def with_nodes_of_job(self) -> Plan:
         """Set the number of trainer pods to the TrainJob's numNodes, if it is set."""
-        if self.trainer is None or "numNodes" not in self.job.trainer:
-            return self
-        return self.with_count(self.trainer, self.job.trainer["numNodes"])
+        nodes, trainer = self.job.trainer.get("numNodes"), self.trainer
+        return self if nodes is None or trainer is None else self.with_count(trainer, nodes)
 
     def refuse(self, stage: Phase, id: ObjectId, violations: Iterable[Violation]) -> Plan:
         """Add violations in an object, with paths in it, or in the JobSet from which the cluster creates it."""

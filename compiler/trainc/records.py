@@ -25,6 +25,7 @@ else:
             content = _METHODS | content | {field: _tuplegetter(index, None) for index, field in enumerate(fields)}
             content |= {
                 "_fields": fields,
+                "_indices": {field: index for index, field in enumerate(fields)},
                 "__match_args__": fields,
                 "__slots__": (),
                 "__new__": _first(fields, defaults),
@@ -45,10 +46,12 @@ else:
 
     def _replace(self: Any, **changes: object) -> Any:
         """Return a copy with other values for some fields."""
-        made = tuple.__new__(type(self), map(changes.pop, self._fields, self))
-        if changes:
-            raise TypeError(f"{type(self).__name__} has no {', '.join(changes)}")
-        return made
+        values = list(self)
+        for field, value in changes.items():
+            if field not in self._indices:
+                raise TypeError(f"{type(self).__name__} has no {field}")
+            values[self._indices[field]] = value
+        return tuple.__new__(type(self), values)
 
     def _asdict(self: Any) -> dict[str, Any]:
         """Return the values by field name."""

@@ -22,10 +22,11 @@ ONE_REPLICA: Final = frozenset({"trainer", "dataset-initializer", "model-initial
 
 def trainer(plan: Plan) -> Plan:
     """Write spec.trainer into every trainer job, and the counts into all jobs."""
-    start = plan.job.trainer if plan.entry is None else plan.entry
-    written = (("image", plan.job.trainer), ("command", start), ("args", start))
+    given = plan.job.trainer
+    start = given if plan.entry is None else plan.entry
+    written = (("image", given), ("command", start), ("args", start))
     fields = {key: source[key] for key, source in written if key in source}
-    env = plan.job.trainer.get("env") or []
+    env = given.get("env") or []
     if fields or env:
         for job in plan.trainers():
             if node := plan.find(job, NODE):
