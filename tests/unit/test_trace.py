@@ -23,6 +23,8 @@ from trainc.pipeline import STAGES
 from trainc.tracing import Origin, Trace, history
 from trainc.tracing.correspondence import GONE, KEYS, PATCHES, at, corresponding_path, leaves
 from trainc.tracing.experiments import Experiments, Found
+from trainc.tracing.lineage import Lineage, after
+from trainc.tracing.marks import Marks
 from trainc.tracing.patches import Operation, patch
 from trainc.tracing.runs import Selection
 
@@ -274,6 +276,29 @@ def test_earlier_trainjobs_do_not_change_the_result(case: str) -> None:
 def trace_of(job: trainc.Compiled) -> list[Origin]:
     trace = Trace(job.plan)
     return [trace.origin(index, path) for index, tree in enumerate(job.objects) for path in leaves(tree)]
+
+
+def test_an_item_that_moves_keeps_its_writes() -> None:
+    before = {"env": [{"name": "A", "value": "1"}], "image": "a"}
+    now = {"env": [{"name": "B"}, {"name": "A", "value": "1"}], "image": "b"}
+    lineage = after(1, (), Lineage(0, ()), before, now)
+    found = [list(lineage.writes(path)) for path in (("env", 1, "value"), ("env", 0, "name"), ("env",), ("image",))]
+    assert found == [
+        [(0, ("env", 0, "value"))],
+        [(1, ("env", 0, "name"))],
+        [(1, ("env",)), (0, ("env",))],
+        [(1, ("image",)), (0, ("image",))],
+    ]
+
+
+def test_fields_whose_marks_would_be_equal_are_told_apart() -> None:
+    """5 is both 3 + 2 and 2 + 3."""
+    parent = {"a": 3, "b": "2"}
+    marks = Marks({("a",): 3, ("b",): "2"}, (2, 3))
+    for key in "ab":
+        marks(parent, (key,))
+    assert parent == {"a": 5, "b": "7"}
+    assert [marks.index(value) for value in (*parent.values(), 6)] == [0, 1, None]
 
 
 def test_names_that_differ_in_a_digit_are_told_apart(tmp_path: Path) -> None:

@@ -7,21 +7,22 @@ Returns  accounts: an object and its fields, each with all its writings from `tr
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from trainc.emit.order import in_order
-from trainc.source.masking import is_secret_at, masked
+from trainc.kubernetes.trees import Memory
+from trainc.source.masking import leaves, masked
 from trainc.tracing import OPTION
-from trainc.tracing.correspondence import leaves
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from trainc.compilation import Compiled
-    from trainc.diagnostics import Location, Path
+    from trainc.diagnostics import Location, Path, Place
     from trainc.explaining.selectors import Selector
     from trainc.kubernetes.trees import Tree
     from trainc.objects import TrainJob
+    from trainc.source.masking import Secrecy
     from trainc.tracing import Trace
 
 
@@ -59,28 +60,42 @@ def accounts(jobs: Iterable[Compiled], selector: Selector | None = None) -> Iter
     for compiled in jobs:
         trace = None
         for index, tree in enumerate(compiled.objects):
-            paths = list(selected(tree, selector))
-            if paths:
+            found = list(selected(tree, selector))
+            if found:
                 trace = trace or compiled.trace()
-                fields = tuple(Explained(path, tuple(writings(trace, index, tree, path))) for path in paths)
-                yield Account(compiled.plan.job, tree, fields)
+                fields = [Explained(path, tuple(writings(trace, index, path, secret))) for path, secret in found]
+                yield Account(compiled.plan.job, tree, tuple(fields))
 
 
-def selected(tree: Tree, selector: Selector | None) -> Iterator[Path]:
-    """Yield an object's selected leaf fields, in output order; a selected mapping or list selects all its leaves."""
+def selected(tree: Tree, selector: Selector | None) -> Iterator[tuple[Path, Secrecy]]:
+    """Yield an object's selected leaf fields, in output order, each with whether it is a secret.
+
+    A selected mapping or list selects all its leaves.
+    """
     ordered = in_order(tree)
     if selector is None:
         yield from leaves(ordered)
         return
     matches = selector.find(ordered)
-    for path in leaves(ordered) if matches else ():
+    for path, secret in leaves(ordered) if matches else ():
         if any(path[:length] in matches for length in range(len(path) + 1)):
-            yield path
+            yield path, secret
 
 
-def writings(trace: Trace, index: int, tree: Tree, path: Path) -> Iterator[Writing]:
+def writings(trace: Trace, index: int, path: Path, secret: Secrecy) -> Iterator[Writing]:
     """Yield the writings of a field, the latest first."""
-    secret = is_secret_at(tree, path)
     for origin in trace.origins(index, path):
-        at = None if origin.by == OPTION else origin.place.locate()
+        at = None if origin.by == OPTION else _located(origin.place)
         yield Writing(origin.stage, origin.by, masked(origin.value, secret=secret), at)
+
+
+_LOCATED: Final = Memory()
+
+
+def _located(place: Place) -> Location:
+    """Return the location of a place; jobs share the places in their runtime."""
+    key = id(place.document), *place[1:]
+    known: tuple[Place, Location] | None = _LOCATED.get(key)
+    if known is None:
+        known = _LOCATED.keep(key, (place, place.locate()))
+    return known[1]

@@ -17,8 +17,8 @@ from trainc.columns import line, padded
 from trainc.reports.text import BLUE, BOLD, CYAN, painter, position, underlined
 from trainc.source.excerpt import excerpt
 from trainc.source.printable import escape
-from trainc.tracing.correspondence import at
-from trainc.tracing.field_names import by_names, name_of_item
+from trainc.tracing.correspondence import KEYS, at
+from trainc.tracing.field_names import Names, by_names, name_of_item
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -79,43 +79,42 @@ def _full(account: Account, paint: Paint) -> Iterator[str]:
 def _table(account: Account, paint: Paint) -> Iterator[str]:
     """Yield the fields in groups, with a line for each writing."""
     groups: dict[Path, list[tuple[str, ...]]] = {}
-    items = _items(account)
-    for explained in account.fields:
-        if not _is_redundant(account, explained, items):
+    names = Names(account.tree)
+    for number, explained in enumerate(account.fields):
+        if not _is_redundant(account, number):
             group = _group(explained.path)
-            groups.setdefault(group, []).extend(_rows(account, group, explained))
+            groups.setdefault(group, []).extend(_rows(names, group, explained))
     for number, (group, rows) in enumerate(groups.items()):
         if number:
             yield ""
         if group:
-            yield paint(CYAN, escape(by_names(account.tree, group)))
+            yield paint(CYAN, escape(names.of(group)))
         for row, cells in zip(rows, padded(rows), strict=True):
             name, value, stage, place, by = cells
             painted = paint(BLUE, row[3]) + place.removeprefix(row[3])
             yield f"  {line((name, value, stage, painted, by))}"
 
 
-def _is_redundant(account: Account, explained: Explained, items: dict[Path, list[Explained]]) -> bool:
+def _is_redundant(account: Account, number: int) -> bool:
     """Return whether a field is the name of a list item, and another field of the item has the same author."""
-    item = explained.path[:-1]
-    if not item or not isinstance(item[-1], int) or len(explained.writings) > 1:
+    path, writings = account.fields[number]
+    item = path[:-1]
+    if not item or not isinstance(item[-1], int) or len(writings) > 1 or path[-1] not in KEYS:
         return False
-    if name_of_item(at(account.tree, item[:-1]), item[-1])[0] != explained.path[-1]:
+    if name_of_item(at(account.tree, item[:-1]), item[-1])[0] != path[-1]:
         return False
-    author = _author(explained.writings[0])
-    return any(
-        author == _author(writing) for other in items[item] if other is not explained for writing in other.writings
-    )
+    author = _author(writings[0])
+    return any(author == _author(writing) for other in _beside(account, number) for writing in other.writings)
 
 
-def _items(account: Account) -> dict[Path, list[Explained]]:
-    """Return the fields of each list item, by its path."""
-    found: dict[Path, list[Explained]] = {}
-    for explained in account.fields:
-        for end, step in enumerate(explained.path, 1):
-            if isinstance(step, int):
-                found.setdefault(explained.path[:end], []).append(explained)
-    return found
+def _beside(account: Account, number: int) -> Iterator[Explained]:
+    """Yield the other fields of the list item that has a field; they are next to it."""
+    item = account.fields[number].path[:-1]
+    for others in (range(number + 1, len(account.fields)), range(number - 1, -1, -1)):
+        for other in others:
+            if account.fields[other].path[: len(item)] != item:
+                break
+            yield account.fields[other]
 
 
 def _author(writing: Writing) -> tuple[str, str]:
@@ -123,9 +122,9 @@ def _author(writing: Writing) -> tuple[str, str]:
     return writing.stage, writing.by if writing.stage == "override" else ""
 
 
-def _rows(account: Account, group: Path, explained: Explained) -> Iterator[tuple[str, ...]]:
+def _rows(names: Names, group: Path, explained: Explained) -> Iterator[tuple[str, ...]]:
     """Yield a row for a field's value and for each previous value: name, value, stage, line, author."""
-    name = by_names(account.tree, explained.path)[len(by_names(account.tree, group)) :].removeprefix(".")
+    name = names.of(explained.path)[len(names.of(group)) :].removeprefix(".")
     for order, writing in enumerate(explained.writings):
         yield "  was" if order else escape(name), *_cells(writing)
 
@@ -139,7 +138,9 @@ def _cells(writing: Writing) -> tuple[str, ...]:
 
 def _line(place: Location | None) -> str:
     """Return `file:line`, or a dash."""
-    return position(place._replace(column=0)).removesuffix(":0") if place else "-"
+    if place is None:
+        return "-"
+    return position(place).rpartition(":")[0] if place.line else position(place)
 
 
 def _group(path: Path) -> Path:

@@ -37,6 +37,9 @@ PATCHES: Final = frozenset(
 _MERGED: Final = Memory()
 """Merged specs by the identity of spec and patch, which are kept alive: platforms put the same patch into many jobs."""
 
+_CONVERTED: Final = Memory()
+"""Patches in the form for a merge, by their identity: `trainc explain` merges each patch many times."""
+
 
 def override(plan: Plan) -> Plan:
     """Start from the runtime's template, and merge every patch into it."""
@@ -73,7 +76,8 @@ def merged(spec: Tree, patch: Tree | None) -> Tree:
         return merged_before
     from trainc.kubernetes.merge import strategic_merge
 
-    result = typed(strategic_merge(spec, as_patch(patch, sparse=PATCHES)))
+    known = _CONVERTED.get(id(patch)) or _CONVERTED.keep(id(patch), (patch, as_patch(patch, sparse=PATCHES)))
+    result = typed(strategic_merge(spec, known[1]))
     _MERGED.keep((id(spec), id(patch)), (spec, patch, result))
     return result
 

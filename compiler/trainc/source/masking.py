@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 MASK: Final = "***"
 _BY_MAPPING: Final = frozenset({LAST_APPLIED, "data", "stringData", "value"})
 """The fields that are secret depending on the other fields of their mapping, and kubectl's copy."""
+SHORT: Final = 256
+"""The maximum length of a text whose masked form is cached: manifests repeat short texts."""
 
 Secrecy = Literal["", "named", "whole"]
 """Not a secret; a secret by name, unless the value is a switch or a reference; or a secret with any value."""
@@ -41,7 +43,7 @@ def masked(value: Any, *, secret: Secrecy = "") -> Any:
         return [_item(value, index, secret) for index in range(len(value))]
     if isinstance(value, str):
         return MASK if secret == "whole" else _text(value, secret=bool(secret))
-    return MASK if secret and isinstance(value, int | float) and not isinstance(value, bool) else value
+    return MASK if secret and isinstance(value, (int, float)) and not isinstance(value, bool) else value
 
 
 def _item(items: list[Any], index: int, secret: Secrecy) -> Any:
@@ -78,6 +80,24 @@ def is_secret_at(tree: Any, path: Path) -> Secrecy:
     return ""
 
 
+def leaves(tree: Any) -> list[tuple[Path, Secrecy]]:
+    """Return the path of each scalar, empty mapping and empty list, and whether it is a secret, by its context."""
+    found: list[tuple[Path, Secrecy]] = []
+    _add_leaves(found, tree, (), "")
+    return found
+
+
+def _add_leaves(found: list[tuple[Path, Secrecy]], tree: Any, path: Path, secret: Secrecy) -> None:
+    if not tree or not isinstance(tree, (dict, list)):
+        found.append((path, secret))
+    elif isinstance(tree, dict):
+        for key, value in tree.items():
+            _add_leaves(found, value, (*path, key), secret or _secret_field(tree, key))
+    else:
+        for index, value in enumerate(tree):
+            _add_leaves(found, value, (*path, index), secret or _behind_flag(tree, index))
+
+
 def _secret_field(mapping: Tree, key: str) -> Secrecy:
     """Whether a field of a mapping is secret. Nested fields have their own names, except in the data of a Secret."""
     if not _may_be_secret(key):
@@ -106,7 +126,14 @@ def _behind_flag(items: list[Any], index: int) -> Secrecy:
 
 def _text(text: str, *, secret: bool) -> str:
     """Mask the secrets in a text; switches and references are not secrets."""
+    return _short_text(text, secret=secret) if len(text) <= SHORT else _long_text(text, secret=secret)
+
+
+def _long_text(text: str, *, secret: bool) -> str:
     return _without(text, hidden(text, 0, len(text)) if secret else in_line(text))
+
+
+_short_text = lru_cache(maxsize=4096)(_long_text)
 
 
 def _without(text: str, stretches: Iterable[Stretch]) -> str:

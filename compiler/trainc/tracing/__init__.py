@@ -19,7 +19,8 @@ from trainc.patching.names import ENVIRONMENTS, name_of
 from trainc.records import NamedTuple
 from trainc.tracing.correspondence import GONE, Correspondence, at, corresponding_path, leaves
 from trainc.tracing.experiments import Experiments
-from trainc.tracing.history import replay
+from trainc.tracing.history import replay, sharing
+from trainc.tracing.lineage import Lineage, after
 from trainc.tracing.patches import patch
 from trainc.tracing.runs import Written
 
@@ -65,13 +66,19 @@ class Trace:
     """The provenance of one TrainJob's objects. A trace caches its results, so use one for all fields."""
 
     def __init__(self, plan: Plan) -> None:
-        self.plan = plan
-        self.steps = replay(plan)
-        self._compared = [
-            None if step.after == step.before else Correspondence(step.after, step.before) for step in self.steps
-        ]
-        """None for a step that changes nothing."""
-        self._experiments = Experiments(plan)
+        self.plan = sharing(plan)
+        self.steps = replay(self.plan)
+        objects = self.steps[-1].after
+        positions = {id(tree): position for position, tree in reversed(list(enumerate(objects)))}
+        self._positions = [positions[id(tree)] for tree in objects_of_a_job(objects)]
+        """The position in the last step of each object, in output order."""
+        self._lineages = [Lineage(0, ())]
+        """The lineage of the objects after each step."""
+        for number, step in enumerate(self.steps[1:], 1):
+            self._lineages.append(after(number, (), self._lineages[-1], step.before, step.after))
+        self._merges: dict[int | None, Correspondence] = {}
+        """The correspondence of the JobSet after a merge and the merged template."""
+        self._experiments = Experiments(self.plan)
         self._enclosing: dict[tuple[int, Path], Place] = {}
 
     def origin(self, index: int, path: Path) -> Origin:
@@ -81,14 +88,13 @@ class Trace:
     def origins(self, index: int, path: Path) -> Iterator[Origin]:
         """Yield every write of a field, the last one first; of a dropped empty value, the writes before it."""
         last = len(self.steps) - 1
-        objects = self.steps[last].after
-        wanted = objects_of_a_job(objects)[index]
-        whole = (next(position for position, tree in enumerate(objects) if tree is wanted), *path)
-        if dropped := self._dropped(whole):
-            last, whole = last - 1, dropped
-        while at(self.steps[last].after, whole) is GONE:
-            whole = whole[:-1]
-        for number, there in self._writes(last, whole):
+        whole = (self._positions[index], *path)
+        if at(self.steps[last].after, whole) is GONE:
+            if dropped := self._dropped(whole):
+                last, whole = last - 1, dropped
+            while at(self.steps[last].after, whole) is GONE:
+                whole = whole[:-1]
+        for number, there in self._lineages[last].writes(whole):
             yield self._origin(number, there)
 
     def point(self, index: int, path: Path) -> tuple[Place, tuple[Related, ...]]:
@@ -97,7 +103,7 @@ class Trace:
         A mapping, a list or the parent of a missing field is placed where a document sets a part of it.
         """
         origins = list(self.origins(index, path))
-        whole = isinstance(origins[0].value, dict | list)
+        whole = isinstance(origins[0].value, (dict, list))
         origin = next((origin for origin in origins if whole and origin.stage == "override"), origins[0])
         if origin.place.document is self.plan.runtime.document and not edited_by(origin.place):
             return self.plan.job.at("spec", "runtimeRef"), (Related(message="the runtime", place=origin.place),)
@@ -125,24 +131,11 @@ class Trace:
         whole = () if before is None else (*before, *path[len(kept) :])
         return whole if whole and at(step.before, whole) is not GONE else None
 
-    def _writes(self, last: int, path: Path) -> Iterator[tuple[int, Path]]:
-        """Yield the steps up to `last` that changed the value at a path, backwards, each with the path after it."""
-        for number in range(last, -1, -1):
-            compared = self._compared[number]
-            if compared is None:
-                continue
-            found = compared.match(path)
-            if found.there is GONE or (found.here is not found.there and found.here != found.there):
-                yield number, path
-            if found.there is GONE:
-                return
-            path = found.path
-
     def _origin(self, number: int, path: Path) -> Origin:
         """Return the origin of the value that one step wrote at a path."""
         step = self.steps[number]
         value = at(step.after, path)
-        source = self._source(step, path)
+        source = self._source(step, path, value)
         if source is None:
             kind = str(at(step.after, (path[0], "kind")))
             return Origin(self._around(number, path), maker(self.plan, step.stage, kind), step.stage, value)
@@ -156,56 +149,56 @@ class Trace:
             by = f"{maker(self.plan, step.stage)}, from {field_of(place.path)}"
         return Origin(place, by, step.stage, value)
 
-    def _source(self, step: StageRecord, path: Path) -> _Source | None:
+    def _source(self, step: StageRecord, path: Path, value: Any) -> _Source | None:
         """Return the input field from which a step derived the value at a path."""
         if step.stage == "store":
             return None  # its defaults depend on no field
         if step.stage == "override":
             return self._merged(step, path)
-        if step.edit is not None and (source := self._patched(step.edit, step, path)) is not None:
+        if step.edit is not None and (source := self._patched(step.edit, path, value)) is not None:
             return source
-        tree = at(step.after, path)
-        if tree and isinstance(tree, dict | list):
-            return self._within(step, path)
-        cause = self._experiments.cause(Written(step.stage, path, step.after, tree))
+        if value and isinstance(value, (dict, list)):
+            return self._within(step, path, value)
+        cause = self._experiments.cause(Written(step.stage, path, step.after, value))
         if cause is None:
             return None
         source = self._source_at(cause.field.owner, cause.field.path)
         # Only the field's presence may depend on it, as with suspend, which is never false: then the value is a copy.
-        is_copy = isinstance(tree, bool | int | str) and source.value == tree and cause.field.path[-1:] == path[-1:]
+        is_copy = isinstance(value, (bool, int, str)) and source.value == value and cause.field.path[-1:] == path[-1:]
         if cause.to_value or is_copy:
             return source
         return source._replace(place=source.place._replace(key=True), exact=False)
 
-    def _patched(self, edit: Edit, step: StageRecord, path: Path) -> _Source | None:
+    def _patched(self, edit: Edit, path: Path, value: Any) -> _Source | None:
         """Return the field of a patch of trainc.yaml that wrote a field of the JobSet; None if it wrote parts of it."""
         found = edit.source(path[1:])
-        return _Source(found, at(step.after, path), name_of(found)) if isinstance(found, Place) else None
+        return _Source(found, value, name_of(found)) if isinstance(found, Place) else None
 
     def _merged(self, step: StageRecord, path: Path) -> _Source | None:
         """Return the same field in the merged template."""
-        if step.patch is None:
-            base: Path = ("spec", "template")
-            template = get(self.plan.runtime.value, base, {})
-        else:
+        owner: Owner = "runtime" if step.patch is None else "job"
+        base: Path = ("spec", "template")
+        if step.patch is not None:
             base = ("spec", "runtimePatches", step.patch, "trainingRuntimeSpec", "template")
-            template = get(self.plan.job.value, base, {})
-        there = corresponding_path(step.after[0], path[1:], template)
-        return None if there is None else self._source_at("runtime" if step.patch is None else "job", (*base, *there))
+        if step.patch not in self._merges:
+            template = get(getattr(self.plan, owner).value, base, {})
+            self._merges[step.patch] = Correspondence(step.after[0], template)
+        there = self._merges[step.patch].path(path[1:])
+        return None if there is None else self._source_at(owner, (*base, *there))
 
-    def _within(self, step: StageRecord, path: Path) -> _Source | None:
+    def _within(self, step: StageRecord, path: Path, value: Any) -> _Source | None:
         """Return the source of the fields that a step wrote in a mapping or a list; of a copy, the original."""
         before = corresponding_path(step.after, path, step.before)
-        operations = patch(GONE if before is None else at(step.before, before), at(step.after, path))
+        operations = patch(GONE if before is None else at(step.before, before), value)
         written = ((*o.path, *leaf) for o in operations if o.op != "remove" for leaf in leaves(o.value))
         found = None
         for leaf in written:
-            source = self._source(step, (*path, *leaf))
+            source = self._source(step, (*path, *leaf), at(value, leaf))
             if source is not None and (found is None or source.exact):
                 found = source
                 if alike(source.place.path[-len(leaf) :], leaf):  # the whole mapping was copied
                     place = source.place._replace(path=source.place.path[: -len(leaf)])
-                    found = source._replace(place=place, value=at(step.after, path))
+                    found = source._replace(place=place, value=value)
                 if source.exact:
                     break
         return found
@@ -238,8 +231,9 @@ class Trace:
         """Return the place for a field without an input field: the first source of the nearest enclosing one."""
         outer = path[:-1]
         if (number, outer) not in self._enclosing:
-            writes = reversed(list(self._writes(number, outer))) if path else ()
-            sources = (self._source(self.steps[earlier], there) for earlier, there in writes)
+            writes = reversed(list(self._lineages[number].writes(outer))) if path else ()
+            steps = ((self.steps[earlier], there) for earlier, there in writes)
+            sources = (self._source(step, there, at(step.after, there)) for step, there in steps)
             source = next(filter(None, sources), None)
             found = standing(source.place) if source else self._around(number, outer) if outer else self.plan.job.at()
             self._enclosing[number, outer] = found

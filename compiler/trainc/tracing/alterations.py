@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from trainc.kubernetes.trees import Memory
 from trainc.records import NamedTuple
-from trainc.tracing.correspondence import at
+from trainc.tracing.correspondence import inside
+from trainc.tracing.marks import Marks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Container, Sequence
 
     from trainc.kubernetes.trees import Path, Tree
 
@@ -34,9 +35,9 @@ TEMPLATES: Final = (
 )
 """The shapes of the fields that are merged into the JobSet: a TrainJob's patches, a runtime's template."""
 MERGED: Final = frozenset(shape[:2] for shape in TEMPLATES)
+_NONE: Final[frozenset[int]] = frozenset()
 _LETTER: Final = re.compile("[A-Za-z]")
 _DIGIT: Final = re.compile(r"\d")
-_NUMBER: Final = re.compile(r"\d{1,9}")
 
 
 class InputField(NamedTuple):
@@ -72,16 +73,17 @@ class Rank(NamedTuple):
 class Group:
     """The fields of one rank that an alteration affects. Fields of one shape are side by side, and so are siblings."""
 
-    def __init__(self, alter: Alteration, tree: Tree, members: Sequence[_Member]) -> None:
+    def __init__(self, owner: Owner, alter: Alteration, tree: Tree, members: Sequence[_Member]) -> None:
+        self.owner = owner
         self.alter = alter
         self.tree = tree
         numbers: dict[Path, list[int]] = {}
         for number, member in enumerate(members):
             numbers.setdefault(member.shape, []).append(number)
         below: dict[Path | None, list[Path]] = {}
+        nearest: dict[Path, Path | None] = {(): None}
         for one in numbers:
-            ends = range(len(one) - 1, 0, -1)
-            below.setdefault(next((one[:end] for end in ends if one[:end] in numbers), None), []).append(one)
+            below.setdefault(_nearest(one[:-1], numbers, nearest), []).append(one)
         self.shapes: list[Path | None] = [None]
         """The shapes, enclosing ones before nested ones; the first one is that of the whole document."""
         self.inner: list[tuple[int, int]] = []
@@ -98,67 +100,63 @@ class Group:
                 self.shapes.append(one)
             self.inner.append((low, len(self.order)))
         self.fields = [members[number].field for number in self.order]
+        self.values = [members[number].value for number in self.order]
         self.numbers = {field.path: index for index, field in enumerate(self.fields)}
         """The index of each field by its path."""
         self.sole: dict[str, int | None] = {}
         """The index of the only field with a text; None for a text that several fields have."""
-        for index, number in enumerate(self.order):
-            value = members[number].value
+        for index, value in enumerate(self.values):
             if isinstance(value, str) and _LETTER.search(value):
                 self.sole[value] = None if value in self.sole else index
         self._enclosing: dict[Path, frozenset[int]] = {}
 
     @cached_property
+    def texts(self) -> Counter[str]:
+        """The number of fields with each value, as text."""
+        return Counter(map(str, self.values))
+
+    @property
+    def _by_path(self) -> dict[Path, Any]:
+        return {field.path: value for field, value in zip(self.fields, self.values, strict=True)}
+
+    @cached_property
     def marks(self) -> Marks:
         """The values by which an output field that is a copy tells the fields apart."""
-        return Marks(self.tree, [field.path for field in self.fields])
+        return Marks(self._by_path, range(2, len(self.fields) + 2))
 
-    def enclosing(self, path: Path) -> frozenset[int]:
-        """Return the indices of the shapes that enclose a field of the JobSet, in a template or a patch."""
-        wanted = shape(path)
+    @cached_property
+    def reverse_marks(self) -> Marks:
+        """The same values in reverse order."""
+        return Marks(self._by_path, range(len(self.fields) + 1, 1, -1))
+
+    def enclosing(self, wanted: Path) -> frozenset[int]:
+        """Return the indices of the shapes that enclose a field of the JobSet, by its shape, in a template or patch."""
         if wanted not in self._enclosing:
-            whole = [(*template, *wanted) for template in TEMPLATES]
-            self._enclosing[wanted] = frozenset(
-                index
-                for index, outer in enumerate(self.shapes)
-                if any(outer == one[: len(outer or ())] for one in whole)
-            )
+            outer = self.enclosing(wanted[:-1]) if wanted else _NONE
+            inner = self._in_templates.get(wanted)
+            self._enclosing[wanted] = outer.union(inner) if inner else outer
         return self._enclosing[wanted]
 
-
-class Marks:
-    """An alteration that gives each field a value that no other field has."""
-
-    def __init__(self, tree: Tree, paths: Sequence[Path]) -> None:
-        self._values = {path: _mark(at(tree, path), number) for number, path in enumerate(paths, 2)}
-        self._indices: dict[str, int | None] = {}
-        """The index of each field by its mark as text; None for a mark that several fields have."""
-        self.equal = Counter(str(at(tree, path)) for path in paths)
-        """The number of fields with each value as text."""
-        for index, mark in enumerate(map(str, self._values.values())):
-            self._indices[mark] = None if mark in self._indices else index
-
-    def __call__(self, parent: Any, path: Path) -> None:
-        """Set the field's mark."""
-        parent[path[-1]] = self._values[path]
-
-    def index(self, mark: Any) -> int | None:
-        """Return the index of the field with a mark."""
-        return self._indices.get(str(mark))
+    @cached_property
+    def _in_templates(self) -> dict[Path, list[int]]:
+        """The indices of the shapes in templates, by the shape of the JobSet's field; of those around one, by ()."""
+        found: dict[Path, list[int]] = {}
+        for index, one in enumerate(self.shapes):
+            if one is None:
+                continue
+            for template in TEMPLATES:
+                if one == template[: len(one)]:
+                    found.setdefault((), []).append(index)
+                elif one[: len(template)] == template:
+                    found.setdefault(one[len(template) :], []).append(index)
+        return found
 
 
-def _mark(value: Any, number: int) -> Any:
-    """Return another value of the same type for each number.
-
-    >>> [_mark(value, 7) for value in (4, "900Gi", "torch", True)]
-    [11, '907Gi', 'torchx7', True]
-    """
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        return value
-    if not isinstance(value, str):
-        return value + number
-    text, count = _NUMBER.subn(lambda digits: str(int(digits[0]) + number), value, count=1)
-    return text if count else f"{value}x{number}"
+def _nearest(path: Path, numbers: Container[Path], known: dict[Path, Path | None]) -> Path | None:
+    """Return the path or the nearest enclosing one that has a number; None if there is none."""
+    if path not in known:
+        known[path] = path if path in numbers else _nearest(path[:-1], numbers, known)
+    return known[path]
 
 
 class Ranked(NamedTuple):
@@ -170,7 +168,6 @@ class Ranked(NamedTuple):
 
 
 _RANKED: Final = Memory()
-_ALTERED: Final = Memory()
 
 
 def ranked(owner: Owner, tree: Tree) -> list[Ranked]:
@@ -178,17 +175,19 @@ def ranked(owner: Owner, tree: Tree) -> list[Ranked]:
     known: tuple[Tree, list[Ranked]] | None = _RANKED.get((owner, id(tree)))
     if known is None:
         members: dict[Rank, list[_Member]] = {}
-        for member in _inside(owner, tree, (), ()):
+        fields: list[_Member] = []
+        _add_fields(fields, owner, tree, (), ())
+        for member in fields:
             members.setdefault(_rank(member.field), []).append(member)
-        found = [_ranked(rank, tree, members[rank]) for rank in sorted(members)]
+        found = [_ranked(owner, rank, tree, members[rank]) for rank in sorted(members)]
         known = _RANKED.keep((owner, id(tree)), (tree, found))
     return known[1]
 
 
-def _ranked(rank: Rank, tree: Tree, members: list[_Member]) -> Ranked:
+def _ranked(owner: Owner, rank: Rank, tree: Tree, members: list[_Member]) -> Ranked:
     kept = [member for member in members if not isinstance(member.field.path[-1], int)]
-    altered = [member for member in members if other(member.value) is not member.value]
-    return Ranked(rank, Group(changed, tree, altered), Group(removed, tree, kept))
+    altered = [member for member in members if isinstance(member.value, (str, int, float))]
+    return Ranked(rank, Group(owner, changed, tree, altered), Group(owner, removed, tree, kept))
 
 
 def _rank(field: InputField) -> Rank:
@@ -206,38 +205,35 @@ def shape(path: Path) -> Path:
     return tuple("*" if isinstance(step, int) else step for step in path)
 
 
-def _inside(owner: Owner, tree: Any, path: Path, outer: Path) -> Iterator[_Member]:
-    """Yield all fields below the top level, nested ones before the enclosing one."""
+def _add_fields(found: list[_Member], owner: Owner, tree: Any, path: Path, outer: Path) -> None:
+    """Add all fields below the top level, nested ones before the enclosing one."""
     is_list = isinstance(tree, list)
     for step, value in enumerate(tree) if is_list else tree.items():
         there, inner = (*path, step), (*outer, "*" if is_list else step)
-        whole = bool(value) and isinstance(value, dict | list)
+        whole = bool(value) and isinstance(value, (dict, list))
         if whole:
-            yield from _inside(owner, value, there, inner)
+            _add_fields(found, owner, value, there, inner)
         if path:
-            yield _Member(InputField(owner, there, whole), inner, value)
+            found.append(_Member(InputField(owner, there, whole), inner, value))
 
 
-def altered(tree: Tree, alter: Alteration, paths: tuple[Path, ...]) -> Tree:
+def altered(tree: Tree, alter: Alteration, paths: Sequence[Path]) -> Tree:
     """Return a copy of the tree with the fields at the paths altered; the containers around them are copied once."""
-    key = (id(tree), alter, paths)
-    known: tuple[Tree, Tree] | None = _ALTERED.get(key)
-    if known is None:
-        copies: dict[Path, Any] = {(): dict(tree)}
-        for path in paths:
-            parent = _copy(copies, path[:-1])
-            if parent is not None:
-                alter(parent, path)
-        known = _ALTERED.keep(key, (tree, copies[()]))
-    return known[1]
+    copies: dict[Path, Any] = {(): dict(tree)}
+    for path in paths:
+        parent = _copy(copies, path[:-1])
+        if parent is not None:
+            alter(parent, path)
+    result: Tree = copies[()]
+    return result
 
 
 def _copy(copies: dict[Path, Any], path: Path) -> Any:
     """Return the copy of the container at a path; None if it has been removed."""
     if path not in copies:
         parent, step = _copy(copies, path[:-1]), path[-1]
-        there = at(parent, (step,))
-        if isinstance(there, dict | list):
+        there = inside(parent, step)
+        if isinstance(there, (dict, list)):
             parent[step] = copies[path] = there.copy()
         else:
             copies[path] = None
@@ -268,7 +264,7 @@ def other(value: Any) -> Any:
     """
     if isinstance(value, bool):
         return not value
-    if isinstance(value, int | float):
+    if isinstance(value, (int, float)):
         return value + 1
     if isinstance(value, str):
         return (

@@ -30,12 +30,12 @@ GONE: Final[Any] = object()
 def at(tree: Any, path: Path) -> Any:
     """Return the value at a path, or GONE."""
     for step in path:
-        if isinstance(tree, dict):
-            if step not in tree:
-                return GONE
-        elif not isinstance(tree, list) or step.__class__ is not int or not 0 <= step < len(tree):
+        if tree.__class__ is dict:
+            tree = tree.get(step, GONE)
+        elif tree.__class__ is list and step.__class__ is int and 0 <= step < len(tree):
+            tree = tree[step]
+        else:
             return GONE
-        tree = tree[step]
     return tree
 
 
@@ -43,7 +43,9 @@ def inside(tree: Any, step: str | int) -> Any:
     """Return a field or an item, or GONE."""
     if tree.__class__ is dict:
         return tree.get(step, GONE)
-    return at(tree, (step,))
+    if tree.__class__ is list and step.__class__ is int and 0 <= step < len(tree):
+        return tree[step]
+    return GONE
 
 
 def corresponding_path(tree: Any, path: Path, other: Any) -> Path | None:
@@ -88,17 +90,24 @@ class Counterparts:
     """The values in another manifest of many fields; each enclosing container is looked up once."""
 
     def __init__(self, root: Container, other: Any) -> None:
+        self.same: bool = other == root.value
+        """Whether both manifests are equal."""
         self._known: dict[Container, Any] = {root: other}
+        """The corresponding value of each container; for an equal one, its own, so that all below is shared."""
 
     def value(self, container: Container, step: str | int) -> Any:
         """Return the value in the other manifest of a field or an item; GONE if it has none."""
-        return counterpart(container.value, step, self._of(container))
+        there = self._of(container)
+        if there.__class__ is dict and step.__class__ is str:  # the most frequent case
+            return there.get(step, GONE)
+        return GONE if there is GONE else counterpart(container.value, step, there)
 
     def _of(self, container: Container) -> Any:
         found = self._known.get(container, self)
         if found is self:
             assert container.outer is not None, "the root is known"
-            found = self._known[container] = self.value(container.outer, container.step)
+            found = self.value(container.outer, container.step)
+            found = self._known[container] = container.value if found == container.value else found
         return found
 
 
@@ -145,9 +154,7 @@ class Match(NamedTuple):
         inner = inside(here, step)
         if here is there:  # shared, as most subtrees of two runs of the stages
             return Match(inner, (*path, step), inner)
-        found: str | int | None = step
-        if isinstance(step, int):
-            found = same_item(here, step, there) if isinstance(there, list) else None
+        found = same_step(here, step, there)
         return Match(inner, (), GONE) if found is None else Match(inner, (*path, found), inside(there, found))
 
 
@@ -157,6 +164,13 @@ def counterpart(here: Any, step: Any, there: Any) -> Any:
         return inside(there, step)
     found = same_item(here, step, there) if isinstance(there, list) else None
     return GONE if found is None else inside(there, found)
+
+
+def same_step(here: Any, step: str | int, there: Any) -> str | int | None:
+    """Return the key or the index in `there` of a field or an item of `here`."""
+    if isinstance(step, str):
+        return step
+    return same_item(here, step, there) if isinstance(there, list) else None
 
 
 def same_item(items: list[Any], index: int, others: list[Any]) -> int | None:
@@ -193,7 +207,7 @@ def same_items(items: list[Any], others: list[Any]) -> list[int | None]:
 
 def leaves(tree: Any, path: Path = ()) -> Iterator[Path]:
     """Yield the paths of all scalars and of all empty mappings and lists."""
-    if not tree or not isinstance(tree, dict | list):
+    if not tree or not isinstance(tree, (dict, list)):
         yield path
         return
     for step, value in tree.items() if isinstance(tree, dict) else enumerate(tree):
@@ -237,5 +251,5 @@ def _key(item: Any) -> tuple[str, Any] | None:
         for key in KEYS:
             if key in item:
                 value = item[key]
-                return key, repr(value) if isinstance(value, dict | list) else value
+                return key, repr(value) if isinstance(value, (dict, list)) else value
     return None

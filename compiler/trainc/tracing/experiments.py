@@ -2,10 +2,11 @@
 
 Reads    a plan's TrainJob, runtime and project. The stages run again with some of their fields changed or removed.
 Returns  the field that affects the value that a stage wrote at a path. The module does not know which fields a stage or
-         framework reads: it alters many fields at once, and all output fields share the runs. A field on which an
-         output depends alone is found by its number: one run for each bit. Otherwise the fields that make a difference
-         are found by bisection, first by shape (all items of a list together), then within a shape. The same field
-         of an earlier TrainJob often has the same causes: they are tried first, and confirmed by the same experiments.
+         framework reads: it alters many fields at once, and all output fields share the runs.
+
+Most TrainJobs have the same causes as earlier ones with the same framework. Their causes are suspects: each is altered
+alone, and the others together. If the others make no difference, the outcome is known; otherwise `search` finds the
+fields that do. Groups that made no difference, except for suspects, are altered together.
 """
 
 from __future__ import annotations
@@ -14,27 +15,28 @@ from typing import TYPE_CHECKING, Any, Final
 
 from trainc.kubernetes.trees import Memory
 from trainc.records import NamedTuple
-from trainc.tracing.alterations import OWNERS, Group, InputField, Rank, another, is_name, ranked
-from trainc.tracing.correspondence import GONE, Containers, at, key_path
+from trainc.tracing.alterations import OWNERS, Group, InputField, Rank, another, is_name, ranked, shape
+from trainc.tracing.correspondence import GONE, Containers, key_path
 from trainc.tracing.runs import Run, Selection, altered_stages
+from trainc.tracing.search import Found, Search
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from trainc.kubernetes.trees import Path
     from trainc.plan import Plan
     from trainc.tracing.alterations import Alteration
     from trainc.tracing.runs import Written
 
-FEWEST: Final = 5
-"""The size of a group up to which one run for each field takes fewer runs than bisection."""
-FEW: Final = 8
-"""The size of a group below which bisection takes fewer runs than two for each bit."""
+__all__ = ["Cause", "Experiments", "Found"]
+
+MOST: Final = 16
+"""The maximum number of suspects in a group."""
 _NONE: Final[frozenset[Any]] = frozenset()
 _INERT: Final = Memory()
-"""The ranks and alterations that made no difference to an output field of an earlier TrainJob."""
-_FOUND: Final = Memory()
-"""The paths of the fields of a rank that made a difference to an output field of an earlier TrainJob."""
+"""The ranks and alterations that made no difference to an output field of an earlier TrainJob, except for suspects."""
+_KNOWN: Final = Memory()
+"""Each value of `_INERT`, which many fields share."""
+_SUSPECTS: Final = Memory()
+"""The fields of a rank that made a difference to an output of earlier TrainJobs with the same framework."""
 
 
 class Cause(NamedTuple):
@@ -45,12 +47,25 @@ class Cause(NamedTuple):
     """Whether the value depends on it; if False, only the output field's presence does."""
 
 
-class Found(NamedTuple):
-    """A field of a group that makes a difference, and the output value with it altered."""
+class Trial(NamedTuple):
+    """The first experiments with a group, on the outputs of one stage."""
 
-    number: int
-    """Its index in the group."""
-    outcome: Any
+    everything: Selection
+    """The fields of the group, without those that enclose the output."""
+    others: Selection
+    """All of them, except for suspects."""
+    suspects: list[Selection]
+    """Each suspect alone."""
+
+
+class Inert(NamedTuple):
+    """Groups that make no difference, except for suspects."""
+
+    groups: frozenset[Group] = _NONE
+    idle: frozenset[Group] = _NONE
+    """The groups without suspects."""
+    others: tuple[Selection, ...] = ()
+    """All their fields, except for suspects."""
 
 
 class Experiments:
@@ -61,13 +76,19 @@ class Experiments:
         self.ranked = sorted(
             (one for owner in OWNERS for one in ranked(owner, getattr(plan, owner).value)), key=lambda one: one.rank
         )
-        self._runs: dict[Selection, Run | None] = {}
-        """None for a selection without fields."""
+        self._runs: dict[tuple[Selection, ...], Run | None] = {}
+        """None for selections without fields."""
         self._containers: dict[str, Containers] = {}
         """The containers of the objects after each stage."""
-        self._names: dict[tuple[str, Path], tuple[Any, ...]] = {}
-        self._together: dict[frozenset[tuple[Rank, Alteration]], list[tuple[Group, ...]]] = {}
-        self._unions: dict[tuple[Group, ...], Run] = {}
+        self._templates = [
+            group for rank, *both in self.ranked for group in both if rank.merged and rank.whole and not rank.reference
+        ]
+        """The groups of the fields that can enclose outputs."""
+        self._enclosing: dict[Path, dict[Group, frozenset[int]]] = {}
+        self._trials: dict[tuple[str, Group, frozenset[int]], Trial] = {}
+        self._unions: dict[tuple[Any, ...], list[Inert]] = {}
+        self._inert: dict[tuple[str, Path], Inert] = {}
+        self._names: dict[tuple[str | int, ...], tuple[Any, ...]] = {}
         self._causes: dict[tuple[str, Path], Cause | None] = {}
 
     def cause(self, written: Written) -> Cause | None:
@@ -79,18 +100,24 @@ class Experiments:
 
     def _name(self, written: Written) -> Cause | None:
         """Return the name that the name of a list item is copied from; most other alterations remove the item."""
-        copied = (self._copied(written, one.changed) for one in self.ranked if one.rank.reference)
-        return next(filter(None, copied), None) if is_name(written.path) else None
+        if not is_name(written.path):
+            return None
+        text = str(written.value)
+        groups = (one.changed for one in self.ranked if one.rank.reference and text in one.changed.texts)
+        return next(filter(None, (self._copied(written, group) for group in groups)), None)
 
     def _first(self, written: Written) -> Cause | None:
         needed: list[InputField] = []
-        inert = self._inert(written)
+        idle = self._inert_of(written).idle
+        text = str(written.value)
         for rank, changed, removed in self.ranked:
-            if changed not in inert and (copied := self._copied(written, changed)):
+            if changed in idle and removed in idle:
+                continue
+            if text in changed.texts and changed not in idle and (copied := self._copied(written, changed)):
                 return copied
             found: list[InputField] = []
             for group in (changed, removed):
-                for index, outcome in () if group in inert else self._in_order(written, rank, group):
+                for index, outcome in () if group in idle else self._in_order(written, rank, group):
                     if outcome is not GONE:
                         return Cause(group.fields[index], to_value=True)
                     found.append(group.fields[index])
@@ -98,162 +125,145 @@ class Experiments:
                 needed = found
         return Cause(max(needed, key=lambda field: len(field.path)), to_value=False) if needed else None
 
-    def _inert(self, written: Written) -> frozenset[Group]:
-        """Return groups that make no difference: those of an earlier TrainJob, if the output stays with all altered."""
-        name = self._name_of(written)
-        known: frozenset[tuple[Rank, Alteration]] = _INERT.get(name, _NONE)
-        if known not in self._together:
-            groups = [one for rank, *both in self.ranked for one in both if one.fields and (rank, one.alter) in known]
-            alterations = dict.fromkeys(one.alter for one in groups)
-            self._together[known] = [tuple(one for one in groups if one.alter is alter) for alter in alterations]
-        inert: list[Group] = []
-        for together in self._together[known]:
-            if together not in self._unions:
-                self._unions[together] = Run(altered_stages(self.plan, together))
-            if self._value(written, self._unions[together]) == written.value:
-                inert += together
-            else:
-                _INERT.pop(name, None)
-        return frozenset(inert)
-
     def _copied(self, written: Written, group: Group) -> Cause | None:
         """Return the only field with the same value, if the output follows when all fields of the group are changed.
 
         One experiment finds most causes this way. A value that several fields have, or a number, which can be equal by
         chance, needs a second one, in which each field gets another value. If other fields have the same value, a
-        third one shows that the output does not depend on them too, as a maximum would.
+        third one, with these values in reverse order, shows that the output is no maximum or minimum of them.
         """
-        value, everything = written.value, Selection(group, 0, len(group.fields))
-        if not group.fields or not isinstance(value, str | int | float):
+        value = written.value
+        equal = group.texts[str(value)]
+        if not equal or not isinstance(value, (str, int, float)):
             return None
+        everything = Selection(group, 0, len(group.fields))
         index = group.sole.get(value) if isinstance(value, str) else None
-        changed = self._outcome(written, everything)
-        if index is None and changed not in (GONE, value):
-            index = group.marks.index(self._outcome(written, everything._replace(marked=True)))
+        follower = self._outcome(written, everything)
+        if index is None and follower not in (GONE, value):
+            marked = Selection(group, 0, len(group.fields), alter=group.marks)
+            index = group.marks.index(self._outcome(written, marked))
         if index is None:
             return None
         field = group.fields[index]
-        copied = at(group.tree, field.path)
-        follows = str(copied) == str(value) and str(another(field.path, copied)) == str(changed)
-        if follows and group.sole.get(str(value)) is None and group.marks.equal[str(value)] > 1:
-            follows = self._outcome(written, everything._replace(but=frozenset((index,)))) == value
+        copied = group.values[index]
+        follows = str(copied) == str(value) and str(another(field.path, copied)) == str(follower)
+        if follows and group.sole.get(str(value)) is None and equal > 1:
+            marks = group.reverse_marks
+            follows = marks.index(self._outcome(written, everything._replace(alter=marks))) == index
         return Cause(field, to_value=True) if follows else None
 
     def _in_order(self, written: Written, rank: Rank, group: Group) -> list[Found]:
-        """Return the fields of a group that make a difference, in the order of the document.
-
-        The fields of a template that enclose the output are left out: without them there is no output.
-        """
-        enclosing = rank.merged and rank.whole and not rank.reference and written.path[0] == 0
-        without = group.enclosing(written.path[1:]) if enclosing else _NONE
-        everything = Selection(group, 0, len(group.fields), without)
+        """Return the fields of a group that make a difference, in the order of the document."""
         if not group.fields:
             return []
-        name = self._name_of(written)
-        if self._outcome(written, everything) == written.value:
-            known = _INERT.get(name, _NONE)
+        trial = self._trial(written, rank, group)
+        inert = group in self._inert_of(written).groups
+        if inert or self._outcome(written, trial.others) == written.value:
             # Other fields, such as a policy, can switch the effect of the rest.
-            maskable = rank.merged or rank.reference
-            if maskable and not enclosing and (rank, group.alter) not in known:
-                _INERT.keep(name, known | {(rank, group.alter)})
+            if not inert and (rank.merged or rank.reference):
+                name = self._name_of(written)
+                known = _INERT.get(name, _NONE) | {(rank, group.alter)}
+                _INERT.keep(name, _KNOWN.get(known) or _KNOWN.keep(known, known))
+            if not trial.suspects:
+                return []
+            each = [Found(one.low, self._outcome(written, one)) for one in trial.suspects]
+            found = [one for one in each if one.outcome != written.value]
+        elif trial.suspects and self._outcome(written, trial.everything) == written.value:
             return []
-        guess = name, rank, group.alter
-        paths = _FOUND.get(guess, ())
-        found = self._guessed(written, everything, paths)
-        if not found:
-            found = self._found(written, rank, everything)
-            again = [group.fields[one.number].path for one in found]
-            if paths is not None:
-                _FOUND.keep(guess, again if again != paths else None)  # None for fields that act together
+        else:
+            search = Search(lambda selection: self._outcome(written, selection), written.value)
+            found = search.all(trial.everything, whole=rank.whole)
+            self._suspect(written.stage, rank, group, found)
         return sorted(found, key=lambda one: group.order[one.number])
 
-    def _found(self, written: Written, rank: Rank, everything: Selection) -> list[Found]:
-        """Return the fields of a group that make a difference."""
-        if not rank.whole and everything.high <= FEWEST:
-            each = (Selection(everything.group, index, index + 1) for index in range(everything.high))
-            found = [Found(one.low, self._outcome(written, one)) for one in each]
-            return [one for one in found if one.outcome != written.value]
-        sole = None if rank.whole or everything.high < FEW else self._sole(written, everything)
-        if sole is not None:
-            return [sole]
-        return [one for outer in (0, *everything.without) for one in self._inside(written, everything, outer)]
+    def _trial(self, written: Written, rank: Rank, group: Group) -> Trial:
+        without = self._enclosing_of(written).get(group, _NONE)
+        key = written.stage, group, without
+        if key not in self._trials:
+            known = _SUSPECTS.get((written.stage, self.plan.runtime.framework, rank, group.alter), ())
+            numbers = [group.numbers[path] for path in known if path in group.numbers]
+            suspects = [number for number in numbers if group.shape_of[number] not in without]
+            everything = Selection(group, 0, len(group.fields), without)
+            others = (
+                Selection(group, 0, len(group.fields), without, but=frozenset(suspects)) if suspects else everything
+            )
+            self._trials[key] = Trial(everything, others, [Selection(group, one, one + 1) for one in suspects])
+        return self._trials[key]
 
-    def _guessed(self, written: Written, everything: Selection, paths: Sequence[Path] | None) -> list[Found]:
-        """Return the fields at the paths if they are those of the group that make a difference, else nothing."""
-        group = everything.group
-        if not paths or not all(path in group.numbers for path in paths):
-            return []
-        numbers = [group.numbers[path] for path in paths]
-        if self._outcome(written, everything._replace(but=frozenset(numbers))) != written.value:
-            return []
-        found = [Found(one, self._outcome(written, Selection(group, one, one + 1))) for one in numbers]
-        return [] if any(one.outcome == written.value for one in found) else found
+    def _enclosing_of(self, written: Written) -> dict[Group, frozenset[int]]:
+        """Return the shapes of the fields of templates that enclose the output: without them there is no output."""
+        path = written.path
+        if path not in self._enclosing:
+            inside = shape(path[1:])
+            self._enclosing[path] = {one: one.enclosing(inside) for one in self._templates} if path[0] == 0 else {}
+        return self._enclosing[path]
 
-    def _inside(self, written: Written, selection: Selection, outer: int) -> list[Found]:
-        """Return the fields inside a shape that make a difference."""
-        low, high = selection.group.inner[outer]
-        return self._search(written, selection._replace(low=low, high=high)) if low < high else []
+    def _inert_of(self, written: Written) -> Inert:
+        """Return groups that make no difference, except for suspects.
 
-    def _search(self, written: Written, selection: Selection) -> list[Found]:
-        """Return the fields of a selection, and those inside them, that make a difference."""
-        outcome = self._outcome(written, selection)
-        if outcome == written.value:
-            return []
-        low, high = selection.low, selection.high
-        if not selection.alike:
-            return [one for half in selection.halves() for one in self._search(written, half)]
-        found = [Found(low, outcome)] if high - low == 1 else self._of_one_shape(written, selection)
-        return found + self._inside(written, selection, selection.group.shape_of[low])
-
-    def _of_one_shape(self, written: Written, selection: Selection) -> list[Found]:
-        """Return the fields of a selection that make a difference; all fields have one shape."""
-        outcome = self._outcome(written, selection)
-        if outcome == written.value:
-            return []
-        if selection.high - selection.low == 1:
-            return [Found(selection.low, outcome)]
-        sole = self._sole(written, selection)
-        if sole is not None:
-            return [sole]
-        return [one for half in selection.halves() for one in self._of_one_shape(written, half)]
-
-    def _sole(self, written: Written, selection: Selection) -> Found | None:
-        """Return the field of a selection on which the output depends alone; None if there is not exactly one.
-
-        Its number has a bit if the output differs with the fields that have this bit, and not with the others.
+        They made none to the same field of an earlier TrainJob, and the output stays with all of them altered.
         """
-        group, low, high, without, *_ = selection
-        number, outcome = 0, GONE
-        for bit in range((high - low - 1).bit_length()):
-            outcomes = [self._outcome(written, Selection(group, low, high, without, bit, given)) for given in (0, 1)]
-            differ = [given for given in (0, 1) if outcomes[given] != written.value]
-            if len(differ) != 1:
-                return None
-            number |= differ[0] << bit
-            outcome = outcomes[differ[0]] if outcome is GONE else outcome
-        index = low + number
-        if outcome is GONE:
-            outcome = self._outcome(written, Selection(group, index, index + 1, without))
-        return Found(index, outcome)
+        key = written.stage, written.path
+        if key not in self._inert:
+            name = self._name_of(written)
+            unions = self._unions_of(written, _INERT.get(name, _NONE))
+            found = [one for one in unions if self._outcome(written, *one.others) == written.value]
+            self._inert[key] = Inert(
+                _NONE.union(*(one.groups for one in found)), _NONE.union(*(one.idle for one in found))
+            )
+            if len(found) < len(unions):
+                _INERT.pop(name, None)
+        return self._inert[key]
 
-    def _outcome(self, written: Written, selection: Selection) -> Any:
-        """Return the output field's value with the selected fields altered; GONE if it has none."""
-        if selection not in self._runs:
-            paths = selection.paths()
-            alter = selection.group.marks if selection.marked else selection.group.alter
-            stages = altered_stages(self.plan, (selection.group,), alter, paths)
-            self._runs[selection] = Run(stages) if paths else None
-        run = self._runs[selection]
-        return written.value if run is None else self._value(written, run)
-
-    def _value(self, written: Written, run: Run) -> Any:
-        if written.stage not in self._containers:
-            self._containers[written.stage] = Containers(written.objects)
-        return run.outcome(written, self._containers[written.stage])
+    def _unions_of(self, written: Written, known: frozenset[tuple[Rank, Alteration]]) -> list[Inert]:
+        """Return known groups that probably make no difference, those with the same alteration together."""
+        key = written.stage, known, *self._enclosing_of(written).values()
+        if key not in self._unions:
+            trials: dict[Alteration, list[Trial]] = {}
+            for rank, *both in self.ranked:
+                for group in both:
+                    if (rank, group.alter) in known:
+                        trials.setdefault(group.alter, []).append(self._trial(written, rank, group))
+            self._unions[key] = [
+                Inert(
+                    groups=frozenset(one.others.group for one in together),
+                    idle=frozenset(one.others.group for one in together if not one.suspects),
+                    others=tuple(one.others for one in together),
+                )
+                for together in trials.values()
+            ]
+        return self._unions[key]
 
     def _name_of(self, written: Written) -> tuple[Any, ...]:
         """Return the stage and the path with list items by merge key: the same in all TrainJobs of a runtime."""
-        key = written.stage, written.path
+        *outer, step = written.path
+        key = written.stage, *outer
         if key not in self._names:
-            self._names[key] = written.stage, *key_path(written.objects, written.path)
-        return self._names[key]
+            self._names[key] = written.stage, *key_path(written.objects, tuple(outer))
+        return *self._names[key], step
+
+    def _suspect(self, stage: str, rank: Rank, group: Group, found: list[Found]) -> None:
+        """Remember the fields that made a difference, for later TrainJobs; more than MOST are too many to try."""
+        key = stage, self.plan.runtime.framework, rank, group.alter
+        paths = dict.fromkeys((*_SUSPECTS.get(key, ()), *(group.fields[one.number].path for one in found)))
+        _SUSPECTS.keep(key, tuple(paths) if len(paths) <= MOST else ())
+
+    def _outcome(self, written: Written, *selections: Selection) -> Any:
+        """Return the output field's value with the selected fields altered; GONE if it has none."""
+        if selections not in self._runs:
+            empty = all(selection.empty for selection in selections)
+            self._runs[selections] = None if empty else Run(altered_stages(self.plan, selections))
+        run = self._runs[selections]
+        if run is None:
+            return written.value
+        compared = run.compared(written.stage, self._containers_of(written))
+        if compared is None:
+            return GONE
+        if compared.same:
+            return written.value
+        return compared.value(self._containers_of(written).at(written.path[:-1]), written.path[-1])
+
+    def _containers_of(self, written: Written) -> Containers:
+        if written.stage not in self._containers:
+            self._containers[written.stage] = Containers(written.objects)
+        return self._containers[written.stage]

@@ -27,14 +27,30 @@ def by_names(tree: Any, path: Path) -> str:
     >>> by_names({"jobs": [{"name": "node", "mounts": [{"name": "a", "mountPath": "/a"}]}]}, ("jobs", 0, "mounts", 0))
     'jobs[node].mounts[mountPath=/a]'
     """
-    text = ""
-    for step in path:
-        if isinstance(step, int):
-            text += f"[{item_of(tree, step)}]"
-        else:
-            text += f".{step}" if text else step
-        tree = tree[step]
-    return text
+    return Names(tree).of(path)
+
+
+class Names:
+    """The texts of many fields of one tree, as `by_names` returns them; enclosing fields are named once."""
+
+    def __init__(self, tree: Any) -> None:
+        self._known: dict[Path, tuple[str, Any]] = {(): ("", tree)}
+
+    def of(self, path: Path) -> str:
+        """Return a path with its list items by name."""
+        return self._field(path)[0]
+
+    def _field(self, path: Path) -> tuple[str, Any]:
+        known = self._known.get(path)
+        if known is None:
+            text, outer = self._field(path[:-1])
+            step = path[-1]
+            if isinstance(step, int):
+                text += f"[{item_of(outer, step)}]"
+            else:
+                text += f".{step}" if text else step
+            known = self._known[path] = text, outer[step]
+        return known
 
 
 def item_of(items: list[Any], index: int) -> str:

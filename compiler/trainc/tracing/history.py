@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.kubernetes.gotypes import typed
-from trainc.kubernetes.trees import Tree, get, put
+from trainc.kubernetes.trees import Memory, Tree, get, put
 from trainc.objects import Runtime
 from trainc.passes.admit import admit
 from trainc.passes.override import override
@@ -74,14 +74,31 @@ def replay(plan: Plan) -> tuple[StageRecord, ...]:
     return tuple(steps)
 
 
+_PATCHES: Final = Memory()
+"""The patches of earlier TrainJobs, by their text."""
+
+
+def sharing(plan: Plan) -> Plan:
+    """Return the plan with the patches of earlier TrainJobs in place of equal ones: merges are cached by identity."""
+    if not plan.job.patches:
+        return plan
+    patches = list(map(_shared, plan.job.patches))
+    return plan._replace(job=plan.job._replace(value=put(plan.job.value, ("spec", "runtimePatches"), patches)))
+
+
+def _shared(of_job: Tree) -> Tree:
+    text = repr(of_job)
+    shared: Tree = _PATCHES.get(text) or _PATCHES.keep(text, of_job)
+    return shared
+
+
 def fresh(plan: Plan, *, job: Tree | None = None, runtime: Tree | None = None, project: Tree | None = None) -> Plan:
     """Return the plan as it was after its runtime was found; a given TrainJob, runtime or project replaces its own."""
     of_job, of_runtime = plan.job, plan.runtime
     if job is not None:
         of_job = of_job._replace(value=job)
     if runtime is not None and runtime is not of_runtime.value:
-        spec = typed(get(runtime, ("spec", "template", "spec"), {}))
-        of_runtime = Runtime.of(of_runtime.document, runtime, spec, of_runtime.level)
+        of_runtime = _with_value(of_runtime, runtime)
     of_project = plan.project if project is None else plan.project._replace(value=project)
     return Plan(
         job=of_job,
@@ -92,6 +109,19 @@ def fresh(plan: Plan, *, job: Tree | None = None, runtime: Tree | None = None, p
         patches=plan.patches,
         suffix=plan.suffix,
     )
+
+
+_RUNTIMES: Final = Memory()
+"""Runtimes with altered values, by the identity of the value."""
+
+
+def _with_value(runtime: Runtime, value: Tree) -> Runtime:
+    """Return the runtime with another value; jobs share the experiments' altered runtimes."""
+    known: Runtime | None = _RUNTIMES.get(id(value))
+    if known is None or known.document is not runtime.document:
+        spec = typed(get(value, ("spec", "template", "spec"), {}))
+        known = _RUNTIMES.keep(id(value), Runtime.of(runtime.document, value, spec, runtime.level))
+    return known
 
 
 def making(plan: Plan) -> Iterator[tuple[str, Plan]]:

@@ -6,11 +6,12 @@ Returns  the plan after each stage, and the outcome of a run for an output field
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
+from trainc.kubernetes.trees import Memory
 from trainc.records import NamedTuple
 from trainc.tracing.alterations import altered
-from trainc.tracing.correspondence import GONE, Counterparts
+from trainc.tracing.correspondence import Counterparts
 from trainc.tracing.history import fresh, making, objects
 
 if TYPE_CHECKING:
@@ -45,19 +46,24 @@ class Selection(NamedTuple):
     """The bit's value."""
     but: frozenset[int] = frozenset()
     """The fields that are left out."""
-    marked: bool = False
-    """Whether each field gets its mark, instead of the group's alteration."""
+    alter: Alteration | None = None
+    """The alteration; None for the group's."""
 
-    def paths(self) -> tuple[Path, ...]:
-        """Return the paths of the fields."""
-        fields, shapes = self.group.fields, self.group.shape_of
-        return tuple(
-            fields[index].path
-            for index in range(self.low, self.high)
-            if shapes[index] not in self.without
-            and index not in self.but
-            and (self.bit < 0 or (index - self.low) >> self.bit & 1 == self.value)
-        )
+    def numbers(self) -> Iterator[int]:
+        """Yield the indices of the fields."""
+        shapes = self.group.shape_of
+        for index in range(self.low, self.high):
+            if (
+                shapes[index] not in self.without
+                and index not in self.but
+                and (self.bit < 0 or (index - self.low) >> self.bit & 1 == self.value)
+            ):
+                yield index
+
+    @property
+    def empty(self) -> bool:
+        """Whether there are no fields."""
+        return next(self.numbers(), None) is None
 
     def halves(self) -> tuple[Selection, Selection]:
         """Return two parts of the range; fields of one shape stay together if there are others."""
@@ -86,13 +92,12 @@ class Run:
         self._plans: dict[str, Plan] = {}
         self._compared: dict[str, Counterparts | None] = {}
 
-    def outcome(self, written: Written, containers: Containers) -> Any:
-        """Return the output field's value; GONE if it has none, or if the stage fails on the altered input."""
-        if written.stage not in self._compared:
-            plan = self._after(written.stage)
-            self._compared[written.stage] = None if plan is None else Counterparts(containers.root, objects(plan))
-        compared = self._compared[written.stage]
-        return GONE if compared is None else compared.value(containers.at(written.path[:-1]), written.path[-1])
+    def compared(self, stage: str, containers: Containers) -> Counterparts | None:
+        """Return the objects after a stage, compared with others; None if the stage fails on the altered input."""
+        if stage not in self._compared:
+            plan = self._after(stage)
+            self._compared[stage] = None if plan is None else Counterparts(containers.root, objects(plan))
+        return self._compared[stage]
 
     def _after(self, stage: str) -> Plan | None:
         while stage not in self._plans:
@@ -104,14 +109,25 @@ class Run:
         return self._plans[stage]
 
 
-def altered_stages(
-    plan: Plan, groups: Sequence[Group], alter: Alteration | None = None, paths: tuple[Path, ...] = ()
-) -> Iterator[tuple[str, Plan]]:
-    """Yield the plan after each stage, from input with the fields at the paths altered; by default, all fields."""
-    selected: dict[Owner, tuple[Tree, tuple[Path, ...]]] = {}
-    for group in groups:
-        owner = group.fields[0].owner
-        _, others = selected.get(owner, (group.tree, ()))
-        selected[owner] = group.tree, others + (paths or tuple(field.path for field in group.fields))
-    alter = alter or groups[0].alter
-    yield from making(fresh(plan, **{owner: altered(tree, alter, all) for owner, (tree, all) in selected.items()}))
+def altered_stages(plan: Plan, selections: Sequence[Selection]) -> Iterator[tuple[str, Plan]]:
+    """Yield the plan after each stage, from input with the selected fields altered, all in the same way."""
+    of_owners: dict[Owner, list[Selection]] = {}
+    for selection in selections:
+        of_owners.setdefault(selection.group.owner, []).append(selection)
+    trees = {owner: _altered(owner, tuple(of_owner)) for owner, of_owner in of_owners.items()}
+    yield from making(fresh(plan, **trees))
+
+
+_ALTERED: Final = Memory()
+
+
+def _altered(owner: Owner, selections: tuple[Selection, ...]) -> Tree:
+    """Return a document with the selected fields altered. Jobs share runtimes, and so these experiments with them."""
+    known: Tree | None = _ALTERED.get(selections)
+    if known is None:
+        group = selections[0].group
+        paths = [one.group.fields[number].path for one in selections for number in one.numbers()]
+        known = altered(group.tree, selections[0].alter or group.alter, paths)
+        if owner != "job":
+            _ALTERED.keep(selections, known)
+    return known

@@ -76,7 +76,10 @@ def span(text: str, path: tuple[str | int, ...], *, key: bool = False) -> Span:
         begin, end = field.begin, field.end
     while end > begin and text[end - 1] in " \t\r\n":  # a block scalar ends where the next key starts
         end -= 1
-    return Span(*place_of(text, begin), *place_of(text, end))
+    line, column = place_of(text, begin)
+    if begin and text.find("\n", begin, end) < 0:
+        return Span(line, column, line, column + end - begin)
+    return Span(line, column, *place_of(text, end))
 
 
 def extent(text: str, path: tuple[str | int, ...]) -> tuple[int, int] | None:
@@ -144,6 +147,9 @@ class Node:
 
     def find(self, part: str | int) -> PositionedKey | None:
         """Return a field or item; a mapping's own fields precede merged ones, and earlier merges precede later ones."""
+        found = self.fields.get(part)
+        if found is not None:
+            return found
         waiting, seen = [self], set()
         while waiting:
             node = waiting.pop()
