@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -262,6 +263,7 @@ WORKS = [
 def test_twice_the_input(work: Callable[[int, Path], object], tmp_path: Path) -> None:
     file = tmp_path / "x.yaml"
     work(1, file)  # imports, schemas
+    import_module("trainc.kubernetes.documents.blocks")  # which only a longer text needs
     base, small, large = (steps(work, size, file) for size in (1, SMALL, 2 * SMALL))
     assert (large - base) <= GROWTH * (small - base)
 
