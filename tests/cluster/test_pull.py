@@ -1,7 +1,7 @@
 """Pinned runtimes: `trainc runtimes pull` gives the JobSets that the controller creates from the cluster's runtimes.
 
 A pull reads the runtimes of all namespaces, and those of others change while a test runs: the namespace of an earlier
-test is deleted, or somebody else uses the cluster. So each test compares the files of its own namespace.
+test is deleted, or the cluster has other users. So each test compares the files of its own namespace.
 """
 
 from __future__ import annotations
