@@ -115,10 +115,7 @@ class Plan(NamedTuple):
     @property
     def trainer(self) -> int | None:
         """The index of the first trainer job, or None."""
-        for index, job in enumerate(self.jobs):
-            if ancestor(job) == "trainer":
-                return index
-        return None
+        return next(self.trainers(), None)
 
     @property
     def nodes(self) -> int:
