@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc import inputs
 from trainc.budget import stopped
-from trainc.compilation.identities import DUPLICATE_OBJECT, duplicates, elsewhere
+from trainc.compilation.identities import duplicate_object, duplicates, elsewhere
 from trainc.compilation.plans import DUPLICATE_TRAINJOB, ONLY_NOT_FOUND, plans_of
 from trainc.compilation.results import Compilation, Compiled, Options
 from trainc.compilation.sources import apart_of, at_setting, library, metered, read
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 
 __all__ = [
-    "DUPLICATE_OBJECT",
     "DUPLICATE_TRAINJOB",
     "NO_TRAINJOB",
     "ONLY_NOT_FOUND",
@@ -41,6 +40,7 @@ __all__ = [
     "compile",
     "compile_documents",
     "compile_paths",
+    "duplicate_object",
     "duplicates",
     "elsewhere",
     "library",

@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from trainc import budget, compilation, inputs, settings
-from trainc.compilation import DUPLICATE_OBJECT, Compilation, Compiled, compile_documents
+from trainc.compilation import Compilation, Compiled, compile_documents, duplicate_object
 from trainc.declarations import Declaration
 from trainc.delivery import PLAIN, Delivery
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, Related, failed
@@ -268,7 +268,8 @@ def _rendered(documents: Iterable[Document]) -> tuple[tuple[Item, ...], list[Dia
         if not (id.apiVersion and id.kind and id.name):
             continue
         if id in first:
-            found.append(_duplicate(id, document, first[id].document))
+            name = ("metadata", "name")
+            found.append(duplicate_object(id, Place(document, name), Place(first[id].document, name)))
         else:
             first[id] = Item(id, document.value, document)
     return tuple(first.values()), found
@@ -298,18 +299,6 @@ def _mixed(job: Document, jobset: Document) -> Diagnostic:
         object=ObjectId.of(job.value),
         place=Place(document=job, path=("kind",)),
         related=(Related(message="a JobSet", place=Place(document=jobset, path=("kind",))),),
-    )
-
-
-def _duplicate(id: ObjectId, document: Document, first: Document) -> Diagnostic:
-    return Diagnostic.of(
-        DUPLICATE_OBJECT,
-        f'duplicate {id.kind} "{id.name}"' + (f' in namespace "{id.namespace}"' if id.namespace else ""),
-        "remove one of them: the cluster would keep the one that is applied last",
-        object=id,
-        field="metadata.name",
-        place=Place(document=document, path=("metadata", "name")),
-        related=(Related(message="the first one", place=Place(document=first, path=("metadata", "name"))),),
     )
 
 
