@@ -107,7 +107,7 @@ def command(
     text = () if result.failed else within(result.budget, _rendered(result, selector, form, patches=patches))
     if not result.failed and selector is not None and not _selects(result, selector):
         result, text = result.saying([_no_such_field(result, selector)]), ()
-    _report(result)
+    printing.report_diagnostics(result)
     printing.write(*text)
     return WRONG_INPUT if result.failed else OK
 
@@ -166,12 +166,3 @@ def _no_such_field(result: Compilation, selector: Selector) -> Diagnostic:
         f'no field "{selector.text}" in the compiled objects of {jobs}',
         "pass only one PATH, a file or a folder" if is_second_path else suggestion(selector, result.objects),
     )
-
-
-def _report(result: Compilation) -> None:
-    if result.diagnostics:
-        from trainc.reports import text
-
-        printing.report(
-            text.render(result.diagnostics, summary=printing.summary(result), color=printing.colored(sys.stderr))
-        )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -60,12 +59,7 @@ def command(
         from trainc.cli.build import nothing
 
         result = result.saying([nothing(result)])
-    if result.diagnostics:
-        from trainc.reports import text
-
-        printing.report(
-            text.render(result.diagnostics, summary=printing.summary(result), color=printing.colored(sys.stderr))
-        )
+    printing.report_diagnostics(result)
     if result.failed:
         return WRONG_INPUT
     from trainc import budget, columns, graph

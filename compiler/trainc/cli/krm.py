@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 
 import click
 
@@ -27,11 +26,6 @@ def command(budget: str) -> int:
 
     answer = krm.run(next(inputs.read([inputs.STDIN])), root=os.curdir, budget=BUDGETS[budget])
     result = answer.compilation
-    if result.diagnostics:
-        from trainc.reports import text
-
-        printing.report(
-            text.render(result.diagnostics, summary=printing.summary(result), color=printing.colored(sys.stderr))
-        )
+    printing.report_diagnostics(result)
     printing.write(answer.text)
     return WRONG_INPUT if result.failed else OK

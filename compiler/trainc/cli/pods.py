@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 import click
@@ -68,7 +67,7 @@ def command(
         from trainc.cli.build import nothing
 
         result = result.saying([nothing(result)])
-    _report(result)
+    printing.report_diagnostics(result)
     if result.failed:
         return WRONG_INPUT
     from trainc import budget, pods
@@ -78,15 +77,6 @@ def command(
     for part in budget.within(result.budget, _rendered(_chosen(result, job, index), index, form)):
         printing.write(part)
     return OK
-
-
-def _report(result: Compilation) -> None:
-    if result.diagnostics:
-        from trainc.reports import text
-
-        printing.report(
-            text.render(result.diagnostics, summary=printing.summary(result), color=printing.colored(sys.stderr))
-        )
 
 
 def _jobs(result: Compilation, name: str | None) -> Iterator[Job]:

@@ -57,6 +57,14 @@ def report_error(diagnostic: Diagnostic) -> int:
     return WRONG_INPUT
 
 
+def report_diagnostics(result: Compilation) -> None:
+    """Write the diagnostics of a run, if any, to standard error as text."""
+    if result.diagnostics:
+        from trainc.reports import text
+
+        report(text.render(result.diagnostics, summary=summary(result), color=colored(sys.stderr)))
+
+
 def report_skipped(files: Sequence[str], *, verbose: bool) -> None:
     """Write the number of skipped files to standard error; with `verbose`, also their paths."""
     if files:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 import click
@@ -41,12 +40,7 @@ def command(
     from trainc.compilation import compile
 
     result = compile(options.inputs(paths, settings), runtimes=runtimes, namespace=namespace, settings=settings)
-    if result.diagnostics:
-        from trainc.reports import text
-
-        printing.report(
-            text.render(result.diagnostics, summary=printing.summary(result), color=printing.colored(sys.stderr))
-        )
+    printing.report_diagnostics(result)
     if result.stopped:
         return WRONG_INPUT
     from trainc.kueue import summary

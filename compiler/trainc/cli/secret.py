@@ -60,7 +60,7 @@ def command(
     printing.report_skipped(result.skipped, verbose=settings.verbose)
     # The note secret-expected recommends this very command.
     result = result._replace(diagnostics=tuple(d for d in result.diagnostics if d.id != "secret-expected"))
-    _report(result)
+    printing.report_diagnostics(result)
     if result.failed:
         return WRONG_INPUT
     manifests = _manifests(result)
@@ -106,15 +106,6 @@ def _stored() -> str:
     except OSError:
         return ""
     return "file" if stat.S_ISREG(mode) else "pipe" if stat.S_ISFIFO(mode) else ""
-
-
-def _report(result: Compilation) -> None:
-    if result.diagnostics:
-        from trainc.reports import text
-
-        printing.report(
-            text.render(result.diagnostics, summary=printing.summary(result), color=printing.colored(sys.stderr))
-        )
 
 
 def _manifests(result: Compilation) -> list[Tree]:
