@@ -13,6 +13,16 @@ from trainc.kubernetes.documents import parse
 from trainc.kubernetes.trees import get
 from trainc.settings import Settings
 
+JOB = """\
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainJob
+metadata: {{name: {name}}}
+spec:
+  runtimeRef: {{name: plain}}
+  trainer: {{image: "ghcr.io/acme/app:v1", command: [python]}}
+"""
+"""A TrainJob, for `str.format` with its name; its image can be changed by an environment."""
+
 
 def environment(text: str, name: str = "", *, file: str = "trainc.yaml") -> Environment:
     """Return the transformations of an environment, or of the file itself, as it sets them."""

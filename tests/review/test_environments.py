@@ -7,16 +7,9 @@ from pathlib import Path
 
 import pytest
 from committing import commit, git
+from environments import JOB
 from running import run
 
-JOB = """\
-apiVersion: trainer.kubeflow.org/v1alpha1
-kind: TrainJob
-metadata: {{name: {name}}}
-spec:
-  runtimeRef: {{name: plain}}
-  trainer: {{image: "ghcr.io/acme/app:v1", command: [python]}}
-"""
 SETTINGS = """\
 sources: [jobs]
 output: rendered

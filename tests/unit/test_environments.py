@@ -9,16 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from environments import JOB
 from running import run
 
-JOB = """\
-apiVersion: trainer.kubeflow.org/v1alpha1
-kind: TrainJob
-metadata: {{name: {name}}}
-spec:
-  runtimeRef: {{name: plain}}
-  trainer: {{image: "ghcr.io/acme/app:v1", command: [python]}}
-"""
 SETTINGS = """\
 sources: [jobs]
 output: rendered
