@@ -22,11 +22,12 @@ from trainc.kubernetes.violations import field_of
 from trainc.pipeline import STAGES
 from trainc.tracing import Origin, Trace, history
 from trainc.tracing.correspondence import GONE, KEYS, PATCHES, at, corresponding_path, leaves
-from trainc.tracing.experiments import Experiments, Found
+from trainc.tracing.experiments import Experiments
 from trainc.tracing.lineage import Lineage, after
 from trainc.tracing.marks import Marks
 from trainc.tracing.patches import Operation, patch
 from trainc.tracing.runs import Selection
+from trainc.tracing.search import Found
 
 if TYPE_CHECKING:
     from trainc.plan import Plan

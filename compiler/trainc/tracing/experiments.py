@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from trainc.tracing.alterations import Alteration
     from trainc.tracing.runs import Written
 
-__all__ = ["Cause", "Experiments", "Found"]
-
 MOST: Final = 16
 """The maximum number of suspects in a group."""
 _NONE: Final[frozenset[Any]] = frozenset()
