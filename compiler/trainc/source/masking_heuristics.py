@@ -21,7 +21,7 @@ _VALUE: Final = re.compile(r"""(?<![\w.-])["']?val(?!ueFrom)\w*[^\w\s]{0,2}[ \t]
 _WORD: Final = re.compile(r"""[\w./-]{1,256}(?!["']?[ \t]*:)""")
 _FIRST: Final = re.compile(r"""[ \t]*+(?:-[ \t]*+)*+["']?([A-Za-z_][\w./-]{0,255})["']?[ \t]*+(?::[ \t]*+)?(?=\S)""")
 """The first word of a line, which is probably meant as a key."""
-_FIELD: Final = re.compile(r"""([ \t]*(?:-[ \t]+)*)(["']?)([^\s"'#][^"':\n]{0,255})\2[ \t]*:(?=[ \t\r]|$)[ \t]*""")
+_FIELD: Final = re.compile(r"""([ \t]*(?:-[ \t]+){0,64})(["']?)([^\s"'#][^"':\n]{0,255})\2[ \t]*:(?=[ \t\r]|$)[ \t]*""")
 _SECRET: Final = re.compile(r"""^["']?kind["']?[ \t]*:[ \t]*["']?Secret\b""", re.MULTILINE)
 _NEAR: Final = 10
 """Maximum distance in lines at which a variable's name is searched."""
