@@ -77,8 +77,9 @@ golden: $(VENV)/.dev-installed
 	$(BIN)/python scripts/make_gallery.py
 	$(BIN)/pytest -n 0 --snapshot-update --disable-warnings tests/golden/test_golden.py -k "[$(CASE)]"
 
-# Rewrite every golden output and snapshot from trainc's current output. Read the diff before you commit it.
+# Rewrite every generated list, golden output and snapshot from trainc's current output. Read the diff before you commit it.
 snapshots: $(VENV)/.dev-installed
+	$(BIN)/python scripts/make_diagnostics.py
 	$(BIN)/python scripts/make_gallery.py
 	$(BIN)/pytest -n auto --snapshot-update
 

@@ -68,9 +68,13 @@ def versions() -> str:
 
 
 def verdict(goal: Goal, results: Results) -> str:
-    """Return a goal's row: ratios of processor time and wall time, or of memory."""
-    measured, reference = results.get(goal.measured), results.get(goal.reference)
+    """Return a goal's row: ratios of processor time and wall time, or of memory; or seconds."""
+    measured = results.get(goal.measured)
     cells = (goal.what, goal.against, f"{goal.at_most:.2f}")
+    if measured is not None and goal.reference is None:
+        reached = "yes" if measured.median <= goal.at_most else "no"
+        return line((*cells, f"{measured.median:.2f}", "", "", f"{measured.peak:.0f}", reached))
+    reference = results.get(goal.reference) if goal.reference else None
     if measured is None or reference is None:
         return line((*cells, "not measured", "", "", "", ""))
     if goal.memory:

@@ -1,7 +1,7 @@
 """`make bench-stages`: the processor time of a TrainJob by stage.
 
 Compile generated jobs in this process, as the command does: read files, read and sort documents, run each stage of
-`pipeline.STAGES`, do the rest of the compilation, write the manifest. Print Markdown: processor microseconds per job
+`STAGES`, do the rest of the compilation, write the manifest. Print Markdown: processor microseconds per job
 (medians of the runs) and their share of the total. Measuring costs about a microsecond per row.
 """
 
@@ -19,16 +19,18 @@ from unittest import mock
 import inputs
 from racing import head, line
 
-from trainc import compilation, pipeline
-from trainc import inputs as paths
+from trainc import compilation
+from trainc.base.kinds import COMPILED
 from trainc.diagnostics import Diagnostic
 from trainc.emit import yaml
-from trainc.reading import Reading
+from trainc.files import inputs as paths
+from trainc.frontends.reading import Reading
+from trainc.pipeline import stages
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from trainc.plan import Plan
+    from trainc.pipeline.plan import Plan
 
 READ: Final = "reading files"
 PARSE: Final = "reading and sorting documents"
@@ -42,16 +44,16 @@ def costs(folder: Path, runtimes: Path) -> dict[str, float]:
     before = time.process_time()
     files = [file for file in paths.read([str(folder)]) if not isinstance(file, Diagnostic)]
     spent[READ] = (read := time.process_time()) - before
-    documents = Reading()
+    documents = Reading(kinds=COMPILED)
     for file in files:
         documents.add(file)
     spent[PARSE] = (parsed := time.process_time()) - read
-    with mock.patch.object(pipeline, "STAGES", tuple(_timed(stage, spent) for stage in pipeline.STAGES)):
+    with mock.patch.object(stages, "STAGES", tuple(_timed(stage, spent) for stage in stages.STAGES)):
         result = compilation.compile_documents(documents, compilation.Options(runtimes=[str(runtimes)]))
     compiled = time.process_time()
     if result.failed or not result.jobs:
         raise SystemExit(f"the jobs do not compile: {result.diagnostics[:1]}")
-    in_stages = sum(spent[stage.__name__] for stage in pipeline.STAGES)
+    in_stages = sum(spent[stage.__name__] for stage in stages.STAGES)
     spent[REST] = compiled - parsed - in_stages
     yaml.render(result.objects)
     spent[EMIT] = time.process_time() - compiled

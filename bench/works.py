@@ -32,6 +32,7 @@ REVIEW: Final = "trainc diff main..HEAD"
 BOTH: Final = "trainc build of both sides"
 DIFF: Final = "trainc diff"
 EXPLAIN: Final = "trainc explain"
+ERRORS: Final = "trainc validate, an error in each job"
 
 
 class Work(NamedTuple):
@@ -230,6 +231,28 @@ def explained(folder: Path, count: int) -> Work:
     return Work(f"{jobs(count)}, every field explained", OURS, [given.ours, explain])
 
 
+def field(folder: Path, count: int) -> Work:
+    """The source of one field, compared with building the job."""
+    given = made(folder, count, 1)
+    command = [peers.TRAINC, "explain", str(given.folder), "**.env[PET_NNODES].value", *given.options]
+    if "spec.trainer.numNodes" not in (text := peers.printed(command)):
+        raise SystemExit(f"the field has another source:\n{text}")
+    explain = Contestant(EXPLAIN, command, size_of(given.folder), len(text))
+    return Work(f"{jobs(count)}, one field explained", OURS, [given.ours, explain])
+
+
+def errors(folder: Path, count: int) -> Work:
+    """Jobs with an error in a field of the pod, whose line `explain` finds, compared with building correct jobs."""
+    given = made(folder, count, 1)
+    wrong = [job._replace(env=(*job.env, ("A=B", ""))) for job in given.jobs]
+    below = inputs.folder_of_jobs(folder / "wrong", wrong)
+    command = ["/bin/sh", "-c", f"'{peers.TRAINC}' validate '{below}' --runtimes '{given.options[1]}' || test $? = 1"]
+    if f"{count} errors in {count} files" not in (text := peers.printed(command)):
+        raise SystemExit(f"the jobs have other errors:\n{text}")
+    validate = Contestant(ERRORS, command, size_of(below), len(text))
+    return Work(f"{jobs(count)} with errors", OURS, [given.ours, validate])
+
+
 class Entry(NamedTuple):
     """A workload on the command line."""
 
@@ -251,19 +274,22 @@ WORKS: Final[dict[str, Entry]] = {
     "foreign": Entry(foreign, 1000, heavy=True),
     "review": Entry(review, 200),
     "edited": Entry(edited, 1000, heavy=True),
+    "field": Entry(field, 1),
+    "errors": Entry(errors, 100),
     "explained": Entry(explained, 1000, heavy=True),
 }
 
 
 class Goal(NamedTuple):
-    """A limit on the ratio of two measurements of the same run: processor time or memory."""
+    """A limit on the ratio of two measurements of the same run, of processor time or memory, or on seconds."""
 
     what: str
     against: str
     at_most: float
     measured: tuple[str, str]
     """The workload and the contestant."""
-    reference: tuple[str, str]
+    reference: tuple[str, str] | None = None
+    """None for a limit in seconds of wall time."""
     memory: bool = False
 
 
@@ -284,5 +310,6 @@ GOALS: Final[Sequence[Goal]] = (
     ),
     Goal("a review of 200 after one edit", "`trainc build` of both sides", 1.5, ("review", REVIEW), ("review", BOTH)),
     Goal("1,000, each edited twice", "`trainc build` of both sides", 2.0, ("edited", DIFF), ("edited", BOTH)),
-    Goal("1,000, every field explained", "`trainc build`", 10.0, ("explained", EXPLAIN), ("explained", OURS)),
+    Goal("one TrainJob, one field explained", "seconds", 0.3, ("field", EXPLAIN)),
+    Goal("100 TrainJobs with errors", "seconds", 2.0, ("errors", ERRORS)),
 )

@@ -99,19 +99,11 @@ def _run(arguments: list[str], seconds: int) -> tuple[int, str]:
         os.dup2(out.fileno(), 1)
         sys.argv = ["trainc", *arguments]
         signal.alarm(seconds)
-        code = _status_of_main()
+        code: int = import_module("trainc.cli").run()
         sys.stdout.flush()
         signal.alarm(0)
         out.seek(0)
         return code, out.read().decode(errors="backslashreplace")
-
-
-def _status_of_main() -> int:
-    try:
-        import_module("trainc.cli").main()
-    except SystemExit as ended:
-        return ended.code if isinstance(ended.code, int) else 0
-    return 0
 
 
 def main() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from running import NO_LINT
 
 from trainc.diagnostics import Document, Path, Place
-from trainc.environment import Environment, Image, Setting
+from trainc.edits.environment import Environment, Image, Setting
 from trainc.kubernetes.documents import parse
 from trainc.kubernetes.trees import get
 from trainc.settings import Settings

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import trainc
+from trainc.compilation import NO_OPTIONS, Options
 from trainc.diagnostics import Diagnostic
-from trainc.settings import Settings
 
 HEAD = {"apiVersion": "trainer.kubeflow.org/v1alpha1"}
 ANCESTOR = {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}
@@ -30,21 +30,23 @@ def replicated(*containers: Any, pod: Any = None, name: str = "node", of_pods: A
     return {"name": name, "template": {"metadata": metadata, "spec": {"template": template}}}
 
 
-def runtime(*jobs: Any, policy: Any = None, of_jobset: Any = None, **metadata: Any) -> dict[str, Any]:
-    """Return a runtime of these jobs, by default for torch."""
+def runtime(*jobs: Any, policy: Any = None, gang: Any = None, of_jobset: Any = None, **metadata: Any) -> dict[str, Any]:
+    """Return a runtime of these jobs, by default for torch and without a gang."""
     spec = {"replicatedJobs": list(jobs) or [replicated()], **(of_jobset or {})}
+    policies = {"mlPolicy": {"torch": {}} if policy is None else policy} | ({"podGroupPolicy": gang} if gang else {})
     return {
         **HEAD,
         "kind": "ClusterTrainingRuntime",
         "metadata": {"name": "r", **metadata},
-        "spec": {"mlPolicy": {"torch": {}} if policy is None else policy, "template": {"spec": spec}},
+        "spec": {**policies, "template": {"spec": spec}},
     }
 
 
 def trainjob(name: Any = "j", *, runtime: Any = "r", **fields: Any) -> dict[str, Any]:
-    """Return a TrainJob; `annotations` are its own, `patches` its runtimePatches, other arguments its trainer's."""
-    metadata = {"name": name, "annotations": fields.pop("annotations", {})}
-    spec = {"runtimeRef": {"name": runtime}, "runtimePatches": fields.pop("patches", []), "trainer": fields}
+    """Return a TrainJob with labels, annotations, suspend and `patches`; other arguments are its trainer's."""
+    metadata = {"name": name} | {key: fields.pop(key, {}) for key in ("labels", "annotations")}
+    suspend = {"suspend": fields.pop("suspend")} if "suspend" in fields else {}
+    spec = suspend | {"runtimeRef": {"name": runtime}, "runtimePatches": fields.pop("patches", []), "trainer": fields}
     return {**HEAD, "kind": "TrainJob", "metadata": metadata, "spec": spec}
 
 
@@ -64,9 +66,9 @@ def written(folder: Path, *documents: Any) -> str:
     return str(path)
 
 
-def warnings(folder: Path, *documents: Any, settings: Settings | None = None) -> list[Diagnostic]:
+def warnings(folder: Path, *documents: Any, options: Options = NO_OPTIONS) -> list[Diagnostic]:
     """Return the warnings for these documents."""
-    done = trainc.compile([written(folder, *documents)], settings=settings or Settings())
+    done = trainc.compile([written(folder, *documents)], options=options)
     assert [d.message for d in done.diagnostics if d.severity == "error"] == []
     return [d for d in done.diagnostics if d.severity == "warning"]
 

@@ -10,8 +10,9 @@ import pytest
 from running import NO_LINT
 
 import trainc
-from trainc.frontends import CLUSTER
-from trainc.library import BuiltIn
+from trainc.base.kinds import CLUSTER_RUNTIME
+from trainc.compilation import Options
+from trainc.pipeline.library import BuiltIn
 
 HEAD = {"apiVersion": "trainer.kubeflow.org/v1alpha1"}
 ANCESTOR = {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}
@@ -36,7 +37,7 @@ def compiled(
     ]
     file = folder / "x.json"
     file.write_text("\n".join(map(json.dumps, documents)))
-    return trainc.compile([str(file)], settings=NO_LINT)
+    return trainc.compile([str(file)], options=Options(settings=NO_LINT))
 
 
 def made(compilation: trainc.Compilation, kind: str) -> dict[str, Any]:
@@ -61,4 +62,4 @@ def container_of(compilation: trainc.Compilation) -> dict[str, Any]:
 
 def only_built_in(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
     """Hide the other built-in runtimes, so that a new one does not change the test's output."""
-    monkeypatch.setattr(BuiltIn, "known", lambda _: [(CLUSTER, "", name) for name in names])
+    monkeypatch.setattr(BuiltIn, "known", lambda _: [(CLUSTER_RUNTIME.kind, "", name) for name in names])

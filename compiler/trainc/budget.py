@@ -9,26 +9,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal
 
-from trainc.declarations import Declaration
-from trainc.diagnostics import Diagnostic
-from trainc.records import NamedTuple
+from trainc.base.declarations import Declaration
+from trainc.base.records import NamedTuple
+from trainc.diagnostics import Diagnostic, Error
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 OVER_BUDGET: Final = Declaration("over-budget", ("read",), "Input exceeds the work budget", own=True)
 
 Unit = Literal[
-    "input bytes",
-    "entries of git trees",
-    "replicated jobs",
-    "errors and warnings",
-    "output bytes",
-    "pods",
-    "environments",
-    "operations of a patch",
-    "values of a patch in an object",
-    "values of patches",
+    "input bytes",  # of all files and git objects that are read
+    "entries of git trees",  # files, folders and links in the git trees that are read, and links that are followed
+    "replicated jobs",  # of all TrainJobs; a TrainJob counts as at least one
+    "errors and warnings",  # and notes that are found
+    "output bytes",  # of manifests
+    "pods",  # that `trainc pods` lists
+    "environments",  # of a trainc.yaml
+    "operations of a patch",  # of one JSON patch; the API server accepts as many
+    "values of a patch in an object",  # that the operations of one JSON patch compare, copy, move and write
+    "values of patches",  # of all patches in all objects
 ]
 NAMES: Final = ("ci", "default", "unlimited")
 """The budgets, the smallest first."""
@@ -39,50 +39,16 @@ _SEVERITIES: Final = ("error", "warning", "note")
 
 
 class Budget(NamedTuple):
-    """The most units of a run; None is no limit."""
+    """The most units of a run; a missing unit has no limit."""
 
     name: str
-    input: int | None
-    """Bytes of all files and git objects that are read."""
-    entries: int | None
-    """Files, folders and links in the git trees that are read, and links that are followed."""
-    jobs: int | None
-    """Replicated jobs of all TrainJobs; a TrainJob counts as at least one."""
-    faults: int | None
-    """Errors, warnings and notes that are found."""
-    output: int | None
-    """Bytes of manifests."""
-    pods: int | None
-    """Pods that `trainc pods` lists."""
-    environments: int | None
-    """Environments of a trainc.yaml."""
-    operations: int | None
-    """Operations of one JSON patch."""
-    values: int | None
-    """Values that the operations of one JSON patch compare, copy, move and write in one object."""
-    patched: int | None
-    """Values of all patches in all objects."""
+    limits: Mapping[Unit, int]
     option: str = OPTION
     """How to select another budget, for the help; `{}` is its name."""
 
-    def of(self, unit: Unit) -> int | None:
-        """Return the most of a unit."""
-        return {
-            "input bytes": self.input,
-            "entries of git trees": self.entries,
-            "replicated jobs": self.jobs,
-            "errors and warnings": self.faults,
-            "output bytes": self.output,
-            "pods": self.pods,
-            "environments": self.environments,
-            "operations of a patch": self.operations,
-            "values of a patch in an object": self.values,
-            "values of patches": self.patched,
-        }[unit]
-
     def exceeded(self, unit: Unit, used: int) -> Diagnostic | None:
         """Return the diagnostic for a number of units, or None if it is within the budget."""
-        most = self.of(unit)
+        most = self.limits.get(unit)
         if most is None or used <= most:
             return None
         fewer = "define fewer environments" if unit == "environments" else "pass fewer files or folders"
@@ -96,33 +62,36 @@ class Budget(NamedTuple):
 
 CI: Final = Budget(
     "ci",
-    input=16 * 2**20,
-    entries=25_000,
-    jobs=10_000,
-    faults=1_000,
-    output=32 * 2**20,
-    pods=1_000,
-    environments=100,
-    operations=10_000,
-    values=100_000,
-    patched=1_000_000,
+    {
+        "input bytes": 16 * 2**20,
+        "entries of git trees": 25_000,
+        "replicated jobs": 10_000,
+        "errors and warnings": 1_000,
+        "output bytes": 32 * 2**20,
+        "pods": 1_000,
+        "environments": 100,
+        "operations of a patch": 10_000,
+        "values of a patch in an object": 100_000,
+        "values of patches": 1_000_000,
+    },
 )
 """For programs that compile the input of others: `cmp`, `krm`."""
 DEFAULT: Final = Budget(
     "default",
-    input=256 * 2**20,
-    entries=250_000,
-    jobs=50_000,
-    faults=10_000,
-    output=128 * 2**20,
-    pods=10_000,
-    environments=1_000,
-    operations=10_000,
-    values=200_000,
-    patched=10_000_000,
+    {
+        "input bytes": 256 * 2**20,
+        "entries of git trees": 250_000,
+        "replicated jobs": 50_000,
+        "errors and warnings": 10_000,
+        "output bytes": 128 * 2**20,
+        "pods": 10_000,
+        "environments": 1_000,
+        "operations of a patch": 10_000,
+        "values of a patch in an object": 200_000,
+        "values of patches": 10_000_000,
+    },
 )
-"""The API server accepts as many operations of a patch."""
-UNLIMITED: Final = Budget("unlimited", None, None, None, None, None, None, None, None, None, None)
+UNLIMITED: Final = Budget("unlimited", {})
 BUDGETS: Final = {budget.name: budget for budget in (CI, DEFAULT, UNLIMITED)}
 
 
@@ -153,7 +122,7 @@ class Meter:
             raise OverBudgetError(self.over)
 
 
-class OverBudgetError(Exception):
+class OverBudgetError(Error):
     """The output exceeds the budget: its emission stops before anything is written."""
 
     def __init__(self, diagnostic: Diagnostic) -> None:
@@ -177,7 +146,7 @@ def within(budget: Budget, texts: Iterable[str]) -> Iterable[str]:
 
     Without a limit, the parts are not collected.
     """
-    if budget.output is None:
+    if "output bytes" not in budget.limits:
         return texts
     meter, parts = Meter(budget), list[str]()
     for text in texts:

@@ -10,18 +10,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from trainc.base.records import NamedTuple
 from trainc.kubernetes.trees import get
-from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from trainc.declarations import Declaration, Phase, Severity
+    from trainc.base.declarations import Declaration, Phase, Severity
     from trainc.kubernetes.documents.positions import Span
     from trainc.kubernetes.documents.streams import Chunk
     from trainc.kubernetes.violations import Violation
 
 Path = tuple[str | int, ...]
+Identity = tuple[int, Path]
+
+
+class Error(Exception):
+    """The base class of the exceptions that trainc raises for its callers. Errors in the input are diagnostics."""
 
 
 class Document(NamedTuple):
@@ -47,9 +52,18 @@ class Document(NamedTuple):
         """The text's value."""
         return self.edits[0].before if self.edits else self.value
 
+    @property
+    def identity(self) -> Identity:
+        """The identity of the object in its text, which every edit keeps."""
+        return id(self.text), self.within
+
+    def __repr__(self) -> str:
+        """Return the position without the text and its value, which may be long or secret."""
+        return f"Document({str(Location(self.file, self.line, self.column))!r})"
+
 
 class Edit(NamedTuple):
-    """A change of a document's value by a setting or a patch of trainc.yaml."""
+    """A change of a document's value: by a setting or a patch of trainc.yaml, or into the form that the stages read."""
 
     before: Any
     """The value before it."""
@@ -113,26 +127,52 @@ class Place(NamedTuple):
     part: tuple[int, int] | None = None
     """The first and the end index of the characters of a string value; None for the whole value."""
 
-    def written(self) -> Place:
-        """Return the place of the text that set the field: in the document, or in an edit of it."""
-        document, path = self.document, self.path
-        for edit in reversed(document.edits):
-            found = edit.source(path)
-            if isinstance(found, Place):
-                return found._replace(key=self.key).written()
-            path = found
+    @property
+    def field(self) -> str:
+        """The field in the cluster's notation, as the document's author names it."""
+        from trainc.kubernetes.violations import field_of
+
+        return field_of(self.written_path)
+
+    @property
+    def written_path(self) -> Path:
+        """The field's path in the document as its author wrote it, also if an edit has set the value."""
+        return self._read()[0]
+
+    def in_text(self) -> Place:
+        """Return the place in the text that set the value: the document's own, that of trainc.yaml or of a patch."""
+        document = self.document
         if not document.edits:
             return self
+        path, setting = self._read()
+        if setting is not None:
+            return setting._replace(key=self.key).in_text()
         same = self.part is None or get(document.value, self.path) == get(document.unedited, path)
         source = document._replace(value=document.unedited, edits=())
         return Place(source, path, self.key, self.part if same else None)
+
+    def _read(self) -> tuple[Path, Place | None]:
+        """Return the path before all edits, or before the one that set the value, and the place of that one."""
+        path = self.path
+        for edit in reversed(self.document.edits):
+            found = edit.source(path)
+            if isinstance(found, Place):
+                return path, found
+            path = found
+        return path, None
+
+    def __repr__(self) -> str:
+        """Return the field and its document, without a second parse of the document."""
+        from trainc.kubernetes.violations import field_of
+
+        return f"Place({self.document!r}, {field_of(self.path)!r})"
 
     def locate(self) -> Location:
         """Return the field's position, from a second parse of the document; for a missing field, its parent's."""
         from trainc.kubernetes.documents.positions import span
 
         if self.document.edits:
-            return self.written().locate()
+            return self.in_text().locate()
         document = self.document
         path = (*document.within, *self.path)
         if self.part is not None:
@@ -219,14 +259,24 @@ class Diagnostic(NamedTuple):
         """Return the diagnostic's position, computed on each call."""
         return self.place.locate() if isinstance(self.place, Place) else self.place
 
+    def __str__(self) -> str:
+        """Return `file:line:column: severity[id]: message`, on one line."""
+        at = self.locate()
+        text = f"{f'{at}: ' if at is not None else ''}{self.severity}[{self.id}]: {self.message}"
+        return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
+
+    def __repr__(self) -> str:
+        """Return the message and the document, without a second parse of the document."""
+        return f"Diagnostic({self.severity}[{self.id}]: {self.message!r}, {self.place!r})"
+
 
 class Finding(NamedTuple):
     """The message and place that a check yields; the check's declaration has the id, severity and phase."""
 
     message: str
     help: str = ""
-    field: str = ""
-    """The path in the cluster's notation."""
+    field: str | None = None
+    """The path in the cluster's notation; None for that of the place."""
     place: Place | None = None
     related: tuple[Related, ...] = ()
 

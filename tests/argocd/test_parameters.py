@@ -12,12 +12,18 @@ import yaml
 from running import run
 
 from trainc.argocd import environment, parameters
-from trainc.argocd.parameters import Wanted
+from trainc.argocd.parameters import OPTION_NAMES
+from trainc.compilation import Options
+from trainc.pipeline.delivery import Delivery
 
 FILES = Path(__file__).parents[2] / "integrations" / "argocd"
 
 
-def wanted(variables: dict[str, str]) -> tuple[Wanted, list[str]]:
+def options(runtimes: tuple[str, ...] = (), **given: Any) -> Options:
+    return Options(runtimes, others="require", option_names=OPTION_NAMES, **given)
+
+
+def wanted(variables: dict[str, str]) -> tuple[Options, list[str]]:
     found, diagnostics = parameters.wanted(environment.read(variables, parameters.NAMES))
     return found, [f"{diagnostic.message}; {diagnostic.help}" for diagnostic in diagnostics]
 
@@ -27,10 +33,10 @@ def said(*given: dict[str, Any]) -> dict[str, str]:
     return {"ARGOCD_APP_PARAMETERS": json.dumps(given, sort_keys=True)}
 
 
-UNDERSTOOD: dict[str, tuple[dict[str, str], Wanted]] = {
-    "no section at all": ({}, Wanted()),
-    "no parameters": ({"ARGOCD_APP_PARAMETERS": "null"}, Wanted()),
-    "an empty list": (said(), Wanted()),
+UNDERSTOOD: dict[str, tuple[dict[str, str], Options]] = {
+    "no section at all": ({}, options()),
+    "no parameters": ({"ARGOCD_APP_PARAMETERS": "null"}, options()),
+    "an empty list": (said(), options()),
     "each of them": (
         said(
             {"name": "runtimes", "array": ["../../platform", "runtimes/gpu.yaml"]},
@@ -40,41 +46,43 @@ UNDERSTOOD: dict[str, tuple[dict[str, str], Wanted]] = {
             {"name": "name-suffix-hash", "string": "true"},
             {"name": "argocd-replace", "string": "true"},
         ),
-        Wanted(("../../platform", "runtimes/gpu.yaml"), "finetune", True, True, True, True),
+        options(
+            ("../../platform", "runtimes/gpu.yaml"), only="finetune", strict=True, delivery=Delivery(True, True, True)
+        ),
     ),
     "values as the forms leave them": (
         said({"name": "runtimes", "array": []}, {"name": "only", "string": ""}, {"name": "strict", "string": "false"}),
-        Wanted(),
+        options(),
     ),
-    "only a name": (said({"name": "strict"}, {"name": "only"}, {"name": "runtimes"}), Wanted()),
-    "one path as a string": (said({"name": "runtimes", "string": "../../platform"}), Wanted(("../../platform",))),
-    "a path of that name, not standard input": (said({"name": "runtimes", "array": ["-"]}), Wanted(("./-",))),
-    "the repository itself": (said({"name": "runtimes", "array": ["../.."]}), Wanted(("../..",))),
-    "field validation": (said({"name": "field-validation", "string": "warn"}), Wanted(field_validation="warn")),
-    "no field validation": (said({"name": "field-validation", "string": ""}), Wanted()),
-    "capitals": (said({"name": "strict", "string": "True"}), Wanted(strict=True)),
+    "only a name": (said({"name": "strict"}, {"name": "only"}, {"name": "runtimes"}), options()),
+    "one path as a string": (said({"name": "runtimes", "string": "../../platform"}), options(("../../platform",))),
+    "a path of that name, not standard input": (said({"name": "runtimes", "array": ["-"]}), options(("./-",))),
+    "the repository itself": (said({"name": "runtimes", "array": ["../.."]}), options(("../..",))),
+    "field validation": (said({"name": "field-validation", "string": "warn"}), options(field_validation="warn")),
+    "no field validation": (said({"name": "field-validation", "string": ""}), options()),
+    "capitals": (said({"name": "strict", "string": "True"}), options(strict=True)),
     "variables, where there is no JSON": (
         {"PARAM_RUNTIMES_0": "a", "PARAM_RUNTIMES_1": "b c", "PARAM_NAME_SUFFIX_HASH": "true", "PARAM_OTHER": "x"},
-        Wanted(("a", "b c"), name_suffix_hash=True),
+        options(("a", "b c"), delivery=Delivery(name_suffix_hash=True)),
     ),
     "variables beside JSON": (
         {**said({"name": "only", "string": "a"}), "PARAM_ONLY": "b", "PARAM_STRICT": "true"},
-        Wanted(only="a"),
+        options(only="a"),
     ),
     "plugin env": (
         {"ARGOCD_ENV_TRAINC_RUNTIMES": "a:../b", "ARGOCD_ENV_TRAINC_STRICT": "true", "ARGOCD_ENV_STRICT": "no"},
-        Wanted(("a", "../b"), strict=True),
+        options(("a", "../b"), strict=True),
     ),
     "plugin env beside a parameter": (
         {**said({"name": "only", "string": "a"}), "ARGOCD_ENV_TRAINC_ONLY": "b", "ARGOCD_ENV_TRAINC_SUSPEND": "true"},
-        Wanted(only="a", suspend=True),
+        options(only="a", delivery=Delivery(suspend=True)),
     ),
 }
 
 
 @pytest.mark.parametrize(("variables", "expected"), [pytest.param(*row, id=name) for name, row in UNDERSTOOD.items()])
 @pytest.mark.usefixtures("repository")
-def test_what_is_understood(variables: dict[str, str], expected: Wanted) -> None:
+def test_what_is_understood(variables: dict[str, str], expected: Options) -> None:
     assert wanted({"ARGOCD_APP_SOURCE_PATH": "apps/training", **variables}) == (expected, [])
 
 

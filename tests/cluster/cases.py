@@ -14,9 +14,9 @@ from differential import sound
 from running import NO_LINT
 
 import trainc
-from trainc.compilation import Compiled
-from trainc.delivery import PLAIN, Delivery
+from trainc.compilation import Compiled, Options, compile_paths
 from trainc.kubernetes.names import is_dns1123_subdomain
+from trainc.pipeline.delivery import PLAIN, Delivery
 
 Tree = dict[str, Any]
 
@@ -45,7 +45,7 @@ class Case(NamedTuple):
 def golden() -> Iterator[Case]:
     """Yield every TrainJob of the gallery that compiles."""
     for file in sorted(GOLDEN.glob("*/input.yaml")):
-        for number, compiled in enumerate(trainc.compile([str(file)]).jobs):
+        for number, compiled in enumerate(compile_paths([str(file)], Options()).jobs):
             yield Case(f"{file.parent.name}-{number}", compiled)
 
 
@@ -57,7 +57,7 @@ def generated(folder: Path, count: int, *, seed: int = 0, delivery: Delivery = P
         documents = sound.job(random)
         documents[-1]["metadata"]["name"] += f"-{number}"
         file.write_text("\n".join(map(json.dumps, documents)))
-        for compiled in trainc.compile([str(file)], settings=NO_LINT, delivery=delivery).jobs:
+        for compiled in trainc.compile([str(file)], options=Options(settings=NO_LINT, delivery=delivery)).jobs:
             yield Case(f"generated-{number}", compiled)
             number += 1
 

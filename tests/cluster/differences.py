@@ -16,14 +16,16 @@ from cluster.fields import applied
 from conformance.recordings import UNVALIDATED
 from running import run
 
-from trainc import compilation, pipeline
+from trainc import compilation
+from trainc.base.kinds import COMPILED
 from trainc.compilation import Options
-from trainc.delivery import QUEUE
 from trainc.emit.order import objects_of_a_job
-from trainc.extensions import POLICY, RELEASE, read
+from trainc.frontends.extensions import POLICY, RELEASE, read
 from trainc.kubernetes.trees import get, put
-from trainc.objects import TrainJob
-from trainc.plan import NODE, Plan
+from trainc.pipeline import stages
+from trainc.pipeline.delivery import QUEUE
+from trainc.pipeline.objects import TrainJob
+from trainc.pipeline.plan import NODE, Plan
 from trainc.settings import DEFAULT, Settings
 
 Tree = dict[str, Any]
@@ -74,11 +76,11 @@ class Pair(NamedTuple):
 def plans(file: Path, settings: Settings) -> Iterator[Plan]:
     """Yield the plan of every TrainJob of a file, also of those with errors."""
     options = Options(settings=settings)
-    reading = compilation.read([str(file)], options)
+    reading = compilation.read([str(file)], options, kinds=COMPILED)
     library, _ = compilation.library(options, given=reading.documents["runtime"])
     for document in reading.documents["job"]:
         job = TrainJob(document=document, value=document.value)
-        yield pipeline.run(
+        yield stages.run(
             Plan(job=job, library=library, project=settings.project, field_validation=settings.field_validation)
         )
 
@@ -96,7 +98,7 @@ def old_dialects(pair: Pair) -> Pair:
     documents = yaml.safe_dump_all([pair.runtime, pair.job])
     done = run("upgrade", "-", stdin=documents.encode())
     if done.code:  # the TrainJob has errors
-        return pair._replace(job=pair.plan.job.value) if pair.plan.job.moves else pair
+        return pair._replace(job=pair.plan.job.value) if pair.plan.job.form else pair
     runtime, job = yaml.safe_load_all(done.out)
     processes = get(pair.runtime, ("spec", "mlPolicy", "torch", "numProcPerNode"))
     if processes is not None:

@@ -20,7 +20,8 @@ from conformance.recordings import same
 from differential import sound
 
 from trainc import settings
-from trainc.frontends import NAMESPACED, VERSION
+from trainc.base import kinds
+from trainc.base.kinds import VERSION
 from trainc.kubernetes.trees import put
 from trainc.settings import DEFAULT, Settings
 
@@ -54,7 +55,7 @@ def test_the_same_objects(cluster: Cluster, counted: Callable[[str, int], None],
 def documented() -> set[str]:
     """Return the ids of docs/differences.md."""
     text = (GOLDEN.parent / "docs" / "differences.md").read_text()
-    return set(re.findall(r"^\| `([a-z-]+)` \|", text, re.MULTILINE))
+    return set(re.findall(r"^### `([a-z-]+)`$", text, re.MULTILINE))
 
 
 def _undone(functions: dict[str, Callable[[Pair], Pair]], pair: Pair, used: set[str]) -> Pair:
@@ -121,8 +122,8 @@ def _moved(pair: Pair, namespace: str) -> Pair:
 
     identity = {"name": pair.runtime["metadata"]["name"], "namespace": namespace}
     labels = pair.runtime["metadata"].get("labels", {})
-    runtime = {"apiVersion": VERSION, "kind": NAMESPACED, "metadata": identity | {"labels": labels}}
-    job = put(pair.job, ("spec", "runtimeRef"), {"name": identity["name"], "kind": NAMESPACED})
+    runtime = {"apiVersion": VERSION, "kind": kinds.RUNTIME.kind, "metadata": identity | {"labels": labels}}
+    job = put(pair.job, ("spec", "runtimeRef"), {"name": identity["name"], "kind": kinds.RUNTIME.kind})
     metadata = {key: job["metadata"][key] for key in ("name", "labels", "annotations") if key in job["metadata"]}
     return pair._replace(
         job=job | {"apiVersion": VERSION, "metadata": metadata | {"namespace": namespace}},

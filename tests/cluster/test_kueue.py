@@ -18,7 +18,7 @@ import pytest
 import yaml
 from cluster.server import Cluster, Done, path_of, stream, until
 
-import trainc
+from trainc.compilation import Options, compile_paths
 
 Tree = dict[str, Any]
 GOLDEN: Final = Path(__file__).parents[2] / "golden"
@@ -159,7 +159,7 @@ def compiled(case: str, namespace: str, folder: Path) -> list[Tree]:
             document["metadata"] |= {"namespace": namespace, "labels": {QUEUE: NAME}}
     path = folder / f"{namespace}.yaml"
     path.write_text(yaml.safe_dump_all(documents))
-    done = trainc.compile([str(path)])
+    done = compile_paths([str(path)], Options())
     assert not done.failed, done.diagnostics
     objects = deepcopy(list(done.objects))
     for job in objects[0]["spec"]["replicatedJobs"]:

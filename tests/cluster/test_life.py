@@ -12,7 +12,7 @@ from typing import Any
 from cluster.cases import GOLDEN
 from cluster.server import Cluster, until
 
-import trainc
+from trainc.compilation import Options, compile_paths
 from trainc.kubernetes.trees import get, put
 
 Tree = dict[str, Any]
@@ -96,7 +96,7 @@ def _started(
     """Apply a golden case with annotations for each replicated job; return the JobSet's namespace and name."""
     namespace = namespace or cluster.namespace("life")
     objects = []
-    for tree in trainc.compile([str(GOLDEN / case / "input.yaml")]).jobs[0].objects:
+    for tree in compile_paths([str(GOLDEN / case / "input.yaml")], Options()).jobs[0].objects:
         moved = put(tree, ("metadata", "namespace"), namespace)
         if moved["kind"] == "JobSet":
             name = moved["metadata"]["name"]

@@ -23,10 +23,11 @@ from differential import faults, sound
 from running import NO_LINT
 
 import trainc
-from trainc import pipeline
-from trainc.checks import job
-from trainc.passes import store
-from trainc.plan import Plan
+from trainc.compilation import Options
+from trainc.pipeline import stages
+from trainc.pipeline.checks import job
+from trainc.pipeline.passes import store
+from trainc.pipeline.plan import Plan
 
 Tree = dict[str, Any]
 
@@ -112,13 +113,13 @@ def _warnings(cluster: Cluster, namespace: str, jobset: str) -> Iterator[str]:
 def _refused_jobs(folder: Path, monkeypatch: pytest.MonkeyPatch, namespace: str) -> Iterator[Refused]:
     """Yield generated JobSets with faults that trainc finds after the last admission of the TrainJob."""
     plans: list[Plan] = []
-    run = pipeline.run
+    run = stages.run
 
     def recorded(plan: Plan) -> Plan:
         plans.append(run(plan))
         return plans[-1]
 
-    monkeypatch.setattr(pipeline, "run", recorded)
+    monkeypatch.setattr(stages, "run", recorded)
     random, file, number = Random(0), folder / "generated.json", 0
     while number < WANTED:
         documents = sound.job(random)
@@ -126,7 +127,11 @@ def _refused_jobs(folder: Path, monkeypatch: pytest.MonkeyPatch, namespace: str)
         documents[-1]["metadata"]["name"] = f"j{number}"
         file.write_text("\n".join(map(json.dumps, documents)))
         plans.clear()
-        errors = [d for d in trainc.compile([str(file)], settings=NO_LINT).diagnostics if d.severity == "error"]
+        errors = [
+            d
+            for d in trainc.compile([str(file)], options=Options(settings=NO_LINT)).diagnostics
+            if d.severity == "error"
+        ]
         if not plans or not errors or any(error.stage not in STAGES for error in errors):
             continue
         jobset = deepcopy(dict(plans[0].objects[0] if plans[0].objects else store.jobset(plans[0])))

@@ -11,7 +11,7 @@ from cluster.cases import GENERATED, Case, generated, golden, placed
 from cluster.server import Cluster, path_of, stream
 from cluster.versions import JOBSET, PODGROUP, VOLCANO
 
-from trainc.delivery import Delivery
+from trainc.pipeline.delivery import Delivery
 
 Tree = dict[str, Any]
 

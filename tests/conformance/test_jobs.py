@@ -9,11 +9,11 @@ import pytest
 from conformance.recordings import lines
 from conformance.test_trainer import spelling
 
-from trainc.checks import job
-from trainc.checks.jobset import RELEASE
 from trainc.kubernetes.gotypes import typed
 from trainc.kubernetes.structural import load
-from trainc.passes.store import with_defaults
+from trainc.pipeline.checks import job
+from trainc.pipeline.checks.jobset import RELEASE
+from trainc.pipeline.passes.store import with_defaults
 
 
 @pytest.mark.parametrize("case", [*lines("job"), *lines("job_more")])

@@ -7,12 +7,12 @@ from conformance.recordings import lines, same
 from conformance.test_smp import go_spelled, side
 
 from trainc.diagnostics import Document, Path, Place
-from trainc.environment import Setting
+from trainc.edits.environment import Setting
+from trainc.edits.patching.applying import applied
+from trainc.edits.patching.faults import PatchError
+from trainc.edits.patching.items import Patch
+from trainc.edits.patching.targets import Target
 from trainc.kubernetes.trees import get
-from trainc.patching.applying import applied
-from trainc.patching.faults import PatchError
-from trainc.patching.items import Patch
-from trainc.patching.targets import Target
 
 SPECS: dict[str, tuple[str, ...]] = {"ClusterTrainingRuntime": ("spec", "template", "spec"), "JobSet": ("spec",)}
 

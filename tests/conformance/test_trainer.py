@@ -15,6 +15,7 @@ import pytest
 from conformance.recordings import DATA, UNVALIDATED, marks, same
 
 import trainc
+from trainc.compilation import Options
 
 EMPTY_MEANS_NOTHING = {"metadata", "resources", "limits", "requests", "labels", "annotations", "status"}
 STAGES = {"decode": "read", "panic": "build"}
@@ -31,7 +32,7 @@ def cases() -> list[Any]:
 @pytest.mark.parametrize("case", cases())
 def test_case(case: Path) -> None:
     want = json.loads(case.with_suffix(".json").read_text())
-    got = trainc.compile([str(case)], settings=UNVALIDATED)
+    got = trainc.compile([str(case)], options=Options(settings=UNVALIDATED))
     errors = [d for d in got.diagnostics if d.severity == "error"]
     if want["verdict"] == "accepted":
         assert not errors

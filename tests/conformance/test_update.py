@@ -8,7 +8,7 @@ import pytest
 from conformance.recordings import lines
 from running import run
 
-from trainc.checks.jobset import update
+from trainc.pipeline.checks.jobset import update
 
 CASES = lines("jobset_update")
 

@@ -24,7 +24,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 import trainc
-from trainc import gitignore
+from trainc.files import gitignore
 
 SECONDS = 10
 """The processor time of one expression, for all its texts."""
@@ -33,7 +33,7 @@ PROBE = 5_000
 """The length of a text when the worst ones are chosen: a quadratic expression takes milliseconds, a linear one less."""
 WORST = 3
 CASES = 250
-LIMITED = {"trainc.gitignore._STAR_BEFORE_STAR": 4 * gitignore.LONGEST}
+LIMITED = {"trainc.files.gitignore._STAR_BEFORE_STAR": 4 * gitignore.LONGEST}
 """The maximum length of the texts of an expression whose module reads no longer ones with it."""
 METHODS = ("match", "fullmatch", "search", "finditer", "findall", "sub", "split")
 ENDS = ("", "\0", "\n", " @", "!")

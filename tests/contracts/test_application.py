@@ -10,9 +10,12 @@ import yaml
 
 import trainc
 from trainc.argocd import environment, parameters
-from trainc.argocd.parameters import Wanted
-from trainc.checks.jobset.update import POD, WHILE_SUSPENDED
+from trainc.argocd.parameters import OPTION_NAMES
+from trainc.base.kinds import JOBS_OF_JOBSET, POD_TEMPLATE
+from trainc.compilation import Options
 from trainc.kubernetes.trees import get
+from trainc.pipeline.checks.jobset.update import WHILE_SUSPENDED
+from trainc.pipeline.delivery import Delivery
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "gitops.md").read_text()
@@ -20,6 +23,8 @@ ARGOCD = ROOT / "integrations" / "argocd"
 APPLICATION = yaml.safe_load((ARGOCD / "application.yaml").read_text())
 SPEC = APPLICATION["spec"]
 PLUGIN = yaml.safe_load((ARGOCD / "plugin.yaml").read_text())
+APPLIED = Options(others="require", option_names=OPTION_NAMES)
+"""The options of an Application without parameters."""
 JOBSET = trainc.compile([str(ROOT / "golden" / "kueue-queue" / "input.yaml")]).objects[0]
 
 
@@ -35,7 +40,7 @@ def test_the_parameters_are_valid() -> None:
     assert [diagnostic.message for diagnostic in diagnostics] == [
         'the parameter "runtimes": "../../platform/runtimes" is outside the repository'
     ]
-    assert found == Wanted(strict=True, name_suffix_hash=True)
+    assert found == APPLIED._replace(strict=True, delivery=Delivery(name_suffix_hash=True))
 
 
 def test_the_page_has_the_parameters_of_the_plugin() -> None:
@@ -57,7 +62,7 @@ def test_self_heal_leaves_the_fields_of_kueue() -> None:
 
 def test_the_output_has_no_field_that_kueue_writes() -> None:
     assert "suspend" not in JOBSET["spec"]
-    pod = get(JOBSET, ("spec", "replicatedJobs", 0, *POD))
+    pod = get(JOBSET, (*JOBS_OF_JOBSET, 0, *POD_TEMPLATE))
     assert [field for field in WHILE_SUSPENDED if get(pod, field) is not None] == []
 
 
@@ -72,11 +77,17 @@ def test_each_environment_has_an_application_with_its_parameter() -> None:
         for each in source["plugin"]["parameters"]
     ]
     variables = {"ARGOCD_APP_PARAMETERS": json.dumps(given), "ARGOCD_APP_SOURCE_PATH": source["path"]}
-    assert parameters.wanted(environment.read(variables, parameters.NAMES)) == (Wanted(environment="prod"), ())
+    assert parameters.wanted(environment.read(variables, parameters.NAMES)) == (
+        APPLIED._replace(environments=("prod",)),
+        (),
+    )
 
 
 def test_the_source_hydrator_runs_the_plugin_with_the_environment() -> None:
     found = yaml.safe_load((ARGOCD / "hydrator.yaml").read_text())["spec"]["sourceHydrator"]
     assert found["drySource"]["path"] == found["syncSource"]["path"]
     variables = {"ARGOCD_APP_PARAMETERS": json.dumps(found["drySource"]["plugin"]["parameters"])}
-    assert parameters.wanted(environment.read(variables, parameters.NAMES)) == (Wanted(environment="prod"), ())
+    assert parameters.wanted(environment.read(variables, parameters.NAMES)) == (
+        APPLIED._replace(environments=("prod",)),
+        (),
+    )

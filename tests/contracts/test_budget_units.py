@@ -10,7 +10,8 @@ import pytest
 from running import run
 
 from trainc.budget import BUDGETS, CI, Budget, Unit
-from trainc.cli.group import COMMANDS, LazyGroup
+from trainc.cli import runtimes
+from trainc.cli.common.group import COMMANDS, cli
 
 HEAD = "apiVersion: trainer.kubeflow.org/v1alpha1\n"
 PART = (
@@ -27,12 +28,18 @@ DOCUMENTS = [
 ]
 WRONG = JOB.replace("name: a", "name: b").replace("spec: {", "spec: {suspend: 4, ")
 
+
+def limited(unit: Unit, most: int) -> Budget:
+    """Return the budget for the input of others with another limit."""
+    return CI._replace(limits={**CI.limits, unit: most})
+
+
 SMALL: dict[Unit, Budget] = {
-    "input bytes": CI._replace(input=10),
-    "replicated jobs": CI._replace(jobs=1),
-    "errors and warnings": CI._replace(faults=0),
-    "output bytes": CI._replace(output=100),
-    "pods": CI._replace(pods=1),
+    "input bytes": limited("input bytes", 10),
+    "replicated jobs": limited("replicated jobs", 1),
+    "errors and warnings": limited("errors and warnings", 0),
+    "output bytes": limited("output bytes", 100),
+    "pods": limited("pods", 1),
 }
 PRINTING = (
     "build app",
@@ -58,8 +65,6 @@ READING = (
     *COMPILING,
     "secret a app",
     "upgrade app",
-    "runtimes app",
-    "runtimes r app",
     "runtimes list app",
     "runtimes show r app",
 )
@@ -88,7 +93,7 @@ def test_every_command(unit: Unit, command: str, tmp_path: Path, monkeypatch: py
     monkeypatch.setitem(BUDGETS, "ci", SMALL[unit])
     words = command.split()
     stopped, done = (run(*words, "--budget", budget, stdin=given) for budget in ("ci", "unlimited"))
-    number = SMALL[unit].of(unit)
+    number = SMALL[unit].limits[unit]
     assert stopped.code == 1
     assert f"more than {number} {unit}, the limit of the budget" in stopped.err + stopped.out
     assert not stopped.out or command == "krm" or words[0] == "validate"
@@ -115,7 +120,7 @@ def test_copied_documents_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         "---\n".join([*DOCUMENTS, f"{{apiVersion: v1, kind: Service, metadata: {{name: {'é' * 3000}}}}}\n"])
     )
     size = len(run("build", "x.yaml").out)
-    monkeypatch.setitem(BUDGETS, "ci", CI._replace(output=size + 4000))
+    monkeypatch.setitem(BUDGETS, "ci", limited("output bytes", size + 4000))
     assert run("build", "x.yaml", "--budget", "ci").code == 0
     for more in ("", "-o out"):
         done = run("build", "x.yaml", "--passthrough", "--budget", "ci", *more.split())
@@ -127,7 +132,7 @@ def test_the_settings_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.chdir(tmp_path)
     Path("x.yaml").write_text("---\n".join(DOCUMENTS))
     Path("trainc.yaml").write_text("lint: {strict: false}\n# " + "x" * 5000)
-    monkeypatch.setitem(BUDGETS, "ci", CI._replace(input=5000))
+    monkeypatch.setitem(BUDGETS, "ci", limited("input bytes", 5000))
     assert "more than 5000 input bytes" in run("build", "x.yaml", "--budget", "ci").err
     assert run("build", "x.yaml", "--budget", "ci", "--no-config").code == 0
 
@@ -150,7 +155,7 @@ def test_the_settings_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 def test_the_settings_count_in_every_command(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("x.yaml").write_text("---\n".join(DOCUMENTS))
-    monkeypatch.setitem(BUDGETS, "ci", CI._replace(input=5000))
+    monkeypatch.setitem(BUDGETS, "ci", limited("input bytes", 5000))
     arguments = [*command.split(), "--budget", "ci"]
     assert "input bytes" not in run(*arguments).err
     Path("trainc.yaml").write_text("lint: {strict: false}\n# " + "x" * 5000)
@@ -176,9 +181,12 @@ def test_the_variable_of_the_plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert "error[argocd-parameter]: TRAINC_BUDGET in spec.source.plugin.env is unknown" in done.err
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_a_command_that_reads_manifests_has_the_option(name: str) -> None:
-    command = LazyGroup().get_command(click.Context(LazyGroup()), name)
+@pytest.mark.parametrize(
+    ("group", "name"),
+    [*((cli, name) for name in COMMANDS), *((runtimes.command, name) for name in runtimes.SUBCOMMANDS)],
+)
+def test_a_command_that_reads_manifests_has_the_option(group: click.Group, name: str) -> None:
+    command = group.get_command(click.Context(group), name)
     assert command is not None
     names = {parameter.name for parameter in command.params}
     assert ("budget" in names) == bool(names & {"runtimes"} or name == "krm")

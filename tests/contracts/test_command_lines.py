@@ -10,7 +10,7 @@ import click
 import pytest
 
 from trainc.cli import HOT
-from trainc.cli.arguments import Command
+from trainc.cli.common.arguments import Command
 
 PLAIN = {
     "build": (

@@ -129,7 +129,7 @@ def test_4_build_writes_nothing_into_the_target_of_a_link(folder: str) -> None:
     assert files("..") == before
 
 
-@pytest.mark.parametrize("command", [("init", "new"), ("runtimes", "--export", "new")])
+@pytest.mark.parametrize("command", [("init", "new"), ("runtimes", "export", "-o", "new")])
 def test_4_no_other_command_writes_through_a_link(command: tuple[str, ...]) -> None:
     before = files("..")
     os.symlink("../outside", "new")
@@ -148,7 +148,7 @@ def test_4_no_other_command_writes_through_a_link(command: tuple[str, ...]) -> N
         pytest.param(("build", "jobs", "claim.yaml", "--passthrough"), id="a file"),
         pytest.param(("diff", "jobs", "runtimes", "--passthrough"), id="a side"),
         pytest.param(("upgrade", "runtimes/claim.yaml"), id="a file that is printed unchanged"),
-        pytest.param(("runtimes", "./runtimes"), id="a list of runtimes"),
+        pytest.param(("runtimes", "list", "./runtimes"), id="a list of runtimes"),
         pytest.param(("validate", "jobs", "--config", "runtimes/passwd.yaml"), id="settings"),
         pytest.param(("validate", "runtimes/jobs"), id="settings beside the path"),
     ],
@@ -332,7 +332,7 @@ def test_7_two_builds_into_one_folder_lose_track_of_nothing() -> None:
 
 def test_7_a_build_reports_that_it_waits_and_gives_up() -> None:
     os.mkdir("rendered")
-    program = "from trainc import outputs; outputs.PATIENCE = 0.5; from trainc.cli import entry; entry()"
+    program = "from trainc.files import outputs; outputs.PATIENCE = 0.5; from trainc.cli import entry; entry()"
     at = os.open("rendered", os.O_RDONLY)
     fcntl.flock(at, fcntl.LOCK_EX)
     done = finish(start("build", "jobs", "-o", "rendered", program=program))

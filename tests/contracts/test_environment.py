@@ -25,7 +25,7 @@ COMMANDS: Final = (
     "diff",
     "upgrade",
     "secret a",
-    "runtimes",
+    "runtimes list",
     "runtimes export",
     "cmp generate",
     "cmp discover",
@@ -70,12 +70,12 @@ def test_a_full_disk(command: str, tmp_path: Path) -> None:
     is_clean(shell(f"trainc {command} > /dev/full", tmp_path), 2, "standard output cannot be written: No space left")
 
 
-@pytest.mark.parametrize("command", ["runtimes", f"graph {JOB}", f"build {JOB}"])
+@pytest.mark.parametrize("command", ["runtimes list", f"graph {JOB}", f"build {JOB}"])
 def test_a_closed_standard_output(command: str, tmp_path: Path) -> None:
     is_clean(shell(f"trainc {command} >&-", tmp_path), 2, "standard output cannot be written: it is closed")
 
 
-@pytest.mark.parametrize("command", [f"build {JOB}", "init a", "runtimes"])
+@pytest.mark.parametrize("command", [f"build {JOB}", "init a", "runtimes list"])
 def test_an_import_from_a_zip_file(command: str, tmp_path: Path) -> None:
     """The package's data are files, which a zip file does not have."""
     with zipfile.ZipFile(tmp_path / "trainc.zip", "w") as packed:

@@ -1,4 +1,4 @@
-"""A new user's first five minutes: the README, the demo, an own TrainJob, a pinned runtime, an edit, and a review."""
+"""A new user's first five minutes after the README: the demo, an own TrainJob, a pinned runtime, an edit, a review."""
 
 from __future__ import annotations
 
@@ -43,13 +43,6 @@ def shown(done: Done) -> str:
     return f"exit {done.code}\n{done.out}{done.err}"
 
 
-def test_the_readme(snapshot: SnapshotAssertion) -> None:
-    text = (ROOT / "README.md").read_text().partition("$ cat job.yaml\n")[2].partition("\n$ trainc")[0]
-    Path("job.yaml").write_text(text)
-    assert shown(run("build", "job.yaml")) == snapshot(name="build")
-    assert shown(run("validate", "job.yaml")) == snapshot(name="validate")
-
-
 def test_the_demo(snapshot: SnapshotAssertion, monkeypatch: pytest.MonkeyPatch) -> None:
     (command,) = [line for line in (ROOT / "Makefile").read_text().splitlines() if "/trainc build" in line]
     monkeypatch.chdir(ROOT)
@@ -62,7 +55,7 @@ def test_an_own_trainjob_and_a_pinned_runtime(snapshot: SnapshotAssertion) -> No
     assert shown(run("validate", "jobs")) == snapshot(name="an own TrainJob")
     before = run("build", "jobs").out
 
-    assert run("runtimes", "--export", "exported").code == 0
+    assert run("runtimes", "export", "-o", "exported").code == 0
     Path("runtimes").mkdir()
     pinned = Path("exported/torch-distributed.yaml").rename("runtimes/torch-distributed.yaml")
     assert shown(run("validate", "jobs", "-r", "runtimes")) == snapshot(name="the pinned runtime")

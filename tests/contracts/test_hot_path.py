@@ -43,15 +43,16 @@ OF_YAML = {
 }
 """The modules of PyYAML; those in the last two lines are replacements."""
 OURS = {
-    "trainc": (
-        "budget compilation confine data declarations delivery diagnostics extensions inputs library listings "
-        "objects pipeline plan reading records settings settings.model version"
-    ),
-    "trainc.checks": "cel images job jobset runtime trainjob",
+    "trainc": "budget compilation diagnostics emit files frontends kubernetes pipeline settings",
+    "trainc.base": "data declarations kinds records version",
+    "trainc.pipeline": "checks delivery frameworks library lint objects passes plan stages",
+    "trainc.pipeline.checks": "cel images job jobset runtime trainjob",
     "trainc.compilation": "identities plans results sources",
-    "trainc.cli": "arguments build codes options printing",
+    "trainc.cli": "build common",
+    "trainc.cli.common": "arguments codes options printing",
     "trainc.emit": "order yaml",
-    "trainc.frontends": "dialects",
+    "trainc.files": "confine inputs listing",
+    "trainc.frontends": "dialects extensions reading",
     "trainc.kubernetes": (
         "formats gostructs gotypes images libyaml names objectmeta quantity resources trees violations"
     ),
@@ -61,20 +62,21 @@ OURS = {
     "trainc.kubernetes.validation": (
         "bare combinators container env files job metadata mounts pod ports resources volumes"
     ),
-    "trainc.passes": (
+    "trainc.pipeline.passes": (
         "accelerate admit carry conform deliver framework gang initialize "
         "lint override patch resolve size store trainer verify"
     ),
-    "trainc.lint": "triggers",
-    "trainc.frameworks": "",
-    "trainc.frameworks.torch": "torchrun",
+    "trainc.pipeline.lint": "triggers",
+    "trainc.pipeline.frameworks": "",
+    "trainc.pipeline.frameworks.torch": "torchrun",
+    "trainc.settings": "model",
 }
 """The modules of trainc by package; the package itself is one of them."""
 OF_THE_NOTE = {
-    "trainc.built_in",
-    "trainc.origins",
-    "trainc.plural",
-    "trainc.repeated",
+    "trainc.compilation.built_in",
+    "trainc.pipeline.runtime_owners",
+    "trainc.base.plural",
+    "trainc.reports.repeated",
     "trainc.reports",
     "trainc.reports.text",
     "trainc.source",

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 from running import run
 
-from trainc import outputs
-from trainc.folders import PART
-from trainc.listings import LISTING, MARK
+from trainc.files import outputs
+from trainc.files.atomic import PART
+from trainc.files.listing import LISTING, MARK
 
 ROOT = Path(__file__).parents[2]
 KEPT, GONE, ADDED = 160, 20, 20
@@ -34,8 +34,8 @@ spec:
 # many seconds ("never" lets it finish). The parent prints the child's exit code and duration.
 PROGRAM = """
 import os, signal, sys, time
-from trainc import outputs
-from trainc.cli import main
+from trainc.files import outputs
+from trainc.cli import run
 
 write = outputs.apply
 
@@ -54,7 +54,7 @@ def rehearse(folder, changes):
 
 outputs.apply = rehearse
 outputs._lock = lambda *arguments, **options: None
-main()
+run()
 """
 
 Files = dict[str, bytes]

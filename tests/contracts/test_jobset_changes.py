@@ -15,12 +15,12 @@ import yaml
 from conformance.recordings import lines
 
 import trainc
-from trainc.checks.jobset import RELEASE, update
 from trainc.kubernetes.gotypes import compared
 from trainc.kubernetes.structural import load
 from trainc.kubernetes.trees import Path as TreePath
 from trainc.kubernetes.trees import get, put
-from trainc.passes.store import with_defaults
+from trainc.pipeline.checks.jobset import RELEASE, update
+from trainc.pipeline.passes.store import with_defaults
 
 ROOT = Path(__file__).parents[2]
 SECTION = (ROOT / "docs" / "gitops.md").read_text().partition("\n## Update a JobSet\n")[2].partition("\n## ")[0]

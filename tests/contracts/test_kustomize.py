@@ -1,4 +1,4 @@
-"""kustomize runs `trainc krm`: the consoles of docs/gitops.md, run with the real kustomize in a copy of the example.
+"""kustomize runs `trainc krm`, in a copy of the example of docs/gitops.md, whose consoles test_documentation.py runs.
 
 Requires `kustomize` on the PATH; otherwise the tests are skipped.
 """
@@ -6,7 +6,6 @@ Requires `kustomize` on the PATH; otherwise the tests are skipped.
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -16,8 +15,6 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).parents[2]
-SECTION = (ROOT / "docs" / "gitops.md").read_text().partition("## kustomize\n")[2].partition("\n## ")[0]
-CONSOLES = re.findall(r"^```console\n(.*?)^```$", SECTION, re.MULTILINE | re.DOTALL)
 BUILD = ["kustomize", "build", "--enable-alpha-plugins", "--enable-exec"]
 
 pytestmark = pytest.mark.skipif(shutil.which("kustomize") is None, reason="kustomize is not on the PATH")
@@ -39,26 +36,6 @@ def example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def build(folder: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([*BUILD, folder], capture_output=True, text=True, check=False)
-
-
-def printed(console: str) -> str:
-    """Run a console's commands; return the new console without trailing spaces."""
-    shown = ""
-    for command in re.findall(r"^\$ (.*)$", console, re.MULTILINE):
-        done = subprocess.run(
-            command, shell=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
-        )
-        shown += f"$ {command}\n" + "".join(f"{line.rstrip()}\n" for line in done.stdout.splitlines())
-    return shown
-
-
-def test_the_documentation_has_three_consoles() -> None:
-    assert len(CONSOLES) == 3
-
-
-@pytest.mark.parametrize("console", CONSOLES)
-def test_a_console(console: str) -> None:
-    assert printed(console) == console
 
 
 @pytest.mark.parametrize("folder", ["transformer/overlays/team", "generator"])

@@ -23,10 +23,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import trainc
+from trainc.compilation import Options
 from trainc.diagnostics import Place
-from trainc.environment import Image
+from trainc.edits.environment import Image
+from trainc.edits.transforming.images import changed
 from trainc.kubernetes.trees import get
-from trainc.transforming.images import changed
 
 BUILD = ["kustomize", "build"] if shutil.which("kustomize") else ["kubectl", "kustomize"]
 GENERATED = settings(
@@ -157,8 +158,8 @@ def test_the_objects_are_those_of_kustomize(
         built.write_text(kustomized(folder))
         sources = [str(folder / each / "all.yaml") for each in ("jobs", "runtimes")]
         plain = settings_of("{}")
-        expected = trainc.compile([str(built)], settings=plain)
-        found = trainc.compile(sources, settings=settings_of(json.dumps(environment)))
+        expected = trainc.compile([str(built)], options=Options(settings=plain))
+        found = trainc.compile(sources, options=Options(settings=settings_of(json.dumps(environment))))
     assert not expected.failed
     assert len(expected.objects) == len(jobs)
     assert found.objects == expected.objects

@@ -1,7 +1,8 @@
-"""The requirements of CONTRIBUTING.md for frameworks, checks, commands and formats: a file, an example, docs."""
+"""The layout of the repository: what the documentation and the tests say about files and packages."""
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 import sys
@@ -10,149 +11,43 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-import yaml
+from contracts.steps import Tree
 
-from trainc import passes, reports
-from trainc.checks import Check
 from trainc.cli.graph import FORMATS as GRAPHS
-from trainc.cli.group import COMMANDS
-from trainc.frameworks import FRAMEWORKS
-from trainc.frontends.dialects import DIALECTS
-from trainc.schedulers import SCHEDULERS
+from trainc.pipeline.checks import Check
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "compiler" / "trainc"
-FURNITURE = {
-    *("__init__", "options", "printing", "reporting", "arguments", "codes", "completing", "group"),
-    *("copies", "environments", "folder"),
-    *(
-        "repository",
-        "dialects",
-        "configmaps",
-        "kinds",
-        "moves",
-        "templates",
-    ),
-}
-"""Modules in the packages of commands, reports, dialects and passes that are not such items."""
-
-
-DECLARING = {
-    f"trainc.{'.'.join(path.relative_to(PACKAGE).with_suffix('').parts)}".removesuffix(".__init__"): path
-    for path in sorted(PACKAGE.rglob("*.py"))
-    if "\n@check(" in path.read_text()
-}
-"""Yield the modules that declare checks."""
-CHECKS = {
-    value.declared.id: (value, module)
-    for module in DECLARING
-    for value in vars(import_module(module)).values()
-    if isinstance(value, Check)
-}
+CHECKS = [
+    pytest.param(getattr(import_module(each.module), each.name), id=each.id)
+    for each in Tree(ROOT).declared
+    if each.is_check
+]
 
 
 def modules(folder: Path) -> set[str]:
     """Return the names of a folder's modules and packages."""
     packages = {path.parent.name for path in folder.glob("*/__init__.py")}
-    return ({path.stem for path in folder.glob("*.py")} | packages) - FURNITURE
+    return ({path.stem for path in folder.glob("*.py")} | packages) - {"__init__"}
 
 
-def module_of(dialect: str) -> str:
-    return dialect.replace(".", "_").replace("-", "_")
+def test_each_format_of_a_graph_has_a_file_and_an_entry() -> None:
+    assert modules(PACKAGE / "graph") == set(GRAPHS)
+    page = (ROOT / "docs" / "commands.md").read_text()
+    assert [form for form in GRAPHS if f"`{form}`" not in page] == []
 
 
-@pytest.mark.parametrize(
-    ("folder", "keys"),
-    [
-        pytest.param("frameworks", FRAMEWORKS, id="frameworks"),
-        pytest.param("schedulers", SCHEDULERS, id="schedulers"),
-        pytest.param("cli", COMMANDS, id="commands"),
-        pytest.param("reports", reports.FORMATS, id="reports"),
-        pytest.param("graph", GRAPHS, id="graphs"),
-        pytest.param("frontends", tuple(map(module_of, DIALECTS)), id="dialects"),
-    ],
-)
-def test_every_file_is_listed_and_every_key_has_its_file(folder: str, keys: tuple[str, ...]) -> None:
-    assert modules(PACKAGE / folder) == set(keys)
-
-
-@pytest.mark.parametrize("key", FRAMEWORKS)
-def test_a_framework_has_a_golden_case(key: str) -> None:
-    runtimes = [
-        document
-        for path in [*ROOT.glob("golden/*/input.yaml"), *ROOT.glob("runtimes/*.yaml")]
-        if not path.parent.name.startswith("wrong-")
-        for document in yaml.safe_load_all(path.read_text())
-        if document and document["kind"].endswith("Runtime")
-    ]
-    used = {next(iter(set(r["spec"].get("mlPolicy") or {}) - {"numNodes"}), "plain") for r in runtimes}
-    assert key in used
-
-
-@pytest.mark.parametrize("key", SCHEDULERS)
-def test_a_scheduler_has_a_golden_case(key: str) -> None:
-    documents = [d for path in ROOT.glob("golden/gang-*/input.yaml") for d in yaml.safe_load_all(path.read_text())]
-    assert any(key in (document["spec"].get("podGroupPolicy") or {}) for document in documents)
-
-
-@pytest.mark.parametrize(
-    ("page", "keys"),
-    [
-        pytest.param("docs/frameworks.md", FRAMEWORKS, id="frameworks"),
-        pytest.param("docs/scheduling.md", SCHEDULERS, id="schedulers"),
-        pytest.param("docs/dialects.md", DIALECTS, id="dialects"),
-        pytest.param("docs/commands.md", COMMANDS, id="commands"),
-        pytest.param("docs/commands.md", reports.FORMATS, id="reports"),
-        pytest.param("docs/commands.md", GRAPHS, id="graphs"),
-        pytest.param("docs/reports.md", reports.FORMATS, id="reports in full"),
-    ],
-)
-def test_each_has_an_entry_in_the_documentation(page: str, keys: tuple[str, ...]) -> None:
-    text = (ROOT / page).read_text()
-    assert [key for key in keys if f"`{key}`" not in text] == []
-
-
-def test_a_framework_that_trainer_lacks_is_documented_as_an_extension() -> None:
-    """The key is in a heading: `mxnet` in "## `mxnet`: ...", `torch` in "## `torch.elasticPolicy`: ..."."""
-    page = (ROOT / "docs" / "extensions.md").read_text()
-    extended = {path.stem for path in (ROOT / "schemas" / "extensions").glob("*.json")}
-    assert extended <= set(FRAMEWORKS), "each schemas/extensions/<key>.json belongs to a framework"
-    missing = [key for key in sorted(extended) if not re.search(rf"^## .*`{re.escape(key)}[.`]", page, re.MULTILINE)]
-    assert missing == [], f"docs/extensions.md has no section for {', '.join(missing)}: write ## `mlPolicy field`: ..."
-
-
-def test_the_readme_lists_the_built_in_runtimes() -> None:
-    text = (ROOT / "README.md").read_text()
-    missing = [path.stem for path in sorted(ROOT.glob("runtimes/*.yaml")) if f"`{path.stem}`" not in text]
-    assert missing == [], f"README.md, Usage, does not list the built-in runtime {', '.join(missing)}"
-
-
-@pytest.mark.parametrize("key", [*FRAMEWORKS, *SCHEDULERS])
-def test_a_framework_and_a_scheduler_have_a_unit_test(key: str) -> None:
-    assert (ROOT / "tests" / "unit" / f"test_{key}.py").exists(), f"write tests/unit/test_{key}.py"
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-def test_a_command_is_run_by_a_test(command: str) -> None:
-    ran = [path for path in ROOT.glob("tests/*/test_*.py") if f'run("{command}"' in path.read_text()]
-    assert ran, f'write a test in tests/unit with run("{command}", ...)'
-
-
-@pytest.mark.parametrize("key", DIALECTS)
-def test_a_dialect_has_rows_in_a_unit_test(key: str) -> None:
-    assert f'"{key}"' in (ROOT / "tests" / "unit" / "test_dialects.py").read_text()
-
-
-@pytest.mark.parametrize("key", reports.FORMATS)
-def test_a_report_has_its_outputs_beside_their_inputs(key: str) -> None:
-    outputs = {path.stem for path in (ROOT / "tests" / "reports" / "formats").glob("*.txt")}
-    assert {f"{key}-faults", f"{key}-what-is-in-order", f"{key}-attacks"} <= outputs
-
-
-@pytest.mark.parametrize("key", DIALECTS[1:])
-def test_an_older_dialect_has_a_golden_pair(key: str) -> None:
-    case = ROOT / "golden" / f"dialect-{key}"
-    assert [name for name in ("input.yaml", "upgraded.yaml", "expected.yaml") if not (case / name).exists()] == []
+def test_no_module_compares_a_framework_with_its_name() -> None:
+    """Checks and lint rules read `Traits`. The frameworks of Training Operator v1.9 are those of a release."""
+    compared = {
+        str(path.relative_to(PACKAGE))
+        for path in PACKAGE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Compare)
+        if any(isinstance(part, ast.Attribute) and part.attr == "framework" for part in (node.left, *node.comparators))
+        if any(isinstance(part, ast.Constant | ast.Name) for part in (node.left, *node.comparators))
+    }
+    assert compared == {"pipeline/training_operator.py"}
 
 
 def test_the_gallery_shows_every_golden_case() -> None:
@@ -163,40 +58,20 @@ def test_the_gallery_shows_every_golden_case() -> None:
 
 def test_every_difference_has_an_existing_golden_case() -> None:
     text = (ROOT / "docs" / "differences.md").read_text()
-    rows = [line for line in text.splitlines() if line.startswith("| `")]
-    assert rows
-    for row in rows:
-        case = row.rpartition("golden/")[2].partition(")")[0]
-        assert (ROOT / "golden" / case / "input.yaml").exists(), row
+    entries = re.findall(r"^### `[a-z-]+`\n\n((?:[- ] .+\n)+)", text, re.MULTILINE)
+    assert len(entries) == text.count("\n### ")
+    for entry in entries:
+        labels = re.findall(r"^- \*\*(\w+):\*\*", entry, re.MULTILINE)
+        assert labels == ["Controller", "trainc", "Reason", "Case"], entry
+        case = entry.rpartition("golden/")[2].partition(")")[0]
+        assert (ROOT / "golden" / case / "input.yaml").exists(), entry
 
 
-def test_the_passes_are_the_pipeline() -> None:
-    from trainc.pipeline import STAGES
-
-    assert {stage.__name__ for stage in STAGES} == modules(Path(passes.__file__).parent)
-
-
-@pytest.mark.parametrize("id", CHECKS)
-def test_a_check_has_a_page_with_an_example_of_both_ways(id: str) -> None:
-    page = ROOT / "diagnostics" / f"{id}.md"
-    assert page.exists(), f"write {page}"
-    assert [mark for mark in ("\nWrong:\n\n```", "\nRight:\n\n```") if mark not in page.read_text()] == []
-
-
-@pytest.mark.parametrize("id", CHECKS)
-def test_a_check_has_a_title(id: str) -> None:
-    docstring = CHECKS[id][0].find.__doc__ or ""
+@pytest.mark.parametrize("check", CHECKS)
+def test_a_check_states_its_rule(check: Check[...]) -> None:
+    docstring = check.find.__doc__ or ""
     assert docstring.strip()
-    assert "Wrong:" not in docstring, f"examples stand in diagnostics/{id}.md"
-
-
-@pytest.mark.parametrize("id", CHECKS)
-def test_a_check_is_called(id: str) -> None:
-    check, module = CHECKS[id]
-    listed = [check for name in ("CHECKS", "OF_ITSELF") for check in getattr(import_module(module), name, ())]
-    # Checks that a stage calls itself are used there.
-    called = re.compile(rf"(?<!def )\b{check.find.__name__}\((plan\.job\.id|subject),")
-    assert check in listed or any(called.search(path.read_text()) for path in PACKAGE.rglob("*.py"))
+    assert "Wrong:" not in docstring, "examples are in diagnostics/<id>.md"
 
 
 def test_each_recipe_names_a_file_to_copy_from() -> None:
@@ -220,3 +95,15 @@ def test_make_test_runs_every_folder_of_tests_but_those_with_programs_of_their_o
     said = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pytest"]["ini_options"]["testpaths"]
     there = {f"tests/{path.name}" for path in (ROOT / "tests").iterdir() if any(path.rglob("test_*.py"))}
     assert set(said) == there - {"tests/cluster", "tests/e2e", "tests/release"}
+
+
+def test_the_architecture_page_lists_the_layers_that_the_linter_enforces() -> None:
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    enforced = next(contract["layers"] for contract in contracts if contract["id"] == "layers")
+    table = (ROOT / "docs" / "architecture.md").read_text().partition("| layer | contents |")[2].partition("\n\n")[0]
+    described = [sorted(re.findall(r"`(\w+)`", row.split("|")[1])) for row in table.splitlines()[2:]]
+    assert described == [sorted(layer.split(" | ")) for layer in enforced if layer != "__main__"]
+
+
+def test_the_top_level_has_at_most_24_packages() -> None:
+    assert len(modules(PACKAGE) - {"__main__", "trainc"}) <= 24

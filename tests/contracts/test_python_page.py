@@ -1,17 +1,33 @@
-"""The examples in docs/python.md print what they show."""
+"""docs/python.md has every public name, and its unit test has types. test_documentation.py runs the examples."""
 
 from __future__ import annotations
 
-import doctest
+import re
 from pathlib import Path
 
 import pytest
+from pages import ROOT, sections
 
-ROOT = Path(__file__).parents[2]
+import trainc
+
+PAGE = "docs/python.md"
+EXAMPLE = Path(__file__).with_name("example_of_jobs.py")
+"""The unit test as a file, which `make lint` checks with `mypy --strict`."""
 
 
-def test_the_examples(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(ROOT)
-    failed, tried = doctest.testfile(str(ROOT / "docs" / "python.md"), module_relative=False, encoding="utf-8")
-    assert tried > 5
-    assert failed == 0
+def test_the_unit_test_has_types() -> None:
+    (shown,) = (block for section in sections(PAGE) for block in section.blocks if block.file == "test_jobs.py")
+    assert EXAMPLE.read_text().partition('"""\n\n')[2] == shown.text.partition("\n")[2]
+
+
+def test_the_page_has_every_public_name() -> None:
+    page = (ROOT / PAGE).read_text()
+    public = [name for name in trainc.__all__ if not name.startswith("_")]
+    assert [name for name in public if not re.search(rf"\b{name}\b", page)] == []
+
+
+def test_dir_has_the_public_names() -> None:
+    assert dir(trainc) == sorted(trainc.__all__)
+    assert all(getattr(trainc, name) is not None for name in trainc.__all__)
+    with pytest.raises(AttributeError, match="'trainc' has no attribute 'nope'"):
+        _ = trainc.nope  # type: ignore[attr-defined]

@@ -17,9 +17,10 @@ import committing
 import pytest
 import yaml
 
-from trainc.compilation import compile
-from trainc.explaining import accounts
-from trainc.explaining import text as explain_text
+from trainc import compile
+from trainc.compilation import Options
+from trainc.explain import accounts
+from trainc.explain import text as explain_text
 from trainc.kubernetes.trees import forget
 from trainc.pods import count, of
 from trainc.reports import text
@@ -27,7 +28,7 @@ from trainc.review import commit_files, compare
 from trainc.review.changes import changes
 from trainc.review.formats import text as review_text
 from trainc.review.revisions import commit
-from trainc.review.sides import DiffOptions, SideSpec
+from trainc.review.sides import SideSpec
 from trainc.source.printable import unified_diff
 from trainc.upgrade import upgrade
 
@@ -163,7 +164,7 @@ def reviewed(size: int, file: Path, edited: Callable[[int], str]) -> str:
         container = f"{{name: node, image: a/b:1, env: [{', '.join(map(item, range(size)))}]}}"
         side.write_text(JOBSET.format(container))
         sides.append(SideSpec(name, (str(side),)))
-    return review_text.render(compare(sides[0], sides[1], DiffOptions(no_config=True)), color=False)
+    return review_text.render(compare(sides[0], sides[1], Options(no_config=True, others="skip")), color=False)
 
 
 def reviewed_jobs(size: int, file: Path) -> object:
@@ -174,7 +175,7 @@ def reviewed_jobs(size: int, file: Path) -> object:
         trainer = f"}}, trainer: {{numNodes: {nodes}, image: {image}}}}}\n"
         side.write_text("".join(job(index, "torch-distributed").replace("}}\n", trainer) for index in range(size)))
         sides.append(SideSpec(name, (str(side),)))
-    return review_text.render(compare(sides[0], sides[1], DiffOptions(no_config=True)), color=False)
+    return review_text.render(compare(sides[0], sides[1], Options(no_config=True, others="skip")), color=False)
 
 
 def pods(size: int, file: Path) -> object:
@@ -280,7 +281,7 @@ def test_a_review_of_trainjobs_with_two_edits_each(tmp_path: Path) -> None:
 
     def review(size: int, _: Path) -> object:
         return review_text.render(
-            compare(SideSpec("old", (str(old),)), SideSpec("new", (str(new),)), DiffOptions()), color=False
+            compare(SideSpec("old", (str(old),)), SideSpec("new", (str(new),)), Options(others="skip")), color=False
         )
 
     def each(work: Callable[[int, Path], object]) -> int:

@@ -14,11 +14,12 @@ from typing import Any
 import jsonschema
 import pytest
 
-from trainc import extensions
-from trainc.checks import cel
-from trainc.frameworks import FRAMEWORKS
-from trainc.frontends import CLUSTER, NAMESPACED
+from trainc.base.kinds import EACH, JOB, KINDS, RUNTIME, RUNTIMES, Kind
+from trainc.frontends import extensions
+from trainc.kubernetes.gostructs import GoField, Struct
 from trainc.kubernetes.structural import StructuralSchema
+from trainc.pipeline.checks import cel
+from trainc.pipeline.frameworks import FRAMEWORKS
 from trainc.settings.schema import constraints
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -40,9 +41,9 @@ def subschemas(schema: Any, root: Any, path: tuple[str, ...] = ()) -> Iterator[t
     for name, child in schema.get("properties", {}).items():
         yield from subschemas(child, root, (*path, name))
     if "items" in schema:
-        yield from subschemas(schema["items"], root, (*path, cel.ITEM))
+        yield from subschemas(schema["items"], root, (*path, EACH))
     if "additionalProperties" in schema:
-        yield from subschemas(schema["additionalProperties"], root, (*path, "{}"))
+        yield from subschemas(schema["additionalProperties"], root, (*path, EACH))
 
 
 def fullest(schema: Any, root: Any) -> Any:
@@ -89,7 +90,7 @@ def test_every_creation_rule_is_implemented(kind: str) -> None:
     assert {(rule.at, rule.digest) for rule in cel.RULES.get(kind, ())} == wanted
 
 
-@pytest.mark.parametrize("kind", [CLUSTER, NAMESPACED])
+@pytest.mark.parametrize("kind", [row.kind for row in RUNTIMES])
 def test_a_runtime_with_the_extensions_is_implemented_too(kind: str) -> None:
     schema = extensions.schema(kind)
     jsonschema.Draft202012Validator.check_schema(schema)
@@ -102,7 +103,7 @@ def test_a_runtime_with_the_extensions_is_implemented_too(kind: str) -> None:
 def test_an_extension_is_a_framework_s_own(path: Path) -> None:
     assert path.stem in FRAMEWORKS
     definitions = SCHEMAS[path.stem].get("$defs", {}).keys()
-    others = [SCHEMAS[NAMESPACED], *(schema for kind, schema in SCHEMAS.items() if kind in FRAMEWORKS)]
+    others = [SCHEMAS[RUNTIME.kind], *(schema for kind, schema in SCHEMAS.items() if kind in FRAMEWORKS)]
     taken = [name for other in others if other is not SCHEMAS[path.stem] for name in other.get("$defs", {})]
     assert not definitions & set(taken)
 
@@ -163,3 +164,27 @@ def test_jsonschema_agrees(path: tuple[str | int, ...], good: list[Any], bad: li
         value = with_field(runtime(), path, field)
         assert theirs.is_valid(value) is valid, (field, "jsonschema")
         assert (ours.admit(value).violations == ()) is valid, (field, "ours")
+
+
+def is_pod_template(schema: Any, root: Any) -> bool:
+    spec = resolved(schema.get("properties", {}).get("spec", {}), root)
+    return "containers" in spec.get("properties", {})
+
+
+@pytest.mark.parametrize("row", [pytest.param(row, id=row.kind) for row in KINDS if row is not JOB])
+def test_a_row_of_the_table_of_kinds_has_the_paths_of_all_pod_templates(row: Kind) -> None:
+    root = PUBLISHED[row.kind]
+    assert {path for path, schema in subschemas(root, root) if is_pod_template(schema, root)} == set(row.pods)
+
+
+def test_the_row_of_a_job_has_the_path_of_its_pod_template() -> None:
+    at, field = Struct("Job", {"spec": GoField("struct", "batch/v1.JobSpec")}), GoField("struct")
+    for step in JOB.pods[0]:
+        field = at.fields[step]
+        at = at.inner(field) or at
+    assert (field.of, len(JOB.pods)) == ("core/v1.PodTemplateSpec", 1)
+
+
+def test_no_two_rows_of_the_table_of_kinds_have_the_same_kind_and_version() -> None:
+    keys = [(version, row.kind) for row in KINDS for version in row.versions]
+    assert len(keys) == len(set(keys))

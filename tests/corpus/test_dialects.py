@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
+from trainc.base.kinds import VERSION
 from trainc.diagnostics import Diagnostic
-from trainc.frontends import VERSION
 from trainc.frontends.dialects import DIALECTS, V2_3, detect
 from trainc.kubernetes.documents import YamlError, parse
 from trainc.upgrade import upgrade

@@ -15,17 +15,17 @@ from typing import Any
 
 import pytest
 
+from trainc.base.kinds import COMPILED
 from trainc.compilation import Compilation, Options, compile_documents
-from trainc.frontends import ROLES
+from trainc.files.inputs import File
 from trainc.frontends.dialects import DIALECTS, detect
-from trainc.frontends.kinds import TRAINING_OPERATOR, VOLCANO_JOB, VOLCANO_PLUGINS, training_job
-from trainc.inputs import File
+from trainc.frontends.reading import Reading
+from trainc.frontends.training_jobs import TRAINING_OPERATOR, VOLCANO_JOB, VOLCANO_PLUGINS, training_job
 from trainc.kubernetes.images import is_reference
 from trainc.kubernetes.trees import get
-from trainc.reading import Reading
 
 CORPUS = os.environ.get("TRAINC_CORPUS", "")
-OURS = tuple(ROLES)
+OURS = tuple(row.kind for row in COMPILED)
 OF_DIALECTS = {
     "mixed-dialects",
     "no-api-version",
@@ -66,7 +66,7 @@ def others() -> list[Any]:
 
 
 def read(text: str) -> Reading:
-    reading = Reading()
+    reading = Reading(kinds=COMPILED)
     reading.add(File("corpus.yaml", text.encode()))
     return reading
 

@@ -14,11 +14,12 @@ from conformance.test_trainer import spelling
 from differential.comparing import Answer, Documents, Question
 
 import trainc
-from trainc.checks import job
-from trainc.checks.jobset import RELEASE
+from trainc.compilation import Options
 from trainc.kubernetes.gotypes import typed
 from trainc.kubernetes.structural import load
-from trainc.passes.store import with_defaults
+from trainc.pipeline.checks import job
+from trainc.pipeline.checks.jobset import RELEASE
+from trainc.pipeline.passes.store import with_defaults
 
 API: Final = "trainer.kubeflow.org/v1alpha1"
 NO_FIELD: Final = {None, "", "<nil>"}
@@ -45,7 +46,7 @@ def compare(question: Question) -> str:
     want, runtime = question.answer, question.documents[0]
     stage = str(want.get("stage", want["verdict"]))
     if stage not in ("accepted", "job"):
-        assert trainc.compile([str(question.file)], settings=UNVALIDATED).failed, want
+        assert trainc.compile([str(question.file)], options=Options(settings=UNVALIDATED)).failed, want
         return stage
     assert refused(runtime["spec"]["template"]["spec"]) == recorded(want), want
     return stage

@@ -17,6 +17,7 @@ from differential.oracle import EXAMPLES, needs_oracle
 from hypothesis import strategies as st
 
 import trainc
+from trainc.compilation import Options
 
 numbers = st.sampled_from([-1, 0, 1, 2, 3, 7, 10_001, 100_000, 100_001])
 qualified = st.sampled_from(["DisruptionTarget", "example.com/Gone", "bad key", "", "/x", "a/b/c"])
@@ -130,7 +131,7 @@ def documents(runtime: dict[str, Any]) -> Documents:
 
 
 def compare(question: Question) -> str:
-    want, got = question.answer, trainc.compile([str(question.file)], settings=UNVALIDATED)
+    want, got = question.answer, trainc.compile([str(question.file)], options=Options(settings=UNVALIDATED))
     stage = str(want.get("stage", want["verdict"]))
     if stage in ("accepted", "job"):
         found = {spelling(d.field) for d in got.diagnostics if d.stage == "job" and d.object.kind == "Job"}

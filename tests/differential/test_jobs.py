@@ -26,6 +26,7 @@ from differential.oracle import EXAMPLES, needs_oracle
 from hypothesis import strategies as st
 
 import trainc
+from trainc.compilation import Options
 from trainc.emit.order import objects_of_a_job
 
 PRIORITY_CLASS = "spec.templatespec.priorityclassname"
@@ -380,7 +381,7 @@ def test_jobs(part: int, tallied: Tallied) -> None:
 
 def compare(question: Question) -> str:
     """Return the verdict and stage if trainc agrees."""
-    want, got = question.answer, trainc.compile([str(question.file)], settings=UNVALIDATED)
+    want, got = question.answer, trainc.compile([str(question.file)], options=Options(settings=UNVALIDATED))
     errors = [d for d in got.diagnostics if d.severity == "error"]
     if want["verdict"] == "accepted":
         return accepted(question, got, errors)

@@ -19,6 +19,7 @@ from differential.oracle import EXAMPLES, needs_oracle
 from hypothesis import strategies as st
 
 import trainc
+from trainc.compilation import Options
 
 CHECKED = {"schema", "runtime", "trainjob", "jobset-schema", "jobset"}
 """The stages whose errors have precise fields, besides `job`."""
@@ -169,7 +170,7 @@ def test_jobsets(part: int, tallied: Tallied) -> None:
 
 
 def compare(question: Question) -> str:
-    want, got = question.answer, trainc.compile([str(question.file)], settings=UNVALIDATED)
+    want, got = question.answer, trainc.compile([str(question.file)], options=Options(settings=UNVALIDATED))
     errors = [d for d in got.diagnostics if d.severity == "error" and d.object.kind not in BEYOND]
     stage = STAGES.get(want.get("stage", ""), want.get("stage", ""))
     if stage == "job":

@@ -21,13 +21,13 @@ from hypothesis import strategies as st
 
 from trainc.budget import Meter
 from trainc.diagnostics import Document, Place
-from trainc.environment import Environment, Setting
+from trainc.edits.environment import Environment, Setting
+from trainc.edits.patching import Patches, types
+from trainc.edits.patching.applying import applied
+from trainc.edits.patching.faults import PatchError
+from trainc.edits.patching.items import Patch
 from trainc.kubernetes.gostructs import ROOT, Struct, struct
 from trainc.kubernetes.trees import get
-from trainc.patching import Patches, types
-from trainc.patching.applying import applied
-from trainc.patching.faults import PatchError
-from trainc.patching.items import Patch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -32,8 +32,8 @@ def test_the_readmes_first_example(installed: Installed, tmp_path: Path) -> None
     manifest, _, output = shown.partition("$ cat job.yaml\n")[2].partition("\n$ trainc build job.yaml\n")
     (tmp_path / "job.yaml").write_text(manifest + "\n")
     printed = installed.run(["trainc", "build", "job.yaml"], tmp_path).stdout
-    parts = output.split("  ...\n")
-    assert len(parts) == 3
+    parts = re.split(r"^ *\.\.\.\n", output, flags=re.MULTILINE)
+    assert len(parts) == 4
     assert [part for part in parts if part not in printed] == []
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from declared import ENTRIES
 from reports import consumers
 from running import run
 from snapshots import TextFile, parameter
@@ -23,9 +24,10 @@ from syrupy.location import PyTestLocation
 from syrupy.types import SnapshotIndex
 
 import trainc
-from trainc import catalogue
+from trainc.cli.common.options import REPORTS
+from trainc.compilation import Options, compile_paths
 from trainc.diagnostics import Checked, Diagnostic, Location, ObjectId, Related
-from trainc.reports import FORMATS, load, sarif
+from trainc.reports import load, sarif
 from trainc.reports.text import escape
 
 HERE = Path(__file__).parent
@@ -97,14 +99,14 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "repository"
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", REPORTS)
 def test_the_report_of_faults(form: str, snapshot: SnapshotAssertion) -> None:
     done = run("validate", "faults.yaml", "missing.yaml", "--format", form)
     assert done.code == 1
     assert done.out == snapshot(extension_class=InFormats)
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", REPORTS)
 def test_the_report_of_what_is_in_order(form: str, snapshot: SnapshotAssertion) -> None:
     Path("faults.yaml").write_text("---\n".join(Path("faults.yaml").read_text().split("---\n")[:2]))
     done = run("validate", "faults.yaml", "--format", form)
@@ -112,7 +114,7 @@ def test_the_report_of_what_is_in_order(form: str, snapshot: SnapshotAssertion) 
     assert done.out == snapshot(extension_class=InFormats)
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", REPORTS)
 def test_the_report_of_attacks(form: str, snapshot: SnapshotAssertion) -> None:
     assert render(form, ATTACKS, checked=CHECKED) == snapshot(extension_class=InFormats)
 
@@ -152,7 +154,7 @@ INPUTS = sorted([*HERE.glob("*.yaml"), *HERE.parents[1].glob("golden/*/input.yam
 
 @pytest.mark.parametrize("path", INPUTS, ids=[path.parent.name + "/" + path.name for path in INPUTS])
 def test_every_format_has_the_same_diagnostics(path: Path) -> None:
-    result = trainc.compile([str(path)])
+    result = compile_paths([str(path)], Options())
     listed = {  # a value that is invalid in several fields is an entry for each of them only in this format
         json.dumps(one | ({"field": ""} if one["id"] == "out-of-range" else {})): one
         for one in json.loads(render("json", [*result.diagnostics]))
@@ -203,7 +205,7 @@ def test_a_path_is_the_repositorys(form: str, given: str, known: str, repository
 # Attacks
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", REPORTS)
 def test_nothing_breaks_out(form: str) -> None:
     report = render(form, ATTACKS, checked=CHECKED)
     assert report.encode("ascii" if form == "json" else "utf-8")
@@ -241,7 +243,7 @@ def test_junit_shows_an_attack_as_text(text: str) -> None:
     assert "[[ATTACHMENT|" not in first.text + second.text, "GitLab and Jenkins would publish the file"
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", REPORTS)
 def test_a_long_message_is_whole(form: str) -> None:
     report = render(form, [diagnostic("x" * 100_000, object=ObjectId("v1", "TrainJob", "", "a"), place=PLACE)])
     assert "x" * 100_000 in report
@@ -249,7 +251,7 @@ def test_a_long_message_is_whole(form: str) -> None:
         assert "x" * 100_000 in shown.text
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", REPORTS)
 def test_secrets_are_masked(form: str) -> None:
     assert "12345678" not in run("validate", "faults.yaml", "--format", form).out
 
@@ -336,7 +338,7 @@ def test_a_log_has_at_most_as_many_results_as_github_accepts(monkeypatch: pytest
 
 
 def test_github_accepts_the_rule_of_every_page() -> None:
-    for id in catalogue.entries():
+    for id in ENTRIES:
         (run_,) = json.loads(render("sarif", [diagnostic(id=id, place=PLACE)]))["runs"]
         (rule,) = run_["tool"]["driver"]["rules"]
         assert 0 < len(rule["shortDescription"]["text"]) <= 1024

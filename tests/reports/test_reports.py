@@ -11,14 +11,12 @@ import json
 from pathlib import Path
 
 import pytest
+from declared import ENTRIES
 from running import run
 from snapshots import TextFile
 from syrupy.assertion import SnapshotAssertion
 
-from trainc.catalogue import entries
-
 HERE = Path(__file__).parent
-ENTRIES = entries()
 CASES = sorted(path.stem for path in HERE.glob("*.yaml"))
 JOB = (HERE / "no-spec.yaml").read_bytes()
 ENCODED = {

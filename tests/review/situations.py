@@ -5,16 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Final
 
+from trainc.compilation import Options
 from trainc.diagnostics import Diagnostic, Location, ObjectId
-from trainc.footprint import Footprint
 from trainc.kubernetes.quantity import Quantity
+from trainc.pods.footprint import Footprint
+from trainc.provenance.tracing.correspondence import GONE
 from trainc.review import compare
 from trainc.review.arguments import of_arguments
 from trainc.review.changes import Change
 from trainc.review.consequences import Consequence
 from trainc.review.model import Cause, Line, Review, Reviewed, Setting
-from trainc.review.sides import DiffOptions
-from trainc.tracing.correspondence import GONE
 
 RUNTIME: Final = """\
 apiVersion: trainer.kubeflow.org/v1alpha1
@@ -169,7 +169,7 @@ lint:
 }
 
 
-def review(folder: Path, before: Files, after: Files, options: DiffOptions | None = None) -> Review:
+def review(folder: Path, before: Files, after: Files, options: Options | None = None) -> Review:
     """Return the review of two folders, which are written below the current folder."""
     for side, files in (("before", before), ("after", after)):
         for name, text in files.items():
@@ -177,7 +177,7 @@ def review(folder: Path, before: Files, after: Files, options: DiffOptions | Non
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
     old, new = of_arguments(("before", "after"))
-    return compare(old, new, options or DiffOptions())
+    return compare(old, new, options or Options(others="skip"))
 
 
 BREAKOUTS: Final = (

@@ -14,9 +14,9 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from running import run
 
+from trainc.provenance.tracing.correspondence import KEYS as MERGE_KEYS
 from trainc.review.changes import changes, undone
 from trainc.review.consequences import judge
-from trainc.tracing.correspondence import KEYS as MERGE_KEYS
 
 ROOT = Path(__file__).parents[2]
 JOBSETS = [

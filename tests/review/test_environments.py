@@ -50,6 +50,25 @@ def test_an_edit_of_a_job_reaches_both_environments(monkeypatch: pytest.MonkeyPa
     assert run("diff").out.startswith("HEAD -> the working tree: 1 JobSet in each of dev and prod changes; 1 object")
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        pytest.param("command", "commands", "unknown field spec.trainer.commands in TrainJob", id="a TrainJob"),
+        pytest.param(
+            "command",
+            "resourcesPerNode: {requests: {acme.io/gpu: 4}, limits: {acme.io/gpu: 8}}, command",
+            "request of 4 acme.io/gpu must equal the limit of 8",
+            id="its Job",
+        ),
+    ],
+)
+def test_a_fault_is_reported_once_with_its_environments(old: str, new: str, message: str) -> None:
+    edit("jobs/train.yaml", old, new)
+    done = run("diff")
+    assert done.code == 1
+    assert done.err.count(f"{message} [dev, prod]") == 1
+
+
 def test_an_edited_setting_is_the_cause_in_its_environment() -> None:
     edit("trainc.yaml", "v1.4.2", "v1.5.0")
     assert (

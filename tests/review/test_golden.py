@@ -15,7 +15,7 @@ from running import Done, run
 from snapshots import TextFile
 from syrupy.assertion import SnapshotAssertion
 
-from trainc.cli.options import REVIEWS
+from trainc.cli.common.options import REVIEWS
 
 GOLDEN = Path(__file__).parent / "golden"
 CASES = sorted(path.parent.name for path in GOLDEN.glob("*/command"))

@@ -21,7 +21,7 @@ from snapshots import TextFile
 from syrupy.assertion import SnapshotAssertion
 from tinyhtml5.parser import HTMLParser
 
-from trainc.data import data_path
+from trainc.base.data import data_path
 from trainc.review.escaping import LINE, text
 from trainc.review.formats import html
 from trainc.review.model import Review

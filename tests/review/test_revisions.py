@@ -439,7 +439,7 @@ def test_odd_names(repository: Path, name: str) -> None:
 
 def run_apart(*arguments: str) -> bytes:
     """Return the output bytes of a separate process."""
-    program = "import sys; from trainc.cli import main; sys.argv[0] = 'trainc'; main()"
+    program = "import sys; from trainc.cli import run; sys.argv[0] = 'trainc'; run()"
     return subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, check=True).stdout
 
 

@@ -9,12 +9,12 @@ import pytest
 import yaml
 from review.situations import RUNTIME, SITUATIONS, TWO, ignoring, job, review
 
-from trainc.cli.options import REVIEWS
+from trainc.cli.common.options import REVIEWS
 from trainc.diagnostics import Document
+from trainc.provenance.tracing.correspondence import GONE
 from trainc.review.formats import load
 from trainc.review.model import Review
 from trainc.review.settings import edits
-from trainc.tracing.correspondence import GONE
 
 
 def document(text: str | None) -> Document | None:

@@ -36,6 +36,7 @@ def ids(text: str) -> list[str]:
             "  suspend: x\n" + PATCH % (MOUNT % ""), ["volume-missing", "wrong-type"], id="a volume that is nowhere"
         ),
         pytest.param("  suspend: x\n  trainer:\n    image: ''\n", ["required", "wrong-type"], id="an empty image"),
+        pytest.param("  trainer:\n    numNodes: x\n    image: ''\n", ["required", "wrong-type"], id="beside an image"),
     ],
 )
 def test_an_independent_error_is_reported(text: str, found: list[str]) -> None:
@@ -53,6 +54,11 @@ def test_an_independent_error_is_reported(text: str, found: list[str]) -> None:
         ),
         pytest.param(
             "  trainer:\n    resourcesPerNode: {requests: {cpu: 64}, limits: {cpu: x}}\n", ["quantity"], id="a limit"
+        ),
+        pytest.param(
+            "  trainer:\n    resourcesPerNode: {requests: {cpu: x}, limits: {nvidia.com/gpu: 1500m}}\n",
+            ["quantity"],
+            id="another limit",
         ),
         pytest.param(
             PATCH % "{volumes: [{name: data, persistentvolumeclaim: {claimName: c}}]}",

@@ -13,8 +13,8 @@ from running import run
 from syrupy.assertion import SnapshotAssertion
 
 import trainc
-from trainc.cli.group import COMMANDS
-from trainc.version import IMPLEMENTS
+from trainc.base.version import IMPLEMENTS
+from trainc.cli.common.group import COMMANDS
 
 BUILT_IN = Path(__file__).parents[2] / "runtimes"
 GOLDEN = Path(__file__).parents[2] / "golden"
@@ -66,7 +66,7 @@ def test_an_internal_error_is_70_and_explains_how_to_report_it(monkeypatch: pyte
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr("trainc.compilation.compile", broken)
+    monkeypatch.setattr("trainc.compilation.compile_paths", broken)
     done = run("build", str(GOLDEN))
     assert (done.code, done.out) == (70, "")
     assert "RuntimeError: a bug" in done.err
@@ -75,7 +75,7 @@ def test_an_internal_error_is_70_and_explains_how_to_report_it(monkeypatch: pyte
 
 
 def test_too_little_memory_is_no_internal_error() -> None:
-    with mock.patch("trainc.compilation.compile", side_effect=MemoryError):
+    with mock.patch("trainc.compilation.compile_paths", side_effect=MemoryError):
         done = run("build", "-")
     assert (done.code, done.out) == (2, "")
     assert done.err == ("Error: the input needs more memory than the process may use; pass fewer files or folders.\n")
@@ -153,18 +153,18 @@ def test_the_runtimes_are_listed(snapshot: SnapshotAssertion, tmp_path: Path, mo
     runtime = (GOLDEN / "team-runtime" / "input.yaml").read_text().partition("---")[0]
     (tmp_path / "team.yaml").write_text(runtime)
     only_built_in(monkeypatch, "deepspeed-distributed", "plain", "tensorflow-ps", "torch-distributed")
-    listed = run("runtimes")
+    listed = run("runtimes", "list")
     assert listed.out == snapshot
     # A file in a folder is one runtime, however often it is given.
     for same in (["-r", "team.yaml"], ["."], ["team.yaml", "-r", "."], [str(tmp_path)]):
-        assert len(run("runtimes", *same).out.splitlines()) == len(listed.out.splitlines())
+        assert len(run("runtimes", "list", *same).out.splitlines()) == len(listed.out.splitlines())
 
 
 def test_the_runtimes_as_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "jobs.yaml").write_text((GOLDEN / "team-runtime" / "input.yaml").read_text())
     only_built_in(monkeypatch, "plain")
-    assert json.loads(run("runtimes", "--format", "json").out) == [
+    assert json.loads(run("runtimes", "list", "--format", "json").out) == [
         {
             "name": "torch-distributed",
             "namespace": "speech",
@@ -194,16 +194,13 @@ def test_the_runtimes_as_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
             "line": 1,
         },
     ]
-    for words in (["plain"], ["--export", "out"]):
-        done = run("runtimes", *words, "--format", "json")
-        assert (done.code, "--format json cannot be combined with NAME or --export" in done.err) == (2, True)
 
 
 def test_a_runtime_of_the_current_folder_is_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     ours = (BUILT_IN / "plain.yaml").read_text().replace("python:3.13-slim", "ours:1")
     (tmp_path / "plain.yaml").write_text(ours)
-    assert run("runtimes", "plain").out == ours
+    assert run("runtimes", "show", "plain").out == ours
 
 
 @pytest.fixture
@@ -213,25 +210,25 @@ def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("empty_folder")
 def test_every_built_in_runtime_is_listed() -> None:
-    _, *rows = run("runtimes").out.splitlines()
+    _, *rows = run("runtimes", "list").out.splitlines()
     assert [row.split()[0] for row in rows] == sorted(path.stem for path in BUILT_IN.iterdir())
 
 
 @pytest.mark.usefixtures("empty_folder")
 def test_a_runtime_is_printed_as_it_is_written() -> None:
-    assert run("runtimes", "plain").out == (BUILT_IN / "plain.yaml").read_text()
-    done = run("runtimes", "plane")
+    assert run("runtimes", "show", "plain").out == (BUILT_IN / "plain.yaml").read_text()
+    done = run("runtimes", "show", "plane")
     assert (done.code, done.out) == (1, "")
     assert done.err == 'error[runtime-not-found]: no runtime "plane"\n  help: did you mean plain?\n'
 
 
 def test_the_built_in_runtimes_are_exported_and_existing_files_are_kept(tmp_path: Path) -> None:
     (tmp_path / "plain.yaml").write_text("ours\n")
-    assert run("runtimes", "--export", str(tmp_path)).code == 0
+    assert run("runtimes", "export", "-o", str(tmp_path)).code == 0
     assert {p.name for p in tmp_path.iterdir()} == {p.name for p in BUILT_IN.iterdir()}
     assert (tmp_path / "plain.yaml").read_text() == "ours\n"
     assert (tmp_path / "torch-distributed.yaml").read_text() == (BUILT_IN / "torch-distributed.yaml").read_text()
-    assert run("runtimes", "--export", str(tmp_path / "plain.yaml")).code == 1
+    assert run("runtimes", "export", "-o", str(tmp_path / "plain.yaml")).code == 1
 
 
 def test_every_built_in_runtime_is_valid() -> None:
@@ -282,7 +279,7 @@ def test_a_document_as_read(document: str, printed: str, tmp_path: Path) -> None
 
 
 def test_control_c_is_130(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("trainc.compilation.compile", mock.Mock(side_effect=KeyboardInterrupt))
+    monkeypatch.setattr("trainc.compilation.compile_paths", mock.Mock(side_effect=KeyboardInterrupt))
     done = run("build", str(GOLDEN))
     assert (done.code, done.out) == (130, "")
 
@@ -332,3 +329,23 @@ def test_the_commands_of_other_tools_suggest_ours(word: str, command: str) -> No
     done = run(word, "jobs/")
     assert (done.code, done.out) == (2, "")
     assert f'Unknown command "{word}". Did you mean "{command}"?' in done.err
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (("runtimes", "exprot"), '"exprot". Did you mean "export"?'),
+        (("runtimes", "check"), '"check". The commands are list, show, export, pull, import.'),
+    ],
+)
+def test_an_unknown_subcommand(words: tuple[str, ...], hint: str) -> None:
+    done = run(*words)
+    assert (done.code, done.out) == (2, "")
+    assert f"Unknown command {hint}" in done.err
+
+
+@pytest.mark.parametrize("words", [(), ("runtimes",)])
+def test_a_group_without_a_command_prints_its_help(words: tuple[str, ...]) -> None:
+    done = run(*words)
+    assert (done.code, done.out) == (2, "")
+    assert done.err == run(*words, "--help").out

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import trainc
+from trainc.compilation import Options
 from trainc.kubernetes.documents import read_stream
 from trainc.reports import in_order
 
@@ -60,12 +61,12 @@ def test_runtimes_are_found_in_the_given_paths_then_in_each_further_one_then_in_
     write("one/r.yaml", first)
     write("two/r.yaml", second)
     assert image(trainc.compile(["job.yaml"])) == "runtime-not-found"
-    assert image(trainc.compile(["job.yaml"], runtimes=["one", "two"])) == "first:1"
-    assert image(trainc.compile(["job.yaml"], runtimes=["two", "one"])) == "second:1"
+    assert image(trainc.compile(["job.yaml"], options=Options(runtimes=["one", "two"]))) == "first:1"
+    assert image(trainc.compile(["job.yaml"], options=Options(runtimes=["two", "one"]))) == "second:1"
     write("job.yaml", given, runtime("given:1"))
-    assert image(trainc.compile(["job.yaml"], runtimes=["one"])) == "given:1"
+    assert image(trainc.compile(["job.yaml"], options=Options(runtimes=["one"]))) == "given:1"
     write("job.yaml", job(ref="name: plain"))
-    assert image(trainc.compile(["job.yaml"], runtimes=["one"])).startswith("python:")
+    assert image(trainc.compile(["job.yaml"], options=Options(runtimes=["one"]))).startswith("python:")
 
 
 @pytest.mark.parametrize(
@@ -86,7 +87,7 @@ def test_a_training_runtime_is_found_in_the_namespace_of_the_job(of_job: str, of
 
 def test_the_namespace_of_the_command_line_is_for_those_without() -> None:
     write("x.yaml", job("name: a"), job("name: b, namespace: own"), runtime())
-    jobs = trainc.compile(["x.yaml"], namespace="given").jobs
+    jobs = trainc.compile(["x.yaml"], options=Options(namespace="given")).jobs
     assert [(j.namespace, j.name, j.objects[0]["metadata"]["namespace"]) for j in jobs] == [
         ("given", "a", "given"),
         ("own", "b", "own"),
@@ -118,8 +119,8 @@ def test_two_of_one_name_are_an_error_at_the_second() -> None:
 
 def test_only_one_name() -> None:
     write("x.yaml", job("name: a"), job("name: b"), job("name: wrong, labels: {a: 'b c'}"), runtime())
-    assert [j.name for j in trainc.compile(["x.yaml"], only="b").jobs] == ["b"]
-    assert [d.id for d in trainc.compile(["x.yaml"], only="c").diagnostics] == ["only-not-found"]
+    assert [j.name for j in trainc.compile(["x.yaml"], options=Options(only="b")).jobs] == ["b"]
+    assert [d.id for d in trainc.compile(["x.yaml"], options=Options(only="c")).diagnostics] == ["only-not-found"]
 
 
 def test_every_runtime_of_the_given_paths_is_checked_and_of_others_those_that_are_used() -> None:
@@ -127,9 +128,11 @@ def test_every_runtime_of_the_given_paths_is_checked_and_of_others_those_that_ar
     write("runtimes/r.yaml", wrong)
     write("job.yaml", job(ref="name: plain"))
     assert [d.id for d in trainc.compile(["runtimes"]).diagnostics] == ["wrong-type"]
-    assert trainc.compile(["job.yaml"], runtimes=["runtimes"]).diagnostics == ()
+    assert trainc.compile(["job.yaml"], options=Options(runtimes=["runtimes"])).diagnostics == ()
     write("job.yaml", job("name: a"), job("name: b"))
-    assert [d.id for d in trainc.compile(["job.yaml"], runtimes=["runtimes"]).diagnostics] == ["wrong-type"]
+    assert [d.id for d in trainc.compile(["job.yaml"], options=Options(runtimes=["runtimes"])).diagnostics] == [
+        "wrong-type"
+    ]
 
 
 def test_one_wrong_document_does_not_hide_the_errors_of_the_others() -> None:

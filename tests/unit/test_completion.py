@@ -11,11 +11,11 @@ import pytest
 from committing import commit, git
 from running import run
 
-from trainc.cli import completing
+from trainc.cli.common import completing
+from trainc.cli.common.group import COMMANDS
+from trainc.cli.common.options import REPORTS
 from trainc.cli.completion import SHELLS, kubectl
-from trainc.cli.group import COMMANDS
 from trainc.cli.runtimes import SUBCOMMANDS
-from trainc.reports import FORMATS
 
 ROOT = Path(__file__).parents[2]
 JOB = """apiVersion: trainer.kubeflow.org/v1alpha1
@@ -48,9 +48,6 @@ def test_an_unknown_shell_is_named_with_those_that_are_known() -> None:
     assert all(shell in done.err for shell in SHELLS)
 
 
-BUILT_IN = {path.stem for path in ROOT.glob("runtimes/*.yaml")}
-
-
 def completed(words: str, monkeypatch: pytest.MonkeyPatch) -> set[str]:
     """Return the completions that bash gets for a line's last word: `type,value`."""
     monkeypatch.setenv("_TRAINC_COMPLETE", "bash_complete")
@@ -74,7 +71,7 @@ def completed(words: str, monkeypatch: pytest.MonkeyPatch) -> set[str]:
         ("trainc validate jobs/", {"file,jobs/"}),
         ("trainc pods --format ", {"plain,table", "plain,json"}),
         ("trainc pods jo", {"file,jo"}),
-        ("trainc runtimes ", {f"plain,{name}" for name in {*BUILT_IN, *SUBCOMMANDS}}),
+        ("trainc runtimes ", {f"plain,{name}" for name in SUBCOMMANDS}),
         ("trainc runtimes pu", {"plain,pull"}),
         ("trainc runtimes show plain-", {"plain,plain-distributed"}),
         ("trainc runtimes show plain jo", {"file,jo"}),
@@ -84,16 +81,16 @@ def completed(words: str, monkeypatch: pytest.MonkeyPatch) -> set[str]:
         ("trainc runtimes import an", {"file,an"}),
         ("trainc runtimes list jo", {"file,jo"}),
         (
-            "trainc runtimes torch-d",
+            "trainc runtimes show torch-d",
             {f"plain,torch-distributed{which}" for which in ("", "-coscheduling", "-shm", "-volcano", "-with-cache")},
         ),
-        ("trainc runtimes ./", {"file,./"}),
+        ("trainc runtimes show ./", {"file,./"}),
         ("trainc build golden/sweep --only ", {"plain,baseline", "plain,lr-1e-3", "plain,lr-1e-4"}),
         ("trainc pods golden/sweep --only lr-1e-4", {"plain,lr-1e-4"}),
         ("trainc graph golden/none --only lr-1e-4", {"plain,lr-1e-4"}),
-        ("trainc runtimes --export ", {"dir,"}),
-        ("trainc validate --format ", {f"plain,{form}" for form in FORMATS}),
-        ("trainc validate --report ", {f"plain,{form}=" for form in FORMATS}),
+        ("trainc runtimes export -o ", {"dir,"}),
+        ("trainc validate --format ", {f"plain,{form}" for form in REPORTS}),
+        ("trainc validate --report ", {f"plain,{form}=" for form in REPORTS}),
         ("trainc build --report g", {"plain,github=", "plain,gitlab="}),
         ("trainc build --report junit=re", {"file,junit=re"}),
         (
@@ -180,9 +177,8 @@ def test_no_compiler_is_imported_for_a_completion() -> None:
         "import os, sys\n"
         "os.environ |= {'_TRAINC_COMPLETE': 'bash_complete', 'COMP_WORDS': 'trainc ', 'COMP_CWORD': '1'}\n"
         "sys.argv = ['trainc']\n"
-        "from trainc.cli import main\n"
-        "try: main()\n"
-        "except SystemExit: pass\n"
+        "from trainc.cli import run\n"
+        "run()\n"
         "print(*(name for name in sys.modules if name.startswith(('trainc.', 'yaml', 'json'))))\n"
     )
     done = subprocess.run(
@@ -190,4 +186,5 @@ def test_no_compiler_is_imported_for_a_completion() -> None:
     )
     loaded = done.stdout.splitlines()[-1].split()
     others = {name for name in loaded if not name.startswith("trainc.cli")}
-    assert others == {"trainc.declarations", "trainc.records", "trainc.version"}
+    of_base = {f"trainc.base.{name}" for name in ("declarations", "records", "version")}
+    assert others == {"trainc.base", *of_base, "trainc.emit"}

@@ -11,10 +11,12 @@ import yaml
 from running import NO_LINT, run
 
 import trainc
+from trainc.base.kinds import COMPILED
+from trainc.compilation import Options
 from trainc.diagnostics import Place
+from trainc.frontends.reading import Reading
 from trainc.kubernetes.documents import read_stream
 from trainc.kubernetes.trees import get
-from trainc.reading import Reading
 
 RUNTIME = """\
 apiVersion: trainer.kubeflow.org/v1alpha1
@@ -103,7 +105,7 @@ WRITTEN = {
 
 def reading(text: str, tmp_path: Path) -> Reading:
     (tmp_path / "installer.yaml").write_bytes(text.encode())
-    read = Reading()
+    read = Reading(kinds=COMPILED)
     read.gather([str(tmp_path / "installer.yaml")])
     return read
 
@@ -192,7 +194,7 @@ installer.yaml:1:201: error[wrong-type]: numNodes must be an integer, not the st
         literal(ONE + "---\na: 1\na: 2\n"),
         """\
 installer.yaml:36:5: error[yaml]: the key "a" is already set on line 35
-  36 |     a: 2
+  36 |     a: ***
      |     ^
 """,
     ),
@@ -230,11 +232,11 @@ def test_a_trainjob_refers_to_it(tmp_path: Path) -> None:
     (tmp_path / "plain.yaml").write_text(ONE)
     (tmp_path / "job.yaml").write_text(JOB)
     job, installer, plain = (str(tmp_path / name) for name in ("job.yaml", "installer.yaml", "plain.yaml"))
-    done = trainc.compile([job, installer], settings=NO_LINT)
+    done = trainc.compile([job, installer], options=Options(settings=NO_LINT))
     assert done.diagnostics == ()
     assert (done.runtimes, [document.value["kind"] for document in done.others]) == (1, ["ConfigMap"])
-    assert done.objects == trainc.compile([job, plain], settings=NO_LINT).objects
-    assert done.objects == trainc.compile([job], runtimes=[installer], settings=NO_LINT).objects
+    assert done.objects == trainc.compile([job, plain], options=Options(settings=NO_LINT)).objects
+    assert done.objects == trainc.compile([job], options=Options(runtimes=[installer], settings=NO_LINT)).objects
 
 
 def test_passthrough_keeps_the_configmap(tmp_path: Path) -> None:
@@ -248,16 +250,16 @@ def test_the_namespace_of_those_that_have_none(tmp_path: Path) -> None:
     text = literal(ONE.replace("ClusterTrainingRuntime", "TrainingRuntime"))
     (tmp_path / "installer.yaml").write_text(text)
     (tmp_path / "job.yaml").write_text(JOB.replace("{name: one}", "{name: one, kind: TrainingRuntime}"))
-    done = trainc.compile([str(tmp_path)], namespace="team", settings=NO_LINT)
+    done = trainc.compile([str(tmp_path)], options=Options(namespace="team", settings=NO_LINT))
     assert [job.plan.runtime.id.namespace for job in done.jobs] == ["team"]
 
 
 def test_it_is_listed_and_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("installer.yaml").write_text(literal(TWO))
-    listed = json.loads(run("runtimes", "--format", "json").out)
+    listed = json.loads(run("runtimes", "list", "--format", "json").out)
     assert [(one["name"], one["line"]) for one in listed if not one["builtIn"]] == [("one", 6), ("two", 35)]
-    assert run("runtimes", "one").out == ONE
+    assert run("runtimes", "show", "one").out == ONE
 
 
 def test_upgrade_leaves_it_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

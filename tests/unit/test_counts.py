@@ -10,6 +10,7 @@ from linting import MPI, fires, replicated, runtime, silent, trainjob, warnings,
 from running import run
 
 import trainc
+from trainc.compilation import Options
 from trainc.settings import Settings
 
 NO_JOBS = runtime(of_jobset={"replicatedJobs": []})
@@ -59,7 +60,9 @@ def test_a_runtime_is_warned_about_once(tmp_path: Path) -> None:
     ],
 )
 def test_an_error_is_not_repeated_as_a_warning(tmp_path: Path, runtime_of_job: Any, trainer: Any, id: str) -> None:
-    done = trainc.compile([written(tmp_path, runtime_of_job, trainjob(**trainer))], settings=Settings())
+    done = trainc.compile(
+        [written(tmp_path, runtime_of_job, trainjob(**trainer))], options=Options(settings=Settings())
+    )
     assert [d.id for d in done.diagnostics] == [id]
 
 

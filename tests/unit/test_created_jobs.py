@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from trainc.checks import job
 from trainc.kubernetes.trees import Tree
+from trainc.pipeline.checks import job
 
 EXCLUSIVE = {job.EXCLUSIVE: "rack"}
 SELECTOR = {job.BY_NODE_SELECTOR: "true"}

@@ -9,8 +9,9 @@ import pytest
 import yaml
 
 import trainc
-from trainc.delivery import PLAIN, Delivery
-from trainc.passes.deliver import SYNC_OPTIONS, with_replace
+from trainc.compilation import Options
+from trainc.pipeline.delivery import PLAIN, Delivery
+from trainc.pipeline.passes.deliver import SYNC_OPTIONS, with_replace
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 
@@ -31,7 +32,7 @@ def test_sync_options(existing: str, wanted: str) -> None:
 
 
 def objects(case: str, delivery: Delivery = PLAIN) -> tuple[dict[str, Any], ...]:
-    return trainc.compile([str(GOLDEN / case / "input.yaml")], delivery=delivery).objects
+    return trainc.compile([str(GOLDEN / case / "input.yaml")], options=Options(delivery=delivery)).objects
 
 
 def test_argocd_replaces_only_the_jobset() -> None:
@@ -47,7 +48,7 @@ def test_a_patch_of_the_annotation_stays(tmp_path: Path) -> None:
     patch = {"manager": "a.io/b", "trainingRuntimeSpec": {"template": template}}
     file = tmp_path / "x.yaml"
     file.write_text(yaml.safe_dump(job | {"spec": job["spec"] | {"runtimePatches": [patch]}}))
-    (jobset,) = trainc.compile([str(file)], delivery=Delivery(argocd_replace=True)).objects
+    (jobset,) = trainc.compile([str(file)], options=Options(delivery=Delivery(argocd_replace=True))).objects
     wanted = "SkipDryRunOnMissingResource=true,Force=true,Replace=true"
     assert jobset["metadata"]["annotations"] == {SYNC_OPTIONS: wanted}
 
@@ -84,7 +85,7 @@ def test_the_runtime_does_not_suspend(tmp_path: Path) -> None:
 
 def test_the_provenance_of_a_delivery_option() -> None:
     options = Delivery(argocd_replace=True, suspend=True)
-    (job,) = trainc.compile([str(GOLDEN / "single-gpu-script" / "input.yaml")], delivery=options).jobs
+    (job,) = trainc.compile([str(GOLDEN / "single-gpu-script" / "input.yaml")], options=Options(delivery=options)).jobs
     for path in (("spec", "suspend"), ("metadata", "annotations", SYNC_OPTIONS)):
         origin = job.trace().origin(0, path)
         assert (origin.stage, origin.by) == ("deliver", "an option of the command line")

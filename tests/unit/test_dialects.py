@@ -10,10 +10,10 @@ import pytest
 from running import run
 
 from trainc.cli.schema import DIALECTS as OFFERED
-from trainc.diagnostics import Document
+from trainc.diagnostics import Document, Place
 from trainc.frontends.dialects import DIALECTS, detect, load
-from trainc.frontends.moves import moved
-from trainc.objects import TrainJob
+from trainc.frontends.moves import in_form, moved
+from trainc.pipeline.objects import TrainJob
 
 NOW = "trainer.kubeflow.org/v1alpha1"
 FIRST = "kubeflow.org/v2alpha1"
@@ -181,8 +181,10 @@ def test_a_field_is_where_it_was_written(path: tuple[str | int, ...], written: t
         },
         FIRST,
     )
-    found = TrainJob(document=Document("f", 1, "", old), value=old, moves=tuple(load("kep-2170").moves(old)))
-    assert found.written(path) == written
+    document, dialect = Document("f", 1, "", old), load("kep-2170")
+    form = in_form(document, old, tuple(dialect.moves(old)), dialect.GONE)
+    found = TrainJob(document, form.value, form=form).at(*path)
+    assert (found.written_path, found.in_text()) == (written, Place(document, written))
 
 
 @pytest.mark.parametrize(

@@ -218,7 +218,7 @@ REFUSED: list[tuple[str, tuple[int, int], str, str]] = [
     ("{<<: [[{}]]}", (1, 11), "`<<` requires a mapping, an alias of one, or a list of these", ""),
     # Aliases.
     ("command: *.sh", (1, 11), "a `&` or `*` starts an anchor or alias here, but its name is missing", "quote"),
-    ("command: *all", (1, 10), "the alias *all has no anchor before it", "quote"),
+    ("command: *all", (1, 10), "this alias has no anchor before it", "quote"),
     ("a: &x [*x]", (1, 8), "the value of the anchor &x contains itself", "replace the alias with a value"),
     # Values.
     (
@@ -228,9 +228,9 @@ REFUSED: list[tuple[str, tuple[int, int], str, str]] = [
         "quote the value",
     ),
     ("a: &x .nan", (1, 4), "infinity and NaN are not valid: Kubernetes stores objects as JSON", ""),
-    ("a: !!int x", (1, 4), "`x` is not a valid int", "correct the value, or remove its tag"),
-    ("a: !!float 18446744073709551615", (1, 4), "`18446744073709551615` is not a valid float", ""),
-    ("a: !!timestamp 2001-02-29", (1, 4), "`2001-02-29` is not a valid timestamp", ""),
+    ("a: !!int x", (1, 4), "the value is not a valid int", "correct the value, or remove its tag"),
+    ("a: !!float 18446744073709551615", (1, 4), "the value is not a valid float", ""),
+    ("a: !!timestamp 2001-02-29", (1, 4), "the value is not a valid timestamp", ""),
     ("a: !!binary aGk", (1, 4), "the value is not valid base64", ""),
     # Texts that Go's scanner rejects and libyaml accepts.
     (
@@ -388,12 +388,12 @@ STREAMS: list[tuple[str, list[Any]]] = [
 REFUSED_STREAMS: list[tuple[str, list[Any], list[tuple[int, int, str]]]] = [
     ("a: 1\n...\nb: 2\n", [], [(3, 1, "the document ended before this line: a document has only one top-level value")]),
     ("[1]\n[2]", [], [(2, 1, "the document ended before this line: a document has only one top-level value")]),
-    ("a: 1\n--- b: 2\n", [A], [(2, 1, "`b: 2` after the separator `---` would be lost")]),
+    ("a: 1\n--- b: 2\n", [A], [(2, 1, "text after the separator `---` would be lost")]),
     ("a: 1\n----\nb: 2", [A, B], [(2, 1, "the separator between documents must be exactly `---`")]),
     ('{"a":1} x', [A], [(1, 9, "only another JSON object may follow a JSON object")]),
     ('{"a":1} {b: 2}', [A], [(1, 9, "only another JSON object may follow a JSON object")]),
     ('{"a":1}\n}', [A], [(2, 1, "a value cannot start with `}`")]),
-    ('{"a":1}--- b', [A], [(1, 8, "`b` after the separator `---` would be lost")]),
+    ('{"a":1}--- b', [A], [(1, 8, "text after the separator `---` would be lost")]),
     ('\n {"a":1,\n  "a":2}', [], [(3, 3, 'the key "a" is already set on line 2')]),
     ('{"a":1}\n{"b":1, "b":2}', [A], [(2, 9, 'the key "b" is already set on line 2')]),
     ('{"a": 1,}', [], [(1, 8, "a trailing comma is not valid in JSON")]),
@@ -401,10 +401,10 @@ REFUSED_STREAMS: list[tuple[str, list[Any], list[tuple[int, int, str]]]] = [
     ('{"a": 1}\n---\n{\n  "b": 2,\n}\n---\nb: 2', [A, B], [(4, 9, "a trailing comma is not valid in JSON")]),
     ('{"a": 1} {"b": 2, }', [A], [(1, 17, "a trailing comma is not valid in JSON")]),
     ('{"a": 1, "a": 2,}', [], [(1, 10, 'the key "a" is already set on line 1')]),
-    ('{"a": 1e999,}', [], [(1, 7, "the number 1e999 is too large")]),
+    ('{"a": 1e999,}', [], [(1, 7, "the number is too large")]),
     ('{"a": 1,,}', [], [(1, 9, "a value cannot start with `,`")]),
     (r'{"a":"\ud800"}', [], [(1, 9, "this quoted string contains an escape that represents no character")]),
-    ('{"a":1e999}', [], [(1, 6, "the number 1e999 is too large")]),
+    ('{"a":1e999}', [], [(1, 6, "the number is too large")]),
     # The errors of all documents at once, with their lines in the file.
     (
         "x: 1\nx: 2\n---\na: 1\n---\n\tb\n---\nb: 2\n---\nc: 1\nd: 1\nc: 2\n",

@@ -10,7 +10,7 @@ import pytest
 from running import NO_LINT
 
 import trainc
-from trainc.compilation import Compilation
+from trainc.compilation import Compilation, Options
 
 HEAD = {"apiVersion": "trainer.kubeflow.org/v1alpha1"}
 ANCESTOR = {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}
@@ -35,7 +35,7 @@ def compiled(tmp_path: Path, policy: Any, trainer: Any = None, nodes: Any = None
     ]
     file = tmp_path / "x.json"
     file.write_text("\n".join(map(json.dumps, documents)))
-    return trainc.compile([str(file)], settings=NO_LINT)
+    return trainc.compile([str(file)], options=Options(settings=NO_LINT))
 
 
 def made(tmp_path: Path, policy: Any, trainer: Any = None, nodes: Any = None) -> tuple[int, list[tuple[str, str]]]:

@@ -11,6 +11,10 @@ import pytest
 from trainc.emit import json, order, yaml
 
 
+def as_json(objects: list[Any]) -> str:
+    return "".join(json.parts(objects))
+
+
 def written(value: Any) -> str:
     """Return the text of a value after its key."""
     return yaml.render([{"k": value}]).removeprefix("k:").removeprefix(" ").removesuffix("\n")
@@ -172,7 +176,7 @@ def test_numbers_that_json_cannot_represent(value: float) -> None:
     with pytest.raises(ValueError, match=r"nan|inf"):
         yaml.render([{"k": value}])
     with pytest.raises(ValueError, match=r"nan|inf"):
-        json.render([{"k": value}])
+        as_json([{"k": value}])
 
 
 @pytest.mark.parametrize("value", [(), b"", {1}])
@@ -307,7 +311,7 @@ def test_order_of_the_objects_of_a_job() -> None:
 
 def test_json() -> None:
     tree = {"spec": {"b": ["é", 1.5], "name": "x", "a": {}}, "kind": "A"}
-    assert json.render([tree]) == dedent("""\
+    assert as_json([tree]) == dedent("""\
         [
           {
             "kind": "A",
@@ -322,7 +326,7 @@ def test_json() -> None:
           }
         ]
     """)
-    assert json.render([]) == "[]\n"
+    assert as_json([]) == "[]\n"
 
 
 @pytest.mark.parametrize(
@@ -335,12 +339,12 @@ def test_json() -> None:
     ],
 )
 def test_json_escapes_what_yaml_escapes(text: str, expected: str) -> None:
-    assert json.render([{"k": text}]) == f'[\n  {{\n    "k": {expected}\n  }}\n]\n'
+    assert as_json([{"k": text}]) == f'[\n  {{\n    "k": {expected}\n  }}\n]\n'
 
 
 def test_both_formats_keep_one_order() -> None:
     tree = {"z": {"name": 1, "b": 1, "a": 1}, "spec": [{"x": 1, "name": 2}], "kind": "A", "a": 1, "metadata": {}}
-    from_json = stdlib_json.loads(json.render([tree]))[0]
+    from_json = stdlib_json.loads(as_json([tree]))[0]
     assert yaml.render([tree]) == dedent("""\
         kind: A
         metadata: {}

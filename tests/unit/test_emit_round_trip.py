@@ -13,10 +13,11 @@ from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
-from trainc.emit import json, yaml
+from trainc.emit import FORMATS, load, yaml
 from trainc.kubernetes import documents
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
 KUBECTL = shutil.which("kubectl")
@@ -90,6 +91,10 @@ values = st.recursive(
 trees = st.dictionaries(strings, values, max_size=5)
 
 
+READERS: dict[str, Callable[[str], Iterable[Any]]] = {"yaml": pyyaml.safe_load_all, "json": stdlib_json.loads}
+"""A parser of each format, which is not trainc's own."""
+
+
 def same(left: Any, right: Any, *, numbers_are_one_type: bool = False) -> bool:
     """Return whether two trees have equal values and types; int and float may count as one type, as in Go and JSON."""
     if numbers_are_one_type and {type(left), type(right)} == {int, float}:
@@ -105,6 +110,14 @@ def same(left: Any, right: Any, *, numbers_are_one_type: bool = False) -> bool:
             same(a, b, numbers_are_one_type=numbers_are_one_type) for a, b in zip(left, right, strict=True)
         )
     return bool(left == right)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@few
+@given(objects=st.lists(trees, max_size=3), copies=st.lists(trees, max_size=2))
+def test_the_objects_and_the_copies_are_read_back(form: str, objects: list[Any], copies: list[Any]) -> None:
+    text = "".join(load(form)(objects, [(copy, yaml.render([copy])) for copy in copies]))
+    assert same(list(READERS[form](text)), [*objects, *copies])
 
 
 @few
@@ -146,7 +159,7 @@ def test_a_stream_is_cut_where_it_was_joined(objects: list[Any]) -> None:
 @few
 @given(st.lists(trees, max_size=3))
 def test_json_is_read_as_json_and_as_yaml(objects: list[Any]) -> None:
-    text = json.render(objects)
+    text = "".join(load("json")(objects, []))
     assert same(stdlib_json.loads(text), objects)
     assert same(documents.parse(text), objects, numbers_are_one_type=True)
 
@@ -154,8 +167,8 @@ def test_json_is_read_as_json_and_as_yaml(objects: list[Any]) -> None:
 @few
 @given(st.text(st.characters(categories=["Cs", "Cc", "L"]), max_size=8))
 def test_bytes_exist_for_all_that_python_holds(text: str) -> None:
-    assert yaml.render([{text: text}]).encode()
-    assert json.render([{text: text}]).encode()
+    for form in FORMATS:
+        assert "".join(load(form)([{text: text}], [])).encode()
 
 
 @needs_kubectl

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from environments import JOB
 from running import run
 
+ROOT = Path(__file__).parents[2]
 SETTINGS = """\
 sources: [jobs]
 output: rendered
@@ -302,6 +304,20 @@ def test_a_fault_is_reported_once_with_its_environments(project: Path) -> None:
     [found] = [entry for entry in json.loads(run("validate", "--format", "json").out) if entry["id"] == "unknown-field"]
     assert found["environments"] == ["dev", "prod"]
     assert (found["severity"], found["object"]["name"], found["object"]["namespace"]) == ("error", "train", "")
+
+
+def test_a_fault_of_an_object_of_the_cluster_is_reported_once(project: Path) -> None:
+    """The names of Jobs and claims contain the name of the JobSet, which is x-finetune-dev in dev."""
+    (project / "trainc.yaml").write_text(SETTINGS.replace("nameSuffix", "namePrefix: x-, nameSuffix"))
+    shutil.copy(ROOT / "golden" / "wrong-volume-claim" / "input.yaml", project / "jobs")
+    found = [entry for entry in json.loads(run("validate", "--format", "json").out) if entry["severity"] == "error"]
+    assert {(entry["object"]["kind"], entry["object"]["name"]) for entry in found} == {
+        ("Job", "finetune-node-0"),
+        ("PersistentVolumeClaim", "model.cache-finetune"),
+        ("PersistentVolumeClaim", "scratch-finetune"),
+    }
+    assert {entry["object"]["namespace"] for entry in found} == {"research"}
+    assert [entry["environments"] for entry in found] == [["dev", "prod"]] * len(found)
 
 
 def test_a_fault_of_several_jobs_names_them_as_their_files_do(project: Path) -> None:

@@ -11,11 +11,11 @@ from running import run
 
 import trainc
 from trainc.compilation import Options
+from trainc.compilation.subset import compile_subset
 from trainc.diagnostics import Place
-from trainc.explaining import accounts, text
+from trainc.explain import accounts, text
 from trainc.reports import in_order
 from trainc.settings import Settings
-from trainc.subset import compile_subset
 
 JOB = """\
 apiVersion: trainer.kubeflow.org/v1alpha1
@@ -64,15 +64,15 @@ def found(result: trainc.Compilation) -> list[str]:
 def test_a_lint_finding_in_the_image_that_a_setting_writes_into_a_built_in_runtime() -> None:
     write(job=JOB, other=JOB.replace("train}", "other}"))
     images = "images:\n- name: pytorch/pytorch\n  newName: mirror/pytorch\n  newTag: %s\n"
-    assert found(trainc.compile(settings=Settings(environment=environment(images % "x")))) == []
-    result = trainc.compile(settings=Settings(environment=environment(images % "latest")))
+    assert found(trainc.compile(options=Options(settings=Settings(environment=environment(images % "x"))))) == []
+    result = trainc.compile(options=Options(settings=Settings(environment=environment(images % "latest"))))
     assert found(result) == ["trainc.yaml:4:11 image-version"]
     assert result.diagnostics[0].message.endswith("(and 1 more TrainJob)")
 
 
 def test_a_template_is_one_error() -> None:
     write(job=JOB.replace("name: train", "name: '{{ .Release.Name }}'"))
-    result = trainc.compile(settings=settings_of("{namespace: ml, nameSuffix: -dev, labels: {a: b}}"))
+    result = trainc.compile(options=Options(settings=settings_of("{namespace: ml, nameSuffix: -dev, labels: {a: b}}")))
     assert found(result) == ["job.yaml:3:19 template-not-rendered"]
 
 
@@ -87,7 +87,7 @@ def test_a_template_is_one_error() -> None:
 )
 def test_a_placeholder_in_a_name_that_settings_change_is_marked_alone(settings: str, place: str) -> None:
     write(job=JOB.replace("train}", '"train-{{ name }}"}'))
-    result = trainc.compile(settings=settings_of(settings))
+    result = trainc.compile(options=Options(settings=settings_of(settings)))
     [error] = [each for each in result.diagnostics if each.id == "template-not-rendered"]
     assert isinstance(error.place, Place)
     at = error.place.locate()
@@ -96,7 +96,7 @@ def test_a_placeholder_in_a_name_that_settings_change_is_marked_alone(settings: 
 
 def test_a_placeholder_in_a_prefix_is_marked_there() -> None:
     write(job=JOB)
-    result = trainc.compile(settings=settings_of('namePrefix: "${x}-"'))
+    result = trainc.compile(options=Options(settings=settings_of('namePrefix: "${x}-"')))
     assert [line for line in found(result) if "template" in line] == ["job.yaml:3:18 template-not-rendered"]
 
 
@@ -104,7 +104,7 @@ def test_a_placeholder_in_a_prefix_is_marked_there() -> None:
 def test_a_queue_without_a_namespace_is_in_that_of_the_settings(namespace: str, expected: bool) -> None:
     job = JOB.replace("name: train", "name: train, labels: {kueue.x-k8s.io/queue-name: gpu}")
     write(job=f"{job}  trainer: {{resourcesPerNode: {{requests: {{cpu: 2}}}}}}\n", queues=QUEUES % namespace)
-    result = trainc.compile(settings=settings_of("namespace: ml"))
+    result = trainc.compile(options=Options(settings=settings_of("namespace: ml")))
     assert ("never-admitted" in " ".join(found(result))) is expected
 
 
@@ -126,7 +126,7 @@ def test_a_subset_does_not_tell_whether_an_item_matches() -> None:
 def test_an_explanation_names_the_environment() -> None:
     write(job=JOB)
     settings = "environments:\n  prod:\n    namespace: ml\n    nameSuffix: -prod\n    labels: {env: prod}\n"
-    jobs = trainc.compile(settings=settings_of(settings, "prod")).jobs
+    jobs = trainc.compile(options=Options(settings=settings_of(settings, "prod"))).jobs
     shown = "".join(text.render(accounts(jobs), color=False, selected=False))
     table = [line.split() for line in shown.splitlines()]
     rows = {line[0]: line[1:] for line in table if line}
@@ -173,7 +173,7 @@ def test_a_fault_of_a_patch_is_reported_once(patches: str, place: str) -> None:
     for name in ("one", "two", "three"):
         Path(f"jobs/{name}.yaml").write_text(JOB.replace("train}", f"{name}}}"))
     write(patch="spec: {foo: 1}\n", trainc=f"patches: {patches}\n")
-    result = trainc.compile(["jobs"], settings=trainc.settings.of(["."]))
+    result = trainc.compile(["jobs"], options=Options(settings=trainc.settings.of(["."])))
     assert found(result) == [place]
     [error] = result.diagnostics
     assert error.message.endswith(" (and 2 more TrainJobs)")
@@ -186,7 +186,7 @@ def test_the_faults_of_two_patches_of_one_form_are_two() -> None:
         "- {target: {kind: JobSet, name: train}, path: q.yaml}\n"
     )
     write(other=JOB.replace("train}", "a}"))
-    result = trainc.compile(["job.yaml", "other.yaml"], settings=trainc.settings.of(["."]))
+    result = trainc.compile(["job.yaml", "other.yaml"], options=Options(settings=trainc.settings.of(["."])))
     assert found(result) == ["p.yaml:1:8 unknown-field", "q.yaml:1:8 unknown-field"]
 
 
@@ -198,7 +198,7 @@ def test_a_fault_of_a_patch_counts_runtimes() -> None:
     }
     write(runtimes=yaml.safe_dump_all([runtime | {"metadata": {"name": name}} for name in ("one", "two", "three")]))
     write(trainc="patches: [{target: {kind: ClusterTrainingRuntime}, patch: {spec: {foo: 1}}}]\n")
-    result = trainc.compile(["runtimes.yaml"], settings=trainc.settings.of(["."]))
+    result = trainc.compile(["runtimes.yaml"], options=Options(settings=trainc.settings.of(["."])))
     [error] = [each for each in result.diagnostics if each.id == "unknown-field"]
     assert error.message.endswith(" (and 2 more runtimes)")
 

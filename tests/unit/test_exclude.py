@@ -13,8 +13,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from running import run
 
-from trainc import gitignore
-from trainc.exclude import Excluded, Patterns
+from trainc.files import gitignore
+from trainc.files.exclude import Excluded, Patterns
 
 JOB = """\
 apiVersion: trainer.kubeflow.org/v1alpha1
@@ -45,7 +45,7 @@ def write(path: str, text: str) -> None:
 
 def command(name: str) -> list[str]:
     """Return a command line that reads the current folder."""
-    return [name, *{"diff": ["jobs", "."], "secret": ["a"]}.get(name, [])]
+    return [name, *{"diff": ["jobs", "."], "secret": ["a"], "runtimes": ["list"]}.get(name, [])]
 
 
 @pytest.mark.parametrize("name", READING)

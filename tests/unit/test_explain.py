@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import textwrap
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -20,11 +19,11 @@ from running import run
 from syrupy.assertion import SnapshotAssertion
 
 import trainc
-from trainc.explaining import patches
-from trainc.explaining.selectors import parse
+from trainc.explain import patches
+from trainc.explain.selectors import parse
 from trainc.kubernetes.violations import field_of
-from trainc.tracing.correspondence import leaves
-from trainc.tracing.field_names import by_names
+from trainc.provenance.tracing.correspondence import leaves
+from trainc.provenance.tracing.field_names import by_names
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 CASES = sorted(path.parent.name for path in GOLDEN.glob("*/expected.yaml"))
@@ -247,17 +246,6 @@ def test_errors_are_those_of_build(monkeypatch: pytest.MonkeyPatch) -> None:
     assert done.err == run("build", "input.yaml").err
 
 
-def test_the_example_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("job.yaml").write_text(
-        "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\nmetadata: {name: finetune}\nspec:\n"
-        '  runtimeRef: {name: torch-distributed}\n  trainer: {numNodes: 4, image: "acme/ft:1"}\n'
-    )
-    page = (GOLDEN.parent / "docs" / "commands.md").read_text()
-    shown = page.partition("    $ trainc explain job.yaml '**.image'\n")[2].partition("\n- FIELD")[0]
-    assert textwrap.dedent(shown) == run("explain", "job.yaml", "**.image").out
-
-
 def applied(steps: list[Any]) -> Any:
     """Apply the patches to an empty list with another implementation of RFC 6902."""
     tree: Any = []
@@ -304,4 +292,4 @@ def test_a_build_does_not_import_it() -> None:
     code = "import sys, trainc; assert trainc.compile(sys.argv[1:]).jobs; print(*sys.modules)"
     path = str(GOLDEN / "llm-finetune-4x8" / "input.yaml")
     done = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, check=True)
-    assert [name for name in done.stdout.split() if name.startswith(("trainc.explaining", "jsonpatch"))] == []
+    assert [name for name in done.stdout.split() if name.startswith(("trainc.explain", "jsonpatch"))] == []

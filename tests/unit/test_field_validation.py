@@ -10,6 +10,7 @@ import pytest
 from running import NO_LINT, run
 
 import trainc
+from trainc.compilation import Options
 
 JOB = """\
 apiVersion: trainer.kubeflow.org/v1alpha1
@@ -73,7 +74,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def manifests(text: str, **validation: Any) -> tuple[list[Any], list[Any]]:
     """Return severity and place of each diagnostic about an unknown field, and the objects."""
     Path("job.yaml").write_text(text)
-    done = trainc.compile(["job.yaml"], settings=NO_LINT._replace(**validation))
+    done = trainc.compile(["job.yaml"], options=Options(settings=NO_LINT._replace(**validation)))
     found = [(d.severity, str(d.locate()).partition(":")[2]) for d in done.diagnostics if d.id == "unknown-field"]
     return found, list(done.objects)
 
@@ -100,8 +101,8 @@ def test_the_rest_of_a_rejected_runtime_is_checked() -> None:
     Path("job.yaml").write_text(
         RUNTIME.replace("name: node\n", "name: node\n        dependsOn: [{name: x, status: Ready}]\n")
     )
-    done = trainc.compile(["job.yaml"], settings=NO_LINT)
-    warned = trainc.compile(["job.yaml"], settings=NO_LINT._replace(field_validation="ignore"))
+    done = trainc.compile(["job.yaml"], options=Options(settings=NO_LINT))
+    warned = trainc.compile(["job.yaml"], options=Options(settings=NO_LINT._replace(field_validation="ignore")))
     assert {d.id for d in done.diagnostics} == {"unknown-field"} | {d.id for d in warned.diagnostics}
 
 
@@ -136,9 +137,9 @@ def test_upgrade() -> None:
 
 def test_runtimes() -> None:
     Path("job.yaml").write_text(RUNTIME)
-    done = run("runtimes")
+    done = run("runtimes", "list")
     assert (done.code, "team" in done.out.split(), "error[unknown-field]" in done.err) == (1, False, True)
-    warned = run("runtimes", "--field-validation=warn")
+    warned = run("runtimes", "list", "--field-validation=warn")
     assert (warned.code, "team" in warned.out.split(), "warning[unknown-field]" in warned.err) == (0, True, True)
 
 

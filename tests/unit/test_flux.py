@@ -13,7 +13,8 @@ import pytest
 from running import NO_LINT
 
 import trainc
-from trainc.frameworks.flux.words import shell_word
+from trainc.compilation import Options
+from trainc.pipeline.frameworks.flux.words import shell_word
 
 HEAD = {"apiVersion": "trainer.kubeflow.org/v1alpha1"}
 ANCESTOR = {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}
@@ -35,7 +36,7 @@ def compiled(
     ]
     file = tmp_path / "x.json"
     file.write_text("\n".join(map(json.dumps, documents)))
-    return trainc.compile([str(file)], settings=NO_LINT)
+    return trainc.compile([str(file)], options=Options(settings=NO_LINT))
 
 
 def pod(compilation: trainc.Compilation) -> dict[str, Any]:

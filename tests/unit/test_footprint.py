@@ -9,7 +9,8 @@ import pytest
 from running import NO_LINT
 
 import trainc
-from trainc.footprint import Footprint, by_queue, jobs, of
+from trainc.compilation import Options
+from trainc.pods.footprint import Footprint, by_queue, jobs, of
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 CASES = sorted(path.parent.name for path in GOLDEN.glob("*/expected.yaml"))
@@ -202,7 +203,7 @@ def test_what_is_no_jobset_is_in_no_queue() -> None:
 
 @pytest.mark.parametrize("case", CASES)
 def test_a_gang_that_is_not_elastic_has_as_many_pods(case: str) -> None:
-    made = trainc.compile([str(GOLDEN / case / "input.yaml")], settings=NO_LINT)
+    made = trainc.compile([str(GOLDEN / case / "input.yaml")], options=Options(settings=NO_LINT))
     counted = [
         (group["spec"]["minMember"], of(compiled.objects[0]).pods)
         for compiled in made.jobs

@@ -8,7 +8,8 @@ import pytest
 from running import run
 
 from trainc import compile
-from trainc.foreign import is_foreign
+from trainc.compilation import Options
+from trainc.files.foreign import is_foreign
 
 JOB = """\
 apiVersion: trainer.kubeflow.org/v1alpha1
@@ -39,7 +40,7 @@ def write(path: str, text: str | bytes) -> None:
 
 def command(name: str) -> list[str]:
     """Return a command line that reads the current folder."""
-    return [name, *{"diff": [".", "jobs"], "secret": ["finetune"]}.get(name, [])]
+    return [name, *{"diff": [".", "jobs"], "secret": ["finetune"], "runtimes": ["list"]}.get(name, [])]
 
 
 FOREIGN = {
@@ -133,7 +134,11 @@ def test_every_command_counts_the_skipped_files_and_lists_them_with_v(name: str)
 @pytest.mark.parametrize("name", READING)
 def test_a_file_on_the_command_line_is_never_skipped(name: str) -> None:
     write("charts/x.yaml", TEMPLATE)
-    more = {"diff": ["jobs/finetune.yaml", "charts/x.yaml"], "secret": ["finetune", "charts/x.yaml"]}
+    more = {
+        "diff": ["jobs/finetune.yaml", "charts/x.yaml"],
+        "secret": ["finetune", "charts/x.yaml"],
+        "runtimes": ["list", "charts/x.yaml"],
+    }
     done = run(name, *more.get(name, ["charts/x.yaml"]))
     assert done.code == 1
     assert "charts/x.yaml:1:2: error[yaml]" in done.out + done.reported
@@ -237,8 +242,12 @@ def test_a_compilation_has_the_readable_documents_of_other_kinds() -> None:
     assert [document.file for document in found.others] == ["jobs/claim.yaml"]
     assert found.skipped == ("jobs/patch.yaml", "jobs/x.yaml")
     assert (found.files, found.diagnostics) == (4, ())
-    assert compile(["jobs"], others="skip").skipped == ("jobs/claim.yaml", "jobs/patch.yaml", "jobs/x.yaml")
-    assert len(compile(["jobs"], others="require").diagnostics) == 2
+    assert compile(["jobs"], options=Options(others="skip")).skipped == (
+        "jobs/claim.yaml",
+        "jobs/patch.yaml",
+        "jobs/x.yaml",
+    )
+    assert len(compile(["jobs"], options=Options(others="require")).diagnostics) == 2
 
 
 def test_names_of_skipped_files_are_escaped() -> None:

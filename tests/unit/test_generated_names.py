@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from trainc.checks.jobset import violations
-from trainc.passes.store import with_defaults
+from trainc.pipeline.checks.jobset import violations
+from trainc.pipeline.passes.store import with_defaults
 
 JOB_NAME = ("spec", "replicatedJobs", 0, "name")
 OWNER = ("metadata", "name")

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from running import run
 
-from trainc import inputs
 from trainc.diagnostics import Diagnostic
+from trainc.files import inputs
 
 
 @pytest.fixture(autouse=True)

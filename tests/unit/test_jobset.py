@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from trainc.checks import job as jobs
-from trainc.checks.jobset import violations
 from trainc.kubernetes.trees import edit, put
-from trainc.passes.store import with_defaults
+from trainc.pipeline.checks import job as jobs
+from trainc.pipeline.checks.jobset import violations
+from trainc.pipeline.passes.store import with_defaults
 
 NODE = ("spec", "replicatedJobs", 1)
 POD = (*NODE, "template", "spec", "template", "spec")

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from jsonpatch import JsonPatch, JsonPatchException
 from jsonpointer import JsonPointerException
 
-from trainc.patching.faults import PatchError, TooLargeError
-from trainc.patching.operations import Step, apply, parse, value_at, written
-from trainc.tracing.correspondence import GONE, at
+from trainc.edits.patching.faults import PatchError, TooLargeError
+from trainc.edits.patching.operations import Step, apply, parse, value_at, written
+from trainc.provenance.tracing.correspondence import GONE, at
 
 # The heading in RFC 6902, the document, the patch, and the result.
 APPENDIX: list[tuple[str, Any, list[Any], Any]] = [
@@ -228,6 +228,19 @@ def test_doubling_copies_stop_before_they_are_made() -> None:
     with pytest.raises(TooLargeError) as raised:
         apply({"a": {"b": 1}}, parse(patch), most=10_000)
     assert int(raised.value.path[0]) < 20
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("api-token", 'the test fails: /a/api-token is "***", not "***"'),
+        ("note", 'the test fails: /a/note is "one", not "two"'),
+    ],
+)
+def test_a_test_that_fails_masks_a_secret(name: str, message: str) -> None:
+    with pytest.raises(PatchError) as raised:
+        apply({"a": {name: "one"}}, parse([{"op": "test", "path": f"/a/{name}", "value": "two"}]))
+    assert str(raised.value) == message
 
 
 def test_depth_is_limited() -> None:

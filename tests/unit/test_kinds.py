@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 from running import run
 
 import trainc
-from trainc.diagnostics import Document
-from trainc.frontends.kinds import not_compiled, training_job
+from trainc.base import kinds
+from trainc.base.kinds import COMPILED, KINDS, RUNTIMES, TRAINJOB, Kind, Role
+from trainc.budget import Meter
+from trainc.diagnostics import Document, Edit, Place
+from trainc.edits.environment import Environment, Setting
+from trainc.edits.patching import Patches
+from trainc.files.inputs import File
+from trainc.frontends.reading import Reading
+from trainc.frontends.training_jobs import not_compiled, training_job
 
-KINDS = ("TrainJob", "TrainingRuntime", "ClusterTrainingRuntime")
 JOB = """\
 apiVersion: trainer.kubeflow.org/v1alpha1
 kind: TrainJob
@@ -34,7 +41,7 @@ def write(*documents: str) -> None:
     Path("x.yaml").write_text("---\n".join(documents))
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [row.kind for row in COMPILED])
 @pytest.mark.parametrize(
     "version",
     [
@@ -60,7 +67,7 @@ def test_a_misspelt_version_is_an_error(version: str, kind: str) -> None:
     assert run("validate").code == 1
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [row.kind for row in COMPILED])
 @pytest.mark.parametrize(
     "version", ["acme.io/v1", "train.acme.io/v1alpha1", "trainer.kubeflow.com/v1", "kubeflow.io/v1"]
 )
@@ -165,3 +172,115 @@ def test_a_subset_counts_only_its_own_files() -> None:
     Path("y.yaml").write_text(manifest("kubeflow.org/v1", "PyTorchJob"))
     assert "PyTorchJob" not in run("validate", "--among", ".", "x.yaml").out
     assert "1 PyTorchJob is not compiled yet" in run("validate", "--among", ".", "y.yaml").out
+
+
+MADE_UP = Kind("RoleJob", ("acme.io/v2", "acme.io/v1"), "job", "role job", (("spec", "roles", kinds.EACH),))
+DOCUMENTS = {
+    "job": manifest("trainer.kubeflow.org/v1alpha1", "TrainJob"),
+    "draft": manifest("trainer.kubeflow.org/v2alpha1", "TrainJob"),
+    "old": manifest("kubeflow.org/v2alpha1", "TrainJob"),
+    "runtime": manifest("trainer.kubeflow.org/v1alpha1", "TrainingRuntime"),
+    "old runtime": manifest("kubeflow.org/v2alpha1", "ClusterTrainingRuntime"),
+    "made up": manifest("acme.io/v2", "RoleJob"),
+    "made up, old": manifest("acme.io/v1", "RoleJob"),
+    "made up, unknown": manifest("acme.io/v3", "RoleJob"),
+    "jobset": manifest("jobset.x-k8s.io/v1alpha2", "JobSet"),
+}
+
+
+def roles(compiled: tuple[Kind, ...]) -> dict[str, Role]:
+    """Return the role of each of these documents in a run that compiles some kinds."""
+    found: dict[str, Role] = {}
+    for name, text in DOCUMENTS.items():
+        reading = Reading(kinds=compiled)
+        reading.add(File("x.yaml", text.encode()))
+        assert reading.diagnostics == []
+        (found[name],) = (role for role, documents in reading.documents.items() if documents)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("compiled", "jobs", "runtimes"),
+    [
+        (COMPILED, {"job", "draft", "old"}, {"runtime", "old runtime"}),
+        ((*COMPILED, MADE_UP), {"job", "draft", "old", "made up", "made up, old"}, {"runtime", "old runtime"}),
+        (RUNTIMES, set(), {"runtime", "old runtime"}),
+        ((MADE_UP,), {"made up", "made up, old"}, set()),
+        ((), set(), set()),
+    ],
+)
+def test_a_run_compiles_the_kinds_that_its_caller_names(
+    compiled: tuple[Kind, ...], jobs: set[str], runtimes: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kinds, "KINDS", (*KINDS, MADE_UP))
+    found = roles(compiled)
+    assert {name for name, role in found.items() if role == "job"} == jobs
+    assert {name for name, role in found.items() if role == "runtime"} == runtimes
+
+
+@pytest.mark.parametrize(
+    ("version", "kind", "row"),
+    [
+        ("trainer.kubeflow.org/v1alpha1", "TrainJob", TRAINJOB),
+        ("trainer.kubeflow.org/v1", "TrainJob", None),
+        ("trainer.kubeflow.org/v1alpha1", "trainjob", None),
+        (None, "TrainJob", None),
+        (["trainer.kubeflow.org/v1alpha1"], {"TrainJob": 1}, None),
+    ],
+)
+def test_find(version: object, kind: object, row: Kind | None) -> None:
+    assert kinds.find(version, kind) is row
+
+
+def patches_of(target: dict[str, str]) -> Patches:
+    value = {"patches": [{"target": target, "patch": {"spec": {"suspend": True}}}]}
+    setting = Setting(value["patches"][0], Place(Document("trainc.yaml", 1, "", value), ("patches", 0)))
+    return Patches(Environment(patches=(setting,)), lambda *_, **__: (), Meter())
+
+
+def job_at(line: int, name: str) -> Document:
+    return Document("x.yaml", line, f"name: {name}", {**json.loads(DOCUMENTS["job"]), "metadata": {"name": name}})
+
+
+def test_the_patches_of_a_jobset_are_those_of_its_document() -> None:
+    patches = patches_of({"kind": "JobSet", "name": "a"})
+    first, second = patches.apply([job_at(1, "a"), job_at(9, "b")])
+    assert patches.of_jobset(second) is None
+    found = patches.of_jobset(first)
+    assert found is not None
+    lowered = Edit({"kind": "RoleJob"}, lambda path: path)
+    assert patches.of_jobset(first._replace(value={}, edits=(lowered,))) is found
+
+
+def test_the_patches_of_a_jobset_match_a_job_of_any_kind(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kinds, "KINDS", (*KINDS, MADE_UP))
+    document = Document("x.yaml", 1, DOCUMENTS["made up"], json.loads(DOCUMENTS["made up"]))
+    patches = patches_of({"kind": "JobSet", "group": "jobset.x-k8s.io", "version": "v1alpha2"})
+    patches.one(document)
+    assert patches.of_jobset(document) is not None
+    runtime = Document("x.yaml", 2, DOCUMENTS["runtime"], json.loads(DOCUMENTS["runtime"]))
+    patches.one(runtime)
+    assert patches.of_jobset(runtime) is None
+
+
+OLD = """\
+apiVersion: kubeflow.org/v2alpha1
+kind: TrainJob
+metadata: {name: NAME}
+spec:
+  runtimeRef: {name: torch-distributed}
+  trainer: {image: "ghcr.io/acme/train:1", command: [torchrun, train.py]}
+"""
+
+
+def test_the_diagnostics_of_a_trainjob_have_the_identity_of_its_document() -> None:
+    write(OLD.replace("NAME", "a"))
+    result = trainc.compile(["x.yaml"])
+    assert {found.object.apiVersion for found in result.diagnostics} == {"kubeflow.org/v2alpha1"}
+    assert [checked.object.apiVersion for checked in result.checked] == ["kubeflow.org/v2alpha1"]
+
+
+def test_a_trainjob_with_an_invalid_name_is_one_test_case() -> None:
+    write(OLD.replace("NAME", "Not_Valid"))
+    report = run("validate", "--format", "junit", "x.yaml").out
+    assert re.findall('<testcase classname="trainc.TrainJob" name="([^"]*)"', report) == ["Not_Valid"]

@@ -209,7 +209,7 @@ def test_requests_of_zero_nodes_fit_everywhere() -> None:
     labels = {"labels": {QUEUE: "q"}, "namespace": "team", "name": "j"}
     documents = [Document("x", 1, json.dumps(tree), tree) for tree in SET]
     verdict = Admission(read(documents)[0]).verdict({"metadata": labels, "spec": {"replicatedJobs": [job]}})
-    assert (verdict.admitted, verdict.flavors) == (True, {"w": {}})
+    assert (verdict.never, verdict.undecided, verdict.flavors) == (None, "", {"w": {}})
 
 
 # Invalid queues

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import trainc
-from trainc.checks import limits
+from trainc.pipeline.checks import limits
 
 MAX_BYTES = 128 * 1024 - 1
 JOB = """\
@@ -111,5 +111,9 @@ def test_a_small_job_is_not_measured(tmp_path: Path) -> None:
     code = "import sys, trainc; assert trainc.compile(sys.argv[1:]).objects; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code, written(tmp_path)], capture_output=True, text=True, check=True)
     loaded = set(done.stdout.split())
-    assert "trainc.checks.jobset" in loaded
-    assert loaded & {"trainc.checks.limits", "trainc.checks.jobset.policies", "trainc.tracing"} == set()
+    assert "trainc.pipeline.checks.jobset" in loaded
+    assert (
+        loaded
+        & {"trainc.pipeline.checks.limits", "trainc.pipeline.checks.jobset.policies", "trainc.provenance.tracing"}
+        == set()
+    )

@@ -32,9 +32,11 @@ from linting import (
 from running import run
 
 import trainc
+from trainc.base.ids import LINT_RULES
+from trainc.compilation import Options
 from trainc.diagnostics import Place
-from trainc.lint.triggers import IDS, IGNORE
-from trainc.origins import UPSTREAM, origin
+from trainc.pipeline.lint.triggers import IGNORE
+from trainc.pipeline.runtime_owners import UPSTREAM, origin
 from trainc.settings import Settings
 
 ROOT = Path(__file__).parents[2]
@@ -459,8 +461,9 @@ def test_the_annotation_does_not_reach_the_jobset(tmp_path: Path) -> None:
 def test_every_rule_can_be_turned_off(tmp_path: Path) -> None:
     bad = container(image="train", resources={}, env=env(HF_TOKEN="hf_Zq8vLm2Rk1", GLOO_SOCKET_IFNAME="^lo"))
     documents = [runtime(replicated(bad, pod={"hostNetwork": True})), trainjob(numNodes=2)]
-    assert len(warnings(tmp_path, *documents, settings=Settings(all_rules=True))) == 7
-    assert warnings(tmp_path, *documents, settings=Settings(disable=IDS, all_rules=True)) == []
+    assert len(warnings(tmp_path, *documents, options=Options(all_rules=True))) == 7
+    disabled = Options(settings=Settings(disable=frozenset(LINT_RULES)), all_rules=True)
+    assert warnings(tmp_path, *documents, options=disabled) == []
 
 
 def test_the_first_job_of_init_gets_no_advice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -484,9 +487,9 @@ def test_a_built_in_runtime_has_no_findings(tmp_path: Path, name: str) -> None:
 
 
 def test_a_good_job_loads_no_rule() -> None:
-    program = "import sys; from trainc.compilation import compile; compile(sys.argv[1:]); print(*sys.modules)"
+    program = "import sys; from trainc import compile; compile(sys.argv[1:]); print(*sys.modules)"
     case = ROOT / "golden" / "llm-finetune-4x8" / "input.yaml"
     done = subprocess.run([sys.executable, "-c", program, case], capture_output=True, text=True, check=True)
-    assert {"trainc.lint.triggers", "trainc.placing.lint", "trainc.source.names"} & {*done.stdout.split()} == {
-        "trainc.lint.triggers"
-    }
+    assert {"trainc.pipeline.lint.triggers", "trainc.provenance.placing.lint", "trainc.source.names"} & {
+        *done.stdout.split()
+    } == {"trainc.pipeline.lint.triggers"}

@@ -25,6 +25,7 @@ from linting import (
 from running import run
 
 from trainc.diagnostics import Location
+from trainc.pipeline.lint.triggers import of_resources
 
 TOKEN = "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"
 
@@ -48,6 +49,11 @@ def mpi(*, image: Any = "other:2", label: Any = None) -> tuple[Any, Any]:
     return runtime(launcher, node, policy=MPI), trainjob(**({"image": image} if image else {}))
 
 
+@pytest.mark.parametrize(("amount", "found"), [("9999999", ["memory-unit"]), ("10000000", [])])
+def test_a_longer_number_of_bytes_is_not_examined(amount: str, found: list[str]) -> None:
+    assert list(of_resources({"requests": {"memory": amount}})) == found
+
+
 def with_resource(kind: str, name: str, amount: Any = 1) -> tuple[Any, Any]:
     return runtime(), trainjob(resourcesPerNode={kind: {name: amount}})
 
@@ -66,7 +72,7 @@ RESOURCES = [
     ),
     *(
         fires("memory-unit", *with_resource("requests", "memory", amount), id=str(amount))
-        for amount in ("64m", "512", 4096, "512Ki", "900k")
+        for amount in ("64m", "512", 4096, "512Ki", "900k", "1048575")
     ),
     *(
         silent("memory-unit", *with_resource("requests", "memory", amount), id=str(amount))

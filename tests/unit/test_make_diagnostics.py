@@ -1,22 +1,48 @@
-"""scripts/make_diagnostics.py, if a page is missing."""
+"""scripts/make_diagnostics.py: its files are current; a missing page, and files that are out of date."""
 
 from __future__ import annotations
 
-import runpy
 from pathlib import Path
 
+import make_diagnostics
 import pytest
 
-from trainc.declarations import Declaration
+INDEX = make_diagnostics.declared_in(make_diagnostics.ROOT)
 
-SCRIPT = Path(__file__).parents[2] / "scripts" / "make_diagnostics.py"
+
+def test_the_files_are_current(capsys: pytest.CaptureFixture[str]) -> None:
+    assert (make_diagnostics.main(["--check"]), capsys.readouterr().err) == (0, "")
 
 
 def test_a_missing_page_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    unwritten = [Declaration(id, ("job",), "Undocumented fault") for id in ("new-fault", "other-fault")]
-    monkeypatch.setattr("trainc.catalogue.entries", lambda: {declared.id: declared for declared in unwritten})
-    assert runpy.run_path(str(SCRIPT))["main"](["--check"]) == 1
+    monkeypatch.setattr(make_diagnostics, "declared_in", lambda root: {"new-fault": "trainc", "other-fault": "trainc"})
+    assert make_diagnostics.main(["--check"]) == 1
     assert capsys.readouterr().err == (
         "diagnostics/new-fault.md is missing: write it as CONTRIBUTING.md describes\n"
         "diagnostics/other-fault.md is missing: write it as CONTRIBUTING.md describes\n"
     )
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder with the current outputs of the script and the pages."""
+    for path, text in make_diagnostics.outputs(INDEX).items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    (tmp_path / "diagnostics").symlink_to(make_diagnostics.ROOT / "diagnostics")
+    monkeypatch.setattr(make_diagnostics, "ROOT", tmp_path)
+    monkeypatch.setattr(make_diagnostics, "declared_in", lambda root: INDEX)
+    return tmp_path
+
+
+@pytest.mark.parametrize("path", [make_diagnostics.INDEX, make_diagnostics.SETTINGS, make_diagnostics.PAGE], ids=str)
+def test_a_file_that_is_out_of_date_is_named_and_rewritten(
+    path: Path, checkout: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    current = (checkout / path).read_text()
+    (checkout / path).write_text(current.replace("no-gang", "no-gong"))
+    assert make_diagnostics.main(["--check"]) == 1
+    assert capsys.readouterr().err == f"{path} is out of date: run scripts/make_diagnostics.py\n"
+    assert make_diagnostics.main([]) == 0
+    assert (checkout / path).read_text() == current
+    assert make_diagnostics.main(["--check"]) == 0

@@ -37,11 +37,11 @@ def test_what_is_masked(tree: dict[str, Any], shown: Any) -> None:
 @pytest.mark.parametrize(
     ("tree", "path", "secret"),
     [
-        ({"env": [{"name": "HF_TOKEN", "value": "abc"}]}, ("env", 0, "value"), "named"),
+        ({"env": [{"name": "HF_TOKEN", "value": "abc"}]}, ("env", 0, "value"), "variable"),
         ({"env": [{"name": "HF_TOKEN", "value": "abc"}]}, ("env", 0, "name"), ""),
-        ({"args": ["--token", "abc"]}, ("args", 1), "named"),
+        ({"args": ["--token", "abc"]}, ("args", 1), "field"),
         ({"args": ["--token", "abc"]}, ("args", 0), ""),
-        ({"kind": "Secret", "data": {"a": "b"}}, ("data", "a"), "whole"),
+        ({"kind": "Secret", "data": {"a": "b"}}, ("data", "a"), "data"),
         ({"env": []}, ("env", 3, "value"), ""),
     ],
 )

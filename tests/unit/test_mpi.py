@@ -10,6 +10,7 @@ import pytest
 from running import NO_LINT
 
 import trainc
+from trainc.compilation import Options
 
 HEAD = {"apiVersion": "trainer.kubeflow.org/v1alpha1"}
 ANCESTOR = {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}
@@ -50,7 +51,7 @@ def compiled(
     ]
     file = tmp_path / "x.json"
     file.write_text("\n".join(map(json.dumps, documents)))
-    return trainc.compile([str(file)], settings=NO_LINT)
+    return trainc.compile([str(file)], options=Options(settings=NO_LINT))
 
 
 def hosts(compilation: trainc.Compilation) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from trainc.checks import job
+from trainc.pipeline.checks import job
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from trainc.nearest import nearest
+from trainc.base.nearest import nearest
 
 
 @pytest.mark.parametrize(

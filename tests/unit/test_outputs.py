@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from running import run
 
-from trainc import outputs
-from trainc.folders import PART
-from trainc.listings import LISTING, MARK, PASSED_MARK
+from trainc.files import outputs
+from trainc.files.atomic import PART
+from trainc.files.listing import LISTING, MARK, PASSED_MARK
 
 JOB = """\
 apiVersion: trainer.kubeflow.org/v1alpha1
@@ -266,14 +266,6 @@ def test_only_kubernetes_objects_go_to_a_folder_each_below_its_source() -> None:
         "---\n# Source: ../jobs/one.yaml\napiVersion: v1\nkind: ConfigMap\n"
         "---\n# Source: ../jobs/two.yaml\napiVersion: v1\nkind: Service\n"
     )
-
-
-def test_an_output_with_the_marker_of_an_earlier_version_is_replaced() -> None:
-    write("jobs/claim.yaml", "kind: PersistentVolumeClaim\napiVersion: v1\n")
-    assert build("--passthrough") == 0
-    write("out/_passthrough.yaml", MARK + "kind: Service\n")
-    assert build("--passthrough") == 0
-    assert Path("out/_passthrough.yaml").read_text().startswith(PASSED_MARK)
 
 
 def test_a_file_where_the_folder_should_be_is_a_diagnostic() -> None:

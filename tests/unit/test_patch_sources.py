@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trainc.diagnostics import Document, Place
-from trainc.environment import Setting
-from trainc.patching import merges
-from trainc.patching.applying import applied
-from trainc.patching.faults import PatchError
-from trainc.patching.items import Patch
-from trainc.patching.targets import Target
-from trainc.tracing.correspondence import GONE, at, leaves
+from trainc.edits.environment import Setting
+from trainc.edits.patching import merges
+from trainc.edits.patching.applying import applied
+from trainc.edits.patching.faults import PatchError
+from trainc.edits.patching.items import Patch
+from trainc.edits.patching.targets import Target
+from trainc.provenance.tracing.correspondence import GONE, at, leaves
 
 JOBSET = {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet"}
 

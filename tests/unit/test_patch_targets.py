@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from trainc.patching.selectors import SelectorError, parse
-from trainc.patching.targets import Target, is_match
+from trainc.edits.patching.selectors import SelectorError, parse
+from trainc.edits.patching.targets import Target, is_match
 
 LABELS = {"team": "nlp", "tier": "a", "size": "8", "empty": "", "acme.io/pool": "h100"}
 

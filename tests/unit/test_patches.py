@@ -13,12 +13,13 @@ from committing import commit, git
 from running import run
 
 import trainc
+from trainc.compilation import Options
 from trainc.diagnostics import Document, Place
-from trainc.environment import Environment, Setting
+from trainc.edits.environment import Environment, Setting
 from trainc.kubernetes.documents import parse
 from trainc.kubernetes.trees import get
+from trainc.provenance.tracing.correspondence import leaves
 from trainc.settings import of
-from trainc.tracing.correspondence import leaves
 
 HEAD = "apiVersion: trainer.kubeflow.org/v1alpha1\n"
 JOB = f"""\
@@ -86,7 +87,7 @@ def compiled(*paths: str, environment: Environment | None = None, **options: Any
         settings = settings._replace(
             environment=environment._replace(patches=kept.patches, folder=kept.folder, root=kept.root)
         )
-    return trainc.compile(list(paths) or ["jobs"], settings=settings, **options)
+    return trainc.compile(list(paths) or ["jobs"], options=Options(settings=settings, **options))
 
 
 def field(tree: Any, path: str) -> Any:

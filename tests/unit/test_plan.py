@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from trainc.plan import copied, same_port
+from trainc.pipeline.plan import copied, same_port
 
 
 @pytest.mark.parametrize(

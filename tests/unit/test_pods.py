@@ -352,16 +352,51 @@ def test_secrets_are_masked_in_the_table_and_not_in_the_json() -> None:
         {"name": "URL", "value": "https://me:pw@host/$(HF_TOKEN)"},
         {"name": "DOOR", "valueFrom": {"secretKeyRef": {"name": "s", "key": "k"}}},
     ]
-    write(job("node", env=env, command=["run", "--token", "abc", "--door=$(DOOR)"], args=[TOKEN]), others=(secret,))
+    command = ["run", "--token", "abc", "--door=$(DOOR)"]
+    write(job("node", env=env, command=command, args=["$(HF_TOKEN)"]), others=(secret,))
     shown, whole = run("pods", "job.yaml").out, run("pods", "job.yaml", "--format", "json").out
     assert [word for word in (TOKEN, "pw@", "sesame-1", "abc") if word in shown] == []
     assert [word for word in (TOKEN, "pw@", "sesame-1", "abc") if word not in whole] == []
     assert "HF_TOKEN=***" in shown
+    assert "run --token *** --door=***" in shown
+
+
+def test_a_value_of_a_secret_is_masked_in_its_variable_and_not_in_other_text() -> None:
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}}
+    secret |= {"stringData": {"POSTGRES_USER": "feast", "LETTER": "e"}}
+    script = "from feast import Store; Store('$(POSTGRES_USER)')"
+    write(
+        job("node", envFrom=[{"secretRef": {"name": "s"}}], command=["python", "-c", script], args=["e"]),
+        others=(secret,),
+    )
+    shown = run("pods", "job.yaml").out
+    assert "POSTGRES_USER=***\n" in shown
+    assert "LETTER=***\n" in shown
+    assert "from feast import Store; Store('\"'\"'***'\"'\"')'\n" in shown
+    assert "args       e\n" in shown
+
+
+def test_a_variable_of_a_configmap_is_masked_by_its_name() -> None:
+    rates = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "data": {"a": "one", "b": "two"}}
+    env = [
+        {"name": name, "valueFrom": {"configMapKeyRef": {"name": "c", "key": key}}}
+        for name, key in (("API_KEY", "a"), ("RATE", "b"))
+    ]
+    write(job("node", env=env, args=["$(API_KEY)/$(RATE)", "--password=$(RATE)"]), others=(rates,))
+    shown = run("pods", "job.yaml").out
+    assert "args       ***/two --password=***\n" in shown
+    assert "API_KEY=***\n" in shown
+    assert "RATE=two\n" in shown
 
 
 def test_a_build_imports_nothing_of_it() -> None:
     write(job("node"))
     code = "import sys, trainc; assert trainc.compile(sys.argv[1:]).jobs; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code, "job.yaml"], capture_output=True, text=True, check=True)
-    parts = ("trainc.pods", "trainc.kubernetes.environment", "trainc.kubernetes.downward", "trainc.checks.accelerators")
+    parts = (
+        "trainc.pods",
+        "trainc.kubernetes.environment",
+        "trainc.kubernetes.downward",
+        "trainc.pipeline.checks.accelerators",
+    )
     assert [name for name in done.stdout.split() if name.startswith(parts)] == []

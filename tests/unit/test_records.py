@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from trainc.records import NamedTuple
+from trainc.base.records import NamedTuple
 
 
 class Ours(NamedTuple):

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from trainc.checks.cel import broken_rules
 from trainc.kubernetes.violations import Violation
+from trainc.pipeline.checks.cel import broken_rules
 
 MULTIKUEUE = "kueue.x-k8s.io/multikueue"
 

@@ -15,7 +15,7 @@ from running import run
 from syrupy.assertion import SnapshotAssertion
 
 import trainc
-from trainc.origins import FORMER, UPSTREAM, origin
+from trainc.pipeline.runtime_owners import FORMER, UPSTREAM, origin
 
 BUILT_IN = sorted((Path(__file__).parents[2] / "runtimes").iterdir())
 MPI = [path for path in BUILT_IN if "mpi:" in path.read_text()]
@@ -113,7 +113,7 @@ def test_the_wide_list(snapshot: SnapshotAssertion, tmp_path: Path, monkeypatch:
     runtime = {"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainingRuntime", "spec": bare}
     (tmp_path / "bare.yaml").write_text(yaml.safe_dump(runtime | {"metadata": {"name": "bare", "namespace": "team"}}))
     only_built_in(monkeypatch, "deepspeed-distributed", "plain", "tensorflow-ps", "torch-distributed")
-    assert run("runtimes", "--wide", "-r", "bare.yaml").out == snapshot
+    assert run("runtimes", "list", "--wide", "-r", "bare.yaml").out == snapshot
 
 
 @pytest.mark.parametrize(
@@ -131,30 +131,3 @@ def test_a_name_like_no_other(names: str, known: str, tmp_path: Path, monkeypatc
     (found,) = trainc.compile([str(tmp_path)]).diagnostics
     assert found.id == "runtime-not-found"
     assert found.help.startswith(f"{known}searched: the given paths (0), the built-in runtimes ({len(names)}); ")
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        pytest.param(["plain", "--wide"], id="one runtime is printed whole"),
-        pytest.param(["--export", "x", "--wide"], id="nothing is listed"),
-        pytest.param(["plain", "--export", "x"], id="all are written"),
-    ],
-)
-def test_a_wrong_command_line(arguments: list[str]) -> None:
-    done = run("runtimes", *arguments)
-    assert (done.code, done.out) == (2, "")
-
-
-def test_what_is_a_path_and_what_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    for folder in ("platform", "plain"):
-        (tmp_path / folder).mkdir()
-        text = (Path(__file__).parents[2] / "runtimes" / "plain.yaml").read_text()
-        (tmp_path / folder / "r.yaml").write_text(text.replace("name: plain\n", f"name: of-{folder}\n"))
-    assert "of-platform" in run("runtimes", "platform").out
-    assert "platform/r.yaml" in run("runtimes", "platform/r.yaml").out
-    assert "of-plain" in run("runtimes", "./plain").out
-    assert "kind: ClusterTrainingRuntime" in run("runtimes", "plain").out
-    assert "name: of-platform" in run("runtimes", "of-platform", "platform").out
-    assert run("runtimes", "plain", "jax-distributed").code == 2

@@ -36,7 +36,7 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
     git("init", "--quiet", at=folder)
     commit(at=folder)
     git("checkout", "--quiet", "-b", "seeded", at=folder)
-    changed = folder / "compiler" / "trainc" / "frameworks" / "torch" / "torchrun.py"
+    changed = folder / "compiler" / "trainc" / "pipeline" / "frameworks" / "torch" / "torchrun.py"
     text = changed.read_text()
     assert "PORT: Final = 29500\n" in text
     changed.write_text(text.replace("PORT: Final = 29500\n", "PORT: Final = 29501\n"))

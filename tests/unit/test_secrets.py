@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from running import run
@@ -47,6 +48,41 @@ def masked(line: str, stretches: Iterable[tuple[int, int]]) -> str:
     for begin, end in reversed(list(joined(stretches))):
         line = line[:begin] + "***" + line[end:]
     return line
+
+
+GITHUB = "ghp_" + "a1" * 18
+RULES: list[tuple[str, bool, str, str]] = [
+    # Each rule in pairs: a text with a secret, and one without.
+    (
+        "a name",
+        True,
+        "apiKey: one two\nenv: {name: HF_TOKEN, value: one}",
+        "apiKey: ***\nenv: {name: HF_TOKEN, value: ***}",
+    ),
+    (
+        "no such name",
+        True,
+        "mode: one two\nenv: {name: MODE, value: one}",
+        "mode: one two\nenv: {name: MODE, value: one}",
+    ),
+    ("a form", True, f"note: {GITHUB} x\na: https://ada:one@host", "note: *** x\na: https://ada:***@host"),
+    ("no such form", True, "note: ghp_short x\na: https://host/ada@x", "note: ghp_short x\na: https://host/ada@x"),
+    ("unparsable", False, "mode: one=two\nX=one: two\n- one two", "mode: ***\nX=***\n- ***"),
+    ("parsable", True, "mode: one=two\nX=one: two", "mode: one=two\nX=one: two"),
+    # A value is masked at its position, and not the same word elsewhere.
+    (
+        "the same word",
+        True,
+        "POSTGRES_PASSWORD: feast\na: from feast import x",
+        "POSTGRES_PASSWORD: ***\na: from feast import x",
+    ),
+    ("one letter", True, "token: e\nname: e\nvalue: see", "token: ***\nname: e\nvalue: see"),
+]
+
+
+@pytest.mark.parametrize(("parsed", "document", "expected"), [pytest.param(*row, id=name) for name, *row in RULES])
+def test_rule(parsed: bool, document: str, expected: str) -> None:
+    assert shown(document, parsed=parsed) == expected
 
 
 LINES: list[tuple[str, str]] = [
@@ -131,7 +167,8 @@ DOCUMENTS: dict[str, tuple[str, str]] = {
     ),
     "a ConfigMap": ("kind: ConfigMap\ndata: {a: b, token: c}", "kind: ConfigMap\ndata: {a: b, token: ***}"),
     "what kubectl applied": (f"{LAST_APPLIED}: '{{a: b}}'", f"{LAST_APPLIED}: '***'"),
-    "an address without a scheme": ("storageUri: user@host", "storageUri: ***@host"),
+    "an address without a scheme": ("storageUri: ada:one@host", "storageUri: ada:***@host"),
+    "a user of an address": ("storageUri: ada@host", "storageUri: ada@host"),
 }
 
 
@@ -154,23 +191,33 @@ def test_document(case: str) -> None:
 
 
 BROKEN: dict[str, tuple[str, str]] = {
-    "a variable": ("- name: DB_TOKEN\n  value: a: b", "- name: DB_TOKEN\n  value: ***"),
-    "the value first": ("- value: a: b\n  name: DB_TOKEN", "- value: ***\n  name: DB_TOKEN"),
-    "another variable": (
-        "- name: DB_TOKEN\n  value: abc\n- name: A\n  value: a: b\n- name: X_TOKEN",
-        "- name: DB_TOKEN\n  value: ***\n- name: A\n  value: a: b\n- name: X_TOKEN",
-    ),
-    "a name without its colon": ("- name DB_TOKEN\n  value: abc", "- name DB_TOKEN\n  value: ***"),
-    "a name without its space": ("-name: DB_TOKEN\n  value: abc", "-name: DB_TOKEN\n  value: ***"),
-    "a value without its colon": ("- name: DB_TOKEN\n  value abc", "- name: DB_TOKEN\n  value ***"),
+    "a variable": ("- name: DB_TOKEN\n  value: a: b", "- name: ***\n  value: ***"),
+    "the value first": ("- value: a: b\n  name: DB_TOKEN", "- value: ***\n  name: ***"),
+    "another variable": ("- name: A\n  value: a: b\n- name: X_TOKEN", "- name: ***\n  value: ***\n- name: ***"),
+    "a name without its colon": ("- name DB_TOKEN\n  value: abc", "- ***\n  value: ***"),
+    "a name without its space": ("-name: DB_TOKEN\n  value: abc", "-name: ***\n  value: ***"),
+    "a value without its colon": ("- name: DB_TOKEN\n  value abc", "- name: ***\n  ***"),
     "a value without its space": ("password:abc", "password:***"),
-    "a Secret's name": ("- valueFrom: {key: X_TOKEN, name: ]}", "- valueFrom: {key: X_TOKEN, name: ]}"),
-    "in one line": ("{name: X_TOKEN, value: a, value: b}", "{name: X_TOKEN, value: ***, value: ***}"),
-    "a longer text": ("- name: X_TOKEN\n  value: |\n    abc\n  x: ]", "- name: X_TOKEN\n  value: ***\n    ***\n  x: ]"),
+    "a Secret's name": ("- valueFrom: {key: X_TOKEN, name: ]}", "- valueFrom: ***"),
+    "in one line": ("{name: X_TOKEN, value: a, value: b}", "{name: ***"),
+    "a longer text": ("- name: X_TOKEN\n  value: |\n    abc\n  x: ]", "- name: ***\n  value: |\n    ***\n  x: ***"),
     "a quoted text": ('password: "a\n  b c\n', "password: ***\n  ***"),
-    "a Secret": ("kind: Secret\ndata:\n  a: b: c\n", "kind: Secret\ndata:\n  a: ***"),
-    "a ConfigMap": ("kind: ConfigMap\ndata:\n  a: b: c\n", "kind: ConfigMap\ndata:\n  a: b: c"),
-    "what kubectl applied": (f"{LAST_APPLIED}: |\n  {{a: b}}\n]", f"{LAST_APPLIED}: ***\n  ***\n]"),
+    "a Secret": ("kind: Secret\ndata:\n  a: b: c\n", "kind: ***\ndata:\n  a: ***"),
+    "a ConfigMap": ("kind: ConfigMap\ndata:\n  a: b: c\n", "kind: ***\ndata:\n  a: ***"),
+    "what kubectl applied": (f"{LAST_APPLIED}: |\n  {{a: b}}\n]", f"{LAST_APPLIED}: |\n  {{a: ***\n]"),
+    "a list": ("args:\n- --api-key\n- abc\n- ]", "args:\n- --***\n- ***\n- ]"),
+    "an assignment": ("- PASSWORD=one=two\n]", "- PASSWORD=***\n]"),
+    "a private key": (
+        "a: |\n  -----BEGIN RSA PRIVATE KEY-----\n  MIIEow\n  MII=\n]",
+        "a: |\n  -----***\n  ***\n  ***\n]",
+    ),
+    "a password that starts with an asterisk": ("password: *hunter2", "password: ***"),
+    "in the comment": ("# one two\n# a: b\n]", "# ***\n# a: ***\n]"),
+    "a template": (
+        "{{- if .Values.a }}\nname: {{ .Release.Name }}-x",
+        "{{- if .Values.a }}\nname: {{ .Release.Name }}***",
+    ),
+    "references and switches": ("a: $(NAME)\nb: true\nc: |\nd:\n]", "a: $(NAME)\nb: true\nc: |\nd:\n]"),
 }
 
 
@@ -188,23 +235,33 @@ def test_large_json_hides_the_same() -> None:
     assert shown(small + " " * 2**16, parsed=True).rstrip() == expected
 
 
-MESSAGES: list[tuple[str, str, str]] = [
-    # Values at the location of a message that it quotes, in any form.
-    ("my-token: a b", 'label "my-token" has the value "a b"', 'label "my-token" has the value "***"'),
-    ('my-token: "a\\"b"', r'it is "a\"b", or a"b', 'it is "***", or ***'),
-    ("my-token: 0x1F", "env[31].value is 31", "env[31].value is ***"),
-    ("my-token: [abc]", 'write "abc"', 'write "***"'),
-    (f"my-token: {'x' * 99}", f'it is "{"x" * 59}...', 'it is "***'),
-    ("my-token: 'true'", "it is true", "it is true"),
+MESSAGES: list[tuple[Any, str, str]] = [
+    # Values of the message's field that it quotes.
+    ("a b", 'label "my-token" has the value "a b"', 'label "my-token" has the value "***"'),
+    ('a"b', r'it is "a\"b", not "a b"', 'it is "***", not "a b"'),
+    (31, "env[31].value is 31", "env[31].value is ***"),
+    (["abc"], 'write "abc" or `abc`', 'write "***" or `***`'),
+    ("x" * 99, f'it is "{"x" * 59}...', 'it is "***'),
+    (["y", "x" * 99], f'use ["y", "{"x" * 20}..., not "y"', 'use ["***", "***, not "***"'),
+    ("regcred", "set my-token[0].name to regcred", "set my-token[0].name to ***"),
+    (
+        {"name": "HF_TOKEN", "value": "x" * 99},
+        'it cannot change from {"name": "HF_TOKEN", "value": "xxxx... to {"name": "HF_TOKEN", "value": "xx...',
+        'it cannot change from {"name": "HF_TOKEN", "value": "*** to {"name": "HF_TOKEN", "value": "***',
+    ),
+    # The same word elsewhere.
+    ("e", 'the value "e" must be one of these', 'the value "***" must be one of these'),
+    ("feast", 'use "from feast import" to feast on it', 'use "from feast import" to feast on it'),
+    (4, "my-token has 44 characters, env[4] is 4.5", "my-token has 44 characters, env[4] is 4.5"),
+    ("true", 'it is "true"', 'it is "true"'),
     # Text that looks like a secret, whatever its source.
-    ("args: x", 'args is "--token=abc"', 'args is "--token=***"'),
+    ("x", 'args is "--token=abc"', 'args is "--token=***"'),
 ]
 
 
-@pytest.mark.parametrize(("document", "message", "expected"), MESSAGES)
-def test_message(document: str, message: str, expected: str) -> None:
-    key = document.partition(":")[0]
-    place = Place(Document(file="a", line=1, text=document, value={key: None}), (key,)).locate()
+@pytest.mark.parametrize(("value", "message", "expected"), MESSAGES)
+def test_message(value: Any, message: str, expected: str) -> None:
+    place = Place(Document(file="a", line=1, text="", value={"my-token": value}), ("my-token",))
     found = Diagnostic(id="x", severity="error", stage="read", message=message, help=message, place=place)
     assert (without_secrets(found).message, without_secrets(found).help) == (expected, expected)
 
@@ -218,7 +275,7 @@ metadata:
   annotations: {{my-password: 4815162342, {LAST_APPLIED}: [hunter2]}}
 spec:
   runtimeRef: {{name: plain}}
-  initializer: {{dataset: {{storageUri: "hunter2@x"}}, model: {{storageUri: ["s3://user:hunter2@b/x"]}}}}
+  initializer: {{dataset: {{storageUri: "ada:hunter2@x"}}, model: {{storageUri: ["s3://user:hunter2@b/x"]}}}}
   trainer:
     args: --token=hunter2
     command: "train --api-key hunter2 --lr 3"
@@ -249,6 +306,37 @@ def test_no_report_shows_a_secret(form: str, tmp_path: Path) -> None:
     assert "***" in out
     assert [line for line in out.splitlines() if "hunter" in line or "4815162342" in line] == []
     assert out.count("error") >= 17
+
+
+RUNTIME = """\
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainJob
+metadata: {name: a, namespace: t}
+spec: {runtimeRef: {name: r, kind: TrainingRuntime}}
+---
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainingRuntime
+metadata: {name: r, namespace: t}
+spec:
+  template:
+    spec:
+      replicatedJobs:
+      - name: node
+        template:
+          spec:
+            template:
+              spec:
+                nodeSelector: {LABEL: "one !"}
+                containers: [{name: node, image: "a:1"}]
+"""
+
+
+@pytest.mark.parametrize(("label", "quoted"), [("my-token", '"***"'), ("my-pool", '"one !"')])
+def test_a_message_at_the_runtime_reference_masks_the_runtimes_value(label: str, quoted: str, tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text(RUNTIME.replace("LABEL", label))
+    out = run("validate", str(tmp_path / "a.yaml")).out
+    assert f"a.yaml:4:20: error[invalid-label]: invalid label value for {label}: {quoted} contains spaces" in out
+    assert ("one !" in out) == (label == "my-pool")
 
 
 def test_a_secret_that_starts_outside_the_excerpt() -> None:

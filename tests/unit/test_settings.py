@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from running import run
 
-from trainc.lint.triggers import IDS
+from trainc.base.ids import LINT_RULES
 from trainc.settings import DEFAULT, of
 
 ROOT = Path(__file__).parents[2]
@@ -201,4 +201,4 @@ def test_strictly_nothing_is_written_where_a_file_is_left_alone() -> None:
 
 def test_the_schema_knows_every_rule() -> None:
     schema = json.loads(run("schema", "settings").out)
-    assert schema["$defs"]["lint"]["properties"]["disable"]["items"]["enum"] == sorted(IDS)
+    assert schema["$defs"]["lint"]["properties"]["disable"]["items"]["enum"] == list(LINT_RULES)

@@ -9,9 +9,9 @@ import pytest
 from running import run
 
 from trainc import budget
+from trainc.base.version import __version__
 from trainc.settings import of
 from trainc.settings.required import accepts
-from trainc.version import __version__
 
 JOB = """\
 apiVersion: trainer.kubeflow.org/v1alpha1
@@ -378,7 +378,7 @@ def test_the_number_of_environments_that_a_budget_accepts() -> None:
     Path("trainc.yaml").write_text(text)
     assert [d.id for d in of(["."]).diagnostics] == ["over-budget"]
     found = of(["."], limits=budget.UNLIMITED)
-    assert (found.diagnostics, len(found.environment_names), found.budget) == ((), 1001, budget.UNLIMITED)
+    assert (found.diagnostics, len(found.environment_names)) == ((), 1001)
     Path("trainc.yaml").write_text(text.replace("  e0: {namespace: a}\n", ""))
     assert of(["."]).diagnostics == ()
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 import yaml
 
-from trainc.checks.cel import broken_rules
 from trainc.kubernetes.gotypes import stored
 from trainc.kubernetes.structural import load
-from trainc.passes.store import with_defaults
+from trainc.pipeline.checks.cel import broken_rules
+from trainc.pipeline.passes.store import with_defaults
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 

@@ -15,12 +15,13 @@ import yaml
 from running import run
 
 import trainc
-from trainc.checks.jobset import update
-from trainc.delivery import Delivery
+from trainc.compilation import Options
 from trainc.kubernetes.trees import put
-from trainc.suffix import LETTERS, digest
-from trainc.tracing.alterations import altered, changed, removed
-from trainc.tracing.correspondence import at, leaves
+from trainc.pipeline.checks.jobset import update
+from trainc.pipeline.delivery import Delivery
+from trainc.pipeline.suffix import LETTERS, digest
+from trainc.provenance.tracing.correspondence import at, leaves
+from trainc.provenance.tracing.input_fields import InputField, altered, another
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 CASES = sorted(path.parent.name for path in GOLDEN.glob("*/expected.yaml"))
@@ -73,7 +74,7 @@ def name_of(folder: Path, *documents: dict[str, Any], delivery: Delivery = HASHE
     """Return the name of the JobSet that these documents compile to."""
     file = folder / "x.yaml"
     file.write_text(yaml.safe_dump_all(documents))
-    done = trainc.compile([str(file)], delivery=delivery)
+    done = trainc.compile([str(file)], options=Options(delivery=delivery))
     assert not done.failed, done.diagnostics
     return str(done.objects[0]["metadata"]["name"])
 
@@ -135,7 +136,7 @@ def test_the_other_options_do_not_change_the_name(tmp_path: Path) -> None:
 
 
 def compiled(case: str, delivery: Delivery = HASHED) -> tuple[trainc.Compiled, ...]:
-    return trainc.compile([str(GOLDEN / case / "input.yaml")], delivery=delivery).jobs
+    return trainc.compile([str(GOLDEN / case / "input.yaml")], options=Options(delivery=delivery)).jobs
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -163,7 +164,8 @@ def test_where_the_hash_stays_nothing_is_refused(case: str) -> None:
     for path in leaves(old):
         if path[:2] in (("metadata", "name"), ("metadata", "namespace")):
             continue
-        for new in (altered(old, changed, (path,)), altered(old, removed, (path,))):
+        field = InputField("job", path, value := at(old, path), another(value, "1"))
+        for new in (altered(old, (field,), remove=remove) for remove in (False, True)):
             refused = [violation for violation in update.refused(old, new) if violation.rule == update.RULE]
             assert not (refused and digest([new]) == hash), path
             seen += bool(refused)
@@ -196,7 +198,7 @@ def test_validate_and_pods_know_the_names() -> None:
 
 
 def test_without_the_option_nothing_of_it_is_loaded() -> None:
-    program = "import sys; from trainc.compilation import compile; compile(sys.argv[1:]); print(*sys.modules)"
+    program = "import sys; from trainc import compile; compile(sys.argv[1:]); print(*sys.modules)"
     case = str(GOLDEN / "llm-finetune-4x8" / "input.yaml")
     done = subprocess.run([sys.executable, "-c", program, case], capture_output=True, text=True, check=True)
-    assert not {"trainc.suffix", "trainc.checks.jobset.update", "hashlib"} & {*done.stdout.split()}
+    assert not {"trainc.pipeline.suffix", "trainc.pipeline.checks.jobset.update", "hashlib"} & {*done.stdout.split()}

@@ -9,6 +9,7 @@ import pytest
 from running import NO_LINT, run
 
 import trainc
+from trainc.compilation import Options
 from trainc.diagnostics import Diagnostic
 
 JOB = """\
@@ -54,7 +55,11 @@ def write(path: str, *documents: str) -> None:
 
 
 def errors(path: str = ".") -> list[Diagnostic]:
-    return [found for found in trainc.compile([path], settings=NO_LINT).diagnostics if found.severity == "error"]
+    return [
+        found
+        for found in trainc.compile([path], options=Options(settings=NO_LINT)).diagnostics
+        if found.severity == "error"
+    ]
 
 
 def reported() -> list[tuple[str, str]]:

@@ -10,7 +10,7 @@ import pytest
 from running import NO_LINT
 
 import trainc
-from trainc.compilation import Compilation
+from trainc.compilation import Compilation, Options
 
 HEAD = {"apiVersion": "trainer.kubeflow.org/v1alpha1"}
 ANCESTOR = {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}
@@ -40,7 +40,7 @@ def compiled(tmp_path: Path, jobs: list[Any], policy: Any = None, trainer: Any =
     ]
     file = tmp_path / "x.json"
     file.write_text("\n".join(map(json.dumps, documents)))
-    return trainc.compile([str(file)], settings=NO_LINT)
+    return trainc.compile([str(file)], options=Options(settings=NO_LINT))
 
 
 def configs(compilation: Compilation, index: int = 0) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import pytest
 from running import NO_LINT
 
 import trainc
+from trainc.compilation import Options
 
 REF = {"name": "r"}
 ANCESTOR = {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}
@@ -39,7 +40,7 @@ def variables(
     ]
     file = tmp_path / "x.json"
     file.write_text("\n".join(map(json.dumps, documents)))
-    compilation = trainc.compile([str(file)], settings=NO_LINT)
+    compilation = trainc.compile([str(file)], options=Options(settings=NO_LINT))
     assert [d.message for d in compilation.diagnostics if d.severity == "error"] == []
     for compiled in compilation.objects[0]["spec"]["replicatedJobs"]:
         for container in compiled["template"]["spec"]["template"]["spec"]["containers"]:

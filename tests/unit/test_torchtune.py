@@ -12,6 +12,7 @@ import pytest
 from running import NO_LINT
 
 import trainc
+from trainc.compilation import Options
 
 HEAD = {"apiVersion": "trainer.kubeflow.org/v1alpha1"}
 ANCESTOR = {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}
@@ -50,7 +51,7 @@ def compiled(
     ]
     file = tmp_path / "x.json"
     file.write_text("\n".join(map(json.dumps, documents)))
-    return trainc.compile([str(file)], settings=NO_LINT)
+    return trainc.compile([str(file)], options=Options(settings=NO_LINT))
 
 
 def nodes(compilation: trainc.Compilation) -> list[dict[str, Any]]:
@@ -301,5 +302,5 @@ def test_another_torch_job_does_not_load_it() -> None:
     job = Path(__file__).parents[2] / "golden" / "llm-finetune-4x8" / "input.yaml"
     loaded = subprocess.run([sys.executable, "-c", code, str(job)], capture_output=True, text=True, check=True).stdout
     assert [name for name in loaded.split() if name.endswith(("torchrun", "torchtune"))] == [
-        "trainc.frameworks.torch.torchrun"
+        "trainc.pipeline.frameworks.torch.torchrun"
     ]

@@ -15,24 +15,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import trainc
+from trainc.compilation import Options, compile_paths
 from trainc.diagnostics import Location, Place
 from trainc.kubernetes.gostructs import ROOT, struct
-from trainc.kubernetes.trees import forget
 from trainc.kubernetes.violations import field_of
-from trainc.pipeline import STAGES
-from trainc.tracing import Origin, Trace, history
-from trainc.tracing.correspondence import GONE, KEYS, PATCHES, at, corresponding_path, leaves
-from trainc.tracing.experiments import Experiments
-from trainc.tracing.lineage import Lineage, after
-from trainc.tracing.marks import Marks
-from trainc.tracing.patches import Operation, patch
-from trainc.tracing.runs import Selection
-from trainc.tracing.search import Found
+from trainc.pipeline.stages import STAGES
+from trainc.provenance.tracing import Trace, history
+from trainc.provenance.tracing.correspondence import GONE, KEYS, PATCHES, at, corresponding_path, leaves
+from trainc.provenance.tracing.experiments import Experiments
+from trainc.provenance.tracing.lineage import Lineage, after
+from trainc.provenance.tracing.patches import Operation, patch
 
 if TYPE_CHECKING:
-    from trainc.plan import Plan
-    from trainc.tracing.alterations import Group, Rank
-    from trainc.tracing.runs import Written
+    from collections.abc import Iterator
+
+    from trainc.pipeline.plan import Plan
+    from trainc.provenance.tracing.experiments import Written
+    from trainc.provenance.tracing.input_fields import Group, InputField
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 CASES = sorted(path.parent.name for path in GOLDEN.glob("*/expected.yaml"))
@@ -46,7 +45,7 @@ DEFAULT = "a default of JobSet"
 
 @cache
 def compiled(case: str) -> tuple[trainc.Compiled, ...]:
-    found = trainc.compile([str(GOLDEN / case / "input.yaml")])
+    found = compile_paths([str(GOLDEN / case / "input.yaml")], Options())
     assert found.jobs
     return found.jobs
 
@@ -245,7 +244,7 @@ def test_every_leaf_has_an_origin_in_the_input(case: str) -> None:
         for index, obj in enumerate(job.objects):
             for path in leaves(obj):
                 origin = trace.origin(index, path)
-                assert any(origin.place.document is document for document in inputs.values()), path
+                assert any(origin.place.document.identity == document.identity for document in inputs.values()), path
                 said = at(origin.place.document.value, origin.place.path)
                 assert said is not GONE, path
                 if origin.by.startswith(("the TrainJob", "patch", "runtime")):
@@ -258,25 +257,10 @@ def test_halving_finds_what_every_single_experiment_finds(case: str, monkeypatch
         paths = list(leaves(job.objects[0]))
         halved = Trace(job.plan)
         found = [halved.origin(0, path) for path in paths]
-        monkeypatch.setattr(Experiments, "_in_order", one_by_one)
+        monkeypatch.setattr(Experiments, "_effective", one_by_one)
         monkeypatch.setattr(Experiments, "_copied", lambda *_: None)
         single = Trace(job.plan)
         assert [single.origin(0, path) for path in paths] == found
-
-
-@pytest.mark.parametrize("case", ["grid-mpi", "grid-torch", "node-pool-patches"])
-def test_earlier_trainjobs_do_not_change_the_result(case: str) -> None:
-    """The causes found for earlier TrainJobs are only tried first."""
-    jobs = compiled(case)
-    after_others = [[trace_of(job) for job in jobs] for _ in range(2)]
-    for index, job in enumerate(jobs):
-        forget()
-        assert [trace_of(job)] * 2 == [found[index] for found in after_others]
-
-
-def trace_of(job: trainc.Compiled) -> list[Origin]:
-    trace = Trace(job.plan)
-    return [trace.origin(index, path) for index, tree in enumerate(job.objects) for path in leaves(tree)]
 
 
 def test_an_item_that_moves_keeps_its_writes() -> None:
@@ -290,16 +274,6 @@ def test_an_item_that_moves_keeps_its_writes() -> None:
         [(1, ("env",)), (0, ("env",))],
         [(1, ("image",)), (0, ("image",))],
     ]
-
-
-def test_fields_whose_marks_would_be_equal_are_told_apart() -> None:
-    """5 is both 3 + 2 and 2 + 3."""
-    parent = {"a": 3, "b": "2"}
-    marks = Marks({("a",): 3, ("b",): "2"}, (2, 3))
-    for key in "ab":
-        marks(parent, (key,))
-    assert parent == {"a": 5, "b": "7"}
-    assert [marks.index(value) for value in (*parent.values(), 6)] == [0, 1, None]
 
 
 def test_names_that_differ_in_a_digit_are_told_apart(tmp_path: Path) -> None:
@@ -331,17 +305,16 @@ def test_a_namespace_that_is_not_written_is_an_option_s(metadata: str, line: str
         f"apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\nmetadata: {metadata}\n"
         "spec: {runtimeRef: {name: torch-distributed}}\n"
     )
-    (job,) = trainc.compile([str(tmp_path / "job.yaml")], namespace="other").jobs
+    (job,) = trainc.compile([str(tmp_path / "job.yaml")], options=Options(namespace="other")).jobs
     origin = job.trace().origin(0, ("metadata", "namespace"))
     assert (where(origin.place), origin.by) == (line, by)
 
 
-def one_by_one(self: Experiments, written: Written, _: Rank, group: Group) -> list[Found]:
-    outcomes = (
-        Found(index, self._outcome(written, Selection(group, index, index + 1))) for index in range(len(group.fields))
-    )
-    found = [one for one in outcomes if one.outcome != written.value]
-    return sorted(found, key=lambda one: group.order[one.number])
+def one_by_one(self: Experiments, written: Written, group: Group, *, remove: bool) -> Iterator[tuple[InputField, Any]]:
+    for field in group:
+        outcome = self._outcome(written, (field,), remove=remove)
+        if outcome != written.value:
+            yield field, outcome
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -481,4 +454,4 @@ def test_a_good_build_does_not_load_it() -> None:
     code = "import sys, trainc; assert trainc.compile(sys.argv[1:]).jobs; print(*sys.modules)"
     path = str(GOLDEN / "llm-finetune-4x8" / "input.yaml")
     done = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, check=True)
-    assert [name for name in done.stdout.split() if name.startswith("trainc.tracing")] == []
+    assert [name for name in done.stdout.split() if name.startswith("trainc.provenance.tracing")] == []

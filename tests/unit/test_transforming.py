@@ -10,16 +10,17 @@ import pytest
 from environments import environment, settings_of
 
 import trainc
-from trainc.cli.copies import as_read
+from trainc.base.kinds import COMPILED
+from trainc.cli.common.copies import as_read
 from trainc.compilation import Compilation, Options, compile_documents, duplicates, elsewhere, read
 from trainc.diagnostics import Document, Place
-from trainc.environment import Image
+from trainc.edits.environment import Image
+from trainc.edits.transforming import Transformation
+from trainc.edits.transforming.images import changed
 from trainc.kubernetes.documents import parse
 from trainc.kubernetes.trees import get
 from trainc.reports import in_order
 from trainc.settings import Settings, of
-from trainc.transforming import Transformation
-from trainc.transforming.images import changed
 
 V1 = "apiVersion: trainer.kubeflow.org/v1alpha1\n"
 JOB = V1 + "kind: TrainJob\nmetadata: {%s}\nspec: {runtimeRef: {%s}, trainer: {image: %s}}\n"
@@ -66,7 +67,7 @@ def document(text: str, file: str = "x.yaml") -> Document:
 def compiled(*texts: str, settings: str, name: str = "", **options: Any) -> Compilation:
     for number, text in enumerate(texts):
         Path(f"{number}.yaml").write_text(text)
-    return trainc.compile(settings=settings_of(settings, name), **options)
+    return trainc.compile(options=Options(settings=settings_of(settings, name), **options))
 
 
 def metadata(result: Compilation) -> dict[str, Any]:
@@ -181,11 +182,14 @@ def test_the_image_of_a_built_in_runtime_and_of_a_searched_one() -> None:
         V1 + "kind: TrainJob\nmetadata: {name: a}\nspec: {runtimeRef: {name: torch-distributed}}\n"
     )
     settings = settings_of("images: [{name: pytorch/pytorch, newName: mirror/pytorch, newTag: x}]")
-    assert images(trainc.compile(["jobs"], settings=settings)) == ["mirror/pytorch:x"]
+    assert images(trainc.compile(["jobs"], options=Options(settings=settings))) == ["mirror/pytorch:x"]
     Path("runtimes").mkdir()
     Path("runtimes/r.yaml").write_text(runtime(metadata="name: torch-distributed"))
     settings = settings_of("images: [{name: acme/trainer, newTag: x}]")
-    assert images(trainc.compile(["jobs"], runtimes=["runtimes"], settings=settings))[1] == "acme/trainer:x"
+    assert (
+        images(trainc.compile(["jobs"], options=Options(runtimes=["runtimes"], settings=settings)))[1]
+        == "acme/trainer:x"
+    )
 
 
 PATCH = """\
@@ -295,14 +299,14 @@ def test_an_item_that_matches_no_image(settings: str, line: str, help: str) -> N
 def test_an_item_that_matches_no_image_is_an_error_with_strict() -> None:
     Path("a.yaml").write_text(job(ref="name: torch-distributed"))
     settings = settings_of("images: [{name: x, newTag: v2}]", strict="--strict")
-    assert [found.severity for found in trainc.compile(settings=settings).diagnostics] == ["error"]
+    assert [found.severity for found in trainc.compile(options=Options(settings=settings)).diagnostics] == ["error"]
 
 
 @pytest.mark.parametrize("options", [Options(complete=False), Options(only="train")])
 def test_a_part_of_the_project_does_not_tell_whether_an_item_matches(options: Options) -> None:
     Path("a.yaml").write_text(job(ref="name: torch-distributed"))
     options = options._replace(settings=settings_of("images: [{name: x, newTag: v2}]"))
-    assert compile_documents(read(["."], options), options).diagnostics == ()
+    assert compile_documents(read(["."], options, kinds=COMPILED), options).diagnostics == ()
 
 
 @pytest.mark.parametrize(
@@ -323,7 +327,7 @@ def test_only_a_run_of_the_whole_project_reports_an_item(sources: str, paths: tu
         Path(folder).mkdir()
         Path(folder, "a.yaml").write_text(job(f"name: {folder}", ref="name: torch-distributed"))
     Path("trainc.yaml").write_text(f"{sources}images: [{{name: x, newTag: v2}}]\n")
-    result = trainc.compile(paths, settings=of((), file="trainc.yaml"))
+    result = trainc.compile(paths, options=Options(settings=of((), file="trainc.yaml")))
     assert [found.id for found in result.diagnostics if found.stage != "lint"] == ["unmatched-image"] * expected
 
 
@@ -459,7 +463,7 @@ def test_the_read_documents_stay_as_they_are() -> None:
         "{namespace: ml, nameSuffix: x, labels: {a: c}, annotations: {d: e}, images: [{name: acme/trainer, newTag: x}]}"
     )
     options = Options(settings=settings)
-    reading = read(["."], options)
+    reading = read(["."], options, kinds=COMPILED)
     given = {role: list(found) for role, found in reading.documents.items()}
     before = copy.deepcopy([document.value for found in given.values() for document in found])
     first, second = (compile_documents(reading, options) for _ in range(2))

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 import trainc
-from trainc.checks.jobset import update
 from trainc.kubernetes.trees import Path as TreePath
 from trainc.kubernetes.trees import put
 from trainc.kubernetes.violations import field_of
+from trainc.pipeline.checks.jobset import update
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 OLD = put(trainc.compile([str(GOLDEN / "kueue-queue" / "input.yaml")]).objects[0], ("spec", "suspend"), True)

@@ -12,13 +12,14 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.argocd.files import below
+from trainc.base.kinds import COMPILED, TRAINJOB
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from trainc.exclude import Patterns
+    from trainc.files.exclude import Patterns
 
-WORD: Final = "TrainJob"
+WORD: Final = TRAINJOB.kind
 UTF_8: Final = WORD.encode()
 UTF_16: Final = {b"\xff\xfe": WORD.encode("utf-16-le"), b"\xfe\xff": WORD.encode("utf-16-be")}
 """The word in UTF-16, by byte order mark; a text without one is not read as UTF-16."""
@@ -111,7 +112,7 @@ def _jobs(path: str, value: Any) -> Iterator[str]:
     from trainc.diagnostics import Diagnostic, Document, ObjectId
     from trainc.frontends import sort
 
-    for found in sort(Document(file=path, line=1, text="", value=value)):
+    for found in sort(Document(file=path, line=1, text="", value=value), COMPILED):
         if isinstance(found, Diagnostic):
             if found.object.kind == WORD:
                 yield found.object.name

@@ -13,9 +13,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, Final
 
-from trainc.declarations import Declaration
+from trainc.base.declarations import Declaration
+from trainc.base.records import NamedTuple
 from trainc.diagnostics import Diagnostic
-from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -13,15 +13,15 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Final
 
-from trainc.confine import within
-from trainc.declarations import Declaration
-from trainc.inputs import DEEPEST, is_manifest
+from trainc.base.declarations import Declaration
+from trainc.files.confine import within
+from trainc.files.inputs import DEEPEST, is_manifest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from trainc.diagnostics import Diagnostic
-    from trainc.exclude import Excluded, Patterns
+    from trainc.files.exclude import Excluded, Patterns
 
 APPLICATION_TOO_LARGE: Final = Declaration("application-too-large", ("read",), "Argo CD Application too large")
 
@@ -34,7 +34,7 @@ def below(path: str, root: str, *, exclude: Sequence[Patterns] = ()) -> Iterator
     """Yield the files below a folder in a fixed order; none if the resolved folder is outside the root."""
     real, excluded = os.path.realpath(path), None
     if exclude:
-        from trainc.exclude import Excluded
+        from trainc.files.exclude import Excluded
 
         excluded = Excluded(exclude)
     if within(real, root):

@@ -12,20 +12,17 @@ import os
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
-from trainc import projects, settings
 from trainc.argocd.environment import CHECKED, is_older
 from trainc.argocd.files import too_many
 from trainc.argocd.parameters import wanted
+from trainc.base.declarations import Declaration
+from trainc.base.records import NamedTuple
 from trainc.budget import CI, Budget, within
-from trainc.compilation import NO_TRAINJOB, Compilation, compile, duplicates, elsewhere
-from trainc.declarations import Declaration
-from trainc.delivery import Delivery
+from trainc.compilation import NO_TRAINJOB, Compilation, compile_paths, duplicates, elsewhere, environment_runs
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place
 from trainc.emit import yaml
 from trainc.frontends import NOT_AN_OBJECT
-from trainc.kustomizations import KUSTOMIZE_BASE, KUSTOMIZE_PATCH, PATCHES
-from trainc.library import OptionNames
-from trainc.records import NamedTuple
+from trainc.frontends.kustomizations import KUSTOMIZE_BASE, KUSTOMIZE_PATCH, PATCHES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,13 +33,7 @@ KUSTOMIZE_NOT_RUN: Final = Declaration(
     "kustomize-not-run", ("read",), "Patches of kustomize in an Argo CD Application", own=True
 )
 
-OPTION_NAMES: Final = OptionNames(
-    runtimes="the parameter runtimes: {}",
-    name_suffix_hash="the parameter name-suffix-hash",
-    suspend="the parameter suspend",
-    field_validation="the parameter field-validation: warn",
-)
-"""The names of an Application's parameters in diagnostics, instead of the option names."""
+FIX: Final = environment_runs.Fix("set the parameter environment to {}")
 NOT_CHANGED: Final = (KUSTOMIZE_BASE.id, KUSTOMIZE_PATCH.id)
 """Notes that the error for patches replaces: their help is for a command line."""
 
@@ -69,40 +60,22 @@ def generate(environment: Environment, budget: Budget = CI) -> Answer:
     if faults:
         return Answer(Compilation(diagnostics=faults), notes=notes)
     limits = budget._replace(option="trainc cmp generate --budget {} in the plugin")
-    found = projects.one(
-        settings.of((os.curdir,), root=environment.root, limits=limits),
-        requested.environment,
-        projects.Fix("set the parameter environment to {}"),
-        always=True,
-    )
-    if isinstance(found, Diagnostic):
-        return Answer(Compilation(diagnostics=(found,)), notes=notes)
-    paths = (os.curdir, *requested.runtimes)
-    too_large = too_many(paths, environment.root, settings=found.file, exclude=found.exclude)
+    requested = requested._replace(namespace=environment.namespace, root=environment.root, budget=limits)
+    options = environment_runs.one(requested.with_project((os.curdir,)), FIX, always=True)
+    if isinstance(options, Diagnostic):
+        return Answer(Compilation(diagnostics=(options,)), notes=notes)
+    settings = options.settings
+    paths = (os.curdir, *options.runtimes)
+    too_large = too_many(paths, environment.root, settings=settings.file, exclude=settings.exclude)
     if too_large is not None:
         return Answer(Compilation(diagnostics=(too_large,)), notes=notes)
-    result = compile(
-        (os.curdir,),
-        runtimes=requested.runtimes,
-        only=requested.only,
-        namespace=environment.namespace,
-        settings=found._replace(
-            strict="the parameter strict" if requested.strict else found.strict,
-            field_validation=requested.field_validation or found.field_validation,
-            option_names=OPTION_NAMES._replace(environment=found.option_names.environment),
-        ),
-        delivery=found.delivery.with_more(
-            Delivery(requested.name_suffix_hash, requested.argocd_replace, requested.suspend)
-        ),
-        root=environment.root,
-        others="require",
-    )
+    result = compile_paths((os.curdir,), options)
     others = result.others
     if patches := list(_patches(result)):
         kept = tuple(each for each in result.diagnostics if each.id not in NOT_CHANGED)
         result = result._replace(diagnostics=kept).saying(patches)
     result = result.saying(diagnostic for document in others for diagnostic in _no_object(document))
-    result = result.saying((*duplicates(result, others), *elsewhere(others, found)))
+    result = result.saying((*duplicates(result, others), *elsewhere(others, settings)))
     if not (result.jobs or result.failed):
         result = result.saying([_nothing(result)])
     if result.kustomizations is not None:
@@ -146,7 +119,7 @@ def _no_object(document: Document) -> Iterator[Diagnostic]:
 
 
 def _nothing(result: Compilation) -> Diagnostic:
-    from trainc.plural import plural
+    from trainc.base.plural import plural
 
     return Diagnostic.of(
         NO_TRAINJOB,

@@ -1,7 +1,7 @@
 """The plugin's parameters: their names, their form in Argo CD's user interface, and an Application's values.
 
 Reads    parameters from `environment`.
-Returns  `Wanted`, with a diagnostic for each unknown or invalid parameter; and the announcement, a list that Argo CD
+Returns  `Options`, with a diagnostic for each unknown or invalid parameter; and the announcement, a list that Argo CD
          reads from `trainc cmp parameters` and from plugin.yaml. Of two parameters with the same name its user
          interface shows the first, and those of the command come first, so they can add the names of TrainJobs.
 """
@@ -12,8 +12,11 @@ import os
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from trainc.argocd.environment import fault
-from trainc.confine import within
-from trainc.records import NamedTuple
+from trainc.base.records import NamedTuple
+from trainc.compilation import Options
+from trainc.files.confine import within
+from trainc.pipeline.delivery import Delivery
+from trainc.pipeline.library import OptionNames
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -70,21 +73,18 @@ PARAMETERS: Final = (
 NAMES: Final = tuple(parameter.name for parameter in PARAMETERS)
 
 
-class Wanted(NamedTuple):
-    """The values of an Application's parameters."""
-
-    runtimes: tuple[str, ...] = ()
-    only: str | None = None
-    strict: bool = False
-    suspend: bool = False
-    name_suffix_hash: bool = False
-    argocd_replace: bool = False
-    field_validation: FieldValidation | None = None
-    environment: str | None = None
+OPTION_NAMES: Final = OptionNames(
+    runtimes="the parameter runtimes: {}",
+    name_suffix_hash="the parameter name-suffix-hash",
+    suspend="the parameter suspend",
+    field_validation="the parameter field-validation: warn",
+    strict="the parameter strict",
+)
+"""The names of an Application's parameters in diagnostics, instead of the option names."""
 
 
-def wanted(environment: Environment) -> tuple[Wanted, tuple[Diagnostic, ...]]:
-    """Return the parameters' values, and diagnostics; with diagnostics, the values must not be used."""
+def wanted(environment: Environment) -> tuple[Options, tuple[Diagnostic, ...]]:
+    """Return the parameters as options, and diagnostics; with diagnostics, the options must not be used."""
     found = list(environment.diagnostics)
     values: dict[str, Any] = {}
     forms = {parameter.name: parameter.form for parameter in PARAMETERS}
@@ -96,7 +96,26 @@ def wanted(environment: Environment) -> tuple[Wanted, tuple[Diagnostic, ...]]:
         else:
             read = {"paths": _paths, "text": _text, "switch": _switch, "validation": _validation}[forms[given.name]]
             values[given.name] = read(given, environment.root, found)
-    return Wanted(**{name.replace("-", "_"): value for name, value in values.items()}), tuple(found)
+    return _options(values), tuple(found)
+
+
+def _options(values: dict[str, Any]) -> Options:
+    """Return the values of parameters, by name, as options."""
+    environment = values.get("environment")
+    return Options(
+        runtimes=values.get("runtimes", ()),
+        only=values.get("only"),
+        environments=() if environment is None else (environment,),
+        strict=values.get("strict", False),
+        field_validation=values.get("field-validation"),
+        delivery=Delivery(
+            name_suffix_hash=values.get("name-suffix-hash", False),
+            argocd_replace=values.get("argocd-replace", False),
+            suspend=values.get("suspend", False),
+        ),
+        others="require",
+        option_names=OPTION_NAMES,
+    )
 
 
 def announcement(jobs: Sequence[str] = (), environments: Sequence[str] = ()) -> list[dict[str, Any]]:
@@ -118,7 +137,7 @@ def _announced(parameter: Parameter, names: Sequence[str]) -> dict[str, Any]:
 
 
 def _unknown(given: Given) -> Diagnostic:
-    from trainc.nearest import nearest
+    from trainc.base.nearest import nearest
 
     near = nearest(given.name, NAMES)
     return fault(f"{given.place} is unknown", f"did you mean {near}?" if near else f"use one of {', '.join(NAMES)}")

@@ -8,11 +8,11 @@ from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
-from trainc.cli.codes import INTERNAL_ERROR, INTERRUPTED, MISUSE, OK, WRONG_INPUT, OutputError
-from trainc.version import __version__
+from trainc.base.version import __version__
+from trainc.cli.common.codes import INTERNAL_ERROR, INTERRUPTED, MISUSE, OK, WRONG_INPUT, OutputError
 
 if TYPE_CHECKING:
-    from trainc.cli.arguments import Command
+    from trainc.cli.common.arguments import Command
     from trainc.diagnostics import Diagnostic
 
 HOT: Final = ("build", "validate")
@@ -39,11 +39,6 @@ def entry() -> None:
         with suppress(AttributeError, OSError, ValueError):  # the stream is missing or closed
             stream.flush()
     os._exit(code)
-
-
-def main() -> None:
-    """Run the command line and exit with its code."""
-    sys.exit(run())
 
 
 def run() -> int:
@@ -84,14 +79,14 @@ def _run() -> int:
                 # or written, so run the command again with click, which adds the command's usage to the message.
                 if "click" not in sys.modules or not isinstance(error, sys.modules["click"].UsageError):
                     raise
-    from trainc.cli import group
+    from trainc.cli.common import group
 
     return group.run("kubectl trainc" if os.path.basename(name).startswith("kubectl-") else "trainc")
 
 
 def _over_budget(diagnostic: Diagnostic) -> int:
     """Report output that exceeds the budget; nothing of it is written."""
-    from trainc.cli import printing
+    from trainc.cli.common import printing
     from trainc.reports import text
 
     printing.report(text.brief(diagnostic, color=printing.colored(sys.stderr)))
@@ -106,7 +101,7 @@ def _unusable(reason: str) -> int:
 
 def _reason_outside() -> str:
     """Return the reason for an exception if it is in the environment of the process; empty if it is in trainc."""
-    from trainc.data import data_path
+    from trainc.base.data import data_path
 
     try:
         os.getcwd()

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import sys
 from functools import partial
-from itertools import chain, islice
 from typing import TYPE_CHECKING
 
-from trainc.cli import options, printing
-from trainc.cli.arguments import Command, Option
-from trainc.cli.codes import OK, WRONG_INPUT
-from trainc.records import NamedTuple
+from trainc import emit
+from trainc.cli.common import options, printing
+from trainc.cli.common.arguments import Command, Option
+from trainc.cli.common.codes import OK, WRONG_INPUT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from trainc.compilation import Compilation
+    from trainc.compilation import Compilation, Options
     from trainc.diagnostics import Diagnostic
-    from trainc.reading import Reader
+    from trainc.frontends.reading import Reader
     from trainc.settings import Settings
 
 EPILOG = """\b
@@ -33,88 +32,59 @@ Examples:
 """
 
 
-MANIFEST_FORMATS = ("yaml", "json")
-"""The formats of manifests. kubectl selects them with -o, which is the output folder here."""
-
-
-@options.with_settings
-def build(  # noqa: PLR0913, PLR0917 (one argument per option)
+@options.with_run
+def build(
     paths: tuple[str, ...],
-    runtimes: tuple[str, ...],
+    run: Options,
     output: str | None,
     form: str,
-    only: str | None,
-    namespace: str | None,
-    environments: tuple[str, ...],
-    settings: Settings,
     passthrough: bool,
     check: bool,
     reports: tuple[tuple[str, str], ...],
 ) -> int:
     """Compile the TrainJobs in PATH (files, folders or -; default: the project or the current folder)."""
+    settings = run.settings
     folder = _folder(output, form, paths, settings, check=check)
     if reports:
-        from trainc.cli import reporting
+        from trainc.cli.common import reporting
 
         carries = "the diff" if check else "the manifests" if folder is None else ""
-        reporting.check(reports, inputs=(*paths, *runtimes), stdout=carries)
-    given, report = options.inputs(paths, settings), partial(_report, reports)
-    run = Run(
-        paths=given,
-        runtimes=runtimes,
-        only=only,
-        namespace=namespace,
+        reporting.check(reports, inputs=(*paths, *run.runtimes), stdout=carries)
+    given, report = settings.inputs(paths), partial(_report, reports)
+    run = run._replace(
         skip=(*(file for _, file in reports), *([folder] if folder else [])),
-        passthrough=passthrough,
+        others="require" if passthrough else "skip",
     )
-    parts = [("", result := run.compiled(settings))] if not (environments or settings.environment_names) else []
-    if not parts:
-        from trainc.cli.environments import compiled
+    if run.environments or settings.environment_names:
+        from trainc.cli.common.environments import compiled
 
-        result, found = compiled(settings, environments, run.compiled, several=folder is not None)
+        result, found = compiled(run, partial(_compiled, given), several=folder is not None)
         parts = [(each.name, each.result) for each in found]
-    printing.report_skipped(result.skipped, verbose=settings.verbose)
+    else:
+        parts = [("", result := _compiled(given, run))]
+    printing.report_skipped(result.skipped, verbose=run.verbose)
     if result.failed:
         report(result)
         return WRONG_INPUT
     if folder is None:
         return _to_stdout(result, form, report, passthrough=passthrough)
-    from trainc.cli.folder import Order, to_folder
+    from trainc.cli.common.folder import Order, to_folder
 
     # The sources of a project are all that its output folder has.
     covered = given if paths or settings.base is None else (*given, settings.folder)
-    whole = settings.base is not None and not environments
-    order = Order(folder, covered, passthrough=passthrough, prune=only is None, check=check, whole=whole)
+    whole = settings.base is not None and not run.environments
+    order = Order(folder, covered, passthrough=passthrough, prune=run.only is None, check=check, whole=whole)
     return to_folder(order, parts, result, report)
 
 
-class Run(NamedTuple):
-    """The input of a build, for each of its environments."""
+def _compiled(paths: tuple[str, ...], run: Options, files_of: Reader | None = None) -> Compilation:
+    """Return the result of a run, including the faults of the output as a whole."""
+    from trainc.compilation import compile_paths, duplicates, elsewhere
 
-    paths: tuple[str, ...]
-    runtimes: tuple[str, ...]
-    only: str | None
-    namespace: str | None
-    skip: tuple[str, ...]
-    passthrough: bool
-
-    def compiled(self, settings: Settings, files_of: Reader | None = None) -> Compilation:
-        """Return the result with some settings, including the faults of the output as a whole."""
-        from trainc.compilation import compile, duplicates, elsewhere
-
-        result = compile(
-            self.paths,
-            runtimes=self.runtimes,
-            only=self.only,
-            namespace=self.namespace,
-            skip=self.skip,
-            settings=settings,
-            others="require" if self.passthrough else "skip",
-            files_of=files_of,
-        )
-        others = result.others if self.passthrough else ()
-        result = result.saying((*duplicates(result, others), *elsewhere(others, settings)))
-        return printing.with_unknown(result) if settings.verbose else result
+    result = compile_paths(paths, run, files_of)
+    others = result.others if run.passthrough else ()
+    result = result.saying((*duplicates(result, others), *elsewhere(others, run.settings)))
+    return printing.with_unknown(result) if run.verbose else result
 
 
 def _folder(output: str | None, form: str, paths: tuple[str, ...], settings: Settings, *, check: bool) -> str | None:
@@ -126,16 +96,16 @@ def _folder(output: str | None, form: str, paths: tuple[str, ...], settings: Set
         if check:
             raise options.misuse("--check requires -o DIR.")
         return None
-    if output in MANIFEST_FORMATS:
+    if output in emit.FORMATS:  # kubectl selects the format with -o
         raise options.misuse(
             f"-o is the output folder: use --format {output}, or -o ./{output} for a folder of that name."
         )
-    if form == "json":
+    if form != emit.FORMATS[0]:
         if output is None:
             raise options.misuse(
-                "--format json requires -o -: trainc.yaml sets an output folder, whose files are YAML."
+                f"--format {form} requires -o -: trainc.yaml sets an output folder, whose files are YAML."
             )
-        raise options.misuse("--format json cannot be combined with -o DIR: files in a folder are YAML.")
+        raise options.misuse(f"--format {form} cannot be combined with -o DIR: files in a folder are YAML.")
     return folder
 
 
@@ -168,8 +138,10 @@ command = Command(
             metavar="DIR|-",
             complete=options.folder_names,
         ),
-        Option(("--format",), "Output format; json is a list.", name="form", choices=MANIFEST_FORMATS, default="yaml"),
-        Option(("--only",), "Compile only TrainJobs with this name.", metavar="NAME", complete=options.job_names),
+        Option(
+            ("--format",), "Output format; json is a list.", name="form", choices=emit.FORMATS, default=emit.FORMATS[0]
+        ),
+        options.ONLY,
         options.NAMESPACE,
         options.ENVIRONMENTS,
         *options.SETTINGS,
@@ -189,13 +161,13 @@ command = Command(
 
 def nothing(result: Compilation) -> Diagnostic:
     """Return the diagnostic for input without a TrainJob."""
+    from trainc.base.plural import plural
     from trainc.compilation import NO_TRAINJOB
     from trainc.diagnostics import Diagnostic
-    from trainc.plural import plural
 
     help = "pass the folder that contains them, or check only runtimes with `trainc validate`"
     if result.kustomizations is not None:
-        from trainc.kustomizations import command
+        from trainc.frontends.kustomizations import command
 
         help = f"pass the folder that contains them, or compile a kustomization: {command(result.kustomizations)}"
     others = printing.not_compiled(result)
@@ -205,7 +177,7 @@ def nothing(result: Compilation) -> Diagnostic:
 
 def _report(reports: tuple[tuple[str, str], ...], result: Compilation, note: str = "") -> None:
     if reports:
-        from trainc.cli import reporting
+        from trainc.cli.common import reporting
 
         reporting.write(reports, result)
     if result.diagnostics or note:
@@ -223,16 +195,9 @@ def _manifest(result: Compilation, form: str, *, passthrough: bool) -> Iterable[
     """
     from trainc.budget import within
 
-    others = result.others if passthrough else ()
-    if form == "json":
-        from trainc.emit import json
+    copied: Iterable[emit.Copy] = ()
+    if passthrough and result.others:
+        from trainc.cli.common.copies import as_read
 
-        parts = json.parts((*result.objects, *(document.value for document in others)))
-    else:
-        documents: Iterable[str] = (text for _, _, text in result.manifests())
-        if others:
-            from trainc.cli.copies import as_read
-
-            documents = chain(documents, map(as_read, others))
-        parts = islice((part for document in documents for part in ("---\n", document)), 1, None)
-    return within(result.budget, parts)
+        copied = ((document.value, as_read(document)) for document in result.others)
+    return within(result.budget, emit.load(form)(result.objects, copied))

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trainc.cli import options, printing
-from trainc.cli.codes import OK, WRONG_INPUT
+from trainc.cli.common import options, printing
+from trainc.cli.common.arguments import Command
+from trainc.cli.common.codes import OK, WRONG_INPUT
 
 if TYPE_CHECKING:
     from trainc.argocd.manifests import Answer
@@ -25,8 +26,6 @@ def command() -> None:
     """Run the commands of the Argo CD plugin (integrations/argocd, docs/gitops.md)."""
 
 
-@command.command(short_help="Print the manifests of the current folder.")
-@options.plugin_budget
 def generate(budget: str) -> int:
     """Print only the objects of every TrainJob in the current folder and the documents of other kinds."""
     from trainc.argocd import environment, manifests, parameters
@@ -40,7 +39,6 @@ def generate(budget: str) -> int:
     return OK
 
 
-@command.command(short_help="Find a TrainJob below the current folder.")
 def discover() -> int:
     """Print the path of a file that has a TrainJob, or nothing if there is none; both are a success."""
     from trainc import settings
@@ -56,7 +54,6 @@ def discover() -> int:
     return OK
 
 
-@command.command("parameters", short_help="Print the parameter announcement.")
 def announce() -> int:
     """Print the plugin's parameters as JSON, for Argo CD's forms."""
     import json
@@ -79,3 +76,11 @@ def _report_errors(answer: Answer) -> None:
     if answer.result.diagnostics or answer.notes:
         summary = "\n".join(line for line in (printing.summary(answer.result), *answer.notes) if line)
         printing.report(text.render(answer.result.diagnostics, summary=summary, color=False))
+
+
+for name, subcommand in {
+    "generate": Command(generate, (options.PLUGIN_BUDGET,), short_help="Print the manifests of the current folder."),
+    "discover": Command(discover, (), short_help="Find a TrainJob below the current folder."),
+    "parameters": Command(announce, (), short_help="Print the parameter announcement."),
+}.items():
+    command.add_command(subcommand.of_click(name))

@@ -6,9 +6,10 @@ import sys
 
 import click
 
-from trainc.cli import printing
-from trainc.cli.codes import OK
-from trainc.cli.group import cli
+from trainc.cli.common import printing
+from trainc.cli.common.arguments import Argument, Command
+from trainc.cli.common.codes import OK
+from trainc.cli.common.group import cli
 
 SHELLS = ("bash", "zsh", "fish")
 EPILOG = """\b
@@ -39,15 +40,21 @@ def kubectl() -> None:
     printing.write("".join(f"{line}\n" for line in [*lines, f":{directive}"]))
 
 
-@click.command(short_help="Print the shell completion script.", epilog=EPILOG)
-@click.argument("shell", type=click.Choice(SHELLS))
-def command(shell: str) -> int:
+def completion(shell: str) -> int:
     """Print the completion script for SHELL."""
     from click.shell_completion import get_completion_class
 
     kind = get_completion_class(shell)
     assert kind is not None
-    completion = kind(cli, {}, "trainc", "_TRAINC_COMPLETE")
+    script = kind(cli, {}, "trainc", "_TRAINC_COMPLETE")
     # click's own `source` requires a recent local bash, but the script may be for another machine.
-    printing.write(completion.source_template % completion.source_vars())
+    printing.write(script.source_template % script.source_vars())
     return OK
+
+
+command = Command(
+    completion,
+    (Argument("shell", nargs=1, required=True, type=click.Choice(SHELLS)),),
+    short_help="Print the shell completion script.",
+    epilog=EPILOG,
+)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from trainc.cli import options, printing
-from trainc.cli.codes import DIFFERENT, OK, WRONG_INPUT
+from trainc.cli.common import options, printing
+from trainc.cli.common.arguments import Argument, Command, Option
+from trainc.cli.common.codes import DIFFERENT, OK, WRONG_INPUT
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
-
-    from trainc.kubernetes.violations import FieldValidation
 
 EPILOG = """\b
 Examples:
@@ -59,95 +58,26 @@ class Separated(click.Command):
         return super().parse_args(ctx, args)
 
 
-@click.command(
-    cls=Separated, short_help="Show the effect of a change on the objects and in the cluster.", epilog=EPILOG
-)
-@click.argument(
-    "sides",
-    nargs=-1,
-    metavar="[OLD NEW | REV..REV [--] [PATH]... | REV [--] [PATH]...]",
-    shell_complete=side_names,
-)
-@options.runtimes
-@click.option(
-    "--format", "form", type=click.Choice(options.REVIEWS), default="text", help="Output format; default: text."
-)
-@click.option("--exit-code", is_flag=True, help="Exit 3 if an object or a setting changes.")
-@click.option("--only", metavar="NAME", shell_complete=options.job_names, help="Compile only TrainJobs with this name.")
-@options.namespace
-@click.option("--config", metavar="FILE", shell_complete=options.file_names, help="Settings file for both sides.")
-@click.option("--no-config", is_flag=True, help="Ignore every trainc.yaml.")
-@options.FIELD_VALIDATION.decorate
-@click.option(
-    "--review-config",
-    metavar="[REV:]FILE",
-    shell_complete=options.file_names,
-    help="Settings file that decides which warnings are reported.",
-)
-@options.ENVIRONMENTS.decorate
-@options.delivery
-@options.BUDGET.decorate
-@click.option("--passthrough", is_flag=True, help="Also compare documents of other kinds.")
-@options.FOLLOW_LINKS.decorate
-@options.EXCLUDE.decorate
-@options.VERBOSE.decorate
-def command(  # noqa: PLR0913, PLR0917 (one argument per option)
-    sides: tuple[str, ...],
-    runtimes: tuple[str, ...],
-    form: str,
-    exit_code: bool,
-    only: str | None,
-    namespace: str | None,
-    config: str | None,
-    no_config: bool,
-    field_validation: FieldValidation | None,
-    review_config: str | None,
-    environments: tuple[str, ...],
-    name_suffix_hash: bool,
-    argocd_replace: bool,
-    suspend: bool,
-    budget: str | None,
-    passthrough: bool,
-    follow_links: bool,
-    exclude: tuple[str, ...],
-    verbose: bool,
-) -> int:
+def diff(sides: tuple[str, ...], form: str, exit_code: bool, review_config: str | None, **values: Any) -> int:
     """Compare two files, folders or git revisions. TrainJobs are compiled first; manifests are compared unchanged.
 
     Without an argument, the last commit is compared with the working tree. `--` separates revisions from paths.
     """
-    from trainc.budget import BUDGETS, DEFAULT, within
-    from trainc.delivery import Delivery
+    from trainc.budget import within
     from trainc.review import compare
     from trainc.review.arguments import of_arguments, reporting
     from trainc.review.formats import load
     from trainc.review.git_objects import RevisionError
-    from trainc.review.sides import DiffOptions
 
-    if config is not None and no_config:
-        raise click.UsageError("--config and --no-config cannot be combined.")
+    run, others = options.options_of(values)
+    run = run._replace(others="require" if others["passthrough"] else "skip")
     try:
         old, new = of_arguments(sides)
-        reported = None if review_config is None else reporting(review_config, follow_links=follow_links)
-        given = DiffOptions(
-            runtimes,
-            only,
-            namespace,
-            config,
-            no_config,
-            Delivery(name_suffix_hash, argocd_replace, suspend),
-            passthrough,
-            reported,
-            field_validation,
-            follow_links=follow_links,
-            exclude=options.patterns(exclude),
-            budget=DEFAULT if budget is None else BUDGETS[budget],
-            environments=environments,
-        )
-        review = compare(old, new, given)
+        reported = None if review_config is None else reporting(review_config, follow_links=run.follow_links)
+        review = compare(old, new, run, reported)
     except (RevisionError, ValueError) as error:
         raise click.UsageError(f"{error}.") from None
-    printing.report_skipped(review.skipped, verbose=verbose)
+    printing.report_skipped(review.skipped, verbose=run.verbose)
     if review.diagnostics:
         from trainc.reports import text
 
@@ -155,5 +85,35 @@ def command(  # noqa: PLR0913, PLR0917 (one argument per option)
     if review.failed:
         return WRONG_INPUT
     text_of_review = load(form)(review, color=form == "text" and printing.colored(sys.stdout))
-    printing.write(*within(given.budget, [text_of_review]))
+    printing.write(*within(run.budget, [text_of_review]))
     return DIFFERENT if exit_code and (review.objects or review.settings) else OK
+
+
+command = Command(
+    diff,
+    (
+        Argument("sides", metavar="[OLD NEW | REV..REV [--] [PATH]... | REV [--] [PATH]...]", complete=side_names),
+        options.RUNTIMES,
+        Option(("--format",), "Output format; default: text.", name="form", choices=options.REVIEWS, default="text"),
+        Option(("--exit-code",), "Exit 3 if an object or a setting changes.", is_flag=True),
+        options.ONLY,
+        options.NAMESPACE,
+        options.CONFIG._replace(help="Settings file for both sides."),
+        options.NO_CONFIG,
+        options.FIELD_VALIDATION,
+        Option(
+            ("--review-config",),
+            "Settings file that decides which warnings are reported.",
+            metavar="[REV:]FILE",
+            complete=options.file_names,
+        ),
+        options.ENVIRONMENTS,
+        *options.DELIVERY,
+        options.BUDGET,
+        Option(("--passthrough",), "Also compare documents of other kinds.", is_flag=True),
+        *options.READING,
+    ),
+    short_help="Show the effect of a change on the objects and in the cluster.",
+    epilog=EPILOG,
+    click_class=Separated,
+)

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from trainc.cli import options, printing
-from trainc.cli.codes import OK, WRONG_INPUT
-from trainc.declarations import Declaration
+from trainc.base.declarations import Declaration
+from trainc.cli.common import options, printing
+from trainc.cli.common.arguments import Argument, Command, Option
+from trainc.cli.common.codes import OK, WRONG_INPUT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from trainc.compilation import Compilation
+    from trainc.compilation import Compilation, Options
     from trainc.diagnostics import Diagnostic
-    from trainc.explaining.selectors import Selector
-    from trainc.settings import Settings
+    from trainc.explain.selectors import Selector
 
 EPILOG = """\b
 Examples:
@@ -38,12 +38,12 @@ ABOVE: Final = (".", "..", f".{os.sep}", f"..{os.sep}", os.sep)
 """Paths, and prefixes of paths, that cannot be a FIELD."""
 
 
-def arguments(function: options.Decorated) -> options.Decorated:
+def with_selector(function: options.Decorated) -> options.Decorated:
     """Pass [PATH] and [FIELD] as the arguments `paths` and `selector`."""
 
     @wraps(function)
-    def with_both(*, path: str | None, field: str | None, **others: Any) -> Any:
-        from trainc.explaining.selectors import parse
+    def with_selector(*, path: str | None, field: str | None, **others: Any) -> Any:
+        from trainc.explain.selectors import parse
 
         if path is not None and field is None and not _is_path(path):
             path, field = None, path
@@ -54,30 +54,12 @@ def arguments(function: options.Decorated) -> options.Decorated:
             )
         return function(paths=() if path is None else (path,), selector=selector, **others)
 
-    found: options.Decorated = click.argument("field", required=False, metavar="[FIELD]")(with_both)
-    return click.argument("path", required=False, metavar="[PATH]", shell_complete=options.file_names)(found)
+    return with_selector
 
 
-@click.command(short_help="Show each field's source.", epilog=EPILOG)
-@arguments
-@options.runtimes
-@click.option("--format", "form", type=click.Choice(["text", "json"]), help="Output format; default: text.")
-@click.option("--patches", is_flag=True, help="Print the changes of each stage instead, as JSON Patch (RFC 6902).")
-@click.option("--only", metavar="NAME", shell_complete=options.job_names, help="Explain only TrainJobs with this name.")
-@options.namespace
-@options.environment
-@options.settings
-@options.delivery
-def command(
-    paths: tuple[str, ...],
-    selector: Selector | None,
-    runtimes: tuple[str, ...],
-    form: str | None,
-    patches: bool,
-    only: str | None,
-    namespace: str | None,
-    settings: Settings,
-) -> int:
+@with_selector
+@options.with_run
+def explain(paths: tuple[str, ...], run: Options, selector: Selector | None, form: str | None, patches: bool) -> int:
     """Show each field's source: the stage that set it, the line and the previous values.
 
     PATH is a file, a folder or -; the default is the project or the current folder. FIELD uses the field syntax of
@@ -87,17 +69,10 @@ def command(
     if patches and (selector is not None or form == "text"):
         other = "--format text" if selector is None else "FIELD"
         raise click.UsageError(f"--patches cannot be combined with {other}: it prints whole stages as JSON.")
-    from trainc.compilation import compile
+    from trainc.compilation import compile_paths
 
-    result = compile(
-        options.inputs(paths, settings),
-        runtimes=runtimes,
-        only=only,
-        namespace=namespace,
-        settings=settings,
-        others="skip",
-    )
-    printing.report_skipped(result.skipped, verbose=settings.verbose)
+    result = compile_paths(run.settings.inputs(paths), run._replace(others="skip"))
+    printing.report_skipped(result.skipped, verbose=run.verbose)
     if not result.failed and not result.jobs:
         from trainc.cli.build import nothing
 
@@ -114,8 +89,8 @@ def command(
 
 def _is_path(argument: str) -> bool:
     """Return whether the only argument is a PATH: it exists, or looks like a file rather than a field."""
-    from trainc.explaining.selectors import OBJECT
-    from trainc.inputs import STDIN, SUFFIXES
+    from trainc.explain.selectors import OBJECT
+    from trainc.files.inputs import STDIN, SUFFIXES
 
     if argument == STDIN or os.path.exists(argument) or argument.endswith(SUFFIXES) or argument in ABOVE[:2]:
         return True
@@ -125,7 +100,7 @@ def _is_path(argument: str) -> bool:
 
 def _selects(result: Compilation, selector: Selector) -> bool:
     """Return whether an object has a selected field."""
-    from trainc.explaining import selected
+    from trainc.explain import selected
 
     return any(True for tree in result.objects for _ in selected(tree, selector))
 
@@ -137,26 +112,26 @@ def _rendered(result: Compilation, selector: Selector | None, form: str | None, 
         gc.freeze()
         gc.enable()
     if patches:
-        from trainc.explaining import patches as of_stages
+        from trainc.explain import patches as of_stages
 
         return of_stages.render(result.jobs)
-    from trainc.explaining import accounts
+    from trainc.explain import accounts
 
     found = accounts(result.jobs, selector)
     if form == "json":
-        from trainc.explaining import json
+        from trainc.explain import json
 
         return json.render(found)
-    from trainc.explaining import text
+    from trainc.explain import text
 
     return text.render(found, color=printing.colored(sys.stdout), selected=selector is not None)
 
 
 def _no_such_field(result: Compilation, selector: Selector) -> Diagnostic:
     """Return the diagnostic for a selector that matches no field."""
+    from trainc.base.plural import plural
     from trainc.diagnostics import Diagnostic
-    from trainc.explaining.selectors import suggestion
-    from trainc.plural import plural
+    from trainc.explain.selectors import suggestion
 
     only_job = result.jobs[0].name if len(result.jobs) == 1 else ""
     jobs = f'TrainJob "{only_job}"' if only_job else plural(len(result.jobs), "TrainJob")
@@ -166,3 +141,22 @@ def _no_such_field(result: Compilation, selector: Selector) -> Diagnostic:
         f'no field "{selector.text}" in the compiled objects of {jobs}',
         "pass only one PATH, a file or a folder" if is_second_path else suggestion(selector, result.objects),
     )
+
+
+command = Command(
+    explain,
+    (
+        Argument("path", metavar="[PATH]", complete=options.file_names, nargs=1),
+        Argument("field", metavar="[FIELD]", nargs=1),
+        options.RUNTIMES,
+        Option(("--format",), "Output format; default: text.", name="form", choices=("text", "json")),
+        Option(("--patches",), "Print the changes of each stage instead, as JSON Patch (RFC 6902).", is_flag=True),
+        options.ONLY._replace(help="Explain only TrainJobs with this name."),
+        options.NAMESPACE,
+        options.ENVIRONMENT,
+        *options.SETTINGS,
+        *options.DELIVERY,
+    ),
+    short_help="Show each field's source.",
+    epilog=EPILOG,
+)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-import click
-
-from trainc.cli import options, printing
-from trainc.cli.codes import OK, WRONG_INPUT
+from trainc.cli.common import options, printing
+from trainc.cli.common.arguments import Command, Option
+from trainc.cli.common.codes import OK, WRONG_INPUT
 
 if TYPE_CHECKING:
-    from trainc.settings import Settings
+    from trainc.compilation import Options
 
 FORMATS = ("text", "mermaid")
 EPILOG = """\b
@@ -22,39 +21,16 @@ Examples:
 """
 
 
-@click.command(short_help="Show the dependencies of TrainJobs.", epilog=EPILOG)
-@options.paths
-@options.runtimes
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(FORMATS),
-    default="text",
-    help="Output format; mermaid is Markdown with diagrams. Default: text, a tree for the terminal.",
-)
-@click.option("--only", metavar="NAME", shell_complete=options.job_names, help="Show only TrainJobs with this name.")
-@options.namespace
-@options.environment
-@options.settings
-@options.suffix
-def command(
-    paths: tuple[str, ...],
-    runtimes: tuple[str, ...],
-    form: str,
-    only: str | None,
-    namespace: str | None,
-    settings: Settings,
-) -> int:
+@options.with_run
+def show(paths: tuple[str, ...], run: Options, form: str) -> int:
     """Show the runtime, jobs, gang, rendezvous endpoint and referenced objects of each TrainJob in PATH.
 
     PATH is files, folders or -; the default is the project or the current folder.
     """
-    from trainc.compilation import compile
+    from trainc.compilation import compile_paths
 
-    result = compile(
-        options.inputs(paths, settings), runtimes=runtimes, only=only, namespace=namespace, settings=settings
-    )
-    printing.report_skipped(result.skipped, verbose=settings.verbose)
+    result = compile_paths(run.settings.inputs(paths), run)
+    printing.report_skipped(result.skipped, verbose=run.verbose)
     if not result.failed and not result.jobs:
         from trainc.cli.build import nothing
 
@@ -62,9 +38,33 @@ def command(
     printing.report_diagnostics(result)
     if result.failed:
         return WRONG_INPUT
-    from trainc import budget, columns, graph
+    from trainc import budget, graph
+    from trainc.base import columns
 
     graphs = [graph.of(job, result.others) for job in result.jobs]
     width = {"width": columns.terminal()} if form == "text" else {}
     printing.write(*budget.within(result.budget, [import_module(f"trainc.graph.{form}").render(graphs, **width)]))
     return OK
+
+
+command = Command(
+    show,
+    (
+        options.PATHS,
+        options.RUNTIMES,
+        Option(
+            ("--format",),
+            "Output format; mermaid is Markdown with diagrams. Default: text, a tree for the terminal.",
+            name="form",
+            choices=FORMATS,
+            default="text",
+        ),
+        options.ONLY._replace(help="Show only TrainJobs with this name."),
+        options.NAMESPACE,
+        options.ENVIRONMENT,
+        *options.SETTINGS,
+        *options.SUFFIX,
+    ),
+    short_help="Show the dependencies of TrainJobs.",
+    epilog=EPILOG,
+)

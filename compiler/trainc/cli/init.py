@@ -6,8 +6,9 @@ import os
 
 import click
 
-from trainc.cli import options, printing
-from trainc.cli.codes import OK
+from trainc.cli.common import options, printing
+from trainc.cli.common.arguments import Argument, Command
+from trainc.cli.common.codes import OK
 
 EPILOG = """\b
 Examples:
@@ -26,9 +27,7 @@ FILES = {
 """The written files and their templates. Templates of hidden files have visible names, so that tools ignore them."""
 
 
-@click.command(short_help="Create a starter repository.", epilog=EPILOG)
-@click.argument("folder", metavar="[DIR]", default=".", shell_complete=options.folder_names)
-def command(folder: str) -> int:
+def init(folder: str) -> int:
     """Create a starter repository in DIR: two environments, a runtime, a job, pre-commit checks, a README.
 
     Existing files are kept.
@@ -44,9 +43,9 @@ def command(folder: str) -> int:
 
 def _write(path: str, template: str) -> bool:
     """Write a file; return False if it already exists."""
-    from trainc.confine import open_to_write
-    from trainc.data import data_path
-    from trainc.folders import create_at
+    from trainc.base.data import data_path
+    from trainc.files.atomic import create_at
+    from trainc.files.confine import open_to_write
     from trainc.reports.text import escape
 
     with open(data_path("templates", "init", template), "rb") as file:
@@ -71,3 +70,11 @@ def _change_to(folder: str) -> str:
     from trainc.reports.text import escape
 
     return "" if os.path.abspath(folder) == os.getcwd() else f"  cd {escape(quote(folder))}\n"
+
+
+command = Command(
+    init,
+    (Argument("folder", metavar="[DIR]", complete=options.folder_names, nargs=1, default="."),),
+    short_help="Create a starter repository.",
+    epilog=EPILOG,
+)

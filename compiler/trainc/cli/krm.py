@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 
-import click
-
-from trainc.cli import options, printing
-from trainc.cli.codes import OK, WRONG_INPUT
+from trainc.cli.common import options, printing
+from trainc.cli.common.arguments import Command
+from trainc.cli.common.codes import OK, WRONG_INPUT
 
 EPILOG = """\b
 Examples:
@@ -17,15 +16,22 @@ Examples:
 """
 
 
-@click.command(short_help="Run as a KRM function for kustomize and kpt.", epilog=EPILOG)
-@options.plugin_budget
-def command(budget: str) -> int:
+def function(budget: str) -> int:
     """Read a ResourceList on standard input and write it with each TrainJob replaced by its compiled objects."""
-    from trainc import inputs, krm
+    from trainc import krm
     from trainc.budget import BUDGETS
+    from trainc.files import inputs
 
     answer = krm.run(next(inputs.read([inputs.STDIN])), root=os.curdir, budget=BUDGETS[budget])
     result = answer.compilation
     printing.report_diagnostics(result)
     printing.write(answer.text)
     return WRONG_INPUT if result.failed else OK
+
+
+command = Command(
+    function,
+    (options.PLUGIN_BUDGET,),
+    short_help="Run as a KRM function for kustomize and kpt.",
+    epilog=EPILOG,
+)

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trainc.cli import options, printing
-from trainc.cli.codes import OK, WRONG_INPUT
+from trainc.cli.common import options, printing
+from trainc.cli.common.arguments import Command, Option
+from trainc.cli.common.codes import OK, WRONG_INPUT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from trainc.compilation import Compilation
+    from trainc.compilation import Compilation, Options
     from trainc.pods import Job
-    from trainc.settings import Settings
 
 MOST_NAMES = 1000
 """The maximum number of Jobs among which a misspelt name is searched."""
@@ -27,42 +27,13 @@ Examples:
 """
 
 
-@click.command(short_help="Show the pods of TrainJobs.", epilog=EPILOG)
-@options.paths
-@options.runtimes
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["table", "json"]),
-    default="table",
-    help="Output format; json has every field. Default: table, folded to the terminal's width.",
-)
-@click.option(
-    "--only", metavar="NAME", shell_complete=options.job_names, help="Show only pods of TrainJobs with this name."
-)
-@click.option("--job", metavar="JOB", help="Show only pods of this replicated job or Job.")
-@click.option("--index", type=click.IntRange(min=0), metavar="I", help="Show only pods with this completion index.")
-@options.namespace
-@options.environment
-@options.settings
-@options.suffix
-def command(
-    paths: tuple[str, ...],
-    runtimes: tuple[str, ...],
-    form: str,
-    only: str | None,
-    job: str | None,
-    index: int | None,
-    namespace: str | None,
-    settings: Settings,
-) -> int:
+@options.with_run
+def show(paths: tuple[str, ...], run: Options, form: str, job: str | None, index: int | None) -> int:
     """Show the pods of the TrainJobs in PATH (files, folders or -; default: the project or the current folder)."""
-    from trainc.compilation import compile
+    from trainc.compilation import compile_paths
 
-    result = compile(
-        options.inputs(paths, settings), runtimes=runtimes, only=only, namespace=namespace, settings=settings
-    )
-    printing.report_skipped(result.skipped, verbose=settings.verbose)
+    result = compile_paths(run.settings.inputs(paths), run)
+    printing.report_skipped(result.skipped, verbose=run.verbose)
     if not result.failed and not result.jobs:
         from trainc.cli.build import nothing
 
@@ -114,7 +85,7 @@ def _chosen(result: Compilation, name: str | None, index: int | None) -> list[Jo
     if name is not None and not chosen:
         from itertools import islice
 
-        from trainc.nearest import nearest
+        from trainc.base.nearest import nearest
 
         jobs = list(islice(_jobs(result, None), MOST_NAMES))
         names = sorted({word for job in jobs for word in (job.replicated["name"], job.name)})
@@ -136,7 +107,32 @@ def _rendered(jobs: list[Job], index: int | None, form: str) -> Iterable[str]:
         from trainc.pods import json
 
         return json.render(pod for job in jobs for pod in job.pods(index))
-    from trainc.columns import terminal
+    from trainc.base.columns import terminal
     from trainc.pods import table
 
     return (table.render(jobs, index, terminal()),)
+
+
+command = Command(
+    show,
+    (
+        options.PATHS,
+        options.RUNTIMES,
+        Option(
+            ("--format",),
+            "Output format; json has every field. Default: table, folded to the terminal's width.",
+            name="form",
+            choices=("table", "json"),
+            default="table",
+        ),
+        options.ONLY._replace(help="Show only pods of TrainJobs with this name."),
+        Option(("--job",), "Show only pods of this replicated job or Job.", metavar="JOB"),
+        Option(("--index",), "Show only pods with this completion index.", metavar="I", type=click.IntRange(min=0)),
+        options.NAMESPACE,
+        options.ENVIRONMENT,
+        *options.SETTINGS,
+        *options.SUFFIX,
+    ),
+    short_help="Show the pods of TrainJobs.",
+    epilog=EPILOG,
+)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import click
-
-from trainc.cli import options, printing
-from trainc.cli.codes import OK, WRONG_INPUT
+from trainc.cli.common import options, printing
+from trainc.cli.common.arguments import Command, Option
+from trainc.cli.common.codes import OK, WRONG_INPUT
 
 if TYPE_CHECKING:
-    from trainc.settings import Settings
+    from trainc.compilation import Options
 
 EPILOG = """\b
 Examples:
@@ -20,26 +19,16 @@ Examples:
 """
 
 
-@click.command(short_help="Show the capacity of Kueue's queues and their TrainJobs.", epilog=EPILOG)
-@options.paths
-@options.runtimes
-@click.option(
-    "--format", "form", type=click.Choice(["table", "json"]), default="table", help="Output format. Default: table."
-)
-@options.namespace
-@options.environment
-@options.settings
-def command(
-    paths: tuple[str, ...], runtimes: tuple[str, ...], form: str, namespace: str | None, settings: Settings
-) -> int:
+@options.with_run
+def show(paths: tuple[str, ...], run: Options, form: str) -> int:
     """Show the ClusterQueues in PATH (files, folders or -; default: the project or the current folder).
 
     CAPACITY is the maximum of each flavor, borrowing included, in the order in which Kueue tries them. REQUESTED is the
     total of the queue's TrainJobs, and JOBS their number.
     """
-    from trainc.compilation import compile
+    from trainc.compilation import compile_paths
 
-    result = compile(options.inputs(paths, settings), runtimes=runtimes, namespace=namespace, settings=settings)
+    result = compile_paths(run.settings.inputs(paths), run)
     printing.report_diagnostics(result)
     if result.stopped:
         return WRONG_INPUT
@@ -51,3 +40,20 @@ def command(
     else:
         printing.report("no ClusterQueue in the given paths\n")
     return WRONG_INPUT if result.failed else OK
+
+
+command = Command(
+    show,
+    (
+        options.PATHS,
+        options.RUNTIMES,
+        Option(
+            ("--format",), "Output format. Default: table.", name="form", choices=("table", "json"), default="table"
+        ),
+        options.NAMESPACE,
+        options.ENVIRONMENT,
+        *options.SETTINGS,
+    ),
+    short_help="Show the capacity of Kueue's queues and their TrainJobs.",
+    epilog=EPILOG,
+)

@@ -6,8 +6,9 @@ from typing import Any
 
 import click
 
-from trainc.cli import printing
-from trainc.cli.codes import OK
+from trainc.cli.common import printing
+from trainc.cli.common.arguments import Argument, Command, Option
+from trainc.cli.common.codes import OK
 
 FOLDERS = {"JobSet": "jobset-0.12", "Settings": "trainc", "TrainJobCompiler": "trainc"}
 """The kinds that do not depend on the Trainer version."""
@@ -42,15 +43,12 @@ Examples:
 """
 
 
-@click.command(short_help="Print the JSON Schema of a kind.", epilog=EPILOG)
-@click.argument("kind", type=click.Choice(KINDS, case_sensitive=False))
-@click.option("--dialect", type=Dialect(DIALECTS), help="Trainer version; default: v2.3.")
-def command(kind: str, dialect: str | None) -> int:
+def schema(kind: str, dialect: str | None) -> int:
     """Print the JSON Schema of KIND. Settings is the schema of trainc.yaml."""
     import json
 
-    from trainc import extensions
-    from trainc.data import data_path
+    from trainc.base.data import data_path
+    from trainc.frontends import extensions
     from trainc.frontends.dialects import load
 
     if kind in FOLDERS and dialect:
@@ -65,3 +63,14 @@ def command(kind: str, dialect: str | None) -> int:
     except FileNotFoundError:
         raise click.UsageError(f"dialect {dialect} does not define {kind}: omit --dialect.") from None
     return OK
+
+
+command = Command(
+    schema,
+    (
+        Argument("kind", nargs=1, required=True, type=click.Choice(KINDS, case_sensitive=False)),
+        Option(("--dialect",), "Trainer version; default: v2.3.", type=Dialect(DIALECTS)),
+    ),
+    short_help="Print the JSON Schema of a kind.",
+    epilog=EPILOG,
+)

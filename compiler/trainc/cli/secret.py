@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trainc.cli import options, printing
-from trainc.cli.codes import OK, WRONG_INPUT
+from trainc.cli.common import options, printing
+from trainc.cli.common.arguments import Argument, Command, Option
+from trainc.cli.common.codes import OK, WRONG_INPUT
 
 if TYPE_CHECKING:
-    from trainc.compilation import Compilation
+    from trainc.compilation import Compilation, Options
     from trainc.kubernetes.trees import Tree
-    from trainc.settings import Settings
 
 EPILOG = """\b
 Examples:
@@ -26,38 +26,18 @@ Examples:
 """
 
 
-@click.command(short_help="Create the Secrets that a TrainJob needs.", epilog=EPILOG)
-@click.argument("job")
-@options.paths
-@options.runtimes
-@options.namespace
-@options.environment
-@options.settings
-@click.option("-o", "--output", type=click.Path(), metavar="FILE", help="Write to a new file with mode 0600.")
-def command(
-    job: str,
-    paths: tuple[str, ...],
-    runtimes: tuple[str, ...],
-    namespace: str | None,
-    settings: Settings,
-    output: str | None,
-) -> int:
+@options.with_run
+def secret(job: str, paths: tuple[str, ...], run: Options, output: str | None) -> int:
     """Print every Secret that the pods of TrainJob JOB wait for, with new random keys.
 
     JOB is the name of a TrainJob in PATH (files, folders or -; default: the project or the current folder).
     """
-    from trainc.compilation import compile
+    from trainc.compilation import compile_paths
     from trainc.source.printable import escape
 
-    result = compile(
-        options.inputs(paths, settings),
-        runtimes=runtimes,
-        only=job,
-        namespace=namespace,
-        settings=settings,
-        others="skip",
-    )
-    printing.report_skipped(result.skipped, verbose=settings.verbose)
+    run = run._replace(only=job, others="skip")
+    result = compile_paths(run.settings.inputs(paths), run)
+    printing.report_skipped(result.skipped, verbose=run.verbose)
     # The note secret-expected recommends this very command.
     result = result._replace(diagnostics=tuple(d for d in result.diagnostics if d.id != "secret-expected"))
     printing.report_diagnostics(result)
@@ -110,11 +90,11 @@ def _stored() -> str:
 
 def _manifests(result: Compilation) -> list[Tree]:
     """Return the Secrets of every TrainJob with that name; there may be one in each namespace."""
-    from trainc import keys
-    from trainc.frameworks import expected_secrets
+    from trainc.pipeline import secret_keys
+    from trainc.pipeline.frameworks import expected_secrets
 
     try:
-        return [keys.make(secret, job.namespace) for job in result.jobs for secret in expected_secrets(job.plan)]
+        return [secret_keys.make(secret, job.namespace) for job in result.jobs for secret in expected_secrets(job.plan)]
     except ImportError as error:
         raise click.UsageError(
             f"generating keys requires the package {error.name or 'cryptography'}: pip install 'trainc[secret]'."
@@ -126,7 +106,7 @@ def _work_tree() -> str:
 
     If standard output is a file, the file's work tree; if the destination is unknown, the current folder's.
     """
-    from trainc.inputs import repository_of
+    from trainc.files.inputs import repository_of
 
     try:
         descriptor = sys.stdout.fileno()
@@ -141,3 +121,19 @@ def _work_tree() -> str:
             folder = os.path.dirname(os.readlink(f"/proc/self/fd/{descriptor}"))
     root = repository_of(folder)
     return root if os.path.lexists(os.path.join(root, ".git")) else ""
+
+
+command = Command(
+    secret,
+    (
+        Argument("job", nargs=1, required=True),
+        options.PATHS,
+        options.RUNTIMES,
+        options.NAMESPACE,
+        options.ENVIRONMENT,
+        *options.SETTINGS,
+        Option(("-o", "--output"), "Write to a new file with mode 0600.", metavar="FILE", type=click.Path()),
+    ),
+    short_help="Create the Secrets that a TrainJob needs.",
+    epilog=EPILOG,
+)

@@ -5,17 +5,18 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any, Final
 
-import click
-
-from trainc.cli import options, printing
-from trainc.cli.codes import OK, WRONG_INPUT
+from trainc.cli.common import options, printing
+from trainc.cli.common.arguments import Command, Option
+from trainc.cli.common.codes import OK, WRONG_INPUT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from trainc.compilation import Options
     from trainc.diagnostics import Diagnostic
     from trainc.settings import Settings
     from trainc.settings.listing import Entry
+    from trainc.settings.model import Flags
 
 WIDEST: Final = 60
 """The maximum width of the values' column; the source of a longer line follows it after two spaces."""
@@ -27,22 +28,8 @@ Examples:
 """
 
 
-@click.command(short_help="Show the effective settings and their sources.", epilog=EPILOG)
-@options.paths
-@options.runtimes
-@options.ENVIRONMENTS.decorate
-@click.option(
-    "--format", "form", type=click.Choice(["yaml", "json"]), default="yaml", help="Output format. Default: yaml."
-)
-@options.settings
-@options.delivery
-def command(
-    paths: tuple[str, ...],
-    runtimes: tuple[str, ...],
-    environments: tuple[str, ...],
-    form: str,
-    settings: Settings,
-) -> int:
+@options.with_run
+def show(paths: tuple[str, ...], run: Options, form: str) -> int:
     """Show the effective settings of the project of PATH, each with the line, option or default that sets it.
 
     The other options are those of build and validate: they override trainc.yaml.
@@ -50,16 +37,16 @@ def command(
     from trainc.settings import in_environment, with_flags
     from trainc.settings.listing import entries
 
-    if paths:
-        settings = with_flags(settings, {("sources",): paths})
-    names = dict.fromkeys(environments) or settings.environment_names
-    selected = [in_environment(settings, name) for name in names] or [settings]
+    flags: Flags = {**run.flags, ("sources",): paths} if paths else run.flags
+    settings = with_flags(run.settings, flags)
+    names = dict.fromkeys(run.environments) or settings.environment_names
+    selected = [in_environment(settings, name, flags) for name in names] or [settings]
     if wrong := _without_repetitions(selected):
         from trainc.reports import text
 
         printing.report(text.render(wrong, summary="", color=printing.colored(sys.stderr)))
         return WRONG_INPUT
-    found = [(each.environment_name, list(entries(each))) for each in selected]
+    found = [(each.environment_name, list(entries(each, flags))) for each in selected]
     printing.write(_json(found) if form == "json" else "---\n".join(_yaml(name, listed) for name, listed in found))
     return OK
 
@@ -136,3 +123,18 @@ def _text(value: Any, *, item: bool, key: str) -> str:
 
     writer = Writer(as_given=True)
     return writer.part([value] if item else {key: value})
+
+
+command = Command(
+    show,
+    (
+        options.PATHS,
+        options.RUNTIMES,
+        options.ENVIRONMENTS,
+        Option(("--format",), "Output format. Default: yaml.", name="form", choices=("yaml", "json"), default="yaml"),
+        *options.SETTINGS,
+        *options.DELIVERY,
+    ),
+    short_help="Show the effective settings and their sources.",
+    epilog=EPILOG,
+)

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trainc.cli import options, printing
-from trainc.cli.codes import DIFFERENT, OK, WRONG_INPUT
+from trainc.cli.common import options, printing
+from trainc.cli.common.arguments import Command, Option
+from trainc.cli.common.codes import DIFFERENT, OK, WRONG_INPUT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from trainc.settings import Settings
+    from trainc.compilation import Options
     from trainc.upgrade import Upgraded
 
 EPILOG = """\b
@@ -27,21 +28,8 @@ Examples:
 """
 
 
-@click.command(short_help="Rewrite TrainJobs of older Trainer versions for v2.3.", epilog=EPILOG)
-@options.paths
-@options.runtimes
-@click.option("--write", is_flag=True, help="Rewrite the files in place.")
-@click.option("--diff", is_flag=True, help="Show the changes and write nothing.")
-@click.option("--check", is_flag=True, help="Like --diff, and exit 3 if there are changes.")
-@options.reading
-def command(
-    paths: tuple[str, ...],
-    runtimes: tuple[str, ...],
-    write: bool,
-    diff: bool,
-    check: bool,
-    settings: Settings,
-) -> int:
+@options.with_reading
+def rewrite(paths: tuple[str, ...], run: Options, write: bool, diff: bool, check: bool) -> int:
     """Rewrite the TrainJobs and runtimes in PATH in the v2.3 dialect, and print the result.
 
     Comments, order and quoting are kept. Each upgrade is verified: the new document compiles to the same bytes.
@@ -50,8 +38,8 @@ def command(
         raise click.UsageError("--write cannot be combined with --check or --diff.")
     if "-" in paths and (write or len(paths) > 1):
         raise click.UsageError("- must be the only PATH and cannot be combined with --write.")
-    from trainc import inputs
     from trainc.diagnostics import failed
+    from trainc.files import inputs
     from trainc.reports import text
     from trainc.upgrade import upgrade
 
@@ -62,10 +50,8 @@ def command(
             printing.report(text.render([read], summary="", color=printing.colored(sys.stderr)))
             return WRONG_INPUT
         stdin = read.data
-    report_skipped = partial(printing.report_skipped, verbose=settings.verbose)
-    upgraded, diagnostics = upgrade(
-        paths or (".",), runtimes=runtimes, stdin=stdin, settings=settings, report_skipped=report_skipped
-    )
+    report_skipped = partial(printing.report_skipped, verbose=run.verbose)
+    upgraded, diagnostics = upgrade(paths or (".",), stdin=stdin, options=run, report_skipped=report_skipped)
     if write:
         for file in upgraded:
             _replace(file)
@@ -74,7 +60,7 @@ def command(
     if check or diff:
         printing.write("".join(line for file in upgraded for line in _diff(file)))
     elif not write and not failed(diagnostics):
-        _print(upgraded, paths, stdin, follow_links=settings.follow_links)
+        _print(upgraded, paths, stdin, follow_links=run.follow_links)
     if not changes and not diagnostics:
         printing.report("nothing to upgrade\n")
     if failed(diagnostics):
@@ -89,7 +75,7 @@ def _print(upgraded: list[Upgraded], paths: tuple[str, ...], stdin: bytes, *, fo
     elif paths == ("-",):
         printing.write_bytes(stdin)
     elif len(paths) == 1 and os.path.isfile(paths[0]):
-        from trainc import inputs
+        from trainc.files import inputs
 
         files = inputs.read(paths, follow_links=follow_links)
         printing.write_bytes(*(file.data for file in files if isinstance(file, inputs.File)))
@@ -120,8 +106,8 @@ def _diff(file: Upgraded) -> Iterator[str]:
 
 def _replace(file: Upgraded) -> None:
     """Replace a file atomically; a link below the root is an error."""
-    from trainc import folders
-    from trainc.confine import LinkError, is_confined, is_link, open_to_write
+    from trainc.files import atomic
+    from trainc.files.confine import LinkError, is_confined, is_link, open_to_write
 
     data = file.new.encode(file.encoding, "surrogateescape")
     path = os.path.abspath(file.path) if is_confined(file.path) else os.path.realpath(file.path)
@@ -131,8 +117,23 @@ def _replace(file: Upgraded) -> None:
         try:
             if is_link(name, at):
                 raise LinkError
-            folders.replace_at(at, name, data, mode=os.lstat(name, dir_fd=at).st_mode & 0o7777)
+            atomic.replace_at(at, name, data, mode=os.lstat(name, dir_fd=at).st_mode & 0o7777)
         finally:
             os.close(at)
     except OSError as error:
         raise click.ClickException(f"{file.path} cannot be written: {error.strerror}") from None
+
+
+command = Command(
+    rewrite,
+    (
+        options.PATHS,
+        options.RUNTIMES,
+        Option(("--write",), "Rewrite the files in place.", is_flag=True),
+        Option(("--diff",), "Show the changes and write nothing.", is_flag=True),
+        Option(("--check",), "Like --diff, and exit 3 if there are changes.", is_flag=True),
+        *options.OF_READING,
+    ),
+    short_help="Rewrite TrainJobs of older Trainer versions for v2.3.",
+    epilog=EPILOG,
+)

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from typing import TYPE_CHECKING
 
-from trainc.cli import options, printing
-from trainc.cli.arguments import Command, Option
-from trainc.cli.codes import OK, WRONG_INPUT
-from trainc.records import NamedTuple
+from trainc.cli.common import options, printing
+from trainc.cli.common.arguments import Command, Option
+from trainc.cli.common.codes import OK, WRONG_INPUT
 
 if TYPE_CHECKING:
     import click
 
-    from trainc.compilation import Compilation
-    from trainc.reading import Reader
-    from trainc.settings import Settings
+    from trainc.compilation import Compilation, Options
+    from trainc.frontends.reading import Reader
 
 EPILOG = """\b
 Examples:
@@ -33,15 +32,12 @@ def ids(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str
     return options.data_names("diagnostics", ".md", incomplete)
 
 
-@options.with_settings
-def validate(  # noqa: PLR0913, PLR0917 (one argument per option)
+@options.with_run
+def validate(
     paths: tuple[str, ...],
-    runtimes: tuple[str, ...],
+    run: Options,
     form: str,
     reports: tuple[tuple[str, str], ...],
-    namespace: str | None,
-    environments: tuple[str, ...],
-    settings: Settings,
     among: str | None,
     explain: str | None,
 ) -> int:
@@ -53,22 +49,22 @@ def validate(  # noqa: PLR0913, PLR0917 (one argument per option)
     if among is not None and not paths:
         raise options.misuse("--among requires PATH: the files to check.")
     if reports:
-        from trainc.cli import reporting
+        from trainc.cli.common import reporting
 
-        reporting.check(reports, inputs=(*paths, *runtimes), stdout="the report of --format")
+        reporting.check(reports, inputs=(*paths, *run.runtimes), stdout="the report of --format")
     from trainc.reports import load
 
-    settings = settings._replace(all_rules=True)
-    run = Run(options.inputs(paths, settings), runtimes, namespace, tuple(file for _, file in reports), among)
-    if environments or settings.environment_names:
-        from trainc.cli.environments import compiled, verdict
+    run = run._replace(all_rules=True, skip=tuple(file for _, file in reports), others="skip", check_only=True)
+    compile = partial(_compiled, run.settings.inputs(paths), among)
+    if run.environments or run.settings.environment_names:
+        from trainc.cli.common.environments import compiled, verdict
 
-        result, found = compiled(settings, environments, run.compiled)
+        result, found = compiled(run, compile)
         summary = verdict(result, found)
     else:
-        result = run.compiled(settings)
+        result = compile(run)
         summary = printing.verdict(result)
-    printing.report_skipped(result.skipped, verbose=settings.verbose)
+    printing.report_skipped(result.skipped, verbose=run.verbose)
     if reports:
         reporting.write(reports, result, summary)
     report = load(form).render(
@@ -83,34 +79,17 @@ def validate(  # noqa: PLR0913, PLR0917 (one argument per option)
     return WRONG_INPUT if result.failed else OK
 
 
-class Run(NamedTuple):
-    """The input of a check, for each of its environments."""
+def _compiled(paths: tuple[str, ...], among: str | None, run: Options, files_of: Reader | None = None) -> Compilation:
+    """Return the result of a run; with `among`, of the paths as a subset of that folder."""
+    if among is None:
+        from trainc.compilation import compile_paths
 
-    paths: tuple[str, ...]
-    runtimes: tuple[str, ...]
-    namespace: str | None
-    skip: tuple[str, ...]
-    among: str | None
+        result = compile_paths(paths, run, files_of)
+    else:
+        from trainc.compilation.subset import compile_subset
 
-    def compiled(self, settings: Settings, files_of: Reader | None = None) -> Compilation:
-        """Return the result with some settings."""
-        from trainc.compilation import Options, compile_paths
-
-        run = Options(
-            runtimes=self.runtimes,
-            namespace=self.namespace,
-            skip=self.skip,
-            settings=settings,
-            others="skip",
-            check_only=True,
-        )
-        if self.among is None:
-            result = compile_paths(self.paths, run, files_of)
-        else:
-            from trainc.subset import compile_subset
-
-            result = compile_subset(self.paths, self.among, run)
-        return printing.with_unknown(result) if settings.verbose else result
+        result = compile_subset(paths, among, run)
+    return printing.with_unknown(result) if run.verbose else result
 
 
 command = Command(
@@ -150,14 +129,15 @@ command = Command(
 
 def _explain(id: str) -> int:
     """Print the page of a diagnostic id."""
-    from trainc import catalogue
+    from trainc.base.ids import DECLARED_IN
 
-    known = catalogue.entries()
-    if id not in known:
-        from trainc.nearest import nearest
+    if id not in DECLARED_IN:
+        from trainc.base.nearest import nearest
 
-        near = nearest(id, known)
+        near = nearest(id, DECLARED_IN)
         hint = f' Did you mean "{near}"?' if near else " Reports show the id in brackets: error[wrong-type]."
         raise options.misuse(f'Unknown diagnostic "{id}".{hint}')
-    printing.write(catalogue.explained(known[id]))
+    from trainc.reports import catalogue
+
+    printing.write(catalogue.explained(catalogue.entry(id)))
     return OK

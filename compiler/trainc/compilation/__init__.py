@@ -4,40 +4,43 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc import inputs
+from trainc.base.declarations import Declaration
+from trainc.base.kinds import COMPILED
+from trainc.base.records import NamedTuple
 from trainc.budget import stopped
 from trainc.compilation.identities import duplicate_object, duplicates, elsewhere
-from trainc.compilation.plans import DUPLICATE_TRAINJOB, ONLY_NOT_FOUND, plans_of
+from trainc.compilation.plans import DUPLICATE_TRAINJOB, ONLY_NOT_FOUND, diagnostics_of, plans_of, selected
 from trainc.compilation.results import Compilation, Compiled, Options
 from trainc.compilation.sources import apart_of, at_setting, library, metered, read
-from trainc.declarations import Declaration
 from trainc.diagnostics import Checked, Diagnostic, Document, ObjectId, failed
 from trainc.emit.order import objects_of_a_job
-from trainc.passes.resolve import PER_RUNTIME
-from trainc.reading import COMPILED, Reading
-from trainc.settings import DEFAULT, Settings
+from trainc.files import inputs
+from trainc.frontends.reading import USED, Reading
+from trainc.kubernetes.trees import forget
+from trainc.pipeline.library import Library
+from trainc.pipeline.passes.resolve import PER_RUNTIME
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 
-    from trainc.delivery import Delivery
-    from trainc.frontends import Role
-    from trainc.library import Library
-    from trainc.patching import Patches
-    from trainc.plan import Plan
-    from trainc.reading import Others, Reader
-    from trainc.transforming import Transformation
+    from trainc.base.kinds import Role
+    from trainc.budget import Meter
+    from trainc.edits.patching import Patches
+    from trainc.edits.transforming import Transformation
+    from trainc.frontends.reading import Reader
+    from trainc.pipeline.objects import TrainJob
+    from trainc.pipeline.plan import Plan
 
 
 __all__ = [
     "DUPLICATE_TRAINJOB",
+    "NO_OPTIONS",
     "NO_TRAINJOB",
     "ONLY_NOT_FOUND",
     "Compilation",
     "Compiled",
     "Options",
     "at_setting",
-    "compile",
     "compile_documents",
     "compile_paths",
     "duplicate_object",
@@ -56,39 +59,13 @@ OF_QUEUES: Final = frozenset(
 """The kinds of documents with which the admission of JobSets by Kueue is checked."""
 ONCE: Final = PER_RUNTIME | {"patch-failed"}
 """The errors that several TrainJobs share; they are reported once, with the number of the others."""
+NO_OPTIONS: Final = Options()
 MANY: Final = 100
 """The number of diagnostics from which repeated ones are collapsed."""
 
 
-def compile(  # noqa: PLR0913 (one argument per option)
-    paths: Sequence[str] = (".",),
-    *,
-    runtimes: Sequence[str] = (),
-    only: str | None = None,
-    namespace: str | None = None,
-    skip: Sequence[str] = (),
-    settings: Settings = DEFAULT,
-    delivery: Delivery | None = None,
-    root: str | None = None,
-    others: Others = "read",
-    files_of: Reader | None = None,
-) -> Compilation:
-    """Compile every TrainJob found in `paths`.
-
-    Args:
-        paths: files, folders (read recursively), or `-` for standard input.
-        runtimes, only, namespace, skip, settings, delivery, root, others: the fields of `Options`.
-        files_of: the function that reads the paths, by default from the disk.
-
-    Returns:
-        The objects, and the diagnostics of all stages. Errors in the input are diagnostics, never exceptions.
-    """
-    options = Options(runtimes, only, namespace, skip, settings, delivery, root, others)
-    return compile_paths(paths, options, files_of)
-
-
 def compile_paths(paths: Iterable[str], options: Options, files_of: Reader | None = None) -> Compilation:
-    """Compile every TrainJob found in `paths`. Read nothing if the settings have errors."""
+    """Compile every TrainJob found in `paths`, with the settings of `options`. Read nothing if they have errors."""
     paths = tuple(paths)
     if failed(options.settings.diagnostics):
         # Without `exclude` and `runtimes`, correct files would have errors too.
@@ -96,135 +73,255 @@ def compile_paths(paths: Iterable[str], options: Options, files_of: Reader | Non
     environment = options.settings.environment
     if environment is not None and (environment.images or environment.patches):
         options = options._replace(complete=options.complete and options.settings.is_covered_by(paths))
-    return compile_documents(read(paths, options, files_of or inputs.read), options)
+    return compile_documents(read(paths, options, files_of or inputs.read, kinds=COMPILED), options)
+
+
+class Build(NamedTuple):
+    """A run between two steps: its input, and the results of the steps so far."""
+
+    reading: Reading
+    options: Options
+    documents: Mapping[Role, list[Document]]
+    """The documents by role, with the changes that the settings make."""
+    patches: Patches | None = None
+    """The patches of the settings; None without any."""
+    transformation: Transformation | None = None
+    """The other changes of the settings; None without any."""
+    library: Library = Library(())
+    trainjobs: Sequence[TrainJob] = ()
+    """The TrainJobs to compile, in output order."""
+    plans: Sequence[Plan] = ()
+    jobs: tuple[Compiled, ...] = ()
+    """The TrainJobs with objects."""
+    lint_of_built_in: Mapping[str, Set[str]] = {}
+    """The ids of the lint findings in built-in runtimes, by the runtime's name."""
+    diagnostics: tuple[Diagnostic, ...] = ()
+    stopped: bool = False
+    """Whether the run is beyond its budget, so that it has no objects."""
+
+    @property
+    def meter(self) -> Meter:
+        """The work of the run."""
+        return self.reading.meter
+
+    @property
+    def is_whole_project(self) -> bool:
+        """Whether the run compiles all TrainJobs of the project: a setting may affect one that the run leaves out."""
+        return self.options.complete and self.options.only is None
+
+    def with_diagnostics(self, more: Iterable[Diagnostic]) -> Build:
+        """Return a copy with more diagnostics."""
+        return self._replace(diagnostics=(*self.diagnostics, *more))
 
 
 def compile_documents(reading: Reading, options: Options) -> Compilation:
     """Compile the TrainJobs among documents that are already read; read the paths of `runtimes` in the same way."""
-    apart, meter = apart_of(reading.kustomizations, options), reading.meter
-    patches, transformation = _patches(reading, options), _transformation(options)
-    documents: Mapping[Role, list[Document]] = reading.documents
-    if patches is not None:
-        documents = reading.documents | {role: patches.apply(reading.documents[role]) for role in COMPILED}
-    if transformation is not None:
-        documents = transformation.transformed(documents)
-    edits = [edit for edit in (patches and patches.one, transformation and transformation.runtime) if edit]
-    searched, of_runtimes = library(
-        options, given=documents["runtime"], files_of=reading.files_of, apart=apart, meter=meter, edits=edits
+    forget()
+    build = Build(reading, options, reading.documents)
+    for step in STEPS:
+        build = step(build)
+        if build.stopped:
+            return Compilation(files=reading.files, stopped=True).saying(build.diagnostics)
+    return _compilation(build)
+
+
+def edit_documents(build: Build) -> Build:
+    """Apply the patches of trainc.yaml and its other changes to the TrainJobs and runtimes."""
+    environment, documents = build.options.settings.environment, build.documents
+    if environment is None:
+        return build
+    from trainc.edits.transforming import Transformation
+
+    patches, transformation = None, Transformation(environment)
+    if environment.patches:
+        from trainc.edits.patching import Patches
+
+        patches = Patches(environment, build.reading.files_of, build.meter, follow_links=build.options.follow_links)
+        documents = {**documents, **{role: patches.apply(documents[role]) for role in USED}}
+    return build._replace(
+        documents=transformation.transformed(documents), patches=patches, transformation=transformation
     )
-    found = _excluded_once([*options.settings.diagnostics, *reading.diagnostics, *of_runtimes])
-    for entry in searched.levels[0].entries.values():
-        diagnostics = entry.conform()[1]
-        found += diagnostics
-        if not meter.charge("errors and warnings", len(diagnostics)):
+
+
+def find_runtimes(build: Build) -> Build:
+    """Read the runtimes of all levels: the given paths, the searched paths, the built-in ones."""
+    edits = [
+        *([build.patches.one] if build.patches is not None else ()),
+        *([build.transformation.runtime] if build.transformation is not None else ()),
+    ]
+    searched, diagnostics = library(
+        build.options,
+        given=build.documents["runtime"],
+        files_of=build.reading.files_of,
+        apart=apart_of(build.reading.kustomizations, build.options),
+        meter=build.meter,
+        edits=edits,
+    )
+    before = [*build.options.settings.diagnostics, *build.reading.diagnostics, *diagnostics]
+    return build._replace(library=searched).with_diagnostics(_excluded_once(before))
+
+
+def check_given_runtimes(build: Build) -> Build:
+    """Check the runtimes of the given paths, whether a TrainJob uses them or not."""
+    diagnostics: list[Diagnostic] = []
+    for entry in build.library.levels[0].entries.values():
+        of_entry = entry.conform()[1]
+        diagnostics += of_entry
+        if not build.meter.charge("errors and warnings", len(of_entry)):
             break
+    return build.with_diagnostics(diagnostics)
 
-    plans = plans_of(documents["job"], searched, options, found, apart, meter, patches)
-    if patches is not None:
-        found += patches.diagnostics
-        # The target of a patch may be in a file that is not among the paths.
-        found += patches.unused() if options.complete and options.only is None else ()
-    if meter.over is not None:
-        return Compilation(files=reading.files, stopped=True).saying(stopped(found, meter.over))
-    jobs = tuple(
-        Compiled(
-            namespace=plan.job.namespace,
-            name=plan.job.name,
-            objects=tuple(objects_of_a_job(plan.objects)),
-            plan=plan,
-        )
-        for plan in plans
-        if plan.objects and not plan.failed and not (patches and patches.failed)
+
+def select_trainjobs(build: Build) -> Build:
+    """Select the TrainJobs to compile: each name once, and only that of `--only`."""
+    if build.meter.over is not None:
+        return build
+    apart = apart_of(build.reading.kustomizations, build.options)
+    trainjobs, diagnostics = selected(build.documents["job"], build.options, apart)
+    return build._replace(trainjobs=trainjobs).with_diagnostics(diagnostics)
+
+
+def run_stages(build: Build) -> Build:
+    """Run each TrainJob through the pipeline (`pipeline.stages`), and resolve the lines of its errors."""
+    plans = plans_of(build.trainjobs, build.library, build.options, build.meter, build.patches)
+    return build._replace(plans=plans).with_diagnostics(diagnostics_of(plans))
+
+
+def report_patches(build: Build) -> Build:
+    """Report the patches of trainc.yaml that cannot be applied, and those that match no object."""
+    if build.patches is None:
+        return build
+    unused = build.patches.unused() if build.is_whole_project else ()
+    return build.with_diagnostics((*build.patches.diagnostics, *unused))
+
+
+def stop_beyond_budget(build: Build) -> Build:
+    """Stop the run if it is beyond its budget."""
+    if build.meter.over is None:
+        return build
+    return build._replace(diagnostics=tuple(stopped(build.diagnostics, build.meter.over)), stopped=True)
+
+
+def collect_objects(build: Build) -> Build:
+    """Collect the objects of the TrainJobs without errors."""
+    if build.patches is not None and build.patches.failed:
+        return build
+    jobs = (
+        Compiled(plan.job.namespace, plan.job.name, tuple(objects_of_a_job(plan.objects)), plan)
+        for plan in build.plans
+        if plan.objects and not plan.failed
     )
-    used = (entry for level in searched.levels[1:] for entry in level.entries.values() if entry.requested)
-    found += [diagnostic for entry in used for diagnostic in entry.conform()[1]]
-    of_built_in: dict[str, set[str]] = {}
-    errors = len(found)
-    if linted := [plan for plan in plans if plan.lint_findings]:
-        from trainc.placing.lint import warnings
+    return build._replace(jobs=tuple(jobs))
 
-        found += warnings(linted, of_built_in)
-    if options.queues and any(_is_of_queues(document) for document in documents["other"]):
-        from trainc.kueue import findings
 
-        found += findings.check(plans, documents["other"])
-    # Findings with one cause are one warning, so they are charged last.
-    if not meter.charge("errors and warnings", len(found) - errors) and meter.over is not None:
-        return Compilation(files=reading.files, stopped=True).saying(stopped(found, meter.over))
-    if transformation is not None:
-        found = _with_settings(found, transformation, plans, options, patches)
-    found = _without_consequences_of_templates(found, [*documents["job"], *documents["runtime"]])
+def check_used_runtimes(build: Build) -> Build:
+    """Report the faults of the searched and built-in runtimes that a TrainJob uses."""
+    entries = (entry for level in build.library.levels[1:] for entry in level.entries.values() if entry.requested)
+    return build.with_diagnostics(diagnostic for entry in entries for diagnostic in entry.conform()[1])
+
+
+def report_lint_findings(build: Build) -> Build:
+    """Turn the lint findings of all TrainJobs into warnings. Findings with one cause are one: they are charged here."""
+    linted = [plan for plan in build.plans if plan.lint_findings]
+    if not linted:
+        return build
+    from trainc.provenance.placing.lint import warnings
+
+    found, of_built_in = warnings(linted)
+    build.meter.charge("errors and warnings", len(found))
+    return build._replace(lint_of_built_in=of_built_in).with_diagnostics(found)
+
+
+def check_queues(build: Build) -> Build:
+    """Check the admission of the JobSets by the Kueue queues among the documents."""
+    others = build.documents["other"]
+    if not build.options.queues or not any(map(_is_of_queues, others)):
+        return build
+    from trainc.kueue import findings
+
+    found = list(findings.check(build.plans, others))
+    build.meter.charge("errors and warnings", len(found))
+    return build.with_diagnostics(found)
+
+
+def report_settings(build: Build) -> Build:
+    """Report a fault of one setting once, and the settings that affect nothing."""
+    if build.transformation is None:
+        return build
+    from trainc.edits.transforming.faults import of_settings
+
+    texts = build.patches.texts if build.patches is not None else frozenset[int]()
+    found = of_settings(build.diagnostics, build.transformation.environment, texts)
+    # A built-in runtime is read when a TrainJob resolves it: only then its images are known.
+    if build.is_whole_project and not any(plan.stopped for plan in build.plans):
+        found += build.transformation.unmatched()
+    return build._replace(diagnostics=tuple(found))
+
+
+def replace_errors_of_templates(build: Build) -> Build:
+    """Replace the errors that a template's placeholders cause by one for each template."""
+    documents = [*build.documents["job"], *build.documents["runtime"]]
+    if not failed(build.diagnostics) and not any("{{" in document.text for document in documents):
+        return build
+    from trainc.frontends import templates
+
+    return build._replace(diagnostics=tuple(templates.replaced([*build.diagnostics], documents)))
+
+
+def collapse_repeated(build: Build) -> Build:
+    """Collapse repeated diagnostics."""
+    found: Sequence[Diagnostic] = build.diagnostics
+    if sum(diagnostic.id in ONCE for diagnostic in found) > 1:
+        from trainc.reports.repeated import once_per_message
+
+        found = once_per_message(found, ONCE)
+    if len(found) >= MANY:
+        from trainc.reports.repeated import collapsed
+
+        found = collapsed(found)
+    return build._replace(diagnostics=tuple(found))
+
+
+STEPS: Final[tuple[Callable[[Build], Build], ...]] = (
+    edit_documents,  # trainc.yaml: patches, images, namespace, names, labels, annotations
+    find_runtimes,  # the levels of runtimes
+    check_given_runtimes,
+    select_trainjobs,  # one for each name; --only
+    run_stages,  # each TrainJob through the pipeline
+    report_patches,
+    stop_beyond_budget,
+    collect_objects,
+    check_used_runtimes,
+    report_lint_findings,
+    check_queues,  # admission by Kueue
+    stop_beyond_budget,
+    report_settings,
+    replace_errors_of_templates,
+    collapse_repeated,
+)
+"""The steps of a run, in order: each is a function from a `Build` to a new one."""
+
+
+def _compilation(build: Build) -> Compilation:
+    """Return the result of a run after its last step."""
+    reading, options = build.reading, build.options
+    built_in = None
+    if build.library.levels[-1].entries:
+        from trainc.compilation.built_in import note
+
+        built_in = note((job.plan for job in build.jobs), build.lint_of_built_in)
     return Compilation(
-        jobs=jobs,
-        others=tuple(documents["other"]),
+        jobs=build.jobs,
+        others=tuple(build.documents["other"]),
         runtimes=len(reading.documents["runtime"]),
         files=reading.files,
         kustomizations=reading.kustomizations,
-        skipped=tuple(dict.fromkeys((*(file.path for file in reading.skipped), *searched.skipped))),
-        checked=tuple(_checked(plans, documents["runtime"])),
+        skipped=tuple(dict.fromkeys((*(file.path for file in reading.skipped), *build.library.skipped))),
+        checked=tuple(_checked(build.plans, build.documents["runtime"])),
         strict=options.settings.strict,
-        built_in=_built_in(searched, jobs, of_built_in),
-        budget=meter.budget,
-    ).saying(_collapsed(found))
-
-
-def _excluded_once(found: list[Diagnostic]) -> list[Diagnostic]:
-    """Return the diagnostics, with that of a pattern once: it may leave no file in PATH and in `runtimes.paths`."""
-    return [each for index, each in enumerate(found) if each.id != "all-excluded" or each not in found[:index]]
-
-
-def _transformation(options: Options) -> Transformation | None:
-    """Return the transformations of the documents by the settings; None without any."""
-    if options.settings.environment is None:
-        return None
-    from trainc.transforming import Transformation
-
-    return Transformation(options.settings.environment)
-
-
-def _with_settings(
-    found: Iterable[Diagnostic],
-    transformation: Transformation,
-    plans: Iterable[Plan],
-    options: Options,
-    patches: Patches | None,
-) -> list[Diagnostic]:
-    """Return the diagnostics of a run with those of the settings that transform the documents."""
-    from trainc.transforming.faults import of_settings
-
-    found = of_settings(found, transformation.environment, patches.texts if patches is not None else frozenset())
-    # A built-in runtime is read when a TrainJob resolves it: only then its images are known.
-    if options.complete and options.only is None and not any(plan.stopped for plan in plans):
-        found += transformation.unmatched()
-    return found
-
-
-def _patches(reading: Reading, options: Options) -> Patches | None:
-    """Return the patches of the settings; None without any."""
-    environment = options.settings.environment
-    if environment is None or not environment.patches:
-        return None
-    from trainc.patching import Patches
-
-    return Patches(environment, reading.files_of, reading.meter, follow_links=options.settings.follow_links)
-
-
-def _built_in(library: Library, jobs: Iterable[Compiled], lint: Mapping[str, Set[str]]) -> Diagnostic | None:
-    """Return the note about the built-in runtimes that some TrainJobs use."""
-    if not library.levels[-1].entries:
-        return None
-    from trainc.built_in import note
-
-    return note((job.plan for job in jobs), lint)
-
-
-def _without_consequences_of_templates(found: list[Diagnostic], documents: list[Document]) -> list[Diagnostic]:
-    """Return the diagnostics of a run with one in place of those that a template's placeholders cause."""
-    if not failed(found) and not any("{{" in document.text for document in documents):
-        return found
-    from trainc.frontends import templates
-
-    return templates.replaced(found, documents)
+        built_in=built_in,
+        budget=build.meter.budget,
+    ).saying(build.diagnostics)
 
 
 def _is_of_queues(document: Document) -> bool:
@@ -232,17 +329,11 @@ def _is_of_queues(document: Document) -> bool:
     return isinstance(kind, str) and kind in OF_QUEUES
 
 
-def _collapsed(found: list[Diagnostic]) -> list[Diagnostic]:
-    """Return the diagnostics of a run with repeated ones collapsed."""
-    if sum(diagnostic.id in ONCE for diagnostic in found) > 1:
-        from trainc.repeated import once_per_message
-
-        found = once_per_message(found, ONCE)
-    if len(found) < MANY:
-        return found
-    from trainc.repeated import collapsed
-
-    return collapsed(found)
+def _excluded_once(diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
+    """Return the diagnostics, with that of a pattern once: it may leave no file in PATH and in `runtimes.paths`."""
+    return [
+        each for index, each in enumerate(diagnostics) if each.id != "all-excluded" or each not in diagnostics[:index]
+    ]
 
 
 def _checked(plans: Iterable[Plan], runtimes: Iterable[Document]) -> Iterator[Checked]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.declarations import Declaration
+from trainc.base.declarations import Declaration
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, Related
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def elsewhere(others: Iterable[Document], settings: Settings) -> Iterator[Diagno
         return
     setting = settings.environment.namespace
     if setting is not None and setting.value:
-        from trainc.transforming.faults import namespaces
+        from trainc.edits.transforming.faults import namespaces
 
         yield from namespaces(others, setting)
 

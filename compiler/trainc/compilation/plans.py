@@ -1,7 +1,7 @@
 """The plans of a run: its TrainJobs, each once, after all stages.
 
 Reads    the documents of TrainJobs, and the runtimes.
-Returns  a plan for each TrainJob in output order, and the diagnostics of the stages.
+Returns  the TrainJobs to compile in output order, a plan for each of them, and the diagnostics of the plans.
 """
 
 from __future__ import annotations
@@ -9,19 +9,19 @@ from __future__ import annotations
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
-from trainc.declarations import Declaration
+from trainc.base.declarations import Declaration
 from trainc.diagnostics import Diagnostic, Document, Place, Related
 from trainc.kubernetes.trees import get
-from trainc.objects import TrainJob
-from trainc.plan import Plan
+from trainc.pipeline.objects import TrainJob
+from trainc.pipeline.plan import Plan
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from trainc.budget import Meter
     from trainc.compilation.results import Options
-    from trainc.library import Apart, Library
-    from trainc.patching import Patches
+    from trainc.edits.patching import Patches
+    from trainc.pipeline.library import Apart, Library
 
 
 DUPLICATE_TRAINJOB: Final = Declaration("duplicate-trainjob", ("read",), "Duplicate TrainJob name", own=True)
@@ -29,59 +29,51 @@ ONLY_NOT_FOUND: Final = Declaration("only-not-found", ("read",), "No TrainJob ha
 
 
 def plans_of(
-    jobs: list[Document],
-    library: Library,
-    options: Options,
-    found: list[Diagnostic],
-    apart: Apart,
-    meter: Meter,
-    patches: Patches | None,
+    trainjobs: Iterable[TrainJob], library: Library, options: Options, meter: Meter, patches: Patches | None
 ) -> list[Plan]:
-    """Run every TrainJob through the pipeline, in output order; append its diagnostics to `found`.
-
-    Stop when the meter is over its budget.
-    """
-    if meter.over is not None:
-        return []
-    delivery = options.settings.delivery if options.delivery is None else options.delivery
-    if delivery.name_suffix_hash:
-        from trainc.suffix import run
-    else:
-        from trainc.pipeline import run
-
+    """Return a plan after all stages for each TrainJob. Stop when the meter is over its budget."""
     settings = options.settings
+    if settings.delivery.name_suffix_hash:
+        from trainc.pipeline.suffix import run
+    else:
+        from trainc.pipeline.stages import run
+
     plans: list[Plan] = []
-    for job in _chosen(jobs, options, found, apart):
+    for job in trainjobs:
         plan = run(
             Plan(
                 job=job,
                 library=library,
                 project=settings.project,
-                delivery=delivery,
+                delivery=settings.delivery,
                 field_validation=settings.field_validation,
                 patches=None if patches is None else patches.of_jobset(job.document),
-                quiet=settings.quiet,
+                quiet=options.quiet,
             )
         )
         plans.append(plan)
         within = meter.charge("replicated jobs", max(1, len(plan.jobs)))
         if not (within and meter.charge("errors and warnings", len(plan.diagnostics) + len(plan.refused))):
             break
-    for plan in plans:
-        found += plan.diagnostics
-        if plan.refused:
-            from trainc.placing.refused import diagnose
-
-            found += diagnose(plan)
-        elif plan.failed:
-            from trainc.placing.beside import beside
-
-            found += beside(plan)
     return plans
 
 
-def _chosen(documents: Iterable[Document], options: Options, found: list[Diagnostic], apart: Apart) -> list[TrainJob]:
-    """Return the TrainJobs to compile, in output order; of two with the same name, the first.
+def diagnostics_of(plans: Iterable[Plan]) -> Iterator[Diagnostic]:
+    """Yield the diagnostics of the stages, and the violations in the JobSets at their source lines."""
+    for plan in plans:
+        yield from plan.diagnostics
+        if plan.refused:
+            from trainc.provenance.placing.refused import diagnose
+
+            yield from diagnose(plan)
+        elif plan.failed:
+            from trainc.provenance.placing.beside import beside
+
+            yield from beside(plan)
+
+
+def selected(documents: Iterable[Document], options: Options, apart: Apart) -> tuple[list[TrainJob], list[Diagnostic]]:
+    """Return the TrainJobs to compile, in output order, and an error for each later one with the same name.
 
     With `check_only`, the TrainJobs of different kustomizations may have the same name. `only` is a name in the source
     files, without the prefix and suffix of the settings.
@@ -89,12 +81,13 @@ def _chosen(documents: Iterable[Document], options: Options, found: list[Diagnos
     only = options.only
     first: dict[tuple[str, str], TrainJob] = {}
     more: list[tuple[tuple[str, str], TrainJob]] = []
+    diagnostics: list[Diagnostic] = []
     for document in documents:
         job = TrainJob(document=document, value=document.value)
         key = job.namespace, job.name or f"\0{len(first)}"
         if key in first:
             in_overlay = apart(document, first[key].document)
-            found.append(in_overlay or _duplicate(job, first[key]))
+            diagnostics.append(in_overlay or _duplicate(job, first[key]))
             if in_overlay and options.check_only:
                 more.append((key, job))
         else:
@@ -102,8 +95,8 @@ def _chosen(documents: Iterable[Document], options: Options, found: list[Diagnos
     ordered = sorted([*first.items(), *more], key=itemgetter(0))
     chosen = [job for _, job in ordered if only is None or _source_name(job) == only]
     if only is not None and not chosen:
-        found.append(_not_found(only, [*map(_source_name, first.values())]))
-    return chosen
+        diagnostics.append(_not_found(only, [*map(_source_name, first.values())]))
+    return chosen, diagnostics
 
 
 def _source_name(job: TrainJob) -> str:
@@ -123,13 +116,13 @@ def _duplicate(job: TrainJob, first: TrainJob) -> Diagnostic:
     )
     if not job.document.edits:
         return found
-    from trainc.transforming.faults import of_two
+    from trainc.edits.transforming.faults import of_two
 
     return of_two(found, job.document, first.document)
 
 
 def _not_found(only: str, names: list[str]) -> Diagnostic:
-    from trainc.nearest import nearest, use
+    from trainc.base.nearest import nearest, use
 
     if near := nearest(only, names):
         help = f"did you mean {near}?"

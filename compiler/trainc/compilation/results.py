@@ -1,28 +1,31 @@
-"""The options of a run and its result."""
+"""The options of a run and its result: every command, the KRM function and the Argo CD plugin fill one `Options`."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trainc.base.records import NamedTuple
 from trainc.budget import DEFAULT as DEFAULT_BUDGET
 from trainc.budget import Budget, Meter, size_of
 from trainc.diagnostics import Checked, Diagnostic, Document, failed, strictly
-from trainc.records import NamedTuple
-from trainc.settings import DEFAULT, Settings
+from trainc.pipeline.delivery import PLAIN, Delivery
+from trainc.pipeline.library import FLAGS, OptionNames
+from trainc.settings import DEFAULT, Settings, in_environment, of, with_flags
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from trainc.delivery import Delivery
+    from trainc.frontends.kustomizations import Kustomizations
+    from trainc.frontends.reading import Others
     from trainc.kubernetes.trees import Tree
-    from trainc.kustomizations import Kustomizations
-    from trainc.plan import Plan
-    from trainc.reading import Others
-    from trainc.tracing import Trace
+    from trainc.kubernetes.violations import FieldValidation
+    from trainc.pipeline.plan import Plan
+    from trainc.provenance.tracing import Trace
+    from trainc.settings.model import Flags
 
 
 class Options(NamedTuple):
-    """The options of a run."""
+    """The options of a run. `with_project` merges those that override trainc.yaml into `settings`."""
 
     runtimes: Sequence[str] = ()
     """Paths to search for runtimes, after the given paths and before the built-in ones, instead of the settings'."""
@@ -30,12 +33,30 @@ class Options(NamedTuple):
     """Compile only the TrainJobs with this name."""
     namespace: str | None = None
     """The namespace of TrainJobs and TrainingRuntimes that set none."""
+    environments: tuple[str, ...] = ()
+    """The environments of trainc.yaml to compile for."""
+    config: str | None = None
+    """The settings file; by default the nearest trainc.yaml of the paths."""
+    no_config: bool = False
+    """Whether to ignore every trainc.yaml."""
+    strict: bool = False
+    """Whether warnings are errors."""
+    field_validation: FieldValidation | None = None
+    """How unknown fields are reported; None for the settings' value."""
+    delivery: Delivery = PLAIN
+    """How the objects are applied to a cluster that may hold older ones, in addition to the settings' delivery."""
+    exclude: tuple[str, ...] = ()
+    """More patterns of files to leave out, relative to the current folder."""
+    follow_links: bool = False
+    """Whether links may lead out of the root."""
+    verbose: bool = False
+    """Whether to list the skipped files, and the JobSets whose admission by Kueue is unknown."""
+    budget: Budget = DEFAULT_BUDGET
+    """The most work of the run."""
+    all_rules: bool = False
+    """Whether to apply also the rule that many correct jobs violate (`lint.triggers.VALIDATE_ONLY`)."""
     skip: Sequence[str] = ()
     """Output folders and files to leave out where they are below one of the paths."""
-    settings: Settings = DEFAULT
-    """The project's settings (`trainc.settings.of` reads `trainc.yaml`)."""
-    delivery: Delivery | None = None
-    """How the objects are applied to a cluster that may hold older ones; None for the settings' delivery."""
     root: str | None = None
     """The folder that no link may lead out of; by default each path's git root, or its folder outside of git."""
     others: Others = "read"
@@ -46,6 +67,59 @@ class Options(NamedTuple):
     """Whether the paths contain all queues of the repository, so that admission by Kueue can be checked."""
     complete: bool = True
     """Whether the paths contain all TrainJobs of the project, so that a setting that affects none is reported."""
+    option_names: OptionNames = FLAGS
+    """The names of options in diagnostics."""
+    settings: Settings = DEFAULT
+    """The project's settings, in the environment of the run."""
+
+    @property
+    def passthrough(self) -> bool:
+        """Whether documents of other kinds are a part of the output: all of them must be readable."""
+        return self.others == "require"
+
+    @property
+    def quiet(self) -> frozenset[str]:
+        """The lint rules that are not reported."""
+        from trainc.pipeline.lint.triggers import VALIDATE_ONLY
+
+        return self.settings.disable if self.all_rules else self.settings.disable | {VALIDATE_ONLY}
+
+    @property
+    def flags(self) -> Flags:
+        """The options that override trainc.yaml, by the path of the key."""
+        values = {
+            ("exclude",): self.exclude,
+            ("runtimes", "paths"): self.runtimes,
+            ("fieldValidation",): self.field_validation,
+            ("lint", "strict"): self.strict,
+            ("delivery", "nameSuffixHash"): self.delivery.name_suffix_hash,
+            ("delivery", "argocdReplace"): self.delivery.argocd_replace,
+            ("delivery", "suspend"): self.delivery.suspend,
+        }
+        return {path: value for path, value in values.items() if value}
+
+    def with_project(self, paths: Sequence[str]) -> Options:
+        """Return the options with the settings of `config` or of the paths' nearest trainc.yaml."""
+        return self.with_settings(
+            of(
+                paths,
+                file=self.config,
+                search=not self.no_config,
+                root=self.root,
+                follow_links=self.follow_links,
+                limits=self.budget,
+            )
+        )
+
+    def with_settings(self, settings: Settings, environment: str | None = None) -> Options:
+        """Return the options with some settings, in an environment if it is named. The options override them."""
+        if environment is not None:
+            settings = in_environment(settings, environment, self.flags)
+        else:
+            settings = with_flags(settings, self.flags)
+        if self.strict:
+            settings = settings._replace(strict=self.option_names.strict)
+        return self._replace(settings=settings)
 
 
 class Compiled(NamedTuple):
@@ -58,9 +132,13 @@ class Compiled(NamedTuple):
     plan: Plan
     """The TrainJob, its runtime, and the results of the stages."""
 
+    def __repr__(self) -> str:
+        """Return the TrainJob's name and the number of its objects."""
+        return f"Compiled({self.namespace!r}, {self.name!r}, objects={len(self.objects)})"
+
     def trace(self) -> Trace:
         """Return the provenance of the objects' fields, which runs the TrainJob's stages again."""
-        from trainc.tracing import Trace
+        from trainc.provenance.tracing import Trace
 
         return Trace(self.plan)
 
@@ -93,6 +171,11 @@ class Compilation(NamedTuple):
     """The budget for the output."""
     stopped: bool = False
     """Whether the run stopped, beyond its budget or without valid settings; there are no objects then."""
+
+    def __repr__(self) -> str:
+        """Return the numbers of TrainJobs, objects and diagnostics."""
+        numbers = f"jobs={len(self.jobs)}, objects={len(self.objects)}, diagnostics={len(self.diagnostics)}"
+        return f"Compilation({numbers}, failed={self.failed})"
 
     @property
     def objects(self) -> tuple[Tree, ...]:

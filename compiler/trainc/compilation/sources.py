@@ -9,29 +9,30 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from trainc import inputs
+from trainc.base.kinds import RUNTIMES
 from trainc.budget import Meter, size_of
 from trainc.diagnostics import Diagnostic, Document, Location
-from trainc.library import BuiltIn, Level, Library
-from trainc.reading import COMPILED, Reading
-from trainc.settings import DEFAULT, Settings
+from trainc.files import inputs
+from trainc.frontends.reading import Reading
+from trainc.pipeline.library import BuiltIn, Level, Library
+from trainc.settings import DEFAULT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
+    from trainc.base.kinds import Kind
     from trainc.compilation.results import Options
-    from trainc.frontends import Role
-    from trainc.kustomizations import Kustomizations
-    from trainc.library import Apart
-    from trainc.reading import Reader
+    from trainc.frontends.kustomizations import Kustomizations
+    from trainc.frontends.reading import Reader
+    from trainc.pipeline.library import Apart
     from trainc.settings import ProjectPath
 
 
-def metered(settings: Settings) -> Meter:
+def metered(options: Options) -> Meter:
     """Return the meter of a run, with the settings file charged."""
-    meter = Meter(settings.budget)
-    if settings.document is not None:
-        meter.charge("input bytes", size_of(settings.document.text))
+    meter = Meter(options.budget)
+    if options.settings.document is not None:
+        meter.charge("input bytes", size_of(options.settings.document.text))
     return meter
 
 
@@ -40,19 +41,19 @@ def read(
     options: Options,
     files_of: Reader = inputs.read,
     *,
-    compiled: Sequence[Role] = COMPILED,
+    kinds: Collection[Kind],
     meter: Meter | None = None,
 ) -> Reading:
-    """Read the documents of some paths and sort them by role."""
-    meter = meter or metered(options.settings)
-    reading = Reading(files_of, namespace=options.namespace, others=options.others, compiled=compiled, meter=meter)
+    """Read the documents of some paths and sort them by role; `kinds` are those that `Reading` compiles."""
+    meter = meter or metered(options)
+    reading = Reading(files_of, kinds=kinds, namespace=options.namespace, others=options.others, meter=meter)
     environment = options.settings.environment
     reading.gather(
         paths,
         skip=options.skip if environment is None else (*options.skip, *environment.files),
         settings=options.settings.file,
         root=options.root,
-        follow_links=options.settings.follow_links,
+        follow_links=options.follow_links,
         exclude=options.settings.exclude,
     )
     for source in options.settings.sources:
@@ -75,12 +76,14 @@ def library(
     """
     from functools import reduce
 
-    from trainc.passes.conform import conform_runtime
+    from trainc.pipeline.passes.conform import conform_runtime
 
     def edit(document: Document) -> Document:
         return reduce(lambda changed, change: change(changed), edits, document)
 
-    names = options.settings.option_names
+    names = options.option_names
+    if options.settings.environment_name:
+        names = names._replace(environment="--env NAME")
     conform = partial(
         conform_runtime, field_validation=options.settings.field_validation, option=names.field_validation
     )
@@ -91,11 +94,9 @@ def library(
         level, duplicate_runtimes = Level.of("the given paths", given, conform, apart)
         found += duplicate_runtimes
         levels.append(level)
-    plain = options._replace(
-        settings=DEFAULT._replace(follow_links=options.settings.follow_links, exclude=options.settings.exclude)
-    )
+    plain = options._replace(settings=DEFAULT._replace(exclude=options.settings.exclude))
     searched = [
-        (names.runtimes.format(path), read([path], plain, files_of, compiled=("runtime",), meter=meter))
+        (names.runtimes.format(path), read([path], plain, files_of, kinds=RUNTIMES, meter=meter))
         for path in options.runtimes
     ]
     if not searched:
@@ -113,7 +114,7 @@ def library(
 def _of_settings(setting: ProjectPath, options: Options, files_of: Reader, meter: Meter | None) -> tuple[str, Reading]:
     """Return the level's name and the documents of a path in trainc.yaml; if it cannot be read, its line there."""
     root = options.root or setting.root
-    reading = read([setting.path], options._replace(root=root), files_of, compiled=("runtime",), meter=meter)
+    reading = read([setting.path], options._replace(root=root), files_of, kinds=RUNTIMES, meter=meter)
     reading.diagnostics = at_setting(reading.diagnostics, setting)
     return f"runtimes.paths {setting.written}", reading
 
@@ -134,7 +135,7 @@ def apart_of(kustomizations: Kustomizations | None, options: Options) -> Apart:
     def apart(document: Document, first: Document) -> Diagnostic | None:
         if kustomizations is None:
             return None
-        from trainc.kustomizations import several
+        from trainc.frontends.kustomizations import several
 
         return several(document, first, kustomizations, allowed=options.check_only)
 

@@ -1,5 +1,27 @@
 """The back end: manifests as deterministic bytes that every parser reads alike.
 
-Each format is a module, named after its `--format` key: `yaml`, `json`. It has `render(objects) -> str`. All formats
-share the order of objects and fields: `order`.
+Each format is a module, named after its `--format` key. It has `parts(objects, copies)`, which yields the output in
+parts. All formats share the order of objects and fields: `order`.
 """
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from trainc.kubernetes.trees import Tree
+
+    Copy = tuple[Tree, str]
+    """An object that trainc does not compile: its value, and its own text as one YAML document."""
+
+FORMATS: Final = ("yaml", "json")
+"""The formats. The first one is the default, and the format of the files in an output folder."""
+
+
+def load(key: str) -> Callable[[Iterable[Tree], Iterable[Copy]], Iterator[str]]:
+    """Return the function `parts` of a format: the compiled objects in order, then the copies, as text in parts."""
+    parts: Callable[[Iterable[Tree], Iterable[Copy]], Iterator[str]] = import_module(f"{__name__}.{key}").parts
+    return parts

@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from trainc.emit import order
 from trainc.emit.yaml import HIDDEN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
+    from trainc.emit import Copy
     from trainc.kubernetes.trees import Tree
 
 _HIDDEN: Final = re.compile(rf"[{HIDDEN}]|#(?=#\w{{0,32}}\[)")
@@ -33,17 +35,12 @@ def items(texts: Iterable[str]) -> Iterator[str]:
     yield "[]\n" if before == "[" else "\n]\n"
 
 
-def render(objects: Sequence[Tree]) -> str:
-    """Return the objects as a JSON list, in the given order, indented by 2.
+def parts(objects: Iterable[Tree], copies: Iterable[Copy] = ()) -> Iterator[str]:
+    """Yield the parts of a JSON list of the objects in the given order and the copies' values, indented by 2.
 
     Raise TypeError or ValueError for values that JSON cannot represent: NaN, infinities, other types.
     """
-    return "".join(parts(objects))
-
-
-def parts(objects: Iterable[Tree]) -> Iterator[str]:
-    """Yield the parts of the same list."""
-    return items(map(_object, objects))
+    return items(map(_object, chain(objects, (value for value, _ in copies))))
 
 
 def _object(tree: Tree) -> str:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from trainc.base.kinds import JOBSET
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -21,7 +23,7 @@ def objects_of_a_job(objects: Iterable[Tree]) -> list[Tree]:
     """Sort the compiled objects of one TrainJob: the JobSet, then the others by apiVersion, kind and name."""
     return sorted(
         objects,
-        key=lambda tree: (tree["kind"] != "JobSet", tree["apiVersion"], tree["kind"], tree["metadata"]["name"]),
+        key=lambda tree: (tree["kind"] != JOBSET.kind, tree["apiVersion"], tree["kind"], tree["metadata"]["name"]),
     )
 
 

@@ -12,13 +12,15 @@ caches the text that it has written.
 from __future__ import annotations
 
 import re
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from trainc.emit import order
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Iterator
 
+    from trainc.emit import Copy
     from trainc.kubernetes.trees import Tree
 
 # A longer key, including its quotes, needs a leading "? " (YAML 1.2, section 7.4.2; libyaml and Go agree).
@@ -58,13 +60,20 @@ _NUMBERS: Final = "|".join(
 ).replace("D", "[0-9_,]")
 
 
-def render(objects: Sequence[Tree]) -> str:
+def render(objects: Iterable[Tree]) -> str:
     """Return the objects as one YAML stream, in the given order, separated by `---`.
 
     Raise TypeError or ValueError for values that JSON cannot represent: non-string keys, NaN, infinities, other types.
     """
-    writer = Writer()
-    return "---\n".join([writer.document(tree) for tree in objects])
+    return "".join(parts(objects))
+
+
+def parts(objects: Iterable[Tree], copies: Iterable[Copy] = ()) -> Iterator[str]:
+    """Yield the parts of the same stream, and then the texts of the copies."""
+    before = ""
+    for text in chain(map(Writer().document, objects), (text for _, text in copies)):
+        yield before + text
+        before = "---\n"
 
 
 class Writer:

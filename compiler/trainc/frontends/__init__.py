@@ -1,20 +1,21 @@
 """The front ends: classify documents by apiVersion and kind.
 
-Reads    the documents of a file.
-Returns  each with its role: a TrainJob, a runtime, or another object. A List is expanded into its items.
+Reads    the documents of a file, and the rows of the kinds to compile.
+Returns  each document with its role: a TrainJob, a runtime, or another object. A List is expanded into its items.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
 
-from trainc.declarations import Declaration
+from trainc.base.declarations import Declaration
+from trainc.base.kinds import DRAFT_VERSION, GROUP, KINDS, OLD_GROUP, VERSION, find
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
-Role = Literal["job", "runtime", "other"]
+    from trainc.base.kinds import Kind, Role
 
 NOT_AN_OBJECT: Final = Declaration("not-an-object", ("read",), "Document that is not a Kubernetes object")
 NO_API_VERSION: Final = Declaration("no-api-version", ("read",), "TrainJob or runtime without apiVersion")
@@ -24,22 +25,16 @@ UNSUPPORTED_KIND: Final = Declaration(
     "unsupported-kind", ("read",), "Kind that trainc does not support yet", "warning", own=True
 )
 
-GROUP: Final = "trainer.kubeflow.org"
-VERSION: Final = f"{GROUP}/v1alpha1"
-OLD_GROUP: Final = "kubeflow.org"
-OLD_VERSION: Final = f"{OLD_GROUP}/v2alpha1"
-"""The kinds' apiVersion before they had their own group. trainc ignores other kinds of this group."""
-DRAFT_VERSION: Final = f"{GROUP}/v2alpha1"
-"""The apiVersion in much of Trainer's documentation. No release serves it."""
-CLUSTER: Final = "ClusterTrainingRuntime"
-NAMESPACED: Final = "TrainingRuntime"
 OPTIMIZATION: Final = "OptimizationJob"
 """A kind of Trainer's main branch, which creates TrainJobs in the cluster. No release has it."""
-ROLES: Final[dict[str, Role]] = {"TrainJob": "job", NAMESPACED: "runtime", CLUSTER: "runtime"}
+OURS: Final = tuple(row.kind for row in KINDS if row.group == GROUP)
 
 
-def sort(document: Document) -> Iterator[tuple[Role, Document] | Diagnostic]:
-    """Yield a document with its role, or a diagnostic; for a List, yield each item."""
+def sort(document: Document, kinds: Collection[Kind]) -> Iterator[tuple[Role, Document] | Diagnostic]:
+    """Yield a document with its role, or a diagnostic; for a List, yield each item.
+
+    A document of a kind that is not among `kinds` has the role `other`.
+    """
     tree = document.value
     if not isinstance(tree, dict):
         yield _not_an_object(document)
@@ -48,20 +43,20 @@ def sort(document: Document) -> Iterator[tuple[Role, Document] | Diagnostic]:
     items = tree.get("items")
     if isinstance(kind, str) and kind.endswith("List") and isinstance(items, list):
         for index, item in enumerate(items):
-            yield from sort(document._replace(value=item, within=(*document.within, "items", index)))
+            yield from sort(document._replace(value=item, within=(*document.within, "items", index)), kinds)
     elif isinstance(version, str) and version.partition("/")[0] == GROUP:
-        yield from _ours(document, kind, version)
-    elif version == OLD_VERSION and isinstance(kind, str) and kind in ROLES:
-        yield ROLES[kind], document
-    elif (not version or not isinstance(version, str)) and isinstance(kind, str) and kind in ROLES:
+        yield from _ours(document, kind, version, kinds)
+    elif find(version, kind) is not None or kind not in OURS:
+        yield _role(version, kind, kinds), document
+    elif not version or not isinstance(version, str):
         yield _unversioned(document, kind, version)
-    elif isinstance(version, str) and isinstance(kind, str) and kind in ROLES:
-        yield _of_another_group(document, kind, version)
     else:
-        yield "other", document
+        yield _of_another_group(document, kind, version)
 
 
-def _ours(document: Document, kind: object, version: str) -> Iterator[tuple[Role, Document] | Diagnostic]:
+def _ours(
+    document: Document, kind: object, version: str, kinds: Collection[Kind]
+) -> Iterator[tuple[Role, Document] | Diagnostic]:
     if kind == OPTIMIZATION:
         yield "other", document
         message = f"{OPTIMIZATION} is not supported yet: trainc does not compile its TrainJobs"
@@ -70,15 +65,19 @@ def _ours(document: Document, kind: object, version: str) -> Iterator[tuple[Role
     elif version not in (VERSION, DRAFT_VERSION):
         message = f'unknown version "{version}" of the TrainJob API'
         yield _diagnostic(document, UNKNOWN_VERSION, message, f"use {VERSION}, as in Trainer v2", ("apiVersion",))
-    elif not isinstance(kind, str) or kind not in ROLES:
-        from trainc.nearest import nearest
+    elif kind not in OURS:
+        from trainc.base.nearest import meant
 
-        near = nearest(str(kind), ROLES)
-        help = f"did you mean {near}?" if near else f"use one of {', '.join(ROLES)}"
+        help = meant(str(kind), OURS, f"use one of {', '.join(OURS)}")
         message = f'unknown kind "{kind}" in {GROUP}' if kind else f"the object of {GROUP} has no kind"
         yield _diagnostic(document, UNKNOWN_KIND, message, help, ("kind",))
     else:
-        yield ROLES[kind], document
+        yield _role(version, kind, kinds), document
+
+
+def _role(version: object, kind: object, kinds: Collection[Kind]) -> Role:
+    row = find(version, kind)
+    return row.role if row is not None and row in kinds else "other"
 
 
 def _of_another_group(document: Document, kind: str, version: str) -> tuple[Role, Document] | Diagnostic:
@@ -98,7 +97,7 @@ def is_meant(version: str) -> bool:
     >>> [is_meant(text) for text in ("kubeflow.org/v1", "v1", "trainer.kubflow.org/v1alpha1", "train.acme.io/v1")]
     [True, True, True, False]
     """
-    from trainc.nearest import is_one_edit
+    from trainc.base.nearest import is_one_edit
 
     group, slash, _ = version.lower().partition("/")
     return not slash or group.endswith(OLD_GROUP) or is_one_edit(group, GROUP)

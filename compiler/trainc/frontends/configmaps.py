@@ -11,20 +11,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from trainc.base.kinds import OLD_GROUP, RUNTIME, RUNTIMES
+from trainc.base.records import NamedTuple
 from trainc.diagnostics import Diagnostic, Document, Inside, Location
-from trainc.frontends import OLD_GROUP, sort
+from trainc.frontends import sort
 from trainc.kubernetes.documents import YamlError, read_stream
 from trainc.kubernetes.documents.positions import Span
 from trainc.kubernetes.documents.streams import Chunk
 from trainc.kubernetes.documents.strings import in_literal, scalar, without_separator
-from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from trainc.kubernetes.trees import Path
 
-MARK: Final = "TrainingRuntime"
+MARK: Final = RUNTIME.kind
 """Both kinds of runtime end in this."""
 LARGEST: Final = 2**20
 """The API server takes no ConfigMap with more bytes."""
@@ -48,7 +49,7 @@ def runtimes(configmap: Document) -> Iterator[Document | Diagnostic | Broken]:
 def _of_value(configmap: Document, path: Path, value: str) -> Iterator[Document | Diagnostic | Broken]:
     read, errors = read_stream(value)
     sorted_documents = [
-        found for part in read for found in sort(document(configmap, path, value, part.chunk, part.value))
+        found for part in read for found in sort(document(configmap, path, value, part.chunk, part.value), RUNTIMES)
     ]
     found = [found for found in sorted_documents if isinstance(found, Diagnostic) or found[0] == "runtime"]
     if any(not isinstance(one, Diagnostic) for one in found):

@@ -6,20 +6,22 @@ Returns  moves; the same TrainJob in the v2.3 form; and for any path in that for
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from trainc.frontends import GROUP, OLD_GROUP
+from trainc.base.kinds import GROUP, JOBS_OF_PATCH, OLD_GROUP, POD_TEMPLATE
+from trainc.base.records import NamedTuple
+from trainc.diagnostics import Edit
 from trainc.kubernetes.trees import Path, Tree, get
-from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from trainc.diagnostics import Document
 
 MANAGER: Final = "trainc.dev/upgrade"
 """The manager of a patch that was an override: overrides have no manager, but patches require one."""
 TEMPLATE: Final = ("trainingRuntimeSpec", "template")
-POD: Final = ("template", "spec", "template")
-"""The path of the pod template in a replicated job."""
 CONTROLLER: Final = "trainjob-controller"
 AS_IS: Final = object()
 
@@ -70,12 +72,12 @@ def patches(
         if not taken or not named.keys().isdisjoint(taken[-1]):
             yield from begin(at)
         for name, source in named.items():
-            job: Path = ("spec", "runtimePatches", len(taken) - 1, *TEMPLATE, "spec", "replicatedJobs", len(taken[-1]))
+            job: Path = ("spec", "runtimePatches", len(taken) - 1, *JOBS_OF_PATCH, len(taken[-1]))
             taken[-1].append(name)
             yield Move(source, (*job, "name"), name)
             for path, destination in destinations.items():
                 if get(override, path) is not None:
-                    yield Move((*at, *path), (*job, *POD, *destination))
+                    yield Move((*at, *path), (*job, *POD_TEMPLATE, *destination))
 
 
 def processes(spec: Tree) -> Iterator[Move]:
@@ -115,6 +117,20 @@ def targets_by_name(at: Path, override: Tree) -> Iterator[tuple[Path, str]]:
     for index, target in enumerate(_items(override.get("targetJobs"))):
         if isinstance(target.get("name"), str):
             yield (*at, "targetJobs", index, "name"), target["name"]
+
+
+def in_form(document: Document, job: Tree, moves: Sequence[Move], gone: Iterable[str]) -> Document:
+    """Return a document in the v2.3 form, with the edit that leads back to its fields.
+
+    job      the document's value, admitted by the schema of its dialect
+    """
+    return edited(document, moved(job, moves, gone), moves)
+
+
+def edited(document: Document, value: Tree, moves: Sequence[Move]) -> Document:
+    """Return a document with another value, with the edit that leads back to the fields from which it was derived."""
+    edit = Edit(before=document.value, source=partial(written_at, moves=moves))
+    return document._replace(value=value, edits=(*document.edits, edit))
 
 
 def moved(job: Tree, moves: Iterable[Move], gone: Iterable[str]) -> Tree:

@@ -13,9 +13,9 @@ import shlex
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
-from trainc.declarations import Declaration
+from trainc.base.declarations import Declaration
 from trainc.diagnostics import Diagnostic, Document, Location, ObjectId, Place
-from trainc.foreign import MARKS
+from trainc.files.foreign import MARKS
 from trainc.kubernetes.trees import get
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ def _placeholder(place: Place, match: re.Match[str]) -> Place:
     """Return the place of the first placeholder in a value, which settings may have made longer than its source."""
     if place.key:
         return place
-    source = place.written()
+    source = place.in_text()
     value = get(source.document.value, source.path)
     if isinstance(value, str) and (there := _PLACEHOLDER.search(value)) is not None:
         return source._replace(part=there.span())

@@ -10,20 +10,21 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from trainc import footprint, frameworks, schedulers
-from trainc.checks.job import claims
 from trainc.kubernetes.references import Reference, references
 from trainc.kubernetes.trees import Tree, get
-from trainc.library import BUILT_IN
-from trainc.plan import pod_spec
+from trainc.pipeline import frameworks, schedulers
+from trainc.pipeline.checks.job import claims
+from trainc.pipeline.library import BUILT_IN
+from trainc.pipeline.plan import pod_spec
+from trainc.pods import footprint
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from trainc.compilation import Compiled
     from trainc.diagnostics import Document, ObjectId
-    from trainc.footprint import Footprint, Job
-    from trainc.plan import Plan
+    from trainc.pipeline.plan import Plan
+    from trainc.pods.footprint import Footprint, Job
 
 KINDS: Final = ("ConfigMap", "Secret", "PersistentVolumeClaim")
 
@@ -74,8 +75,11 @@ class Graph(NamedTuple):
 
     namespace: str
     name: str
+    word: str
+    """The noun for the job: `TrainJob`."""
     file: str
-    runtime: ObjectId
+    runtime: ObjectId | None
+    """None for a job with a runtime of its own."""
     runtime_file: str
     """Empty for a built-in runtime."""
     framework: str
@@ -97,8 +101,9 @@ def of(compiled: Compiled, others: Iterable[Document] = ()) -> Graph:
     return Graph(
         namespace=compiled.namespace,
         name=compiled.name,
+        word=plan.job.word,
         file=plan.job.document.file,
-        runtime=plan.runtime.id,
+        runtime=None if plan.job.own_runtime else plan.runtime.id,
         runtime_file="" if plan.runtime.level == BUILT_IN else plan.runtime.document.file,
         framework=plan.runtime.framework,
         jobset=str(jobset["metadata"]["name"]),

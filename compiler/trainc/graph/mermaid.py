@@ -13,13 +13,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from trainc.base.plural import plural
 from trainc.graph import text
-from trainc.plural import plural
 from trainc.source.printable import escape
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from trainc.diagnostics import ObjectId
     from trainc.graph import Graph
 
 MOST_CHARACTERS: Final = 50_000
@@ -50,7 +51,8 @@ class Part(NamedTuple):
     @property
     def size(self) -> int:
         """The number of characters, including the runtime's box and the edge to it."""
-        return sum(len(line) + 1 for line in (*self.lines, runtime(self.graph))) + 60
+        box = () if self.graph.runtime is None else (runtime(self.graph, self.graph.runtime),)
+        return sum(len(line) + 1 for line in (*self.lines, *box)) + 60
 
 
 def render(graphs: Iterable[Graph]) -> str:
@@ -80,11 +82,14 @@ def split(parts: Iterable[Part]) -> Iterator[list[Part]]:
 
 def diagram(parts: list[Part]) -> str:
     """Return one block."""
-    users = {(one.graph.runtime, one.graph.runtime_file): one.graph for one in parts}
-    ids = {key: f"r{number}" for number, key in enumerate(users, 1)}
+    users: dict[str, str] = {}
+    edges = []
+    for one in parts:
+        if one.graph.runtime is not None:
+            user = users.setdefault(runtime(one.graph, one.graph.runtime), f"r{len(users) + 1}")
+            edges.append(f"{one.id} --> {user}")
     lines = [line for one in parts for line in one.lines]
-    lines += [f"{ids[key]}{runtime(graph)}" for key, graph in users.items()]
-    lines += [f"{one.id} --> {ids[one.graph.runtime, one.graph.runtime_file]}" for one in parts]
+    lines += [f"{id}{drawn}" for drawn, id in users.items()] + edges
     return BEGIN + "".join(f"  {line}\n" for line in lines) + END
 
 
@@ -99,10 +104,10 @@ def part(number: int, graph: Graph) -> Part:
     return Part(graph, id, lines, len(edges) + 1)
 
 
-def runtime(graph: Graph) -> str:
+def runtime(graph: Graph, id: ObjectId) -> str:
     """Return the box of a runtime."""
     where = f"in {text.file(graph.runtime_file)}" if graph.runtime_file else "built-in"
-    return box(f"{graph.runtime.kind} {text.qualified(graph.runtime)}", f"{graph.framework}, {where}")
+    return box(f"{id.kind} {text.qualified(id)}", f"{graph.framework}, {where}")
 
 
 def trainjob(graph: Graph) -> str:
@@ -110,7 +115,7 @@ def trainjob(graph: Graph) -> str:
     nodes = f" ({plural(graph.total.nodes, 'node')})" if graph.total.nodes else ""
     size = f"{text.pods(graph.total.pods)}{nodes}"
     queue = (f"queue {graph.queue}",) if graph.queue else ()
-    return box(f"TrainJob {graph.name}", size, text.amounts(graph.total.resources), *queue)
+    return box(f"{graph.word} {graph.name}", size, text.amounts(graph.total.resources), *queue)
 
 
 def jobs(id: str, graph: Graph) -> Drawn:

@@ -9,19 +9,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from trainc import columns
-from trainc.footprint import NOTHING as NO_PODS
+from trainc.base import columns
+from trainc.base.plural import plural
 from trainc.kubernetes.amounts import amounts as shown
-from trainc.plural import plural
+from trainc.pods.footprint import NOTHING as NO_PODS
 from trainc.source.printable import escape
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from trainc.diagnostics import ObjectId
-    from trainc.footprint import Footprint
     from trainc.graph import Gang, Graph, GraphStep, Needed
     from trainc.kubernetes.pods import Amounts
+    from trainc.pods.footprint import Footprint
 
 NOTHING: Final = "no requests"
 NARROWEST: Final = 20
@@ -48,8 +48,11 @@ def render(graphs: Sequence[Graph], width: int = columns.UNLIMITED) -> str:
 
 def tree(graph: Graph, width: int = columns.UNLIMITED) -> Iterator[str]:
     """Yield the tree of one TrainJob."""
-    yield escape(f"TrainJob {title(graph)} ({file(graph.file)})")
-    rows = [("runtime", runtime(graph), ()), ("JobSet", jobset(graph), steps(graph.steps))]
+    yield escape(f"{graph.word} {title(graph)} ({file(graph.file)})")
+    label, text = (
+        ("framework", graph.framework) if graph.runtime is None else ("runtime", runtime(graph, graph.runtime))
+    )
+    rows = [(label, text, ()), ("JobSet", jobset(graph), steps(graph.steps))]
     rows += [("gang", gang(one, graph.total.pods), ()) for one in graph.gangs]
     rows += [("queue", graph.queue, ())] if graph.queue else []
     rows += [("rendezvous", graph.endpoint, ())] if graph.endpoint else []
@@ -87,10 +90,10 @@ def title(graph: Graph) -> str:
     return f"{graph.name} in namespace {graph.namespace}" if graph.namespace else graph.name
 
 
-def runtime(graph: Graph) -> str:
+def runtime(graph: Graph, id: ObjectId) -> str:
     """Return a runtime's kind, name, framework and location."""
     where = f"in {file(graph.runtime_file)}" if graph.runtime_file else "built-in"
-    return f"{graph.runtime.kind} {qualified(graph.runtime)}, {graph.framework}, {where}"
+    return f"{id.kind} {qualified(id)}, {graph.framework}, {where}"
 
 
 def qualified(id: ObjectId) -> str:

@@ -9,33 +9,34 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc import projects
-from trainc import settings as settings_files
+from trainc.base.kinds import COMPILED
+from trainc.base.records import NamedTuple
 from trainc.budget import CI, Budget, OverBudgetError
-from trainc.compilation import NO_TRAINJOB, Compilation, Options, compile_documents, duplicates, elsewhere, metered
+from trainc.compilation import (
+    NO_TRAINJOB,
+    Compilation,
+    compile_documents,
+    duplicates,
+    elsewhere,
+    environment_runs,
+    metered,
+)
 from trainc.diagnostics import Diagnostic, failed
-from trainc.inputs import File
+from trainc.files.inputs import File
+from trainc.frontends.reading import Reading
 from trainc.krm import items, results
 from trainc.krm.annotations import without
 from trainc.krm.request import of as request_of
 from trainc.krm.resourcelist import EMPTY, ResourceList
 from trainc.krm.resourcelist import read as read_list
-from trainc.library import OptionNames
-from trainc.reading import Reading
-from trainc.records import NamedTuple
-from trainc.settings import DEFAULT
 
 if TYPE_CHECKING:
-    from trainc.krm.request import Request
-    from trainc.settings import Settings
+    from collections.abc import Sequence
 
-OPTION_NAMES: Final = OptionNames(
-    runtimes="runtimes: [{}] in the functionConfig",
-    name_suffix_hash="nameSuffixHash in the functionConfig",
-    suspend="suspend in the functionConfig",
-    field_validation="fieldValidation: warn in the functionConfig",
-)
-"""The functionConfig fields that messages name instead of options."""
+    from trainc.compilation import Options
+    from trainc.krm.request import Request
+
+FIX: Final = environment_runs.Fix("set environment in the functionConfig to {}")
 
 
 class Answer(NamedTuple):
@@ -62,17 +63,20 @@ def run(file: File | Diagnostic, *, root: str, budget: Budget = CI) -> Answer:
     request = request_of(given.config)
     if isinstance(request, list):
         return _answer(given, Compilation(diagnostics=tuple(request)), given.items)
-    settings = _settings(request, root, budget._replace(option="trainc krm --budget {}"))
-    if isinstance(settings, Diagnostic):
-        return _answer(given, Compilation(diagnostics=(settings,)), given.items)
-    if failed(settings.diagnostics):
-        return _answer(given, Compilation(diagnostics=settings.diagnostics), given.items)
-    read = _read(given, request, settings, root)
+    options = request.options._replace(root=root, budget=budget._replace(option="trainc krm --budget {}"))
+    options = options.with_project(())
+    selected = environment_runs.one(options, FIX, always=True)
+    if isinstance(selected, Diagnostic):
+        return _answer(given, Compilation(diagnostics=(selected,)), given.items)
+    options = selected
+    if failed(options.settings.diagnostics):
+        return _answer(given, Compilation(diagnostics=options.settings.diagnostics), given.items)
+    read = _read(given, request.paths, options)
     if isinstance(file, File):
         read.meter.charge("input bytes", len(file.data))
-    compilation = _compiled(read, request, settings, root)
+    compilation = compile_documents(read, options)
     compilation = compilation.saying(duplicates(compilation, items.beside(given, compilation)))
-    compilation = compilation.saying(elsewhere(items.passed_through(given, compilation), settings))
+    compilation = compilation.saying(elsewhere(items.passed_through(given, compilation), options.settings))
     if not compilation.failed and (no_trainjob := _no_trainjob(given, request, compilation)):
         compilation = compilation.saying([no_trainjob])
     try:
@@ -83,42 +87,13 @@ def run(file: File | Diagnostic, *, root: str, budget: Budget = CI) -> Answer:
     return _answer(given, compilation, answer)
 
 
-def _read(given: ResourceList, request: Request, settings: Settings, root: str) -> Reading:
+def _read(given: ResourceList, paths: Sequence[str], options: Options) -> Reading:
     """Return the items, without the internal annotations of kustomize and kpt, and the documents of the paths."""
-    read = Reading(namespace=request.namespace, others="require", meter=metered(settings))
+    read = Reading(kinds=COMPILED, namespace=options.namespace, others=options.others, meter=metered(options))
     for item in given.documents:
         read.take(item._replace(value=without(item.value)))
-    read.gather(request.paths, root=root, exclude=settings.exclude)
+    read.gather(paths, root=options.root, exclude=options.settings.exclude)
     return read
-
-
-def _compiled(read: Reading, request: Request, settings: Settings, root: str) -> Compilation:
-    options = Options(
-        runtimes=request.runtimes,
-        only=request.only,
-        namespace=request.namespace,
-        settings=settings,
-        delivery=settings.delivery.with_more(request.delivery),
-        root=root,
-        others="require",
-        complete=False,
-    )
-    return compile_documents(read, options)
-
-
-def _settings(request: Request, root: str, limits: Budget) -> Settings | Diagnostic:
-    found = settings_files.read(request.settings, root=root, limits=limits) if request.settings else DEFAULT
-    chosen = projects.one(
-        found, request.environment, projects.Fix("set environment in the functionConfig to {}"), always=True
-    )
-    if isinstance(chosen, Diagnostic):
-        return chosen
-    return chosen._replace(
-        budget=limits,
-        strict="strict in the functionConfig" if request.strict else chosen.strict,
-        field_validation=request.field_validation or chosen.field_validation,
-        option_names=OPTION_NAMES._replace(environment=chosen.option_names.environment),
-    )
 
 
 def _no_trainjob(given: ResourceList, request: Request, compilation: Compilation) -> Diagnostic | None:

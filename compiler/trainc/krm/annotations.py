@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from trainc.base.records import NamedTuple
 from trainc.kubernetes.trees import get
-from trainc.records import NamedTuple
-from trainc.source.origins import INDEXES, PATHS, index, kustomize
+from trainc.source.stream_origin import INDEXES, PATHS, index, kustomize
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
     from trainc.compilation import Compilation
     from trainc.diagnostics import Document
+    from trainc.frontends.reading import Reading
     from trainc.krm.resourcelist import ResourceList
     from trainc.kubernetes.trees import Tree
-    from trainc.reading import Reading
 
 NAMESPACE: Final = ("metadata", "namespace")
 

@@ -12,20 +12,22 @@ import os
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from trainc.data import data_path
-from trainc.declarations import Declaration
-from trainc.delivery import PLAIN, Delivery
+from trainc.base.data import data_path
+from trainc.base.declarations import Declaration
+from trainc.base.records import NamedTuple
+from trainc.compilation import Options
 from trainc.diagnostics import Diagnostic, ObjectId, Place, Related
 from trainc.kubernetes.structural import StructuralSchema
 from trainc.kubernetes.trees import get
-from trainc.records import NamedTuple
+from trainc.pipeline.delivery import Delivery
+from trainc.pipeline.library import OptionNames
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from trainc.diagnostics import Document, Path
     from trainc.kubernetes.trees import Tree
-    from trainc.kubernetes.violations import FieldValidation, Violation
+    from trainc.kubernetes.violations import Violation
 
 FUNCTION_CONFIG: Final = Declaration("function-config", ("read",), "Invalid functionConfig", own=True)
 
@@ -35,28 +37,29 @@ FIELDS: Final = {(VERSION, KIND): "spec", ("v1", "ConfigMap"): "data"}
 """The field of each kind that contains the request."""
 
 
-class Request(NamedTuple):
-    """The paths, settings and options of a run."""
+OPTION_NAMES: Final = OptionNames(
+    runtimes="runtimes: [{}] in the functionConfig",
+    name_suffix_hash="nameSuffixHash in the functionConfig",
+    suspend="suspend in the functionConfig",
+    field_validation="fieldValidation: warn in the functionConfig",
+    strict="strict in the functionConfig",
+)
+"""The functionConfig fields that messages name instead of options."""
 
+
+class Request(NamedTuple):
+    """The paths and options of a run."""
+
+    options: Options
+    """The options; trainc.yaml is read only if the functionConfig has `settings`."""
     paths: tuple[str, ...] = ()
     """Files and folders to compile in addition to the items, relative to the working directory."""
-    runtimes: tuple[str, ...] = ()
-    settings: str = ""
-    """The trainc.yaml to read; empty for none."""
-    environment: str | None = None
-    """The environment of that trainc.yaml."""
-    only: str | None = None
-    namespace: str | None = None
-    strict: bool = False
-    field_validation: FieldValidation | None = None
-    """None where the functionConfig does not set it."""
-    delivery: Delivery = PLAIN
 
 
 def of(config: Document) -> Request | list[Diagnostic]:
     """Return the request of a functionConfig. Without one, the items are compiled with the defaults."""
     if config.value is None:
-        return Request()
+        return _request({})
     subject = ObjectId.of(config.value)
     field = FIELDS.get((subject.apiVersion, subject.kind))
     if field is None:
@@ -101,13 +104,14 @@ def _typed(value: object, schema: Tree | None) -> object:
 
 
 def _request(values: Tree) -> Request:
-    return Request(
-        paths=tuple(map(_path, values.get("paths", ()))),
+    settings, environment = values.get("settings"), values.get("environment")
+    options = Options(
         runtimes=tuple(map(_path, values.get("runtimes", ()))),
-        settings=values.get("settings", ""),
-        environment=values.get("environment"),
         only=values.get("only"),
         namespace=values.get("namespace"),
+        environments=() if environment is None else (environment,),
+        config=settings or None,
+        no_config=not settings,
         strict=values.get("strict", False),
         field_validation=values.get("fieldValidation"),
         delivery=Delivery(
@@ -115,7 +119,11 @@ def _request(values: Tree) -> Request:
             argocd_replace=values.get("argocdReplace", False),
             suspend=values.get("suspend", False),
         ),
+        others="require",
+        complete=False,
+        option_names=OPTION_NAMES,
     )
+    return Request(options, tuple(map(_path, values.get("paths", ()))))
 
 
 def _path(path: str) -> str:

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from trainc.declarations import Declaration
+from trainc.base.declarations import Declaration
+from trainc.base.records import NamedTuple
 from trainc.diagnostics import Diagnostic, Document, Place
 from trainc.emit.yaml import Writer
-from trainc.inputs import STDIN
+from trainc.files.inputs import STDIN
+from trainc.frontends.reading import documents_of
 from trainc.krm.annotations import file_of
-from trainc.reading import documents_of
-from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
-    from trainc.inputs import File
+    from trainc.files.inputs import File
     from trainc.kubernetes.trees import Tree
 
 RESOURCE_LIST: Final = Declaration("resource-list", ("read",), "Invalid ResourceList", own=True)

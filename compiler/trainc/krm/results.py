@@ -11,14 +11,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from trainc.base.records import NamedTuple
 from trainc.diagnostics import Diagnostic, Location, ObjectId, Place
-from trainc.inputs import STDIN
+from trainc.files.inputs import STDIN
 from trainc.krm.annotations import file_of, location
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import field_of
-from trainc.records import NamedTuple
 from trainc.reports import in_order, sort_key
-from trainc.source.excerpt import hidden, place
+from trainc.source.masking import is_secret_at, masked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -74,7 +74,7 @@ def _entry(located: Diagnostic, raw: Diagnostic, given: ResourceList) -> Tree:
 def _subject(place: object, given: ResourceList) -> _Subject | None:
     """Return the item or functionConfig that contains a place; None for a file that trainc has read, or the list."""
     if isinstance(place, Place):
-        place = place.written()
+        place = place.in_text()
     if isinstance(place, Place) and place.document.inside is not None:
         place = Place(place.document.inside.document, ("data", place.document.inside.path[-1]))
     if not isinstance(place, Place) or not given.owns(place.document):
@@ -87,20 +87,13 @@ def _subject(place: object, given: ResourceList) -> _Subject | None:
 def _current(located: Diagnostic, raw: Diagnostic) -> Tree:
     """Return the field's current value, if it is short and not a secret."""
     where, at = raw.place, located.place
-    if not isinstance(where, Place) or where.key or not isinstance(at, Location) or _is_secret(at):
+    if not isinstance(where, Place) or where.key or not isinstance(at, Location) or at.source is None or not at.line:
         return {}
     value = get(where.document.value, where.path, _MISSING)
     if not isinstance(value, str | int | float) or (isinstance(value, str) and len(value) > _LONGEST):
         return {}
-    return {"currentValue": value}
-
-
-def _is_secret(at: Location) -> bool:
-    """Return whether some of the place is masked, or its source is unknown."""
-    if at.source is None or not at.line:
-        return True
-    first, last = place(at)
-    return any(begin < last and end > first for begin, end in hidden(at))
+    secret = is_secret_at(where.document.value, where.path)
+    return {"currentValue": value} if masked(value, secret=secret) == value else {}
 
 
 def _file(located: Diagnostic, subject: _Subject | None) -> Tree:

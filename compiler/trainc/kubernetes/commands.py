@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from trainc.records import NamedTuple
+from trainc.base.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,11 +38,6 @@ class Word(NamedTuple):
     """Its path in the container: the field and the index."""
     part: tuple[int, int] | None = None
     """Its begin and end in the string at `path`, if it is a part of it."""
-
-    @property
-    def literal(self) -> str | None:
-        """The word's value, or None if the shell or the kubelet replaces a part of it."""
-        return None if "$" in self.text or "`" in self.text else self.text
 
 
 def words(container: Tree) -> list[Word]:

@@ -11,10 +11,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final
 
+from trainc.base.records import NamedTuple
 from trainc.kubernetes.quantity import Quantity
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.validation.fieldrefs import split
-from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree

@@ -13,14 +13,17 @@ import re
 from base64 import b64decode
 from typing import TYPE_CHECKING, Any, Final
 
+from trainc.base.records import NamedTuple
 from trainc.kubernetes.downward import Unknown, Value, field_value, resource_value
-from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from trainc.kubernetes.downward import Known
     from trainc.kubernetes.trees import Tree
+
+    Shown = Callable[[str, str], str]
+    """Returns the value of a variable, by its name, as the user sees it."""
 
 __all__ = ["Environment", "Sources", "Unknown", "Value", "environment", "expand", "sources"]
 
@@ -94,8 +97,13 @@ def expand(text: str, lookup: Callable[[str], Value]) -> Value:
     return "".join((*parts, text[end:]))
 
 
-def environment(container: Tree, pod: Known, sources: Mapping[tuple[str, str], Data]) -> Environment:
-    """Return a container's variables in the order of their definition; a later one overrides an earlier one."""
+def environment(
+    container: Tree, pod: Known, sources: Mapping[tuple[str, str], Data], shown: Shown | None = None
+) -> Environment:
+    """Return a container's variables in the order of their definition; a later one overrides an earlier one.
+
+    With `shown`, each variable has the value that this function returns, also in the variables that refer to it.
+    """
     result = Environment({}, {})
     for index, source in enumerate(container.get("envFrom") or ()):
         prefix = source.get("prefix") or ""
@@ -106,7 +114,7 @@ def environment(container: Tree, pod: Known, sources: Mapping[tuple[str, str], D
             if data is None:
                 result.missing[index] = (prefix, _not_given(_KINDS[key], ref))
             else:
-                result.variables.update({f"{prefix}{name}": data[name] for name in sorted(data)})
+                result.variables.update(_shown(f"{prefix}{name}", data[name], shown) for name in sorted(data))
     for variable in container.get("env") or ():
         value: Value | None = ""
         if text := variable.get("value"):
@@ -114,8 +122,12 @@ def environment(container: Tree, pod: Known, sources: Mapping[tuple[str, str], D
         elif source := variable.get("valueFrom"):
             value = _resolved(source, container, pod, sources)
         if value is not None:
-            result.variables[variable["name"]] = value
+            result.variables.update([_shown(variable["name"], value, shown)])
     return result
+
+
+def _shown(name: str, value: Value, shown: Shown | None) -> tuple[str, Value]:
+    return name, value if shown is None or isinstance(value, Unknown) else shown(name, value)
 
 
 def _resolved(source: Tree, container: Tree, pod: Known, sources: Mapping[tuple[str, str], Data]) -> Value | None:

@@ -11,8 +11,8 @@ import json
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from trainc.data import data_path
-from trainc.records import NamedTuple
+from trainc.base.data import data_path
+from trainc.base.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,13 +47,20 @@ class Struct(NamedTuple):
     fields: dict[str, GoField]
     types: Callable[[str], Struct | None] | None = None
     """Return the struct of a field's type; None for `struct`."""
+    values: GoField | None = None
+    """The field for every name, if the type is a map of structs; it has no other fields."""
 
     def inner(self, field: GoField) -> Struct | None:
-        """Return the struct of a field, or of the items of a list; None for any other type."""
-        return (self.types or struct)(field.of)
+        """Return the struct of a field, of the items of a list, or of a map of structs; None for any other type."""
+        found = (self.types or struct)(field.of)
+        if field.kind != "map" or found is None:
+            return found
+        return Struct(field.of, {}, self.types, GoField("ptr", field.of))
 
     def find(self, name: str) -> GoField | None:
         """Return the field that Go's JSON reader matches to `name`: the exact one, else the first ignoring case."""
+        if self.values is not None:
+            return self.values
         if name in self.fields:
             return self.fields[name]
         folded = name.translate(_FOLD)

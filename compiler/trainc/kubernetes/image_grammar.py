@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from trainc.records import NamedTuple
+from trainc.base.records import NamedTuple
 
 COMPONENT: Final = "[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*"
 _REPOSITORY: Final = rf"{COMPONENT}(?:/{COMPONENT})*"

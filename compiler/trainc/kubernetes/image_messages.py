@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from trainc.base.records import NamedTuple
 from trainc.kubernetes.image_grammar import (
     COMPONENT,
     DIGITS,
@@ -20,8 +21,7 @@ from trainc.kubernetes.image_grammar import (
     is_reference,
     split,
 )
-from trainc.kubernetes.structural.hints import shown
-from trainc.records import NamedTuple
+from trainc.kubernetes.violations import shown
 
 _SCHEME: Final = re.compile("[A-Za-z][A-Za-z0-9+.-]*://")
 _FOREIGN: Final = re.compile(r"[^A-Za-z0-9._/:@\[\]-]")

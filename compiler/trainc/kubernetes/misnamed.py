@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from trainc.kubernetes.structural.hints import listed, shown
+from trainc.kubernetes.violations import listed, shown
 
 LABEL: Final = "a-z0-9-"
 """The characters of a DNS label."""

@@ -1,8 +1,7 @@
 """Kubernetes' rules for names: of objects, labels, variables, ports, ConfigMap keys and paths.
 
-Every `is_...` reads the text (or the port number) and returns the reasons why it is invalid; none if it is valid.
-`field_error` returns the line in which Kubernetes reports such a reason.
-Source: Kubernetes 1.36, apimachinery's name validation and field errors. The reasons have the same text, so that
+Every `is_...` reads the text and returns the reasons why it is invalid; none if it is valid.
+Source: Kubernetes 1.36, apimachinery's name validation. The reasons have the same text, so that
 users find them by searching. Lengths count bytes, even where a reason says characters; patterns match ASCII only, and
 the whole text.
 """
@@ -11,14 +10,13 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Any, Final
+from typing import Final
 
 _LABEL: Final = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _LABEL_1035: Final = "[a-z]([-a-z0-9]*[a-z0-9])?"
 _SUBDOMAIN: Final = rf"{_LABEL}(\.{_LABEL})*"
 _QUALIFIED: Final = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
 _LABEL_VALUE: Final = f"({_QUALIFIED})?"
-_VARIABLE: Final = "[-._a-zA-Z][-._a-zA-Z0-9]*"
 _CONFIG_KEY: Final = "[-._a-zA-Z0-9]+"
 _PATH: Final = r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+"
 
@@ -26,30 +24,6 @@ LONGEST_LABEL: Final = 63
 """Maximum characters of a DNS label, which the names of Jobs, pods and claims must be."""
 _MOST: Final = 1024
 """Number of names cached with their reasons, which must not be modified: jobs repeat the same labels."""
-
-_KINDS: Final = {
-    "FieldValueDuplicate": "Duplicate value",
-    "FieldValueForbidden": "Forbidden",
-    "FieldValueInvalid": "Invalid value",
-    "FieldValueNotFound": "Not found",
-    "FieldValueNotSupported": "Unsupported value",
-    "FieldValueRequired": "Required value",
-    "FieldValueTooLong": "Too long",
-    "FieldValueTooMany": "Too many",
-    "FieldValueTypeInvalid": "Invalid value",
-}
-_VALUELESS: Final = frozenset({"FieldValueForbidden", "FieldValueRequired", "FieldValueTooLong"})
-_ESCAPES: Final = {
-    '"': r"\"",
-    "\\": r"\\",
-    "\a": r"\a",
-    "\b": r"\b",
-    "\f": r"\f",
-    "\n": r"\n",
-    "\r": r"\r",
-    "\t": r"\t",
-    "\v": r"\v",
-}
 
 
 @lru_cache(maxsize=_MOST)
@@ -115,17 +89,6 @@ def is_label_value(value: str) -> list[str]:
     return reasons
 
 
-def is_env_var_name(value: str) -> list[str]:
-    """Check a variable name in the strict sense, which few fields require."""
-    reasons: list[str] = []
-    if not re.fullmatch(_VARIABLE, value):
-        reasons.append(
-            "a valid environment variable name must consist of alphabetic characters, digits, '_', '-', or '.', and "
-            f"must not start with a digit {_such_as(_VARIABLE, 'my.env-name', 'MY_ENV.NAME', 'MyEnvName1')}"
-        )
-    return reasons + _leads_upwards(value)
-
-
 def is_relaxed_env_var_name(value: str) -> list[str]:
     """Check the name of a container's variable: any printable ASCII characters except an equals sign."""
     if not value:
@@ -160,11 +123,6 @@ def is_port_name(value: str) -> list[str]:
     return reasons
 
 
-def is_port_number(value: int) -> list[str]:
-    """Check a port number."""
-    return [] if 1 <= value <= 65535 else ["must be between 1 and 65535, inclusive"]
-
-
 def is_domain_prefixed_path(value: str) -> list[str]:
     """Check a controller name, as in managedBy: a domain, a slash and a path. An empty text is reported as required."""
     if not value:
@@ -176,34 +134,6 @@ def is_domain_prefixed_path(value: str) -> list[str]:
     if not re.fullmatch(_PATH, path):
         reasons.append(f"Invalid path (regex used for validation is '{_PATH}')")
     return reasons
-
-
-def field_error(kind: str, field: str, value: Any, detail: str) -> str:
-    """Return the line that reports an error in `value` at `field` ("" for none); `kind`: FieldValueInvalid ...."""
-    shown = [] if kind in _VALUELESS else [quoted(value) if isinstance(value, str) else _json(value)]
-    return ": ".join(part for part in (field, _KINDS[kind], *shown, detail) if part)
-
-
-def quoted(text: str) -> str:
-    """Return the text in double quotes with unprintable characters escaped (Go's %q)."""
-    return f'"{"".join(map(_escaped, text))}"'
-
-
-def _escaped(character: str) -> str:
-    if character in _ESCAPES:
-        return _ESCAPES[character]
-    if character.isprintable():
-        return character
-    code = ord(character)
-    if code < 0x80:
-        return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
-
-
-def _json(value: Any) -> str:
-    import json
-
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _subdomain(value: str, unit: str) -> list[str]:

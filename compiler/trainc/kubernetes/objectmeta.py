@@ -24,12 +24,13 @@ from trainc.kubernetes.violations import (
     OUT_OF_RANGE,
     REQUIRED,
     Violation,
+    shown,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from trainc.declarations import Declaration
+    from trainc.base.declarations import Declaration
     from trainc.kubernetes.trees import Path, Tree
 
 MOST_ANNOTATION_BYTES: Final = 256 * 1024
@@ -273,8 +274,6 @@ def _wrong_type(path: Path, value: Any, expected: str, stage: Literal["read", "s
 
 
 def _shown(value: str) -> str:
-    from trainc.kubernetes.structural.hints import shown
-
     return shown(value)
 
 

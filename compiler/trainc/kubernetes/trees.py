@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from trainc.base.kinds import EACH
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 Tree = dict[str, Any]
 Path = tuple[str | int, ...]
@@ -74,6 +76,29 @@ def get(tree: Any, path: Path, default: Any = None) -> Any:
         else:
             return default
     return default if tree is None else tree
+
+
+def each(tree: Any, path: tuple[str, ...], at: Path = ()) -> Iterator[tuple[Path, Any]]:
+    """Yield the values at a path with steps for each item of a list or each value of a map, each with its own path.
+
+    Missing and null values are skipped.
+
+    >>> list(each({"jobs": [{"name": "a"}, {}], "roles": {"PS": 1}}, ("jobs", EACH, "name")))
+    [(('jobs', 0, 'name'), 'a')]
+    >>> list(each({"roles": {"PS": 1}}, ("roles", EACH)))
+    [(('roles', 'PS'), 1)]
+    """
+    for depth, step in enumerate(path):
+        if step == EACH:
+            items = tree.items() if isinstance(tree, dict) else enumerate(tree) if isinstance(tree, list) else ()
+            for key, item in items:
+                yield from each(item, path[depth + 1 :], (*at, *path[:depth], key))
+            return
+        tree = tree.get(step) if isinstance(tree, dict) else None
+        if tree is None:
+            return
+    if tree is not None:
+        yield (*at, *path), tree
 
 
 def edit(tree: Any, path: Path, change: Callable[[Any], Any]) -> Any:

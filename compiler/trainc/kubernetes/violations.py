@@ -1,19 +1,21 @@
 """Violations: the values that the API server rejects in an object, and the fields that it drops.
 
 Structural schemas (`structural`), metadata (`objectmeta`), the CRDs' own rules (`checks.cel`) and the rules of Jobs
-(`validation`) share this module; it declares the ids that several of them report.
+(`validation`) share this module; it declares the ids that several of them report, and has the parts of messages that
+all of them need.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from trainc.declarations import Declaration
-from trainc.kubernetes.trees import path_of
-from trainc.records import NamedTuple
+from trainc.base.declarations import Declaration
+from trainc.base.records import NamedTuple
 
 if TYPE_CHECKING:
-    from trainc.kubernetes.trees import At, Path
+    from collections.abc import Iterable
+
+    from trainc.kubernetes.trees import Path
 
 ANNOTATIONS_TOO_BIG: Final = Declaration(
     "annotations-too-big", ("schema", "jobset-schema", "job"), "Annotations larger than 256 KiB"
@@ -49,6 +51,8 @@ UNKNOWN_FIELD: Final = Declaration("unknown-field", ("schema",), "Unknown field"
 WRONG_TYPE: Final = Declaration("wrong-type", ("schema", "read", "jobset-schema"), "Wrong value type")
 
 
+LONG: Final = 60
+"""The maximum number of characters of a value that a message shows."""
 FieldValidation = Literal["strict", "warn", "ignore"]
 """How unknown fields are reported: the values of `kubectl --validate`, and of the API server's fieldValidation."""
 
@@ -96,30 +100,6 @@ class Violation(NamedTuple):
         return self._replace(message=f"{self.message}; it is dropped")
 
 
-class Collector:
-    """The violations of one object."""
-
-    __slots__ = ("violations",)
-
-    def __init__(self) -> None:
-        self.violations: list[Violation] = []
-
-    def report(
-        self,
-        declared: Declaration,
-        at: At,
-        message: str,
-        help: str = "",
-        *,
-        field: str = "",
-        related: tuple[tuple[str, At], ...] = (),
-        key: bool = False,
-    ) -> None:
-        """Add a violation: `at` is the precise path; pass `field` if the cluster's error reports another one."""
-        places = tuple((label, path_of(there)) for label, there in related)
-        self.violations.append(Violation.at(path_of(at), declared, message, help, field=field, key=key, related=places))
-
-
 class Admitted(NamedTuple):
     """The object that the API server would store, its violations, and its unknown fields."""
 
@@ -139,3 +119,40 @@ def field_of(path: Path) -> str:
         else:
             text += f".{step}" if text else step
     return text
+
+
+def shown(value: Any) -> str:
+    """Return a value as one short line of JSON; a long string keeps both quotes.
+
+    >>> shown("a" * 200)[-8:]
+    'aaaa..."'
+    """
+    import json
+
+    if isinstance(value, str):
+        return json.dumps(shortened(value), ensure_ascii=False)
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= LONG else f"{text[:LONG]}..."
+
+
+def shortened(name: str) -> str:
+    """Return a name, cut to a length that fits into a message."""
+    return name if len(name) <= LONG else f"{name[:LONG]}..."
+
+
+def subject(path: Path) -> str:
+    """Return the name of a field for a message: `numNodes`, `args[1]` for an item, `env[0].value` inside an item."""
+    names = [i for i, step in enumerate(path) if isinstance(step, str)]
+    if len(names) > 1 and names[-1] == len(path) - 1 and isinstance(path[-2], int):
+        return field_of(path[names[-2] :])
+    return field_of(path[names[-1] :]) if names else "the object"
+
+
+def listed(words: Iterable[str], last: str = "and") -> str:
+    """Return words joined as a list in a sentence.
+
+    >>> listed(["a", "b", "c"]), listed(["a"]), listed([])
+    ('a, b and c', 'a', '')
+    """
+    *first, end = [*words] or [""]
+    return f"{', '.join(first)} {last} {end}" if first else end

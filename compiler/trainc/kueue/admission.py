@@ -14,14 +14,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.delivery import QUEUE
+from trainc.base.kinds import JOBS_OF_JOBSET, POD
+from trainc.base.plural import plural
+from trainc.base.records import NamedTuple
 from trainc.kubernetes.trees import Tree, get
 from trainc.kueue import matching, podsets
 from trainc.kueue.capacity import Capacity
 from trainc.kueue.flavors import Assigner
 from trainc.kueue.reasons import Never, at, of_flavors
-from trainc.plural import plural
-from trainc.records import NamedTuple
+from trainc.pipeline.delivery import QUEUE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,11 +54,6 @@ class Verdict(NamedTuple):
     never: Never | None = None
     undecided: str = ""
     """The reason why neither is known."""
-
-    @property
-    def admitted(self) -> bool | None:
-        """Whether Kueue admits the JobSet at some time; None if the manifests do not decide it."""
-        return None if self.undecided else self.never is None
 
 
 class Admission:
@@ -110,7 +106,7 @@ class Admission:
             return verdict._replace(never=of_flavors(queue, assignment, self.cluster))
         if not queue.groups:
             message = f"ClusterQueue {queue.name} has no resourceGroups, so it admits nothing"
-            return verdict._replace(never=Never("flavors", LABEL, message, "add resourceGroups to the queue"))
+            return verdict._replace(never=Never(LABEL, message, "add resourceGroups to the queue"))
         return verdict._replace(
             flavors=assignment.flavors, undecided=next(self._open(jobset, queue, sets, assignment), "")
         )
@@ -121,30 +117,30 @@ class Admission:
         """Return the first reason that does not depend on flavors."""
         if len(sets) > MOST_POD_SETS:
             message = f"the JobSet has {plural(len(sets), 'replicated job')}; Kueue's maximum is {MOST_POD_SETS}"
-            return Never("pod-sets", ("spec", "replicatedJobs"), message, "use fewer replicated jobs")
+            return Never(("spec", "replicatedJobs"), message, "use fewer replicated jobs")
         if local.stopped:
             place = at(local.document, "spec", "stopPolicy")
             help = "remove the stopPolicy, or use another queue"
-            return Never("stopped", LABEL, f"LocalQueue {name} is stopped", help, (("the stopPolicy", place),))
+            return Never(LABEL, f"LocalQueue {name} is stopped", help, (("the stopPolicy", place),))
         if queue is None:
             return None
         document = queue.node.document
         if queue.stopped:
             place = at(document, "spec", "stopPolicy")
             help = "remove the stopPolicy, or use another queue"
-            return Never("stopped", LABEL, f"ClusterQueue {queue.name} is stopped", help, (("the stopPolicy", place),))
+            return Never(LABEL, f"ClusterQueue {queue.name} is stopped", help, (("the stopPolicy", place),))
         if self.capacity.parents(queue.node.parent) is None:
             place = at(document, "spec")
             message = f"ClusterQueue {queue.name} is inactive: its cohort {queue.node.parent} is in a cycle of cohorts"
-            return Never("inactive", LABEL, message, "remove a parentName of the cycle", (("the queue", place),))
+            return Never(LABEL, message, "remove a parentName of the cycle", (("the queue", place),))
         if not self._selects(queue, jobset):
             namespace = get(jobset, ("metadata", "namespace"), "")
             message = f"ClusterQueue {queue.name} does not select namespace {namespace}"
             help = "change its namespaceSelector (null selects nothing, {} every namespace), or the namespace's labels"
             place = at(document, "spec", "namespaceSelector")
-            return Never("namespace", LABEL, message, help, (("the selector", place),))
+            return Never(LABEL, message, help, (("the selector", place),))
         for excess in podsets.excesses(sets, self.cluster, get(jobset, ("metadata", "namespace"), "")):
-            return Never("resources", excess.path, excess.message, "change the resources, or the LimitRange")
+            return Never(excess.path, excess.message, "change the resources, or the LimitRange")
         return None
 
     def _selects(self, queue: ClusterQueue, jobset: Tree) -> bool:
@@ -191,7 +187,7 @@ def priority_of(jobset: Tree) -> tuple[str, str]:
     """Return kind and name of the priority class that Kueue looks up: the label's, else the first pod set's."""
     if name := get(jobset, ("metadata", "labels", PRIORITY), ""):
         return "WorkloadPriorityClass", name
-    for job in get(jobset, ("spec", "replicatedJobs"), []):
-        if name := get(job, ("template", "spec", "template", "spec", "priorityClassName"), ""):
+    for job in get(jobset, JOBS_OF_JOBSET, []):
+        if name := get(job, (*POD, "priorityClassName"), ""):
             return "PriorityClass", name
     return "PriorityClass", ""

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.declarations import Declaration
+from trainc.base.declarations import Declaration
+from trainc.base.plural import plural
 from trainc.diagnostics import Diagnostic, Place, Related
 from trainc.kubernetes.violations import field_of
 from trainc.kueue import objects, references
 from trainc.kueue.admission import Admission
-from trainc.plural import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from trainc.diagnostics import Document
     from trainc.kueue.admission import Verdict
     from trainc.kueue.reasons import Never
-    from trainc.plan import Plan
+    from trainc.pipeline.plan import Plan
 
 NEVER_ADMITTED: Final = Declaration("never-admitted", ("queue",), "JobSet that its Kueue queue never admits")
 ADMISSION_UNKNOWN: Final = Declaration(
@@ -59,7 +59,7 @@ def _never(plan: Plan, verdict: Verdict, never: Never) -> Diagnostic:
 
 
 def _present(place: Place) -> Place:
-    from trainc.tracing import standing
+    from trainc.provenance.tracing import standing
 
     return standing(place)
 

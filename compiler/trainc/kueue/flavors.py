@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from trainc.base.records import NamedTuple
 from trainc.kueue import matching
 from trainc.kueue.objects import text_of
-from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
     from trainc.kueue.capacity import Capacity

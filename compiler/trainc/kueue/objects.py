@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from trainc.declarations import Declaration
+from trainc.base.declarations import Declaration
+from trainc.base.records import NamedTuple
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Path, Place, Related
 from trainc.kubernetes import objectmeta
 from trainc.kubernetes.quantity import Quantity
 from trainc.kubernetes.structural import load
 from trainc.kubernetes.trees import Tree, get
-from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from trainc.base.records import NamedTuple
 from trainc.kubernetes.pods import Amounts, amounts, requests
 from trainc.kubernetes.trees import Tree, get
 from trainc.kueue.objects import amount
-from trainc.plan import pod_spec
-from trainc.records import NamedTuple
+from trainc.pipeline.plan import pod_spec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -6,12 +6,13 @@ Returns  the reason, with the field of the JobSet and the quotas in the queue's 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
+from trainc.base.plural import plural
+from trainc.base.records import NamedTuple
 from trainc.diagnostics import Place
+from trainc.kubernetes.violations import listed
 from trainc.kueue.objects import text_of
-from trainc.plural import plural
-from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
     from trainc.diagnostics import Document, Path
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 class Never(NamedTuple):
     """The reason why a JobSet is never admitted."""
 
-    rule: Literal["stopped", "inactive", "namespace", "resources", "pod-sets", "flavors"]
     path: Path
     """The field of the JobSet."""
     message: str
@@ -51,7 +51,6 @@ def of_flavors(queue: ClusterQueue, assignment: Assignment, cluster: Cluster) ->
         message = f"requests {totals}, but {listed}" if totals else f"fits no flavor of the queue: {listed}"
         help, path = _help(misfits), quotas[0].resource if quotas else ""
     return Never(
-        "flavors",
         _field(one, path),
         f'job "{one.name}" {message}',
         help,
@@ -61,8 +60,8 @@ def of_flavors(queue: ClusterQueue, assignment: Assignment, cluster: Cluster) ->
 
 def _sum(one: PodSet, quotas: list[Misfit]) -> str:
     resource, request, before = quotas[0].resource, quotas[0].request, quotas[0].before
-    names = _and([misfit.flavor for misfit in quotas])
-    most = _and([text_of(resource, misfit.capacity) for misfit in quotas])
+    names = listed(misfit.flavor for misfit in quotas)
+    most = listed(text_of(resource, misfit.capacity) for misfit in quotas)
     earlier = f" in addition to {text_of(resource, before)} of earlier jobs" if before else ""
     word = "flavor" if len(quotas) == 1 else "flavors"
     gives = "gives" if len(quotas) == 1 else "give"
@@ -92,10 +91,6 @@ def _help(misfits: tuple[Misfit, ...]) -> str:
 
 def _asked(one: PodSet, resource: str) -> str:
     return text_of(resource, one.requests.get(resource, 0))
-
-
-def _and(words: list[str]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def _field(one: PodSet, resource: str) -> Path:

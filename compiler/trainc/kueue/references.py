@@ -11,20 +11,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.declarations import Declaration
-from trainc.delivery import QUEUE
+from trainc.base.declarations import Declaration
+from trainc.base.nearest import meant, use
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, Related
 from trainc.kueue.admission import BUILT_IN, LABEL, PRIORITY, priority_of
 from trainc.kueue.capacity import cycles
 from trainc.kueue.objects import UNLIMITED
-from trainc.nearest import nearest, use
+from trainc.pipeline.delivery import QUEUE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from trainc.diagnostics import Path
     from trainc.kueue.objects import Cluster, Node
-    from trainc.plan import Plan
+    from trainc.pipeline.plan import Plan
 
 COHORT_CYCLE: Final = Declaration("cohort-cycle", ("queue",), "Cycle of cohorts")
 QUOTA_OVERFLOW: Final = Declaration(
@@ -75,11 +75,10 @@ def _flavors(cluster: Cluster, node: Node) -> Iterator[Diagnostic]:
 
 
 def _missing(owner: str, kind: str, name: str, known: list[str], place: Place) -> Diagnostic:
-    near = nearest(name, known)
     return Diagnostic.of(
         UNKNOWN_QUEUE_OBJECT,
         f'{owner} refers to {kind} "{name}", which the given paths do not have',
-        f"did you mean {near}?" if near else use(sorted(known)[:10]),
+        meant(name, known, use(sorted(known)[:10])),
         object=ObjectId.of(place.document.value),
         place=place,
     )
@@ -126,11 +125,10 @@ def _of_job(
     plan: Plan, path: Path, declared: Declaration, what: str, where: str, known: list[str], name: str
 ) -> Diagnostic:
     place, related = point(plan, _exact(plan, path, name))
-    near = nearest(name, known)
     return Diagnostic.of(
         declared,
         f"the given paths do not have {what}, although they have others{where}",
-        f"did you mean {near}?" if near else use(sorted(known)[:10]),
+        meant(name, known, use(sorted(known)[:10])),
         object=plan.job.id,
         place=place,
         related=related,
@@ -140,7 +138,7 @@ def _of_job(
 def _exact(plan: Plan, path: Path, name: str) -> Path:
     """Return the path of the value `name` below a path of the JobSet."""
     from trainc.kubernetes.trees import get
-    from trainc.tracing.correspondence import leaves
+    from trainc.provenance.tracing.correspondence import leaves
 
     for leaf in leaves(get(plan.objects[0], path)):
         whole = (*path, *leaf)
@@ -151,7 +149,7 @@ def _exact(plan: Plan, path: Path, name: str) -> Path:
 
 def point(plan: Plan, path: Path) -> tuple[Place, tuple[Related, ...]]:
     """Return the place of the input that caused a field of the JobSet."""
-    from trainc.tracing import Trace
+    from trainc.provenance.tracing import Trace
 
     if path == LABEL and LABEL[-1] not in plan.labels:
         return plan.job.at("metadata"), ()

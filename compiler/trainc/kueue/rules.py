@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.declarations import Declaration
+from trainc.base.declarations import Declaration
 from trainc.kubernetes.quantity import Quantity, QuantityError
 from trainc.kubernetes.violations import QUANTITY, Violation
 

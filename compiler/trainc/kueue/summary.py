@@ -10,11 +10,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
-from trainc.columns import table
+from trainc.base.columns import table
+from trainc.base.records import NamedTuple
 from trainc.kueue import objects, podsets
 from trainc.kueue.admission import Admission
 from trainc.kueue.objects import text_of
-from trainc.records import NamedTuple
 from trainc.source.printable import escape
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from trainc.diagnostics import Document
     from trainc.kueue.admission import Verdict
     from trainc.kueue.objects import ClusterQueue
-    from trainc.plan import Plan
+    from trainc.pipeline.plan import Plan
 
 HEADER: Final = ("QUEUE", "COHORT", "RESOURCE", "CAPACITY", "REQUESTED", "JOBS")
 

@@ -9,17 +9,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.declarations import Declaration
+from trainc.base.declarations import Declaration
+from trainc.base.kinds import RUNTIMES
 from trainc.diagnostics import Diagnostic, Document, Location, ObjectId, Place
-from trainc.inputs import File
+from trainc.files.inputs import File
+from trainc.frontends.reading import Reading
 from trainc.kubernetes.documents.streams import LARGEST
 from trainc.kubernetes.names import is_dns1123_label, is_dns1123_subdomain
 from trainc.kubernetes.violations import INVALID_NAME, INVALID_NAMESPACE
-from trainc.library import Level, key_of
-from trainc.reading import Reading
+from trainc.pipeline.library import Level, key_of
 
 if TYPE_CHECKING:
-    from trainc.library import Conformed
+    from trainc.pipeline.library import Conformed
 
 NO_RUNTIMES: Final = Declaration("no-runtimes", ("read",), "No runtime to pin", own=True)
 
@@ -42,13 +43,13 @@ class Answer:
 
 def of_kubectl(data: bytes, file: str) -> Answer | None:
     """Return the runtimes of kubectl's answer; None if it is not a JSON list."""
-    reading = Reading()
+    reading = Reading(kinds=RUNTIMES)
     return Answer(reading, file) if _take_list(reading, data, file) else None
 
 
 def of_file(data: bytes, file: str, *, namespace: str | None) -> Answer:
     """Return the runtimes of a file; `namespace` becomes the namespace of TrainingRuntimes that set none."""
-    reading = Reading(namespace=namespace)
+    reading = Reading(kinds=RUNTIMES, namespace=namespace)
     if not _take_list(reading, data, file):
         reading.add(File(file, data))
     return Answer(reading, file)

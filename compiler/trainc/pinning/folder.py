@@ -12,17 +12,17 @@ from contextlib import closing
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from trainc.declarations import Declaration
+from trainc.base.declarations import Declaration
 from trainc.diagnostics import Diagnostic, Location
-from trainc.folders import Folders, current
-from trainc.outputs import Changes
+from trainc.files.atomic import Folders, current
+from trainc.files.outputs import Changes
 from trainc.pinning import listing
 from trainc.pinning.manifests import MARK
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from trainc.outputs import Output
+    from trainc.files.outputs import Output
 
 PINNED_RUNTIME_EDITED: Final = Declaration(
     "pinned-runtime-edited", ("read",), "Pinned runtime was edited by hand", severity="warning", own=True

@@ -15,11 +15,11 @@ import time
 from contextlib import suppress
 from typing import IO, TYPE_CHECKING, Final
 
-from trainc.declarations import Declaration
+from trainc.base.declarations import Declaration
+from trainc.base.plural import plural
+from trainc.base.records import NamedTuple
 from trainc.diagnostics import Diagnostic, Location
-from trainc.inputs import LARGEST_FILE
-from trainc.plural import plural
-from trainc.records import NamedTuple
+from trainc.files.inputs import LARGEST_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from trainc.base.kinds import CLUSTER_SCOPED
 from trainc.emit import yaml
-from trainc.frontends import CLUSTER
-from trainc.inputs import SETTINGS
-from trainc.library import key_of
+from trainc.files.inputs import SETTINGS
+from trainc.pipeline.library import key_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -58,7 +58,7 @@ def path_of(document: Document) -> str:
         file = f"{name[:_KEPT]}_{sha256(name.encode()).hexdigest()[:16]}"
     else:
         file = name
-    if name in _TAKEN or (kind != CLUSTER and not namespace):
+    if name in _TAKEN or (kind not in CLUSTER_SCOPED and not namespace):
         file = f"{kind.lower()}_{file}"
     return f"{namespace}/{file}{SUFFIX}" if namespace else f"{file}{SUFFIX}"
 

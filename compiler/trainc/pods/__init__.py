@@ -11,18 +11,19 @@ from __future__ import annotations
 from hashlib import sha1
 from typing import TYPE_CHECKING, Final
 
-from trainc.checks import job as jobs
-from trainc.checks.joblabels import numbers, replicas
+from trainc.base.records import NamedTuple
 from trainc.kubernetes.downward import Known, Unknown, Value
 from trainc.kubernetes.environment import environment, expand
 from trainc.kubernetes.pods import defaulted, requests
 from trainc.kubernetes.trees import Tree, get
-from trainc.records import NamedTuple
+from trainc.pipeline.checks import job as jobs
+from trainc.pipeline.checks.joblabels import numbers, replicas
+from trainc.source.masking import MASK, masked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from trainc.kubernetes.environment import Sources
+    from trainc.kubernetes.environment import Shown, Sources
 
 INDEX: Final = "batch.kubernetes.io/job-completion-index"
 VARIABLE: Final = "JOB_COMPLETION_INDEX"
@@ -104,6 +105,8 @@ class Job(NamedTuple):
     sources: Sources
     flavors: Mapping[str, str] = {}
     """The Kueue flavor of each resource in an empty cluster, if the queue is known."""
+    masks: bool = False
+    """Whether the pods' variables have `***` for secrets, also where `$(NAME)` refers to them."""
 
     @property
     def name(self) -> str:
@@ -164,12 +167,13 @@ class Job(NamedTuple):
         known = Known(
             name=Unknown(f"the API server appends five characters: {name}-?????"),
             namespace=self.namespace or Unknown("the manifest sets no namespace"),
-            labels=labels,
-            annotations=annotations,
+            labels=masked(labels) if self.masks else labels,
+            annotations=masked(annotations) if self.masks else annotations,
             spec=spec,
         )
+        sources, shown = (masked_sources(self.sources), masked_variable) if self.masks else (self.sources, None)
         containers = tuple(
-            started(container, known, self.sources, init=key == "initContainers")
+            started(container, known, sources, shown, init=key == "initContainers")
             for key in CONTAINERS
             for container in spec.get(key) or ()
         )
@@ -308,9 +312,25 @@ def texts(amounts: Tree) -> Tree:
     return {name: str(amount) for name, amount in sorted(amounts.items())}
 
 
-def started(container: Tree, pod: Known, sources: Sources, *, init: bool) -> Container:
-    """Return a container as it starts in a pod."""
-    env = environment(container, pod, sources)
+def masked_sources(sources: Sources) -> Sources:
+    """Return the data of ConfigMaps and Secrets with `***` for the values of Secrets."""
+    return {
+        (kind, name): {key: MASK if isinstance(value, str) else value for key, value in data.items()}
+        if kind == "Secret"
+        else data
+        for (kind, name), data in sources.items()
+    }
+
+
+def masked_variable(name: str, value: str) -> str:
+    """Return the value of a variable with its secrets masked."""
+    shown: str = masked({"name": name, "value": value})["value"]
+    return shown
+
+
+def started(container: Tree, pod: Known, sources: Sources, shown: Shown | None, *, init: bool) -> Container:
+    """Return a container as it starts in a pod; with `shown`, its variables as this function returns them."""
+    env = environment(container, pod, sources, shown)
     command, args = (env.expanded(container[key]) if container.get(key) else None for key in ("command", "args"))
     missing = {index: unknown for index, (_, unknown) in env.missing.items()}
     mounts = enumerate(container.get("volumeMounts") or ())

@@ -13,14 +13,13 @@ from shlex import quote
 from typing import TYPE_CHECKING, Final
 from unicodedata import east_asian_width
 
-from trainc import plan
-from trainc.columns import folded
+from trainc.base.columns import folded
+from trainc.base.plural import plural
 from trainc.kubernetes.amounts import amounts
 from trainc.kubernetes.downward import Unknown
 from trainc.kubernetes.quantity import Quantity
-from trainc.plural import plural
-from trainc.source.names import is_secret
-from trainc.source.patterns import in_line, joined
+from trainc.pipeline import plan
+from trainc.source.masking import MASK, masked
 from trainc.source.printable import escape
 
 if TYPE_CHECKING:
@@ -33,16 +32,14 @@ if TYPE_CHECKING:
 HEADER: Final = ("POD", "INDEX", "ADDRESS", "RESOURCES")
 MOST: Final = 4
 """The number of listed pods per replicated job. If there is only one more, it replaces the line with the count."""
-HIDDEN: Final = "***"
-SHORTEST: Final = 4
-"""The minimum length of a secret that is masked within other text; shorter ones would mask ordinary text."""
 LABEL: Final = 13
 """The width of the label column in a container's lines."""
 
 
 def render(jobs: Iterable[Job], index: int | None, width: int) -> str:
     """Return the Jobs' pods, grouped by JobSet."""
-    jobsets = [list(alike) for _, alike in groupby(jobs, key=lambda job: id(job.jobset))]
+    shown = [job._replace(masks=True) for job in jobs]
+    jobsets = [list(alike) for _, alike in groupby(shown, key=lambda job: id(job.jobset))]
     blocks = [list(of_jobset(own, index, width)) for own in jobsets]
     if len(jobsets) > 1:
         numbers = [numbers_of(own, index) for own in jobsets]
@@ -117,13 +114,12 @@ def of_container(pod: Pod, container: Container) -> Iterator[str]:
     """Yield a container's image, command, arguments, resources and environment."""
     kind = "init container" if container.init else "container"
     yield f"{pod.name}, {kind} {container.tree['name']}"
-    secrets = tuple(sorted(set(known_secrets(pod, container)), key=lambda secret: (-len(secret), secret)))
     parts: list[tuple[str, list[str]]] = [
-        ("image", [container.tree.get("image", "")]),
-        ("command", [words(container.command or [], secrets)]),
-        ("args", [words(container.args or [], secrets)]),
+        ("image", [masked(container.tree.get("image", ""))]),
+        ("command", [words(container.command or [])]),
+        ("args", [words(container.args or [])]),
         ("resources", [requests_and_limits(container.tree.get("resources") or {})]),
-        ("env", [variable(name, value, secrets) for name, value in container.env.items()]),
+        ("env", [variable(name, value) for name, value in container.env.items()]),
         ("env from", [f"? {reason}" for (reason,) in container.missing.values()]),
     ]
     for label, lines in parts:
@@ -131,40 +127,24 @@ def of_container(pod: Pod, container: Container) -> Iterator[str]:
             yield f"  {'' if number else label:<{LABEL - 2}}{escape(line)}"
 
 
-def known_secrets(pod: Pod, container: Container) -> Iterator[str]:
-    """Yield the values to mask everywhere: Secret data, and variables with a secret's name."""
-    for (kind, _), data in pod.job.sources.items():
-        if kind == "Secret":
-            yield from (value for value in data.values() if isinstance(value, str))
-    yield from (value for name, value in container.env.items() if isinstance(value, str) and is_secret(name))
+def variable(name: str, value: Value) -> str:
+    """Return a variable, whose value is already masked if it is a secret."""
+    return f"{name}=? {value.reason}" if isinstance(value, Unknown) else f"{name}={value}"
 
 
-def variable(name: str, value: Value, secrets: tuple[str, ...]) -> str:
-    """Return a variable, with its value masked if it is a secret."""
-    if isinstance(value, Unknown):
-        return f"{name}=? {value.reason}"
-    return f"{name}={HIDDEN if value and is_secret(name) else hidden(value, secrets)}"
+def words(texts: list[Value]) -> str:
+    """Return a command or arguments in shell syntax, with secrets masked; unknown words are question marks."""
+    return " ".join("?" if isinstance(text, Unknown) else word(text) for text in masked(texts))
 
 
-def words(texts: list[Value], secrets: tuple[str, ...]) -> str:
-    """Return a command or arguments in shell syntax; unknown words are question marks."""
-    shown: list[str] = []
-    flag = False
-    for text in texts:
-        word = "?" if isinstance(text, Unknown) else quote(text)
-        shown.append(HIDDEN if flag and not word.startswith("-") else word)
-        flag = word.startswith("-") and "=" not in word and is_secret(word)
-    return hidden(" ".join(shown), secrets)
+def word(text: str) -> str:
+    """Return an argument in shell syntax; a mask is not quoted.
 
-
-def hidden(text: str, secrets: tuple[str, ...]) -> str:
-    """Return the text with secrets masked."""
-    for secret in secrets:
-        if len(secret) >= SHORTEST or secret == text:
-            text = text.replace(secret, HIDDEN)
-    for begin, end in reversed(list(joined(in_line(text)))):
-        text = f"{text[:begin]}{HIDDEN}{text[end:]}"
-    return text
+    >>> word("--token=***"), word("a b")
+    ('--token=***', "'a b'")
+    """
+    plain = text.replace(MASK, "x")
+    return text if quote(plain) == plain else quote(text)
 
 
 def requests_and_limits(resources: Tree) -> str:

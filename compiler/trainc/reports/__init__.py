@@ -8,16 +8,14 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
-from trainc.declarations import PHASES
+from trainc.base.declarations import PHASES
 from trainc.diagnostics import Location, Place
-from trainc.repeated import once
+from trainc.reports.repeated import once
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from trainc.diagnostics import Checked, Diagnostic, Related
-
-FORMATS: Final = ("text", "json", "junit", "sarif", "github", "gitlab")
 
 COMPILED_PHASES: Final = ("jobset-schema", "jobset", "job")
 """The phases of JobSets and their Jobs. Their diagnostics are about these objects and point to the TrainJob."""
@@ -70,15 +68,14 @@ def in_order(diagnostics: Iterable[Diagnostic], *, by_field: bool = False) -> li
     found = list(diagnostics if by_field else once(diagnostics))
     if not found:
         return []
-    from trainc.source import origins
-
-    located = [
-        d._replace(place=d.locate(), related=tuple(_located(r) for r in _with_origins(d, origins.related)))
-        for d in found
-    ]
+    from trainc.source import stream_origin
     from trainc.source.messages import without_secrets
 
-    return sorted(map(without_secrets, located), key=sort_key)
+    located = [
+        d._replace(place=d.locate(), related=tuple(_located(r) for r in _with_origins(d, stream_origin.related)))
+        for d in map(without_secrets, found)
+    ]
+    return sorted(located, key=sort_key)
 
 
 def _with_origins(

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from trainc.diagnostics import Diagnostic, Location
-from trainc.inputs import STDIN
+from trainc.files.inputs import STDIN
 from trainc.reports import in_order, message
 from trainc.reports.repository import Repository
 from trainc.reports.text import escape, position

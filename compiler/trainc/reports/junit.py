@@ -13,8 +13,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 from xml.etree import ElementTree
 
+from trainc.base.records import NamedTuple
 from trainc.diagnostics import Checked, Diagnostic, Location, ObjectId
-from trainc.records import NamedTuple
 from trainc.reports import in_order, message, of_compiled_object
 from trainc.reports.text import block, escape
 

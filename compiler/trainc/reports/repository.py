@@ -10,9 +10,9 @@ import os
 import re
 from typing import TYPE_CHECKING, Final
 
-from trainc.confine import resolved, within
 from trainc.diagnostics import Location
-from trainc.inputs import STDIN, repository_of
+from trainc.files.confine import resolved, within
+from trainc.files.inputs import STDIN, repository_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -16,16 +16,17 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
+from trainc.base.version import __version__
+from trainc.budget import first
 from trainc.diagnostics import Diagnostic, Location
 from trainc.reports import in_order, message
 from trainc.reports.repository import Repository
 from trainc.source.printable import escape, escape_json
-from trainc.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from trainc.declarations import Declaration
+    from trainc.base.declarations import Declaration
     from trainc.diagnostics import Checked, ObjectId
 
 SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -44,7 +45,7 @@ def render(diagnostics: Sequence[Diagnostic], *, summary: str, color: bool, chec
     repository = Repository()
     ordered = in_order(diagnostics)
     rules = {id: index for index, id in enumerate(sorted({diagnostic.id for diagnostic in ordered}))}
-    placed = _most([diagnostic for diagnostic in ordered if diagnostic.place])
+    placed = first([diagnostic for diagnostic in ordered if diagnostic.place], MOST)
     results = [
         _result(diagnostic, rules, fingerprint, repository)
         for diagnostic, fingerprint in zip(placed, repository.fingerprints(placed), strict=True)
@@ -72,10 +73,9 @@ def _rules(ids: Iterable[str]) -> list[dict[str, Any]]:
     """Return a rule with its page for each id."""
     if not ids:
         return []
-    from trainc import catalogue
+    from trainc.reports import catalogue
 
-    known = catalogue.entries()
-    return [_rule(known[id], catalogue.page(id)) for id in ids]
+    return [_rule(catalogue.entry(id), catalogue.page(id)) for id in ids]
 
 
 def _rule(declared: Declaration, page: str) -> dict[str, Any]:
@@ -106,14 +106,6 @@ def _result(diagnostic: Diagnostic, rules: dict[str, int], fingerprint: str, rep
         "partialFingerprints": {FINGERPRINT: fingerprint},
         **_environments(diagnostic),
     }
-
-
-def _most(diagnostics: list[Diagnostic]) -> list[Diagnostic]:
-    """Return the most severe diagnostics, as many as GitHub accepts, in their order."""
-    if len(diagnostics) <= MOST:
-        return diagnostics
-    by_severity = sorted(range(len(diagnostics)), key=lambda number: list(PROBLEMS).index(diagnostics[number].severity))
-    return [diagnostics[number] for number in sorted(by_severity[:MOST])]
 
 
 def _omitted(count: int) -> dict[str, Any]:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
+from trainc.base.plural import also
 from trainc.budget import first
 from trainc.diagnostics import Diagnostic, Location
-from trainc.plural import also
 from trainc.reports import in_order, message, of_compiled_object
 from trainc.source.printable import escape
 

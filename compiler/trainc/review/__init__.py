@@ -11,11 +11,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc import footprint, projects
+from trainc.base.kinds import JOBSET
 from trainc.budget import Meter
+from trainc.compilation import environment_runs
 from trainc.diagnostics import Diagnostic, Location
-from trainc.inputs import SETTINGS
-from trainc.patching.names import numbered
+from trainc.edits.patching.names import numbered
+from trainc.files.inputs import SETTINGS
+from trainc.pods import footprint
 from trainc.review import environments, lint_annotations, settings, sides
 from trainc.review.causes import Causes
 from trainc.review.changes import changes
@@ -27,35 +29,40 @@ from trainc.review.presence import Presence
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from trainc.compilation import Options
     from trainc.diagnostics import ObjectId, Place
-    from trainc.plan import Plan
+    from trainc.pipeline.plan import Plan
     from trainc.review.causes import Edit
     from trainc.review.changes import Change
     from trainc.review.consequences import Judgement
     from trainc.review.settings import SettingEdit
-    from trainc.review.sides import DiffOptions, Item, Side, SideSpec
+    from trainc.review.sides import Item, Side, SideSpec
+    from trainc.settings import Settings
 
 OLD_SIDE: Final = "in {}: "
 """The prefix of the old side's messages."""
 
 
-def compare(old: SideSpec, new: SideSpec, options: DiffOptions) -> Review:
-    """Compare two sides, in each of their environments. Raise OverBudgetError beyond the budget."""
+def compare(old: SideSpec, new: SideSpec, options: Options, reporting: Settings | None = None) -> Review:
+    """Compare two sides, in each of their environments. Raise OverBudgetError beyond the budget.
+
+    `reporting` has the settings that decide what is reported; by default, each side has its own.
+    """
     meter = Meter(options.budget)
     names = sides.environments(old, new, options)
     if isinstance(names, Diagnostic):
         return Review(old.name, new.name, diagnostics=(names,))
     if names == ("",):
-        return _compare(*_read(old, new, options, "", meter), options)
+        return _compare(*_read(old, new, options, "", meter, reporting), options)
     found: list[tuple[str, Review]] = []
     for name in names:
-        pair = _read(old, new, options, name, meter)
+        pair = _read(old, new, options, name, meter, reporting)
         contents = {side.content for side in pair}
         if contents <= {"rendered", "nothing"} and "rendered" in contents:
             return _compare(*pair, options)  # manifests are compared as they are
         if "rendered" in contents and len(names) > 1:
-            required = projects.required(
-                next(side.settings for side in pair[::-1] if side.settings.base), projects.OPTION
+            required = environment_runs.required(
+                next(side.settings for side in pair[::-1] if side.settings.base), environment_runs.OPTION
             )
             return Review(old.name, new.name, diagnostics=(required,))
         if contents != {"nothing"} or any(side.diagnostics for side in pair) or len(names) == 1:
@@ -63,14 +70,16 @@ def compare(old: SideSpec, new: SideSpec, options: DiffOptions) -> Review:
     return environments.together(found) if found else Review(old.name, new.name)
 
 
-def _read(old: SideSpec, new: SideSpec, options: DiffOptions, environment: str, meter: Meter) -> tuple[Side, Side]:
+def _read(
+    old: SideSpec, new: SideSpec, options: Options, environment: str, meter: Meter, reporting: Settings | None
+) -> tuple[Side, Side]:
     """Return both sides in an environment."""
     # Another client, or an older trainc, has dropped the unknown fields of the old side.
-    before = sides.read(old, options._replace(field_validation="ignore"), meter, environment)
-    return before, sides.read(new, options, meter, environment)
+    before = sides.read(old, options._replace(field_validation="ignore"), meter, environment, reporting=reporting)
+    return before, sides.read(new, options, meter, environment, reporting=reporting)
 
 
-def _compare(before: Side, after: Side, options: DiffOptions, environment: str = "") -> Review:
+def _compare(before: Side, after: Side, options: Options, environment: str = "") -> Review:
     """Compare two sides in one environment."""
     old, new = before.spec, after.spec
     diagnostics = (*_of_old_side(before), *_of_new_side(before, after))
@@ -81,8 +90,7 @@ def _compare(before: Side, after: Side, options: DiffOptions, environment: str =
         return Review(old.name, new.name, diagnostics=diagnostics, skipped=skipped)
     edited = _edited_settings(before, after)
     before, after = sides.comparable(before, after, passthrough=options.passthrough)
-    hashed = options.delivery.name_suffix_hash or after.settings.delivery.name_suffix_hash
-    reviewer = _Reviewer(before, after, name_suffix_hash=hashed)
+    reviewer = _Reviewer(before, after, name_suffix_hash=after.settings.delivery.name_suffix_hash)
     presence = Presence(before, after, environment)
     pairs = list(_pairs(before, after))
     found = [reviewed for pair in pairs if (reviewed := reviewer.review(*pair))]
@@ -135,7 +143,7 @@ def _pairs(old: Side, new: Side) -> Iterator[tuple[Item | None, Item | None]]:
     before = {_key(item.id): item for item in old.items}
     after = {_key(item.id): item for item in new.items}
     if old.one_jobset and new.one_jobset:
-        [one], [other] = ([key for key in items if key[2] == "JobSet"] for items in (before, after))
+        [one], [other] = ([key for key in items if key[2] == JOBSET.kind] for items in (before, after))
         if one != other:
             before[other] = before.pop(one)
     for key in sorted(before.keys() | after.keys()):
@@ -148,7 +156,7 @@ def _key(id: ObjectId) -> tuple[str, bool, str, str, str]:
     The API version is left out, because an object of one version exists in every other version.
     """
     group = id.apiVersion.rpartition("/")[0]
-    return (id.namespace, id.kind != "JobSet", id.kind, id.name, group)
+    return (id.namespace, id.kind != JOBSET.kind, id.kind, id.name, group)
 
 
 class _Reviewer:
@@ -237,9 +245,9 @@ class _Reviewer:
 
     def _new_name(self, new: Item, judgement: Judgement) -> str:
         """Return the name of the JobSet that replaces an immutable one; empty without `--name-suffix-hash`."""
-        if not self.name_suffix_hash or new.job is None or new.id.kind != "JobSet" or not judgement.refused:
+        if not self.name_suffix_hash or new.job is None or new.id.kind != JOBSET.kind or not judgement.refused:
             return ""
-        from trainc.suffix import digest
+        from trainc.pipeline.suffix import digest
 
         return f"{new.id.name}-{digest(new.job.objects)}"
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from trainc import settings
 from trainc.diagnostics import failed
-from trainc.inputs import SETTINGS, STDIN
+from trainc.files.inputs import SETTINGS, STDIN
 from trainc.review import revisions
 from trainc.review.sides import SideSpec
 

@@ -10,24 +10,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
+from trainc.base.kinds import JOBSET
 from trainc.diagnostics import ObjectId, Path, Place
+from trainc.edits.patching.names import name_of, path_in_settings
 from trainc.emit.order import objects_of_a_job
-from trainc.inputs import SETTINGS
+from trainc.files.inputs import SETTINGS
 from trainc.kubernetes.trees import get, put
-from trainc.patching.names import name_of, path_in_settings
-from trainc.patching.targets import JOBSET
+from trainc.pipeline.objects import TrainJob
+from trainc.pipeline.passes.conform import conform
+from trainc.pipeline.plan import Plan
+from trainc.provenance.tracing import Trace, edited_by, standing
+from trainc.provenance.tracing.correspondence import GONE, Correspondence
+from trainc.provenance.tracing.history import fresh, remade
 from trainc.review.changes import Change, changes, undone
-from trainc.tracing import Trace, edited_by, standing
-from trainc.tracing.correspondence import GONE, Correspondence
-from trainc.tracing.history import fresh, remade
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from trainc.kubernetes.trees import Tree
-    from trainc.plan import Plan
 
-Owner = Literal["job", "runtime", "project", "patches"]
+Owner = Literal["job", "document", "runtime", "project", "patches"]
+"""What was edited: `document` is a job of another kind, from which its TrainJob and its runtime are derived."""
 
 PATCHES: Final = ("spec", "runtimePatches")
 MAX_EXPERIMENTS: Final = 16
@@ -70,7 +73,7 @@ class Causes:
 
     def edits(self, owner: Owner, old: Plan, new: Plan) -> list[Edit]:
         """Return the edits of one owner between two plans."""
-        before, after = getattr(old, owner), getattr(new, owner)
+        before, after = (plan.job.as_written if owner == "document" else getattr(plan, owner) for plan in (old, new))
         key = (id(before.value), id(after.value))
         if key not in self._edits:
             # Keep the values alive, so that their ids are not reused.
@@ -85,9 +88,11 @@ class _Causes:
         self.shared = shared
         self.old = old
         self.new = new
-        self.own = shared.edits("job", old, new)
+        is_document = bool(old.job.own_runtime and new.job.own_runtime)
+        self.own = shared.edits("document" if is_document else "job", old, new)
         self.others = []
-        if old.runtime.id == new.runtime.id:  # a switch to another runtime is not an edit of the runtime
+        # A switch to another runtime is not an edit of the runtime.
+        if old.runtime.id == new.runtime.id and not is_document:
             self.others += shared.edits("runtime", old, new)
         self.others += shared.edits("project", old, new)
         self._without: dict[int, _Experiment | None] = {}
@@ -112,7 +117,7 @@ class _Causes:
         """Return the edited patch of trainc.yaml that writes or removes a changed field of the JobSet."""
         sides = ((self.new, self.old, change.new_path), (self.old, self.new, change.old_path))
         trees = tuple(objects_of_a_job(plan.objects)[index] for plan, index in ((self.old, old), (self.new, new)))
-        for plan, other, path in sides if trees[1]["kind"] == JOBSET else ():
+        for plan, other, path in sides if trees[1]["kind"] == JOBSET.kind else ():
             place = self._trace(plan).patched_at(path) if plan.patches is not None else None
             if place is not None and place.document.value not in _values(other):
                 gone = plan is self.old
@@ -150,7 +155,7 @@ class _Causes:
         if number not in self._without:
             value = undone(edit.trees[1], edit.change)
             try:
-                without = remade(fresh(self.new, **{edit.owner: value})).objects
+                without = _remade(self.new, edit.owner, value).objects
                 self._without[number] = _Experiment(self.new.objects, without)
             except Exception:  # stages rely on checks, which this input has not passed
                 self._without[number] = None
@@ -223,7 +228,7 @@ def _edit(owner: Owner, before: Any, after: Any, change: Change, trees: tuple[Tr
         by = edited_by(place)
     if not by:
         return Edit(owner, _by(owner, holder, change, trees), change, place, trees, gone)
-    written = place.written()
+    written = place.in_text()
     by = SETTINGS if by == written.document.file else by
     return Edit(owner, by, change, place, trees, gone, path_in_settings(written) or written.path)
 
@@ -236,7 +241,17 @@ def _by(owner: Owner, holder: Any, change: Change, trees: tuple[Tree, Tree]) -> 
     if change.path[: len(PATCHES)] == PATCHES and len(change.path) > len(PATCHES):
         manager = get(trees[change.kind != "removed"], (*change.path[: len(PATCHES) + 1], "manager"))
         return f'patch "{manager}"' if manager else "a patch"
-    return "the TrainJob"
+    return f"the {holder.word}"
+
+
+def _remade(plan: Plan, owner: Owner, value: Tree) -> Plan:
+    """Return the plan with its objects for another value of one of its owners."""
+    if owner != "document":
+        return remade(fresh(plan, **{owner: value}))
+    document = plan.job.document._replace(value=value)
+    job = conform(Plan(TrainJob(document, value), plan.library)).job
+    assert job.own_runtime is not None, "the caller catches it: the job is invalid without the edit"
+    return remade(fresh(plan._replace(job=job, runtime=job.own_runtime)))
 
 
 def _values(plan: Plan) -> list[Any]:

@@ -13,8 +13,8 @@ import re
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from trainc.kubernetes.quantity import Quantity, QuantityError
-from trainc.tracing.correspondence import GONE, at, same_items
-from trainc.tracing.field_names import item_of
+from trainc.provenance.tracing.correspondence import GONE, at, same_items
+from trainc.provenance.tracing.field_names import item_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

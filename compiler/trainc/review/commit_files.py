@@ -1,4 +1,4 @@
-"""Commit files: the files that are read for given paths of a commit, chosen as `trainc.inputs` does in a working tree.
+"""Commit files: the files that are read for given paths of a commit, chosen as `files.inputs` does in a working tree.
 
 Reads    the folders and links of a commit.
 Returns  the files in the order of a walk on disk, and a diagnostic for each file that cannot be read.
@@ -10,10 +10,10 @@ import os
 from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from trainc import inputs
-from trainc.confine import within
-from trainc.inputs import DEEPEST, LINK_OUT, SETTINGS, File, fault, is_manifest
-from trainc.listings import LISTING, MARKS, outputs_of
+from trainc.files import inputs
+from trainc.files.confine import within
+from trainc.files.inputs import DEEPEST, LINK_OUT, SETTINGS, File, fault, is_manifest
+from trainc.files.listing import LISTING, MARKS, outputs_of
 from trainc.review.git_objects import AHEAD, FOLDER, LINK, MODULE, Entry
 from trainc.review.revisions import Commit, LinkOutError
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from trainc.diagnostics import Diagnostic
-    from trainc.exclude import Excluded, Patterns
+    from trainc.files.exclude import Excluded, Patterns
 
 
 class Found(NamedTuple):
@@ -86,7 +86,7 @@ class Walk:
         self.seen: set[str] = set()
         self.excluded: Excluded | None = None
         if exclude:
-            from trainc.exclude import Excluded
+            from trainc.files.exclude import Excluded
 
             self.excluded = Excluded(exclude)
 

@@ -12,14 +12,15 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
-from trainc.checks.jobset import RELEASE, update
+from trainc.base.kinds import JOBSET, POD_TEMPLATE
 from trainc.kubernetes.gotypes import WrongTypeError
 from trainc.kubernetes.structural import load
 from trainc.kubernetes.trees import get
 from trainc.kubernetes.violations import REQUIRED, Violation
-from trainc.passes.deliver import REPLACE, SYNC_OPTIONS
-from trainc.review.masked_changes import without_secrets
-from trainc.tracing.correspondence import GONE, at
+from trainc.pipeline.checks.jobset import RELEASE, update
+from trainc.pipeline.passes.deliver import REPLACE, SYNC_OPTIONS
+from trainc.provenance.tracing.correspondence import GONE, at
+from trainc.source.messages import of_violation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,9 +74,9 @@ def judge(kind: str, old: Tree, new: Tree, changes: Sequence[Change], *, compile
 
     `compiled` objects are valid and have the form in which the API server stores them.
     """
-    if kind == "JobSet" and compiled:
+    if kind == JOBSET.kind and compiled:
         return _compiled(old, new, changes)
-    if kind == "JobSet":
+    if kind == JOBSET.kind:
         return _jobset(old, new, changes)
     if kind in {"ConfigMap", "Secret"}:
         return _data(old, changes)
@@ -112,7 +113,7 @@ def _jobset(old: Tree, new: Tree, changes: Sequence[Change]) -> Judgement:
         violation = Violation.at(("metadata",), REQUIRED, "metadata is required")
         return Judgement(tuple(Consequence("refused") for _ in changes), (violation,))
     refused = tuple(update.refused(stored, new))
-    invalid = [without_secrets(violation, old, new) for violation in refused if violation.rule != update.RULE]
+    invalid = [of_violation(violation, old, new) for violation in refused if violation.rule != update.RULE]
     updated = _stored(new)
     rules = None if updated is None else _Rules(stored, updated)
     found = []
@@ -191,7 +192,7 @@ class _Rules:
         if _same(change, *self.as_values):
             return Consequence("in-place", SAME)
         path = change.path[1:]
-        around = path[2:] == update.POD[: len(path[2:])]  # the pod template, or a part of the job that contains it
+        around = path[2:] == POD_TEMPLATE[: len(path[2:])]  # the pod template, or a part of the job that contains it
         if not (around or update.while_suspended(path)) or not _same(change, *self.without_queueing):
             return self._immutable()
         if self.suspended:

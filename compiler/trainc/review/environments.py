@@ -9,22 +9,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trainc import projects
-from trainc.compilation import ONLY_NOT_FOUND
-from trainc.footprint import NOTHING
+from trainc.compilation import ONLY_NOT_FOUND, environment_runs
+from trainc.pods.footprint import NOTHING
 from trainc.review.model import Review, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence
 
     from trainc.diagnostics import Diagnostic
-    from trainc.footprint import Footprint
+    from trainc.pods.footprint import Footprint
 
 
 def together(found: Sequence[tuple[str, Review]]) -> Review:
     """Return one review of several environments."""
     reviews = [_in(name, review) for name, review in found]
-    diagnostics = projects.once((name, each) for name, review in found for each in _diagnostics(review, found))
+    diagnostics = environment_runs.once((name, each) for name, review in found for each in _diagnostics(review, found))
     first = reviews[0]
     if any(each.severity == "error" for each in diagnostics):
         return Review(first.old, first.new, diagnostics=diagnostics, skipped=_skipped(reviews))

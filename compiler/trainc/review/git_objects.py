@@ -15,7 +15,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from trainc.budget import Meter
-from trainc.inputs import LARGEST_FILE, LONGEST
+from trainc.files.inputs import LARGEST_FILE, LONGEST
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

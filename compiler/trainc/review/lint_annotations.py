@@ -10,19 +10,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from trainc.base.ids import LINT_RULES
 from trainc.kubernetes.trees import get
-from trainc.lint.triggers import IDS, IGNORE, listed
+from trainc.pipeline.lint.triggers import IGNORE, listed
+from trainc.provenance.tracing import standing
 from trainc.review.changes import Change
 from trainc.review.settings import ANNOTATION_RANK, NO_EFFECT, SettingEdit
-from trainc.tracing import standing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from trainc.diagnostics import ObjectId, Path
     from trainc.kubernetes.trees import Tree
-    from trainc.objects import Runtime, TrainJob
-    from trainc.plan import Plan
+    from trainc.pipeline.objects import Runtime, TrainJob
+    from trainc.pipeline.plan import Plan
 
 ANNOTATION: Final[Path] = ("metadata", "annotations", IGNORE)
 FIELD: Final = f'metadata.annotations["{IGNORE}"]'
@@ -32,7 +33,7 @@ NO_OBJECT: Final[Tree] = {}
 def edits(old: Sequence[Plan], new: Sequence[Plan]) -> list[SettingEdit]:
     """Return the changed annotations: runtimes, which apply to many TrainJobs, precede TrainJobs."""
     jobs = {(plan.job.namespace, plan.job.name): plan.job.value for plan in old}
-    runtimes = {plan.runtime.id: plan.runtime for plan in new}
+    runtimes = {plan.runtime.id: plan.runtime for plan in new if plan.job.own_runtime is None}
     return [
         *(edit for id in sorted(runtimes) for edit in _edits(_runtime(old, id), runtimes[id])),
         *(
@@ -60,7 +61,7 @@ def _edits(old: Tree, new: Runtime | TrainJob) -> Iterator[SettingEdit]:
             change = Change("added", FIELD, ANNOTATION, ANNOTATION, new=rule)
         else:
             change = Change("removed", FIELD, ANNOTATION, ANNOTATION, old=rule)
-        rank = ANNOTATION_RANK if rule in IDS else NO_EFFECT
+        rank = ANNOTATION_RANK if rule in LINT_RULES else NO_EFFECT
         yield SettingEdit(change, place, (old, new.value), gone=False, rank=rank, owner=new.id)
 
 

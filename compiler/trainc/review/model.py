@@ -9,16 +9,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from trainc.review.consequences import RANK, Consequence, worst
-from trainc.review.masked_changes import without_secrets
 from trainc.source.masking import masked
+from trainc.source.messages import of_violation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from trainc.diagnostics import Diagnostic, Location, ObjectId, Path
-    from trainc.footprint import Footprint
     from trainc.kubernetes.trees import Tree
     from trainc.kubernetes.violations import Violation
+    from trainc.pods.footprint import Footprint
     from trainc.review.changes import Change
     from trainc.review.consequences import Effect
 
@@ -95,7 +95,7 @@ class Reviewed(NamedTuple):
     @property
     def errors(self) -> tuple[Violation, ...]:
         """The changes that the API server would reject, without secrets in messages."""
-        return tuple(without_secrets(violation, self.before, self.after) for violation in self.refused)
+        return tuple(of_violation(violation, self.before, self.after) for violation in self.refused)
 
     @property
     def effect(self) -> Effect:

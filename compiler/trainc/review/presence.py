@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from trainc.exclude import KEY as EXCLUDE
+from trainc.files.exclude import KEY as EXCLUDE
 from trainc.settings.keys import ENVIRONMENTS
 
 if TYPE_CHECKING:
     from trainc.diagnostics import Path
-    from trainc.exclude import Excluded
+    from trainc.files.exclude import Excluded
     from trainc.review.model import Reviewed
     from trainc.review.sides import Side
 
@@ -39,7 +39,7 @@ class Presence:
         if not lacking.settings.exclude:
             return False
         if status not in self._excluded:
-            from trainc.exclude import Excluded
+            from trainc.files.exclude import Excluded
 
             self._excluded[status] = Excluded(lacking.settings.exclude)
         commit = having.spec.commit

@@ -2,7 +2,7 @@
 
 Reads    the output of `git rev-parse`, and git's objects (`git_objects`). Neither runs a filter, textconv, hook or
          file system monitor of the repository; with the environment in `SAFE` they fetch nothing.
-Returns  files as `trainc.inputs` does, under git's names: `main:jobs/a.yaml`.
+Returns  files as `trainc.files.inputs` does, under git's names: `main:jobs/a.yaml`.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import os
 import subprocess
 from typing import TYPE_CHECKING, Final
 
-from trainc.confine import within
-from trainc.inputs import SETTINGS, STDIN, File, fault
+from trainc.files.confine import within
+from trainc.files.inputs import SETTINGS, STDIN, File, fault
 from trainc.review.git_objects import FOLDER, LINK, MODULE, OPTIONS, SAFE, Entry, Objects, RevisionError
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from trainc.diagnostics import Place
-from trainc.environment import KEYS
+from trainc.edits.environment import KEYS
+from trainc.provenance.tracing import standing
+from trainc.provenance.tracing.correspondence import GONE
 from trainc.review.changes import Change, changes
-from trainc.tracing import standing
-from trainc.tracing.correspondence import GONE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

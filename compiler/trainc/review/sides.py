@@ -10,25 +10,23 @@ import os
 from functools import partial
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from trainc import budget, compilation, inputs, settings
-from trainc.compilation import Compilation, Compiled, compile_documents, duplicate_object
-from trainc.declarations import Declaration
-from trainc.delivery import PLAIN, Delivery
+from trainc import budget, settings
+from trainc.base.declarations import Declaration
+from trainc.base.kinds import COMPILED, JOBSET
+from trainc.compilation import Compilation, Compiled, Options, compile_documents, duplicate_object, environment_runs
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, Related, failed
-from trainc.inputs import STDIN
-from trainc.outputs import PASSED
-from trainc.reading import Reading, documents_of
+from trainc.files import inputs
+from trainc.files.inputs import STDIN
+from trainc.files.outputs import PASSED
+from trainc.frontends.reading import Reading, documents_of
 from trainc.review import commit_files
 from trainc.settings import DEFAULT, Settings, in_environment
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from trainc.budget import Budget, Meter
-    from trainc.exclude import Patterns
+    from trainc.budget import Meter
     from trainc.kubernetes.trees import Tree
-    from trainc.kubernetes.violations import FieldValidation
-    from trainc.reading import Others
     from trainc.review import revisions
 
 Content = Literal["compiled", "rendered", "nothing"]
@@ -38,8 +36,7 @@ NOTHING_TO_COMPARE: Final = Declaration(
     "nothing-to-compare", ("read",), "No TrainJob or JobSet in either side of a review", own=True
 )
 
-JOBSET: Final = b"JobSet"
-COMPILED_KINDS: Final = frozenset({"JobSet", "ConfigMap", "PodGroup"})
+WRITTEN: Final = frozenset({JOBSET.kind, "ConfigMap", "PodGroup"})
 """The kinds that trainc writes."""
 
 
@@ -57,30 +54,6 @@ class SideSpec(NamedTuple):
     def is_file(self, path: str) -> bool:
         """Whether a path is a file, or standard input."""
         return path == STDIN or (os.path.isfile(path) if self.commit is None else self.commit.is_file(path))
-
-
-class DiffOptions(NamedTuple):
-    """The options for compiling TrainJobs, as for `compilation.compile`."""
-
-    runtimes: tuple[str, ...] = ()
-    only: str | None = None
-    namespace: str | None = None
-    config: str | None = None
-    no_config: bool = False
-    delivery: Delivery = PLAIN
-    passthrough: bool = False
-    reporting: Settings | None = None
-    """The settings that decide what is reported; None for each side's own."""
-    field_validation: FieldValidation | None = None
-    """How unknown fields are reported; None for the settings' value."""
-    follow_links: bool = False
-    """Whether links may lead out of the root of a path on disk."""
-    exclude: tuple[Patterns, ...] = ()
-    """Patterns of the command line, in addition to each side's own."""
-    budget: Budget = budget.DEFAULT
-    """The most work for both sides together."""
-    environments: tuple[str, ...] = ()
-    """The environments to compare; all of both sides if there is none."""
 
 
 class Item(NamedTuple):
@@ -116,11 +89,11 @@ class Side(NamedTuple):
     @property
     def one_jobset(self) -> bool:
         """Whether the side is one file with one JobSet."""
-        jobsets = [item for item in self.items if item.id.kind == "JobSet"]
+        jobsets = [item for item in self.items if item.id.kind == JOBSET.kind]
         return len(jobsets) == 1 and len(self.spec.paths) == 1 and self.spec.is_file(self.spec.paths[0])
 
 
-def environments(old: SideSpec, new: SideSpec, options: DiffOptions) -> tuple[str, ...] | Diagnostic:
+def environments(old: SideSpec, new: SideSpec, options: Options) -> tuple[str, ...] | Diagnostic:
     """Return the environments to compare: those of the new side, then the deleted ones; an error for an unknown one.
 
     An empty name is a side without environments.
@@ -140,30 +113,37 @@ def _unnamed(own: Settings) -> tuple[str, ...]:
     return () if failed(own.diagnostics) else ("",)
 
 
-def read(spec: SideSpec, options: DiffOptions, meter: Meter, environment: str = "") -> Side:
+def read(
+    spec: SideSpec, options: Options, meter: Meter, environment: str = "", *, reporting: Settings | None = None
+) -> Side:
     """Read one side; compile it if it contains TrainJobs. A side without the environment is empty.
 
     Raise OverBudgetError beyond the meter's budget.
+
+    Args:
+        spec: the side as the user names it.
+        options: the options of the run, which override the side's own settings.
+        meter: the work of both sides.
+        environment: the environment; empty for a project without environments.
+        reporting: the settings that decide what is reported; None for the side's own.
     """
     if spec.commit is not None:
         spec.commit.objects.meter = meter
-    side = _read(spec, options, meter, environment)
+    side = _read(spec, options, meter, environment, reporting)
     meter.check()
     return side
 
 
-def _read(spec: SideSpec, options: DiffOptions, meter: Meter, environment: str) -> Side:
+def _read(spec: SideSpec, options: Options, meter: Meter, environment: str, reporting: Settings | None) -> Side:
     own = _settings(spec, options)
     if not failed(own.diagnostics) and (environment or own.environment_names):
         if environment not in own.environment_names:
             return Side(spec, "nothing", (), (), own)
-        own = in_environment(own, environment)
+        own = in_environment(own, environment, options.flags)
     if spec.project and own.base is not None:
         spec = spec._replace(paths=tuple(source.path for source in own.sources) or (own.folder,))
-    own = own._replace(follow_links=options.follow_links, exclude=(*own.exclude, *options.exclude))
     files_of = inputs.read if spec.commit is None else partial(commit_files.read, spec.commit)
-    others: Others = "require" if options.passthrough else "skip"
-    found = Reading(files_of, namespace=options.namespace, others=others, meter=meter)
+    found = Reading(files_of, kinds=COMPILED, namespace=options.namespace, others=options.others, meter=meter)
     found.keep = True
     found.gather(
         spec.paths,
@@ -178,7 +158,7 @@ def _read(spec: SideSpec, options: DiffOptions, meter: Meter, environment: str) 
     if jobs and jobsets:
         return Side(spec, "nothing", (), (_mixed(jobs[0], jobsets[0]),))
     if jobs:
-        return _compiled(spec, found, own, options)
+        return _compiled(spec, found, own, options, reporting)
     skipped = tuple(file.path for file in found.skipped)
     if environment and not jobsets:  # an environment of sources, whose TrainJobs are all excluded
         return Side(spec, "nothing", (), tuple(found.diagnostics), own, skipped)
@@ -187,7 +167,7 @@ def _read(spec: SideSpec, options: DiffOptions, meter: Meter, environment: str) 
 
 
 def _jobsets(found: Reading) -> list[Document]:
-    return [document for document in found.documents["other"] if document.value.get("kind") == "JobSet"]
+    return [document for document in found.documents["other"] if document.value.get("kind") == JOBSET.kind]
 
 
 def _read_skipped(found: Reading) -> None:
@@ -201,7 +181,7 @@ def _read_skipped(found: Reading) -> None:
     # Errors that are dropped below count only if there are too many of them to continue.
     meter, found.meter = found.meter, budget.Meter(found.meter.budget)
     for file in skipped:
-        if found.meter.over is None and (not compiled or JOBSET in file.data):
+        if found.meter.over is None and (not compiled or JOBSET.kind.encode() in file.data):
             found.read(documents_of(file))
     is_rendered = not compiled and bool(_jobsets(found))
     if is_rendered or found.meter.over is not None:
@@ -212,43 +192,38 @@ def _read_skipped(found: Reading) -> None:
         found.skipped = skipped
 
 
-def _settings(spec: SideSpec, options: DiffOptions) -> Settings:
+def _settings(spec: SideSpec, options: Options) -> Settings:
     """Return the settings of a side. Each side has its own, because accelerators change the objects."""
-    if options.no_config:
-        return DEFAULT
-    if spec.commit is None or options.config is not None:
-        return settings.of(spec.paths, file=options.config, follow_links=options.follow_links)
+    if options.no_config or spec.commit is None or options.config is not None:
+        return options.with_project(spec.paths).settings
     file = spec.commit.settings(spec.paths[0])
     if isinstance(file, Diagnostic):
         return Settings(diagnostics=(file,))
-    if file is None:
-        return DEFAULT
-    return settings.of_file(file, spec.commit.folder_of(file), root=spec.commit.top)
+    own = DEFAULT if file is None else settings.of_file(file, spec.commit.folder_of(file), root=spec.commit.top)
+    return options.with_settings(own).settings
 
 
-def _compiled(spec: SideSpec, found: Reading, own: Settings, options: DiffOptions) -> Side:
-    run = compilation.Options(
-        runtimes=options.runtimes,
-        only=options.only,
-        namespace=options.namespace,
-        others="require" if options.passthrough else "skip",
-        settings=_as_reported(own, options),
-        delivery=own.delivery.with_more(options.delivery)._replace(name_suffix_hash=False),
-        complete=False,
+def _compiled(spec: SideSpec, found: Reading, own: Settings, options: Options, reporting: Settings | None) -> Side:
+    # A hash in the names would make every changed JobSet another object.
+    delivery = own.delivery._replace(name_suffix_hash=False)
+    result = compile_documents(
+        found,
+        options._replace(settings=_as_reported(own, options, reporting)._replace(delivery=delivery), complete=False),
     )
-    result = compile_documents(found, run)
     items = tuple(_items(result, passthrough=options.passthrough))
-    return Side(spec, "compiled", items, result.diagnostics, own, result.skipped)
+    diagnostics = environment_runs.with_source_names(result) if own.environment_name else result.diagnostics
+    return Side(spec, "compiled", items, diagnostics, own, result.skipped)
 
 
-def _as_reported(own: Settings, options: DiffOptions) -> Settings:
+def _as_reported(own: Settings, options: Options, reporting: Settings | None) -> Settings:
     """Return the settings of a side with those that others decide: disabled rules, strictness, field validation."""
-    if (reporting := options.reporting) is not None:
-        validation = reporting.field_validation
-        own = own._replace(disable=reporting.disable, strict=reporting.strict, field_validation=validation)
-    if options.field_validation is not None:
-        own = own._replace(field_validation=options.field_validation)
-    return own
+    if reporting is None:
+        return own
+    return own._replace(
+        disable=reporting.disable,
+        strict=reporting.strict,
+        field_validation=options.field_validation or reporting.field_validation,
+    )
 
 
 def _items(result: Compilation, *, passthrough: bool) -> Iterator[Item]:
@@ -286,7 +261,7 @@ def _without_other_kinds(side: Side) -> Side:
     items = tuple(
         item
         for item in side.items
-        if item.job is not None or (item.id.kind in COMPILED_KINDS and not item.document.file.endswith(PASSED))
+        if item.job is not None or (item.id.kind in WRITTEN and not item.document.file.endswith(PASSED))
     )
     return side._replace(items=items)
 

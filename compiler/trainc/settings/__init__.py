@@ -9,64 +9,64 @@ Returns  settings, with diagnostics if the file is invalid. Without a file, the 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from trainc import budget, inputs
-from trainc.confine import repository_above, resolved, within
-from trainc.delivery import Delivery
-from trainc.inputs import SETTINGS, STDIN, fault
-from trainc.settings.model import DEFAULT, Base, ProjectPath, Settings
+from trainc import budget
+from trainc.files import inputs
+from trainc.files.confine import repository_above, resolved, within
+from trainc.files.inputs import SETTINGS, STDIN, fault
+from trainc.pipeline.delivery import Delivery
+from trainc.settings.model import DEFAULT, NO_FLAGS, Base, ProjectPath, Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
+
+    from trainc.settings.model import Flags
 
 __all__ = ["DEFAULT", "Base", "ProjectPath", "Settings", "in_environment", "of", "of_file", "read", "with_flags"]
 
 
-def with_flags(settings: Settings, flags: Mapping[tuple[str, ...], Any]) -> Settings:
-    """Return the settings with the values of options, by the path of the key: `{("lint", "strict"): True}`.
-
-    They override all other layers.
-    """
+def with_flags(settings: Settings, flags: Flags) -> Settings:
+    """Return the settings with the values of options, which override all other layers."""
     if not flags:
         return settings
-    found = settings._replace(flags={**settings.flags, **flags})
-    if found.base is None:
-        return _only_flags(found)
+    if settings.base is None:
+        return _only_flags(settings, flags)
     from trainc.settings.effective import effective
 
-    return effective(found, found.base, found.environment_name)
+    return effective(settings, settings.base, settings.environment_name, flags)
 
 
-def in_environment(settings: Settings, name: str) -> Settings:
+def in_environment(settings: Settings, name: str, flags: Flags = NO_FLAGS) -> Settings:
     """Return the effective settings of an environment; with an error in `diagnostics` if it is unknown.
 
-    Settings that only the command line sets are kept. A file with errors has no environments.
+    A file with errors has no environments.
     """
     if settings.document is not None and settings.base is None:
-        return settings
+        return with_flags(settings, flags)
     if settings.base is None or name not in settings.environment_names:
         from trainc.settings.selecting import unknown
 
+        settings = with_flags(settings, flags)
         return settings._replace(diagnostics=(*settings.diagnostics, unknown(settings, name)))
     from trainc.settings.effective import effective
 
-    return effective(settings, settings.base, name)
+    return effective(settings, settings.base, name, flags)
 
 
-def _only_flags(settings: Settings) -> Settings:
+def _only_flags(settings: Settings, flags: Flags) -> Settings:
     """Return the settings with the values of options, without a file; as `effective`, but without its imports."""
-    flags, exclude = settings.flags, settings.exclude
+    exclude = settings.exclude
     if lines := flags.get(("exclude",)):
-        from trainc.exclude import Patterns
+        from trainc.files.exclude import Patterns
 
         exclude = (Patterns(os.getcwd(), tuple(lines)),)
     keys = ("nameSuffixHash", "argocdReplace", "suspend")
     return settings._replace(
-        strict="--strict" if flags.get(("lint", "strict")) else "",
-        field_validation=flags.get(("fieldValidation",), DEFAULT.field_validation),
+        strict="--strict" if flags.get(("lint", "strict")) else settings.strict,
+        field_validation=flags.get(("fieldValidation",), settings.field_validation),
         exclude=exclude,
-        delivery=Delivery(*(bool(flags.get(("delivery", key))) for key in keys)),
+        delivery=settings.delivery.with_more(Delivery(*(bool(flags.get(("delivery", key))) for key in keys))),
     )
 
 
@@ -85,19 +85,13 @@ def of(
         paths: files, folders, or `-`; the search starts at the first one.
         file: the settings file to read, without a search.
         search: whether to search for a file if none is given.
-        root: the folder where the search ends, instead of the git root.
-        follow_links: whether links may lead out of the root; also a field of the result.
-        limits: the budget, which limits the number of environments; also a field of the result.
+        root: the folder where the search ends and that links must not lead out of, instead of the git root.
+        follow_links: whether links may lead out of the root.
+        limits: the budget, which limits the number of environments.
     """
     if file is None and search:
         file = next(_above(paths[0] if paths else ".", root), None)
-    else:
-        root = None
-    if file is None:
-        found = DEFAULT
-    else:
-        found = read(file, root=root, follow_links=follow_links, limits=limits)
-    return found._replace(follow_links=follow_links, budget=limits) if follow_links or limits != found.budget else found
+    return DEFAULT if file is None else read(file, root=root, follow_links=follow_links, limits=limits)
 
 
 def _above(path: str, root: str | None) -> Iterator[str]:
@@ -147,7 +141,7 @@ def of_file(
         limits: the budget, which limits the number of environments.
     """
     from trainc.diagnostics import Diagnostic, Document, Place, failed
-    from trainc.reading import documents_of
+    from trainc.frontends.reading import documents_of
     from trainc.settings.checking import faults
     from trainc.settings.effective import effective
 
@@ -166,4 +160,4 @@ def of_file(
         return Settings(document=document, diagnostics=diagnostics)
     names = tuple(document.value.get("environments") or ())
     settings = Settings(document=document, diagnostics=diagnostics, environment_names=names, base=base)
-    return effective(settings, base, "")
+    return effective(settings, base, "", NO_FLAGS)

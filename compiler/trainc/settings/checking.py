@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from trainc.declarations import Declaration
+from trainc.base.declarations import Declaration
 from trainc.diagnostics import Diagnostic, Place
+from trainc.kubernetes.violations import shortened, shown
 from trainc.settings import schema, values
 from trainc.settings.keys import ENVIRONMENTS
 
@@ -45,20 +46,16 @@ def _required_version(document: Document, specifiers: Any) -> Diagnostic | None:
     """Return the error for a requiredVersion that excludes this trainc or is invalid."""
     if not isinstance(specifiers, str):
         return None
+    from trainc.base.version import __version__
     from trainc.settings.required import accepts
-    from trainc.version import __version__
 
     try:
         if accepts(specifiers, __version__):
             return None
     except ValueError as error:
-        from trainc.kubernetes.structural.hints import shown
-
         message = f"requiredVersion {shown(specifiers)} is not valid: {shown(str(error))} is not a version specifier"
         help = 'use an operator and a version, such as ">=0.2" or ">=0.2,<1"'
     else:
-        from trainc.kubernetes.structural.hints import shortened
-
         message = f"the project requires trainc {shortened(specifiers)}, but this is trainc {__version__}"
         help = f'install such a version: pip install "trainc{shortened(_pip(specifiers))}"'
     return Diagnostic.of(

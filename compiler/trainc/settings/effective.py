@@ -8,42 +8,38 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from trainc.delivery import Delivery
 from trainc.diagnostics import Edit, Place
-from trainc.environment import Environment, Image, Setting
+from trainc.edits.environment import Environment, Image, Setting
 from trainc.kubernetes.violations import field_of
-from trainc.objects import NO_PROJECT, Project
+from trainc.pipeline.delivery import Delivery
+from trainc.pipeline.objects import NO_PROJECT, Project
 from trainc.settings.keys import BY_PATH, ENVIRONMENTS
-from trainc.settings.layers import Branch, Leaf, find, given, items, leaf, merged, of_file, value_of
+from trainc.settings.layers import Branch, Leaf, find, items, leaf, merged, of_file, of_key, value_of
 from trainc.settings.model import DEFAULT
 from trainc.settings.paths import inside
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from trainc.diagnostics import Document, Path
-    from trainc.exclude import Patterns
-    from trainc.settings.model import Base, Settings
+    from trainc.files.exclude import Patterns
+    from trainc.settings.model import Base, Flags, Settings
 
 NOT_A_LAYER: Final = ("requiredVersion", ENVIRONMENTS)
 """The keys that are not settings of an environment or a run."""
 
 
-def layers(base: Base | None, name: str, flags: Mapping[tuple[str, ...], Any]) -> list[Branch]:
+def layers(base: Base | None, name: str, flags: Flags) -> list[Branch]:
     """Return the layers above the built-in one: of the file, of an environment if it is named, of the flags."""
     found = []
     if base is not None:
         found.append(of_file(base.document, (), NOT_A_LAYER))
         if name:
             found.append(of_file(base.document, (ENVIRONMENTS, name)))
-    if flags:
-        found.append(given({path: (value, BY_PATH[path].flag) for path, value in flags.items()}, "flags"))
-    return found
+    return [*found, *(of_key(path, value, BY_PATH[path].flag) for path, value in flags.items())]
 
 
-def effective(settings: Settings, base: Base, name: str) -> Settings:
+def effective(settings: Settings, base: Base, name: str, flags: Flags) -> Settings:
     """Return the settings in an environment; in the project's own one if the name is empty."""
-    tree = merged(layers(base, name, settings.flags))
+    tree = merged(layers(base, name, flags))
     return settings._replace(
         disable=frozenset(item.value for item in items(tree, "lint", "disable")),
         strict=_strict(leaf(tree, "lint", "strict")),
@@ -57,7 +53,6 @@ def effective(settings: Settings, base: Base, name: str) -> Settings:
         sources=inside(base, items(tree, "sources")),
         output=next(iter(inside(base, _one(leaf(tree, "output")))), None),
         environment_name=name,
-        option_names=settings.option_names._replace(environment="--env NAME" if name else ""),
         cluster=_value(leaf(tree, "cluster"), ""),
     )
 
@@ -93,7 +88,7 @@ def _exclude(base: Base, lines: tuple[Leaf, ...]) -> tuple[Patterns, ...]:
         return ()
     import os
 
-    from trainc.exclude import Patterns
+    from trainc.files.exclude import Patterns
 
     of_base = [line for line in lines if isinstance(line.source, Place)]
     flags = tuple(line.value for line in lines if not isinstance(line.source, Place))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Final, Literal
 
-from trainc.records import NamedTuple
+from trainc.base.records import NamedTuple
 
 Rule = Literal["merge", "append", "replace"]
 """How a higher layer changes a key: mappings merge, some lists append, other lists and scalars are replaced."""

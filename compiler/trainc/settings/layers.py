@@ -7,14 +7,16 @@ Returns  their merge. Every value keeps its source: its place in trainc.yaml, or
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import TYPE_CHECKING, Any, Final
 
+from trainc.base.records import NamedTuple
 from trainc.diagnostics import Place
-from trainc.records import NamedTuple
-from trainc.settings.keys import BY_PATH, KEYS
+from trainc.kubernetes.trees import get
+from trainc.settings.keys import BY_PATH
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from deepmerge import Merger
 
@@ -43,66 +45,47 @@ class Branch(dict[str, "Leaf | Branch"]):
 Node = Leaf | Branch
 
 
-def built_in() -> Branch:
-    """Return the built-in layer."""
-    return given({key.path: (key.default, BUILT_IN) for key in KEYS if key.default is not None}, BUILT_IN)
-
-
 def of_file(document: Document, path: Path, without: Sequence[str] = ()) -> Branch:
-    """Return a mapping of trainc.yaml as a layer; nulls and the keys in `without` are missing keys."""
-    from trainc.kubernetes.trees import get
-
-    found = Branch(Place(document, path))
-    for key, value in (get(document.value, path) or {}).items():
-        if value is not None and key not in without:
-            found[key] = _node(value, document, (*path, key))
+    """Return a mapping of trainc.yaml as a layer, without some keys."""
+    found = _node(get(document.value, path, {}), Place(document, path))
+    assert isinstance(found, Branch)
+    for key in without:
+        found.pop(key, None)
     return found
 
 
-def _node(value: Any, document: Document, path: Path) -> Node:
-    place = Place(document, path)
+def of_key(path: tuple[str, ...], value: Any, source: str) -> Branch:
+    """Return the value of one key as a layer, with the name of its source."""
+    for step in reversed(path):
+        value = {step: value}
+    found = _node(value, source)
+    assert isinstance(found, Branch)
+    return found
+
+
+def _node(value: Any, source: Place | str) -> Node:
+    """Return a value with the sources of its parts. A null in a mapping is a missing key."""
     if isinstance(value, dict):
-        return of_file(document, path)
-    if isinstance(value, list):
+        found = Branch(source)
+        found.update({key: _node(each, _below(source, key)) for key, each in value.items() if each is not None})
+        return found
+    if isinstance(value, list | tuple):
         # An item is replaced whole, so only the item has a source.
-        return Leaf(tuple(Leaf(item, Place(document, (*path, index))) for index, item in enumerate(value)), place)
-    return Leaf(value, place)
+        return Leaf(tuple(Leaf(item, _below(source, index)) for index, item in enumerate(value)), source)
+    return Leaf(value, source)
 
 
-def given(values: Mapping[tuple[str, ...], tuple[Any, str]], source: str) -> Branch:
-    """Return values by path, each with the name of its source, as a layer."""
-    root = Branch(source)
-    for path, (value, name) in values.items():
-        at = root
-        for step in path[:-1]:
-            below = at.setdefault(step, Branch(name))
-            assert isinstance(below, Branch)  # no key is the parent of another one
-            at = below
-        match value:
-            case dict():
-                at[path[-1]] = Branch(name)
-            case list() | tuple():
-                at[path[-1]] = Leaf(tuple(Leaf(item, name) for item in value), name)
-            case _:
-                at[path[-1]] = Leaf(value, name)
-    return root
+def _below(source: Place | str, step: str | int) -> Place | str:
+    return source._replace(path=(*source.path, step)) if isinstance(source, Place) else source
 
 
 def merged(layers: Sequence[Branch]) -> Branch:
     """Return the merge of some layers, the lowest first. They must not be used again: their mappings are changed."""
-    result, *higher = layers or [Branch("")]
-    if higher:
-        merger = _merger()
-        for layer in higher:
-            result = merger.merge(result, layer)
-    return result
-
-
-def _merger() -> Merger:
-    """Return the merger of layers. deepmerge is imported only if there are two layers."""
+    if len(layers) == 1:
+        return layers[0]
     from deepmerge import Merger
 
-    return Merger([(dict, ["merge"]), (Leaf, _changed)], ["override"], ["override"])
+    return reduce(Merger([(dict, ["merge"]), (Leaf, _changed)], ["override"], ["override"]).merge, layers)
 
 
 def _changed(merger: Merger, path: list[str], base: Leaf, higher: Leaf) -> Leaf:
@@ -113,13 +96,11 @@ def _changed(merger: Merger, path: list[str], base: Leaf, higher: Leaf) -> Leaf:
     return Leaf((*base.value, *higher.value), higher.source)
 
 
-def value_of(node: Node | None) -> Any:
-    """Return a node's value without sources; None for a missing one."""
+def value_of(node: Node) -> Any:
+    """Return a node's value without sources."""
     if isinstance(node, Branch):
         return {key: value_of(below) for key, below in node.items()}
-    if node is not None and isinstance(node.value, tuple):
-        return [value_of(item) if isinstance(item, Leaf) else item for item in node.value]
-    return None if node is None else node.value
+    return [item.value for item in node.value] if isinstance(node.value, tuple) else node.value
 
 
 def find(node: Node, path: Path) -> tuple[Node, Path]:

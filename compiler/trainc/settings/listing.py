@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
+from trainc.base.records import NamedTuple
 from trainc.diagnostics import Place
-from trainc.records import NamedTuple
 from trainc.settings.effective import layers
 from trainc.settings.keys import ENVIRONMENTS, KEYS
-from trainc.settings.layers import BUILT_IN, Branch, Leaf, built_in, merged, value_of
+from trainc.settings.layers import BUILT_IN, Branch, Leaf, merged, of_key, value_of
 from trainc.source.masking import masked
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from trainc.diagnostics import Location, Path
     from trainc.settings.layers import Node
-    from trainc.settings.model import Settings
+    from trainc.settings.model import Flags, Settings
 
 Layer = Literal["built-in", "file", "environment", "flag"]
 
@@ -46,9 +46,10 @@ class Entry(NamedTuple):
         return f"{self.location.file}:{self.location.line}"
 
 
-def entries(settings: Settings) -> Iterator[Entry]:
-    """Yield the effective settings."""
-    tree = merged([built_in(), *layers(settings.base, settings.environment_name, settings.flags)])
+def entries(settings: Settings, flags: Flags) -> Iterator[Entry]:
+    """Yield the effective settings; `flags` are the options that override them."""
+    built_in = [of_key(key.path, key.default, BUILT_IN) for key in KEYS if key.default is not None]
+    tree = merged([*built_in, *layers(settings.base, settings.environment_name, flags)])
     tree.pop(ENVIRONMENTS, None)
     shown = masked(value_of(tree))
     for key in dict.fromkeys(key.path[0] for key in KEYS):

@@ -6,23 +6,25 @@ The functions of the package compute them from trainc.yaml and the command line.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from trainc import budget
-from trainc.confine import resolved, within
-from trainc.delivery import PLAIN, Delivery
-from trainc.inputs import STDIN
-from trainc.library import FLAGS, OptionNames
-from trainc.objects import NO_PROJECT, Project
-from trainc.records import NamedTuple
+from trainc.base.records import NamedTuple
+from trainc.files.confine import resolved, within
+from trainc.files.inputs import STDIN
+from trainc.pipeline.delivery import PLAIN, Delivery
+from trainc.pipeline.objects import NO_PROJECT, Project
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from typing import Any
 
     from trainc.diagnostics import Diagnostic, Document, Place
-    from trainc.environment import Environment
-    from trainc.exclude import Patterns
+    from trainc.edits.environment import Environment
+    from trainc.files.exclude import Patterns
     from trainc.kubernetes.violations import FieldValidation
+
+    Flags = Mapping[tuple[str, ...], Any]
+    """The values of options, by the path of the key that each one overrides: `{("lint", "strict"): True}`."""
 
 
 class ProjectPath(NamedTuple):
@@ -49,7 +51,7 @@ class Base(NamedTuple):
 
 
 class Settings(NamedTuple):
-    """A project's settings."""
+    """The settings of a project, or of one of its environments; the options of a run are a value of their own."""
 
     disable: frozenset[str] = frozenset()
     """The disabled lint rules."""
@@ -57,10 +59,6 @@ class Settings(NamedTuple):
     """The option or setting that turns warnings into errors, for messages; empty without one."""
     field_validation: FieldValidation = "strict"
     """How unknown fields of TrainJobs and runtimes are reported."""
-    option_names: OptionNames = FLAGS
-    """The names of a run's options in diagnostics."""
-    all_rules: bool = False
-    """Whether to apply also the rule that many correct jobs violate (`lint.triggers.VALIDATE_ONLY`)."""
     runtimes: tuple[ProjectPath, ...] = ()
     """More paths to search for runtimes; the option `--runtimes` replaces them."""
     built_in_forbidden: Place | None = None
@@ -80,8 +78,6 @@ class Settings(NamedTuple):
     """The environment of these settings; empty if none is selected."""
     cluster: str = ""
     """The name of the cluster; environments of different clusters may have the same objects."""
-    flags: Mapping[tuple[str, ...], Any] = {}
-    """The values of options, by the path of the key that they set; `in_environment` applies them again."""
     base: Base | None = None
     """The file; None without one, or if it has errors."""
     file: str = ""
@@ -92,19 +88,6 @@ class Settings(NamedTuple):
     """The faults of the file."""
     exclude: tuple[Patterns, ...] = ()
     """The patterns of files and folders that are not read."""
-    follow_links: bool = False
-    """Whether links may lead out of the root; only the command line sets it."""
-    verbose: bool = False
-    """Whether to list the skipped files; only the command line sets it."""
-    budget: budget.Budget = budget.DEFAULT
-    """The most work of a run; only the command line sets it."""
-
-    @property
-    def quiet(self) -> frozenset[str]:
-        """The lint rules that are not reported."""
-        from trainc.lint.triggers import VALIDATE_ONLY
-
-        return self.disable if self.all_rules else self.disable | {VALIDATE_ONLY}
 
     @property
     def folder(self) -> str:
@@ -112,6 +95,17 @@ class Settings(NamedTuple):
         if self.base is None:
             return os.curdir
         return os.path.relpath(self.base.folder) if self.base.relative else self.base.folder
+
+    def inputs(self, paths: tuple[str, ...]) -> tuple[str, ...]:
+        """Return some paths; without one, the project's sources, which are by default the folder of the trainc.yaml.
+
+        The settings file of another project does not make that project's folder the default.
+        """
+        if paths or self.base is None:
+            return paths or (os.curdir,)
+        if self.sources:
+            return tuple(source.path for source in self.sources)
+        return (self.folder if within(os.getcwd(), self.base.folder) else os.curdir,)
 
     def is_covered_by(self, paths: Iterable[str]) -> bool:
         """Return whether some paths contain all files and folders of the project; without a file there is none."""
@@ -123,3 +117,4 @@ class Settings(NamedTuple):
 
 
 DEFAULT: Final = Settings()
+NO_FLAGS: Final[Flags] = {}

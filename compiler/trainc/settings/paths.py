@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Final
 
-from trainc.confine import resolved, within
 from trainc.diagnostics import Diagnostic, Place
-from trainc.inputs import SETTINGS_PATH
+from trainc.files.confine import resolved, within
+from trainc.files.inputs import SETTINGS_PATH
 from trainc.kubernetes.violations import field_of
 from trainc.settings.model import ProjectPath
 

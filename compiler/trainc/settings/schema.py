@@ -11,10 +11,10 @@ import json
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
-from trainc.data import data_path
-from trainc.declarations import Declaration
+from trainc.base.data import data_path
+from trainc.base.declarations import Declaration
 from trainc.diagnostics import Diagnostic, Place, Related
-from trainc.inputs import SETTINGS
+from trainc.files.inputs import SETTINGS
 from trainc.kubernetes.structural import Compiler, Object
 from trainc.kubernetes.structural.nodes import SchemaViolations
 from trainc.kubernetes.violations import ENUM, UNKNOWN_FIELD, Violation
@@ -78,11 +78,11 @@ def _suggested_rule(document: Document, violation: Violation) -> str:
     """Return a hint with the lint rule whose id is most similar to the unknown one."""
     if violation.rule != ENUM.id or "disable" not in violation.path:
         return ""
+    from trainc.base.ids import LINT_RULES
+    from trainc.base.nearest import nearest
     from trainc.kubernetes.trees import get
-    from trainc.lint.triggers import IDS
-    from trainc.nearest import nearest
 
-    near = nearest(str(get(document.value, violation.path)), sorted(IDS))
+    near = nearest(str(get(document.value, violation.path)), LINT_RULES)
     return f"did you mean {near}?" if near else ""
 
 
@@ -96,7 +96,7 @@ def _root() -> Object:
 def constraints(schema: Any) -> Any:
     """Return a schema without the keywords for editors."""
     if isinstance(schema.get("type"), list):
-        return _ANY  # `trainc.patching` reads patches
+        return _ANY  # `trainc.edits.patching` reads patches
     found = {}
     for key, value in schema.items():
         if key in ("properties", "$defs"):

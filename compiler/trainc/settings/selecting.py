@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.declarations import Declaration
+from trainc.base.declarations import Declaration
+from trainc.base.nearest import nearest, use
 from trainc.diagnostics import Diagnostic, Place
-from trainc.nearest import nearest, use
+from trainc.kubernetes.violations import shown
 from trainc.settings.keys import ENVIRONMENTS
 
 if TYPE_CHECKING:
@@ -20,8 +21,6 @@ _MANY: Final = 20
 
 def unknown(settings: Settings, name: str) -> Diagnostic:
     """Return the error for a name that is not an environment."""
-    from trainc.kubernetes.structural.hints import shown
-
     names = settings.environment_names
     message = f"{shown(name)} is not an environment"
     if settings.base is None:

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.declarations import Declaration
+from trainc.base.declarations import Declaration
 from trainc.diagnostics import Place
 from trainc.kubernetes import names, objectmeta
 from trainc.kubernetes.trees import get
-from trainc.kubernetes.violations import INVALID_NAME, Violation, field_of
+from trainc.kubernetes.violations import INVALID_NAME, Violation, field_of, shown
 from trainc.settings.keys import ENVIRONMENTS
 from trainc.settings.layers import find, items, leaf, merged, of_file, value_of
 from trainc.settings.paths import faults as path_faults
@@ -74,8 +74,8 @@ def _patterns(base: Base, layer: Branch) -> Iterator[Diagnostic]:
     lines = items(layer, "exclude")
     if not lines:
         return
-    from trainc.exclude import Patterns
-    from trainc.exclude import faults as pattern_faults
+    from trainc.files.exclude import Patterns
+    from trainc.files.exclude import faults as pattern_faults
 
     places = tuple(line.source for line in lines if isinstance(line.source, Place))
     yield from pattern_faults(Patterns(base.folder, tuple(line.value for line in lines), places))
@@ -98,7 +98,6 @@ def _violations(path: Path, layer: Branch) -> Iterator[Violation]:
 def _affix(path: Path, value: str) -> Violation:
     """Return the violation for a prefix or suffix with which no name is valid."""
     from trainc.kubernetes.misnamed import LABEL, fault
-    from trainc.kubernetes.structural.hints import shown
 
     if path[-1] == "namePrefix":
         why = fault(f"{value}a", LABEL, names.LONGEST_LABEL)
@@ -160,7 +159,7 @@ def _accelerators(document: Document, paths: list[Path]) -> Iterator[Diagnostic]
     for path in paths:
         if not get(document.value, (*path, "accelerators")):
             continue
-        from trainc.checks.accelerators import violations
+        from trainc.pipeline.checks.accelerators import violations
 
         tree = _merged(document, path)
         for violation in violations(value_of(tree["accelerators"])):

@@ -14,12 +14,12 @@ from trainc.kubernetes.documents.streams import LARGEST, decode
 from trainc.kubernetes.documents.yamlerror import YamlError
 
 if TYPE_CHECKING:
-    from trainc.inputs import File
+    from trainc.files.inputs import File
 
 _SEPARATOR: Final = b"\n---"
 _AROUND: Final = 2**16
-"""The number of bytes kept before and after the start of a line: a report needs the line, and the text near it that may
-mark it as a secret."""
+"""The number of bytes kept before and after the start of a line: a report needs the line, and `frontends.templates` the
+placeholders near it."""
 _UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
 _LABELS: Final = {"set": "set here", "starts": "starts here"}
 """The label of the line with which a message ends, by the word before it."""

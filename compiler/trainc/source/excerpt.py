@@ -11,8 +11,9 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING, Final
 
+from trainc.base.records import NamedTuple
 from trainc.kubernetes.documents.lines import lines
-from trainc.records import NamedTuple
+from trainc.source.masking import MASK
 from trainc.source.printable import escape_at
 from trainc.source.secrets import secrets
 
@@ -27,7 +28,6 @@ _BEFORE: Final = 40
 _AROUND: Final = 1024
 """Distance from the location in which secrets are searched, in characters: one may start outside the excerpt."""
 _CUT: Final = "..."
-_MASK: Final = "***"
 _TAB: Final = "    "
 _TOKEN: Final = re.compile(r""""[^"\n]*"?|'[^'\n]*'?|[^\s"',:\[\]{}]+""")
 
@@ -124,7 +124,7 @@ def _cells(text: str, begin: int, end: int, secrets: list[Stretch]) -> list[_Cel
         margin = len(text[at:end]) - len(text[at:end].lstrip(" \t")) if low < at else 0
         cells += _plain(text, at, max(low, at + margin))
         at = max(low, at + margin)
-        cells.append(_Cell(at, high, _MASK, len(_MASK)))
+        cells.append(_Cell(at, high, MASK, len(MASK)))
         at = high
     return cells + _plain(text, at, end)
 

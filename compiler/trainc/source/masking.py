@@ -1,9 +1,18 @@
-"""Mask secrets in manifest values, as reports do in source lines.
+"""Masking: the values that reports, excerpts, `explain`, `pods` and `diff` show as `***`, by three rules.
+
+1. **Names.** The whole value is masked if the *name* of its field, key, variable or option says that it is a secret
+   (`names`): `apiKey: x`, `{name: HF_TOKEN, value: x}`, `--password x`, and all data of a Secret. References such as
+   `$(NAME)`, code such as `$(command)`, and switches such as `true` stay visible, except in a Secret.
+2. **Forms.** In any text, tokens with the form of a known service, private keys, and the password of a URI or a login
+   are masked (`patterns`).
+3. **Unparsable files.** A line of a file that cannot be parsed shows its key: nothing after its first `:` or `=`, and
+   nothing of a line without one, which may continue a value (`secrets`). References, code and switches stay visible.
+
+A value is masked at its position, in a document's text (`secrets`), in a tree (this module) and in a message about its
+field (`messages`). The same word elsewhere stays visible.
 
 Reads    a value, and whether its context marks it as a secret.
-Returns  the value with `***` for each secret: the values of variables, flags and fields with secret names
-         (`source.names`), the data of Secrets, kubectl's copy of a whole manifest, and text in the form of a secret
-         (`--token=abc`, https://user:password@host).
+Returns  the value with `***` for each secret.
 """
 
 from __future__ import annotations
@@ -13,22 +22,33 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from trainc.kubernetes.trees import get
 from trainc.source.names import LAST_APPLIED, is_secret
-from trainc.source.patterns import hidden, in_line, is_script, joined, login, whole_word
+from trainc.source.patterns import hidden, in_item, in_line, joined
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Sequence
 
-    from trainc.kubernetes.trees import Path, Tree
+    from trainc.kubernetes.trees import Path
     from trainc.source.patterns import Stretch
 
 MASK: Final = "***"
-_BY_MAPPING: Final = frozenset({LAST_APPLIED, "data", "stringData", "value"})
-"""The fields that are secret depending on the other fields of their mapping, and kubectl's copy."""
 SHORT: Final = 256
 """The maximum length of a text whose masked form is cached: manifests repeat short texts."""
 
-Secrecy = Literal["", "named", "whole"]
-"""Not a secret; a secret by name, unless the value is a switch or a reference; or a secret with any value."""
+Secrecy = Literal["", "field", "variable", "data"]
+"""Whether a value is a secret by a name: not; a scalar, or those of a list, because nested fields have their own names;
+the whole value; the whole value, including switches, references and code."""
+_Role = Literal["", "field", "variable", "data", "name", "value", "contents"]
+_ROLES: Final[dict[str, _Role]] = {
+    "name": "name",
+    "key": "name",
+    "value": "value",
+    "valueFrom": "",
+    "data": "contents",
+    "stringData": "data",
+    LAST_APPLIED: "data",
+}
+_SIMILAR: Final = 0.7
+"""The similarity of a misspelled `name` or `value`, so that the other field of the pair stays masked."""
 
 
 def masked(value: Any, *, secret: Secrecy = "") -> Any:
@@ -38,46 +58,21 @@ def masked(value: Any, *, secret: Secrecy = "") -> Any:
     ({'name': 'HF_TOKEN', 'value': '***'}, ['--api-key', '***', '--lr=1'])
     """
     if isinstance(value, dict):
-        return {key: masked(part, secret=secret or _secret_field(value, key)) for key, part in value.items()}
+        return {key: masked(part, secret=below(value, key, secret)) for key, part in value.items()}
     if isinstance(value, list):
         return [_item(value, index, secret) for index in range(len(value))]
     if isinstance(value, str):
-        return MASK if secret == "whole" else _text(value, secret=bool(secret))
+        return MASK if secret == "data" else _text(value, secret=bool(secret))
     return MASK if secret and isinstance(value, (int, float)) and not isinstance(value, bool) else value
-
-
-def _item(items: list[Any], index: int, secret: Secrecy) -> Any:
-    """Return an item of a list with its secrets masked. An item of a command line can be a flag with its value."""
-    item = items[index]
-    found: Secrecy = secret or _behind_flag(items, index)
-    if found or not isinstance(item, str) or is_script(items, index):
-        return masked(item, secret=found)
-    stretches = [*in_line(item), *_of_word(items, index)]
-    return _without(item, stretches)
-
-
-def _of_word(items: list[Any], index: int) -> Iterator[Stretch]:
-    """Yield the secrets in an item by its own name, and by the items before it."""
-    item = items[index]
-    if whole := whole_word(item):
-        yield from hidden(item, *whole)
-    if index and (found := login(items[:index], item)):
-        yield from hidden(item, *found)
 
 
 def is_secret_at(tree: Any, path: Path) -> Secrecy:
     """Whether the value at a path is a secret, by its context."""
-    around = tree
+    secret: Secrecy = ""
     for step in path:
-        found: Secrecy = ""
-        if isinstance(around, dict):
-            found = _secret_field(around, str(step))
-        elif isinstance(around, list) and isinstance(step, int):
-            found = _behind_flag(around, step)
-        if found:
-            return found
-        around = get(around, (step,))
-    return ""
+        secret = below(tree, step, secret)
+        tree = get(tree, (step,))
+    return secret
 
 
 def leaves(tree: Any) -> list[tuple[Path, Secrecy]]:
@@ -90,38 +85,55 @@ def leaves(tree: Any) -> list[tuple[Path, Secrecy]]:
 def _add_leaves(found: list[tuple[Path, Secrecy]], tree: Any, path: Path, secret: Secrecy) -> None:
     if not tree or not isinstance(tree, (dict, list)):
         found.append((path, secret))
-    elif isinstance(tree, dict):
-        for key, value in tree.items():
-            _add_leaves(found, value, (*path, key), secret or _secret_field(tree, key))
-    else:
-        for index, value in enumerate(tree):
-            _add_leaves(found, value, (*path, index), secret or _behind_flag(tree, index))
+        return
+    for step, value in tree.items() if isinstance(tree, dict) else enumerate(tree):
+        _add_leaves(found, value, (*path, step), below(tree, step, secret))
 
 
-def _secret_field(mapping: Tree, key: str) -> Secrecy:
-    """Whether a field of a mapping is secret. Nested fields have their own names, except in the data of a Secret."""
-    if not _may_be_secret(key):
+def below(tree: Any, step: str | int, secret: Secrecy) -> Secrecy:
+    """Whether a field or item is a secret; `secret` applies to the whole tree."""
+    if isinstance(tree, dict):
+        return of_field(str(step), tree.items()) if secret in ("", "field") else secret
+    return secret or (of_item(tree, step) if isinstance(tree, list) and isinstance(step, int) else "")
+
+
+def of_field(key: str, fields: Iterable[tuple[str, object]]) -> Secrecy:
+    """Whether a field is a secret, by its name and the other fields of its mapping."""
+    role = role_of(key)
+    if role == "value":
+        named = any(isinstance(word, str) and role_of(name) == "name" and is_secret(word) for name, word in fields)
+        return "variable" if named else ""
+    if role == "contents":
+        return "data" if ("kind", "Secret") in fields else ""
+    return "" if role == "name" else role
+
+
+@lru_cache(maxsize=2**16)
+def role_of(key: str) -> _Role:
+    """Return the meaning of a field's name for its own value, or for the other fields of its mapping."""
+    if key in _ROLES or is_secret(key):
+        return _ROLES.get(key, "field")
+    from trainc.base.nearest import nearest
+
+    meant = nearest(key, ("name", "value"), likeness=_SIMILAR)
+    return _ROLES[meant] if meant else ""
+
+
+def of_item(items: Sequence[object], index: int) -> Secrecy:
+    """Whether an item of a command line is the value of an option with a secret name: [--token, abc]."""
+    option = items[index - 1] if 0 < index <= len(items) else None
+    if not isinstance(option, str) or not option.startswith("-") or "=" in option or not is_secret(option):
         return ""
-    if key == LAST_APPLIED or (key in {"data", "stringData"} and mapping.get("kind") == "Secret"):
-        return "whole"
-    inner = mapping.get(key)
-    if isinstance(inner, dict) or (isinstance(inner, list) and any(isinstance(item, dict) for item in inner)):
-        return ""
-    return "named" if is_secret(str(mapping.get("name", "")) if key == "value" else key) else ""
+    return "" if str(items[index] if index < len(items) else "").startswith("-") else "field"
 
 
-@lru_cache(maxsize=4096)
-def _may_be_secret(key: str) -> bool:
-    """Whether a field of some mapping with this name is secret: most names are not, whatever the mapping contains."""
-    return key in _BY_MAPPING or is_secret(key)
-
-
-def _behind_flag(items: list[Any], index: int) -> Secrecy:
-    """Whether a command-line item is the value of a flag with a secret name: [--token, abc]."""
-    before = items[index - 1] if 0 < index <= len(items) else None
-    if not isinstance(before, str) or not before.startswith("-") or "=" in before or not is_secret(before):
-        return ""
-    return "" if str(items[index] if index < len(items) else "").startswith("-") else "named"
+def _item(items: list[Any], index: int, secret: Secrecy) -> Any:
+    """Return an item of a list with its secrets masked."""
+    item = items[index]
+    if (found := below(items, index, secret)) or not isinstance(item, str):
+        return masked(item, secret=found)
+    own = list(in_item(items, index))
+    return _without(item, [*in_line(item), *own]) if own else _text(item, secret=False)
 
 
 def _text(text: str, *, secret: bool) -> str:

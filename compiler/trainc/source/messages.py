@@ -1,76 +1,88 @@
 """Mask secrets in messages, which may quote the value that they report.
 
-Reads a located diagnostic; returns it with `***` for the secrets at its location, and for text in the message that
-looks like a secret.
+Reads    a message, and the field that it is about: a tree and a path. A message about a file that cannot be parsed
+         quotes no value.
+Returns  the message with `***` for the quoted values of the field that are secrets, and for text in the form of one.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from trainc.diagnostics import Location
-from trainc.source.excerpt import hidden
+from trainc.diagnostics import Place
+from trainc.kubernetes.trees import get
+from trainc.source.masking import MASK, is_secret_at, masked
 from trainc.source.patterns import in_message, joined
 
 if TYPE_CHECKING:
-    from trainc.diagnostics import Diagnostic
+    from collections.abc import Iterator
 
-_MASK: Final = "***"
-_HAS_WORD: Final = re.compile(r"\w")
-_PROPERTIES: Final = re.compile(r"\A(?:[!&]\S*\s+)+")
-"""A tag and an anchor before a value."""
-_QUOTED: Final = 50
-"""The minimum number of characters that a message quotes of a longer value."""
+    from trainc.diagnostics import Diagnostic
+    from trainc.kubernetes.trees import Path
+    from trainc.kubernetes.violations import Violation
+    from trainc.source.masking import Secrecy
+
+_QUOTED: Final = (
+    re.compile(r'(?<=")(?:[^"\\]|\\.)++', re.DOTALL),
+    re.compile(r"(?<=`)[^`]++"),
+    re.compile(r"(?<![\w.\[-])-?[0-9][\w.+-]*+"),
+    re.compile(r"(?<= to )\S++\Z"),
+)
+"""The ways in which messages quote a value: as a string, as code, as a number, or as the last word. In a value that has
+been cut off, quotes have no pairs, so a text between two values is compared, too."""
+_CUT: Final = "..."
+"""The end of a value that is too long for a message."""
 
 
 def without_secrets(diagnostic: Diagnostic) -> Diagnostic:
-    """Return the diagnostic with its secrets masked."""
-    values = sorted(_values(diagnostic.place), key=len, reverse=True)
-    message, help = masked(diagnostic.message, values), masked(diagnostic.help, values)
+    """Return a diagnostic whose place has not been located, with its secrets masked."""
+    place = diagnostic.place
+    fields = [(place.document.value, place.path)] if isinstance(place, Place) else []
+    message, help = about(diagnostic.message, *fields), about(diagnostic.help, *fields)
     if message == diagnostic.message and help == diagnostic.help:
         return diagnostic
     return diagnostic._replace(message=message, help=help)
 
 
-def _values(at: object) -> set[str]:
-    """Return the secrets at a location, in all forms that a message may quote."""
-    if not isinstance(at, Location) or at.source is None or not at.line:
-        return set()
-    values = {at.source.text[begin:end] for begin, end in hidden(at)}
-    return {form for value in values for form in _forms(value)}
+def of_violation(violation: Violation, *trees: Any) -> Violation:
+    """Return a violation in some trees with its secrets masked."""
+    fields = [(tree, violation.path) for tree in trees]
+    return violation._replace(message=about(violation.message, *fields), help=about(violation.help, *fields))
 
 
-@lru_cache(maxsize=256)
-def _forms(literal: str) -> tuple[str, ...]:
-    """Return a value as written, as parsed and as JSON; for a list or mapping, the values in it."""
-    from trainc.kubernetes.documents import YamlError, parse
+def about(text: str, *fields: tuple[Any, Path]) -> str:
+    """Return a text about some fields of trees with their secrets masked.
 
-    bare = _PROPERTIES.sub("", literal)
-    found = {literal, bare, bare.strip("\"'")}
-    for written in (literal, f'"{literal}"'):
-        try:
-            value = parse(written)
-        except YamlError:
-            continue
-        waiting = [value]
-        while waiting:
-            value = waiting.pop()
-            if isinstance(value, dict | list):
-                waiting += value.values() if isinstance(value, dict) else value
-            elif value is not None:
-                found |= {str(value), json.dumps(value, ensure_ascii=False).strip('"')}
-    return tuple(form for form in found if _HAS_WORD.search(form))
-
-
-def masked(text: str, values: list[str]) -> str:
-    """Mask some values, sorted by length in descending order, in a message; and text in the form of a secret."""
-    for value in values:
-        if value[:_QUOTED] in text:
-            rest = rf"(?:{re.escape(value[_QUOTED:])}|.{{0,20}}?\.\.\.)" if len(value) > _QUOTED else ""
-            text = re.sub(rf"(?<![\w\[-]){re.escape(value[:_QUOTED])}{rest}(?![\w\]-])", _MASK, text)
-    for begin, end in list(joined(in_message(text)))[::-1]:
-        text = text[:begin] + _MASK + text[end:]
+    >>> about('label "a-token" has the value "a"', ({"a-token": "a"}, ("a-token",)))
+    'label "a-token" has the value "***"'
+    """
+    secrets = dict(pair for tree, path in fields for pair in _secrets(get(tree, path), is_secret_at(tree, path)))
+    for quoted in _QUOTED if secrets else ():
+        text = quoted.sub(lambda match: _shown(match[0], secrets), text)
+    for begin, end in reversed(list(joined(in_message(text)))):
+        text = f"{text[:begin]}{MASK}{text[end:]}"
     return text
+
+
+def _shown(part: str, secrets: dict[str, str]) -> str:
+    """Return a quoted value with its secrets masked, or only its start if the rest has been cut off."""
+    head, cut, rest = part.partition(_CUT)
+    if part in secrets:
+        return secrets[part]
+    shown = [shown for whole, shown in secrets.items() if cut and head and whole.startswith(head)]
+    return MASK + rest if any(not each.startswith(head) for each in shown) else part
+
+
+def _secrets(value: Any, secret: Secrecy) -> Iterator[tuple[str, str]]:
+    """Yield the scalars of a value that are masked, each as text and as JSON, with their masked forms."""
+    pairs = [(value, masked(value, secret=secret))]
+    while pairs:
+        given, shown = pairs.pop()
+        if isinstance(given, dict | list):
+            pairs += [(given[step], shown[step]) for step in (given if isinstance(given, dict) else range(len(given)))]
+        elif given != shown:
+            yield str(given), shown
+            text = json.dumps(given, ensure_ascii=False)
+            yield text[1:-1] if isinstance(given, str) else text, json.dumps(shown, ensure_ascii=False)[1:-1]

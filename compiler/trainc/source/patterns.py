@@ -1,12 +1,13 @@
-"""Patterns for secrets in one line: after a flag, after a variable name, in a URI.
+"""Secrets in a text that is not parsed: the values of options and variables with secret names, and forms of secrets.
 
-Reads a source line, or a message that quotes one; returns the ranges that a report masks. No parsing is involved, so
-the patterns also work on invalid text, and on scripts and commands inside a value.
+Reads    a source line, a value, a script or a message.
+Returns  the ranges that are masked (`masking`, rules 1 and 2).
 """
 
 from __future__ import annotations
 
 import re
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from trainc.source.names import is_secret
@@ -28,7 +29,10 @@ _WORD: Final = (
 )
 _FLAG: Final = re.compile(rf"""(?<![\w-])--?({_NAME})(?:["']?(?:[ \t]*,[ \t]*|[ \t]+)|=)(?!-)({_WORD})""")
 _VARIABLE: Final = re.compile(rf"(?<![\w./-])({_NAME})=({_WORD})")
-_FIELD: Final = re.compile(rf"""(?<![\w./-])(["']?)({_NAME})\1[ \t]*:[ \t]+|"({_NAME})":[ \t]*""")
+_FIELD: Final = re.compile(
+    rf"""(?:([{{\[,])[ \t]*+)?(?<![\w./-])(?:(["']?)({_NAME})\2[ \t]*:[ \t]+|"({_NAME})":[ \t]*)"""
+)
+"""A field, and the sign before it in a flow mapping."""
 _IN_FLOW: Final = re.compile(r"""["'][^"']*["']?|[^,}\]\n]+""")
 _TO_THE_END: Final = re.compile(
     r"""(?:"(?:[^"\\\n]++|\\.)*+"|'(?:[^'\n]++|'')*+')(?=[ \t\r]*+(?:#|$))"""
@@ -45,7 +49,8 @@ _FAR: Final = 16
 _LONGEST: Final = 256
 _ONE_WORD: Final = re.compile(r"\S+")
 _USER: Final = re.compile(r"""://([^\s"'/:@]+)@""")
-_PASSWORD: Final = re.compile(r"""://[^\s"'/:@]{0,256}+:(?![0-9]{1,9}/)([^\s"'@]{1,4096}+)@""")
+_PASSWORD: Final = re.compile(r"""://[^\s"'/:@]{0,256}+:(?![0-9]{1,9}/)((?:[^\s"'@]{1,4096}+(?=@))?+)[^\s"'@]*+""")
+"""The text before an @; empty without one, so that no text is read twice."""
 _NO_SCHEME: Final = re.compile(r"""(?<![\w./-])[\w.+-]{1,256}+:([^\s"'/:@]{1,4096}+)@(?!sha[0-9])\w""")
 _QUERY: Final = re.compile(r"""[?&](?i:sig|signature|x-(?:amz|goog)-signature|key|code)=([^\s&"'#;]+)""")
 _LOGIN: Final = re.compile(
@@ -56,7 +61,7 @@ _LOGIN: Final = re.compile(
 _PROGRAM: Final = re.compile(
     r"""(?<![\w-])(?:(?:mysql|mariadb|mongo)\w*|sshpass"""
     r"""|(?:docker|podman|nerdctl|helm)[ \t"',]+(?:registry[ \t"',]+)?login)(?![\w-])"""
-    r"""([^\n|;&]{0,512}?[ \t"',])-p(?!ort\b|rotocol\b)[ \t"',]*([^\s"',-][^\s"',]*)"""
+    r"""(?:[^\n|;&]{0,512}?[ \t"',])-p(?!ort\b|rotocol\b)[ \t"',]*([^\s"',-][^\s"',]*)"""
 )
 """The password after `-p` of a program."""
 _NETRC: Final = re.compile(
@@ -64,17 +69,27 @@ _NETRC: Final = re.compile(
 )
 _BEARER: Final = re.compile(r"\b(?:[Bb]earer|[Bb]asic)[ \t]+([\w.~+/=-]{8,})")
 _TOKEN: Final = re.compile(
-    r"(?<![\w-])(?:hf_[A-Za-z0-9]{30,64}|gh[opsru]_[A-Za-z0-9]{36,255}|github_pat_\w{22,255}|glpat-[\w-]{20,64}"
+    r"(?<![\w-])(hf_[A-Za-z0-9]{30,64}|gh[opsru]_[A-Za-z0-9]{36,255}|github_pat_\w{22,255}|glpat-[\w-]{20,64}"
     r"|npm_[A-Za-z0-9]{36}|nvapi-[\w-]{40,80}|xox[abeoprs]-[0-9][\w-]{20,255}|AIza[\w-]{35}|sk-[A-Za-z0-9]{32,64}"
     r"|sk-(?:ant|proj|svcacct)-[\w-]{20,255}|eyJ[\w-]{10,4096}\.eyJ[\w-]{10,4096}\.[\w-]{10,4096})(?![\w-])"
 )
 """Tokens whose service is known by their form, and JSON Web Tokens."""
 _PRIVATE_KEY: Final = re.compile(r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----((?:[^-]|-(?!----)){1,16384})")
-_ADDRESS: Final = re.compile(r"""://[^\s"']{1,512}""")
-_HARMLESS: Final = re.compile(
-    r"""(?i:true|false|yes|no|on|off|null|none|~)|\$\([^()]*\)|\$\{[^{}]*\}|\$\w+|\{\{.*\}\}|[|>][-+0-9]*|\*\S+|"""
+_HARMLESS: Final = re.compile(r"(?i:true|false|yes|no|on|off|null|none|~)|\$\w+|[|>][-+0-9]*|")
+"""Values that are not secret under any name: switches, references, and the sign of a longer text."""
+_FORMS: Final = (
+    ("", _TOKEN),
+    ("PRIVATE KEY-----", _PRIVATE_KEY),
+    ("@", _USER),
+    ("@", _PASSWORD),
+    ("@", _NO_SCHEME),
+    (" ", _BEARER),
+    ("=", _QUERY),
+    ("-", _LOGIN),
+    ("-p", _PROGRAM),
+    ("login", _NETRC),
 )
-"""Values that are not secret under any name: switches, and references to values elsewhere."""
+"""The forms of secrets, each with a part of every text that has it. The first group is the secret."""
 
 
 def joined(stretches: Iterable[Stretch]) -> Iterator[Stretch]:
@@ -95,35 +110,25 @@ def in_line(line: str) -> Iterator[Stretch]:
     """Yield the secrets in a line of YAML, JSON or a script."""
     yield from in_message(line)
     for match in _FIELD.finditer(line):
-        if is_secret(match[2] or match[3]):
-            yield from value_at(line, match.end(), in_json=bool(match[3]))
-
-
-def value_at(line: str, index: int, *, in_json: bool = False) -> Iterator[Stretch]:
-    """Yield the scalar that starts at an index of a line, after `key: `; nothing for a list or mapping."""
-    before = line[:index]
-    in_flow = in_json or before.count("{") > before.count("}") or before.count("[") > before.count("]")
-    value = None if line[index : index + 1] in _NO_SCALAR else (_IN_FLOW if in_flow else _TO_THE_END).match(line, index)
-    if value:
-        yield from hidden(line, *value.span())
+        index, in_json = match.end(), match[4] is not None
+        if is_secret(match[3] or match[4]) and line[index : index + 1] not in _NO_SCALAR:
+            value = (_IN_FLOW if in_json or match[1] else _TO_THE_END).match(line, index)
+            yield from hidden(line, *value.span()) if value else ()
 
 
 def in_message(text: str) -> Iterator[Stretch]:
     """Yield the secrets in a text that is not YAML, such as a sentence: those in commands and URIs, and tokens."""
-    for _, stretch in named(text):
+    named_values = (stretch for _, stretch in named(text))
+    for stretch in chain(named_values, *(_with_form(text, *form) for form in _FORMS)):
         yield from hidden(text, *stretch)
-    yield from tokens(text)
-    yield from private_keys(text)
-    for sign, pattern in (("@", _USER), ("@", _PASSWORD), ("@", _NO_SCHEME), (" ", _BEARER)):
-        for match in pattern.finditer(text) if sign in text else ():
-            yield from hidden(text, *match.span(1))
-    for sign, pattern in (("=", _QUERY), ("-", _LOGIN), ("-p", _PROGRAM), ("login", _NETRC)):
-        for match in pattern.finditer(text) if sign in text else ():
-            yield from hidden(text, *match.span(pattern.groups))
+
+
+def _with_form(text: str, sign: str, form: re.Pattern[str]) -> Iterator[Stretch]:
+    return (match.span(1) for match in form.finditer(text)) if sign in text else iter(())
 
 
 def named(text: str) -> Iterator[tuple[str, Stretch]]:
-    """Yield the values of flags and variables with secret names, with the names; harmless values included."""
+    """Yield the values of options and variables with secret names, with the names; harmless values included."""
     for sign, pattern in (("-", _FLAG), ("=", _VARIABLE)):
         for match in pattern.finditer(text) if sign in text else ():
             if is_secret(match[1]):
@@ -132,22 +137,18 @@ def named(text: str) -> Iterator[tuple[str, Stretch]]:
 
 def tokens(text: str) -> Iterator[Stretch]:
     """Yield the tokens that have the form of a service's."""
-    for match in _TOKEN.finditer(text):
-        yield match.span()
+    return _with_form(text, "", _TOKEN)
 
 
 def private_keys(text: str) -> Iterator[Stretch]:
     """Yield the private keys in PEM format, without their first lines."""
-    for match in _PRIVATE_KEY.finditer(text) if "PRIVATE KEY-----" in text else ():
-        yield match.span(1)
+    return _with_form(text, "PRIVATE KEY-----", _PRIVATE_KEY)
 
 
 def passwords(text: str) -> Iterator[Stretch]:
     """Yield the passwords in URIs, except references and masks."""
-    for address in _ADDRESS.finditer(text) if "@" in text else ():
-        match = _PASSWORD.match(text, address.start(), address.end())
-        if match is not None:
-            yield from hidden(text, *match.span(1))
+    for stretch in _with_form(text, "@", _PASSWORD):
+        yield from hidden(text, *stretch)
 
 
 def hidden(text: str, begin: int, end: int, *, literal: bool = False) -> Iterator[Stretch]:
@@ -165,33 +166,23 @@ def hidden(text: str, begin: int, end: int, *, literal: bool = False) -> Iterato
         yield from _between_substitutions(text, begin, end)
 
 
-def whole_word(word: str) -> Stretch | None:
-    """Return the range of the secret in an argument that is one word of a command line: --password=it's X.
+def in_item(items: Sequence[object], index: int) -> Iterator[Stretch]:
+    """Yield the secrets in an argument: after its own name (--password=it's X), or by the arguments before it.
 
-    A variable in front of a command, such as `TOKEN=abc python train.py`, is not one word.
+    A variable before a command, such as `TOKEN=abc python train.py`, is not a whole argument, and a script is none.
     """
+    word, before = items[index], items[index - 1] if index else None
+    if not isinstance(word, str) or (isinstance(before, str) and _SCRIPT.fullmatch(before)):
+        return
     found = _ASSIGNED.match(word)
-    if found is None or not is_secret(found[1]) or not (found[1].startswith("-") or _ONE_WORD.fullmatch(found[2])):
-        return None
-    return found.span(2)
-
-
-def is_script(items: Sequence[object], index: int) -> bool:
-    """Return whether an item of a command line is the script of a shell: [sh, -c, ...]."""
-    before = items[index - 1] if index else None
-    return isinstance(before, str) and _SCRIPT.fullmatch(before) is not None
-
-
-def login(before: Sequence[object], word: str) -> Stretch | None:
-    """Return the range of the password in an item by the items before it: [curl, -u, user:pw], [mysql, -ppw]."""
-    words = [item for item in before[-_FAR:] if isinstance(item, str) and len(item) < _LONGEST]
-    line = " ".join([*words, ""])
-    for pattern in (_LOGIN, _PROGRAM) if "-" in line + word and "\n" not in line else ():
+    if found and is_secret(found[1]) and (found[1].startswith("-") or _ONE_WORD.fullmatch(found[2])):
+        yield from hidden(word, *found.span(2))
+    near = [item for item in items[max(index - _FAR, 0) : index] if isinstance(item, str) and len(item) < _LONGEST]
+    line = " ".join([*near, ""])
+    for pattern in (_LOGIN, _PROGRAM) if near and "-" in line + word and "\n" not in line else ():
         for found in pattern.finditer(line + word):
-            begin = found.start(pattern.groups) - len(line)
-            if found.start() < len(line) and begin >= 0:
-                return begin, len(word)
-    return None
+            if found.start() < len(line) <= found.start(1):
+                yield from hidden(word, found.start(1) - len(line), len(word))
 
 
 def _between_substitutions(text: str, begin: int, end: int) -> Iterator[Stretch]:

@@ -11,34 +11,32 @@ import codecs
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final
 
-from trainc import inputs
-from trainc.compilation import Compilation, Options, compile_documents, metered
-from trainc.declarations import Declaration
+from trainc.base.declarations import Declaration
+from trainc.base.kinds import COMPILED, JOB, JOBS_OF_JOBSET, JOBS_OF_RUNTIME, TRAINJOB, VERSION
+from trainc.base.records import NamedTuple
+from trainc.compilation import NO_OPTIONS, Compilation, Options, compile_documents, metered
 from trainc.diagnostics import Diagnostic, Document, ObjectId, Place
 from trainc.emit.yaml import render
-from trainc.frontends import VERSION
+from trainc.files import inputs
 from trainc.frontends.dialects import V2_3, WORDS, detect, load
 from trainc.frontends.dialects import moves as moves_of
 from trainc.frontends.moves import AS_IS, Move, moved
+from trainc.frontends.reading import Reading
 from trainc.kubernetes.documents.streams import decode
 from trainc.kubernetes.trees import Tree, get, put
 from trainc.kubernetes.violations import field_of
-from trainc.library import Library
-from trainc.objects import ANCESTOR, TRAINER_NODE, TrainJob, is_first_release
-from trainc.passes.conform import PROCESSES, conform, without
-from trainc.passes.resolve import missing
-from trainc.plan import NODE, Plan
-from trainc.reading import Reading
-from trainc.records import NamedTuple
-from trainc.settings import DEFAULT
-from trainc.training_operator import TRAINER
+from trainc.pipeline.library import Library
+from trainc.pipeline.objects import ANCESTOR, TRAINER_NODE, TrainJob, is_first_release
+from trainc.pipeline.passes.conform import PROCESSES, conform, without
+from trainc.pipeline.passes.resolve import missing
+from trainc.pipeline.plan import NODE, Plan
+from trainc.pipeline.training_operator import TRAINER
 from trainc.upgrade.jobs import Job, Texts, where
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 
     from trainc.kubernetes.trees import Path
-    from trainc.settings import Settings
 
 NOT_UPGRADABLE: Final = Declaration(
     "not-upgradable", ("read",), "Document of an older Trainer version cannot be upgraded", own=True
@@ -48,7 +46,7 @@ NO_EQUIVALENT: Final = "Trainer v2.3 has no equivalent for one of its fields"
 MISSING: Final = missing.declared.id
 SPEC: Final = ("spec", "template", "spec")
 """The JobSetSpec of a runtime."""
-CONTAINERS: Final = ("spec", "template", "spec", "containers")
+CONTAINERS: Final = (*JOB.pods[0], "spec", "containers")
 """The containers of a replicated job's template."""
 NUMBER: Final = ("spec", "trainer", "numProcPerNode")
 VARIABLE: Final = "PET_NPROC_PER_NODE"
@@ -82,9 +80,8 @@ class Upgraded(NamedTuple):
 def upgrade(
     paths: Sequence[str],
     *,
-    runtimes: Sequence[str] = (),
     stdin: bytes = b"",
-    settings: Settings = DEFAULT,
+    options: Options = NO_OPTIONS,
     report_skipped: Callable[[Sequence[str]], object] = len,
 ) -> tuple[list[Upgraded], list[Diagnostic]]:
     """Return the files that an upgrade of the paths would change, and diagnostics.
@@ -92,21 +89,22 @@ def upgrade(
     Raise OverBudgetError beyond the budget.
 
     Args:
-        paths, runtimes: as for `compilation.compile`.
+        paths: as for `compilation.compile`.
         stdin: the content of the path `-`.
-        settings: the field validation, `exclude`, `follow_links` and the budget; with errors, nothing is read.
+        options: the options; with errors in the settings, nothing is read.
         report_skipped: called with the files in folders that were skipped.
     """
     # The catalogue imports this module for its declaration, and needs none of the modules that rewrite texts.
     from trainc.upgrade.documents import rewritten
 
-    if settings.diagnostics:
-        return [], list(settings.diagnostics)
-    read, texts = Reading(others="skip", meter=metered(settings)), {}
+    if options.settings.diagnostics:
+        return [], list(options.settings.diagnostics)
+    options = options._replace(others="skip")
+    read, texts = Reading(kinds=COMPILED, others=options.others, meter=metered(options)), {}
     files = (
         [inputs.File("-", stdin)]
         if inputs.STDIN in paths
-        else inputs.read(paths, follow_links=settings.follow_links, exclude=settings.exclude)
+        else inputs.read(paths, follow_links=options.follow_links, exclude=options.settings.exclude)
     )
     for file in files:
         if isinstance(file, Diagnostic):
@@ -116,7 +114,6 @@ def upgrade(
             texts[file.path] = file
         read.meter.check()
     read.settle()
-    options = Options(runtimes=runtimes, settings=settings, others="skip")
     before = compile_documents(read, options)
     read.meter.check()
     report_skipped(before.skipped)
@@ -130,7 +127,7 @@ def upgrade(
         if document.inside is not None:
             why = "it is a part of a string, in a ConfigMap"
             in_strings += [_refusal(document, why) for _ in _runtime(document)]
-        elif document.value["kind"] != "TrainJob":
+        elif document.value["kind"] != TRAINJOB.kind:
             todo += _runtime(document)
         elif (key := _key(document)) in compiled:
             todo += _job(document, compiled.pop(key))  # a second one with the same name does not compile
@@ -158,7 +155,7 @@ def upgrade(
 
 def _lacks_runtime(diagnostics: Iterable[Diagnostic]) -> bool:
     """Return whether a missing runtime is a TrainJob's only error, from the diagnostics of its namespace and name."""
-    errors = [found for found in diagnostics if found.severity == "error" and found.object.kind == "TrainJob"]
+    errors = [found for found in diagnostics if found.severity == "error" and found.object.kind == TRAINJOB.kind]
     return bool(errors) and all(found.id == MISSING for found in errors)
 
 
@@ -238,7 +235,7 @@ def _names(runtime: Tree) -> Iterator[Move]:
     for index, job in enumerate(spec["replicatedJobs"]):
         if job.get("name") != TRAINER_NODE:
             continue
-        template: Path = (*SPEC, "replicatedJobs", index, "template")
+        template: Path = (*JOBS_OF_RUNTIME, index, "template")
         yield Move(template, (*template, "metadata", "labels", ANCESTOR), "trainer")
         for number, container in enumerate(get(runtime, (*template, *CONTAINERS), [])):
             if container.get("name") == TRAINER:
@@ -248,7 +245,7 @@ def _names(runtime: Tree) -> Iterator[Move]:
 
 def _unproved(read: Reading, new: Texts, before: Compilation, options: Options) -> Iterator[Diagnostic]:
     """Compile the new documents, and yield a diagnostic for each TrainJob whose objects differ from the old ones."""
-    after_read = Reading(meter=metered(options.settings))
+    after_read = Reading(kinds=read.kinds, meter=metered(options))
     for role, documents in read.documents.items():
         after_read.documents[role] = [_renewed(document, new) for document in documents]
     after = compile_documents(after_read, options)
@@ -284,9 +281,9 @@ def _reason(known: Set[tuple[str, str]], own: Iterable[Diagnostic]) -> str:
 
 def _renamed(obj: Tree) -> Tree:
     """Return a JobSet of a v1.9 runtime with the names that `_names` gives to its trainer job."""
-    for index, job in enumerate(get(obj, ("spec", "replicatedJobs"), [])):
+    for index, job in enumerate(get(obj, JOBS_OF_JOBSET, [])):
         if job.get("name") == TRAINER_NODE:
-            template: Path = ("spec", "replicatedJobs", index, "template")
+            template: Path = (*JOBS_OF_JOBSET, index, "template")
             obj = put(obj, (*template, "metadata", "labels", ANCESTOR), "trainer")
             for number, container in enumerate(get(obj, (*template, *CONTAINERS), [])):
                 if container.get("name") == TRAINER:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trainc.records import NamedTuple
+from trainc.base.records import NamedTuple
 from trainc.upgrade.nodes import MappingNode
 from trainc.upgrade.text import indentation, parsed
 

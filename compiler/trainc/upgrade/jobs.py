@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from trainc.records import NamedTuple
+from trainc.base.records import NamedTuple
 
 if TYPE_CHECKING:
     from trainc.diagnostics import Document

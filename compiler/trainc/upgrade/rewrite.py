@@ -12,11 +12,11 @@ from collections import Counter
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from trainc.base.records import NamedTuple
 from trainc.emit.yaml import render
 from trainc.frontends.moves import AS_IS
 from trainc.kubernetes.documents.events import YAMLError
 from trainc.kubernetes.trees import get, put
-from trainc.records import NamedTuple
 from trainc.upgrade.edits import STEP, NotRewritableError, edited, field_lines, is_structural, opened, tail_of
 from trainc.upgrade.nodes import MappingNode, SequenceNode
 from trainc.upgrade.text import Comment, Text, TextField, indentation, parsed, shifted, without_anchors

@@ -11,7 +11,7 @@ from bisect import bisect_right
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Final
 
-from trainc.records import NamedTuple
+from trainc.base.records import NamedTuple
 from trainc.upgrade.nodes import MappingNode, Node, ScalarNode, SequenceNode, anchors_in, compose
 
 if TYPE_CHECKING:

@@ -6,15 +6,15 @@ import os
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
-from trainc.cli import options, printing
-from trainc.cli.codes import OK, WRONG_INPUT
+from trainc.cli.common import printing
+from trainc.cli.common.codes import OK, WRONG_INPUT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from trainc.compilation import Options
     from trainc.diagnostics import Diagnostic
-    from trainc.library import Entry
-    from trainc.settings import Settings
+    from trainc.pipeline.library import Entry
 
 
 class Found(NamedTuple):
@@ -28,25 +28,24 @@ class Found(NamedTuple):
     @property
     def usable(self) -> list[Entry]:
         """The runtimes that a TrainJob may use."""
-        from trainc.library import BUILT_IN
+        from trainc.pipeline.library import BUILT_IN
 
         return [entry for entry in self.entries if not self.forbidden or entry.level != BUILT_IN]
 
 
-def search(paths: tuple[str, ...], runtimes: tuple[str, ...], settings: Settings) -> Found:
+def search(paths: tuple[str, ...], run: Options) -> Found:
     """Return the runtimes of PATH, each once, of each -r, by default of runtimes.paths, and the built-in ones.
 
     Raise OverBudgetError beyond the budget.
     """
-    from trainc.compilation import Options, library, metered
+    from trainc.compilation import library, metered
 
-    paths = options.inputs(paths, settings)
-    runtimes = runtimes or tuple(path.path for path in settings.runtimes)
-    meter = metered(settings)
-    options_of_run = Options(runtimes=(*paths, *runtimes), settings=settings, others="skip")
-    found, diagnostics = library(options_of_run, meter=meter)
+    settings = run.settings
+    runtimes = run.runtimes or tuple(path.path for path in settings.runtimes)
+    meter = metered(run)
+    found, diagnostics = library(run._replace(runtimes=(*settings.inputs(paths), *runtimes)), meter=meter)
     meter.check()
-    printing.report_skipped(found.skipped, verbose=settings.verbose)
+    printing.report_skipped(found.skipped, verbose=run.verbose)
     entries = (entry for level in found.levels for key in level.known() if (entry := level.find(key)))
     return Found(_once(entries), [*settings.diagnostics, *diagnostics], found.forbidden is not None)
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trainc.cli import printing
-from trainc.cli.codes import OK
+from trainc.cli.common import printing
+from trainc.cli.common.arguments import Argument, Command
+from trainc.cli.common.codes import OK
 from trainc.cli.runtimes import pinned
 from trainc.cli.runtimes.names import built_in_names
 
@@ -22,19 +23,12 @@ Examples:
 """
 
 
-@click.command("export", short_help="Write built-in runtimes to a folder.", epilog=EPILOG)
-@click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=built_in_names)
-@pinned.output
-def command(names: tuple[str, ...], folder: str | None) -> int:
+def export(names: tuple[str, ...], folder: str | None) -> int:
     """Write the built-in runtimes NAME, by default all, to DIR/<name>.yaml; existing files are kept."""
-    return write(names, pinned.target(folder))
-
-
-def write(names: Sequence[str], folder: str) -> int:
-    """Write built-in runtimes, by default all. An existing file belongs to the repository and is kept."""
+    folder = pinned.target(folder)
     from trainc.compilation import Options, library
-    from trainc.confine import open_to_write
-    from trainc.folders import create_at
+    from trainc.files.atomic import create_at
+    from trainc.files.confine import open_to_write
     from trainc.source.printable import escape
 
     built_in = library(Options())[0].levels[-1]
@@ -58,9 +52,17 @@ def write(names: Sequence[str], folder: str) -> int:
 
 
 def _unknown(name: str, names: Sequence[str]) -> click.UsageError:
-    from trainc.nearest import nearest
+    from trainc.base.nearest import nearest
     from trainc.source.printable import escape
 
     near = nearest(name, names)
-    hint = f' Did you mean "{near}"?' if near else " `trainc runtimes` lists them."
+    hint = f' Did you mean "{near}"?' if near else " `trainc runtimes list` lists them."
     return click.UsageError(f'No built-in runtime "{escape(name)}".{hint}')
+
+
+command = Command(
+    export,
+    (Argument("names", metavar="[NAME]...", complete=built_in_names), pinned.OUTPUT),
+    short_help="Write built-in runtimes to a folder.",
+    epilog=EPILOG,
+)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import click
-
-from trainc.cli import options
+from trainc.cli.common import options
+from trainc.cli.common.arguments import Argument, Command
 from trainc.cli.runtimes import pinned
 from trainc.cli.runtimes.entries import report
 
@@ -16,14 +15,7 @@ Examples:
 """
 
 
-@click.command("import", short_help="Pin the runtimes of a file.", epilog=EPILOG)
-@click.argument("file", metavar="FILE|-", shell_complete=options.file_names)
-@options.namespace
-@pinned.output
-@pinned.check
-@pinned.force
-@options.FOLLOW_LINKS.decorate
-def command(file: str, namespace: str | None, folder: str | None, check: bool, force: bool, follow_links: bool) -> int:
+def import_(file: str, namespace: str | None, folder: str | None, check: bool, force: bool, follow_links: bool) -> int:
     """Write each runtime of FILE to a file in DIR, and remove the files of runtimes that are gone.
 
     FILE is an answer of `kubectl get -o json` or `-o yaml`, or the documents of a rendered chart.
@@ -32,7 +24,7 @@ def command(file: str, namespace: str | None, folder: str | None, check: bool, f
     folder = pinned.target(folder)
     import os
 
-    from trainc import inputs
+    from trainc.files import inputs
     from trainc.pinning import answers
 
     if file != inputs.STDIN and os.path.isdir(file):
@@ -41,3 +33,18 @@ def command(file: str, namespace: str | None, folder: str | None, check: bool, f
     if not isinstance(read, inputs.File):
         return report([read])
     return pinned.write(answers.of_file(read.data, read.path, namespace=namespace), folder, check=check, force=force)
+
+
+command = Command(
+    import_,
+    (
+        Argument("file", metavar="FILE|-", complete=options.file_names, nargs=1, required=True),
+        options.NAMESPACE,
+        pinned.OUTPUT,
+        pinned.CHECK,
+        pinned.FORCE,
+        options.FOLLOW_LINKS,
+    ),
+    short_help="Pin the runtimes of a file.",
+    epilog=EPILOG,
+)

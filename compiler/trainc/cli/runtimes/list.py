@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-import click
-
-from trainc.cli import options, printing
-from trainc.cli.runtimes.entries import Found, report, search
+from trainc.cli.common import options, printing
+from trainc.cli.common.arguments import Command, Option
+from trainc.cli.runtimes.entries import report, search
 
 if TYPE_CHECKING:
+    from trainc.compilation import Options
     from trainc.kubernetes.trees import Tree
-    from trainc.library import Entry
-    from trainc.objects import Runtime
-    from trainc.settings import Settings
+    from trainc.pipeline.library import Entry
+    from trainc.pipeline.objects import Runtime
 
 EPILOG = """\b
 Examples:
@@ -25,29 +24,13 @@ COLUMNS: Final = ("NAME", "KIND", "FRAMEWORK", "NODES", "JOBS", "ORIGIN")
 WIDE: Final = ("IMAGE", "RESOURCES")
 
 
-@click.command("list", short_help="List the runtimes that a TrainJob can refer to.", epilog=EPILOG)
-@options.PATHS.decorate
-@options.runtimes
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["table", "json"]),
-    default="table",
-    help="json: a list with all columns, for programs; the default is a table.",
-)
-@click.option("--wide", is_flag=True, help="Also list a node's image and resource requests.")
-@options.OF_RUNTIMES.decorate
-@options.reading
-def command(paths: tuple[str, ...], runtimes: tuple[str, ...], form: str, wide: bool, settings: Settings) -> int:
+@options.with_reading
+def show(paths: tuple[str, ...], run: Options, form: str, wide: bool) -> int:
     """List the runtimes in PATH and the built-in ones.
 
     PATH is files, folders or -; the default is the project or the current folder.
     """
-    return listed(search(paths, runtimes, settings), form, wide=wide)
-
-
-def listed(found: Found, form: str, *, wide: bool) -> int:
-    """Print the valid runtimes, and report the faults of the others."""
+    found = search(paths, run)
     known = [(entry, runtime) for entry in found.usable if (runtime := entry.conform()[0])]
     if form == "json":
         import json
@@ -56,7 +39,7 @@ def listed(found: Found, form: str, *, wide: bool) -> int:
 
         printing.write(escape_json(json.dumps([_entry(*one) for one in known], indent=2, ensure_ascii=False)) + "\n")
     else:
-        from trainc.columns import folded, terminal
+        from trainc.base.columns import folded, terminal
 
         header = (*COLUMNS, *WIDE) if wide else COLUMNS
         rows = ((*_row(*one), *(_node(one[1]) if wide else ())) for one in known)
@@ -76,19 +59,19 @@ def _row(entry: Entry, runtime: Runtime) -> tuple[str, ...]:
 
 def _origin(entry: Entry) -> str:
     """Return where a runtime is from: the owner and release of a built-in one, the file of any other."""
-    from trainc.library import BUILT_IN
+    from trainc.pipeline.library import BUILT_IN
 
     if entry.level != BUILT_IN:
         return entry.document.file
-    from trainc.origins import origin
+    from trainc.pipeline.runtime_owners import origin
 
     return str(origin(entry.id.name))
 
 
 def _entry(entry: Entry, runtime: Runtime) -> Tree:
     """Return a runtime for `--format json`: the columns of the table, `--wide` included, and the line in its file."""
-    from trainc.library import BUILT_IN
-    from trainc.origins import origin
+    from trainc.pipeline.library import BUILT_IN
+    from trainc.pipeline.runtime_owners import origin
 
     id, document, built_in = runtime.id, entry.document, entry.level == BUILT_IN
     image, requests = _container(runtime)
@@ -119,11 +102,32 @@ def _node(runtime: Runtime) -> tuple[str, ...]:
 def _container(runtime: Runtime) -> tuple[str, Tree]:
     """Return image and requests of the container that trainer fields apply to; limits are the default requests."""
     from trainc.kubernetes.trees import get
-    from trainc.objects import ancestor
-    from trainc.plan import NODE, pod_spec
+    from trainc.pipeline.objects import ancestor
+    from trainc.pipeline.plan import NODE, pod_spec
 
     trainers = [i for i, job in enumerate(runtime.spec.get("replicatedJobs") or []) if ancestor(job) == "trainer"]
     containers = [c for i in trainers for c in get(runtime.spec, (*pod_spec(i), "containers"), [])]
     node: Tree = next((container for container in containers if container.get("name") == NODE), {})
     resources: Tree = node.get("resources") or {}
     return str(node.get("image") or ""), {**(resources.get("limits") or {}), **(resources.get("requests") or {})}
+
+
+command = Command(
+    show,
+    (
+        options.PATHS,
+        options.RUNTIMES,
+        Option(
+            ("--format",),
+            "json: a list with all columns, for programs; the default is a table.",
+            name="form",
+            choices=("table", "json"),
+            default="table",
+        ),
+        Option(("--wide",), "Also list a node's image and resource requests.", is_flag=True),
+        options.OF_RUNTIMES,
+        *options.OF_READING,
+    ),
+    short_help="List the runtimes that a TrainJob can refer to.",
+    epilog=EPILOG,
+)

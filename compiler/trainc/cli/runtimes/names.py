@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Final
 
-from trainc.cli import options
+from trainc.cli.common import options
 
 if TYPE_CHECKING:
     import click

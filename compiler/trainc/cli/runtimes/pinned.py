@@ -7,25 +7,25 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from trainc.cli import options, printing
-from trainc.cli.codes import DIFFERENT, OK, WRONG_INPUT
+from trainc.cli.common import options, printing
+from trainc.cli.common.arguments import Option
+from trainc.cli.common.codes import DIFFERENT, OK, WRONG_INPUT
 from trainc.cli.runtimes.entries import report
 from trainc.cli.runtimes.names import FOLDER
 
 if TYPE_CHECKING:
     from trainc.pinning.answers import Answer
 
-output: Final = click.option(
-    "-o",
-    "--output",
-    "folder",
+OUTPUT: Final = Option(
+    ("-o", "--output"),
+    "Folder to write to; the default is the first folder in runtimes.paths of trainc.yaml, or else runtimes.",
+    name="folder",
     metavar="DIR",
-    help="Folder to write to; the default is the first folder in runtimes.paths of trainc.yaml, or else runtimes.",
-    shell_complete=options.folder_names,
+    complete=options.folder_names,
 )
-check: Final = click.option("--check", is_flag=True, help="Write nothing and exit 3 with a diff if DIR is out of date.")
-force: Final = click.option(
-    "--force", is_flag=True, help="Replace files that were edited by hand or that trainc did not write."
+CHECK: Final = Option(("--check",), "Write nothing and exit 3 with a diff if DIR is out of date.", is_flag=True)
+FORCE: Final = Option(
+    ("--force",), "Replace files that were edited by hand or that trainc did not write.", is_flag=True
 )
 
 
@@ -40,7 +40,7 @@ def target(folder: str | None) -> str:
     if folder is not None:
         return folder
     from trainc.diagnostics import failed
-    from trainc.inputs import SUFFIXES
+    from trainc.files.inputs import SUFFIXES
     from trainc.settings import of
 
     settings = of((".",))
@@ -51,8 +51,8 @@ def target(folder: str | None) -> str:
 
 def write(answer: Answer, folder: str, *, check: bool, force: bool) -> int:
     """Write the runtimes of an answer to a folder, or compare them with it; nothing is written after an error."""
-    from trainc import outputs
     from trainc.diagnostics import failed
+    from trainc.files import outputs
     from trainc.pinning import folder as pinning
     from trainc.pinning import listing, manifests
     from trainc.source.printable import escape, unified_diff

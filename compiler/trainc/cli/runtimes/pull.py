@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from trainc.cli import printing
+from trainc.cli.common import printing
+from trainc.cli.common.arguments import Command, Option
 from trainc.cli.runtimes import pinned
 from trainc.cli.runtimes.entries import report
 
@@ -24,20 +25,7 @@ _SHOWN: Final = 40
 """Characters of an answer that is not JSON."""
 
 
-@click.command("pull", short_help="Pin the runtimes of a cluster.", epilog=EPILOG)
-@click.option("--context", metavar="NAME", help="Context of the kubeconfig; the default is the current one.")
-@pinned.output
-@click.option(
-    "--timeout",
-    type=click.IntRange(1, 3600),
-    default=60,
-    show_default=True,
-    metavar="SECONDS",
-    help="Stop kubectl after this time.",
-)
-@pinned.check
-@pinned.force
-def command(context: str | None, folder: str | None, timeout: int, check: bool, force: bool) -> int:
+def pull(context: str | None, folder: str | None, timeout: int, check: bool, force: bool) -> int:
     """Write each runtime of the cluster to a file in DIR, and remove the files of runtimes that are gone.
 
     The files have no fields of the server. trainc runs `kubectl get clustertrainingruntimes,trainingruntimes -A`
@@ -71,3 +59,24 @@ def _not_a_list(data: bytes) -> Diagnostic:
     else:
         message = f'the answer is not JSON: it starts with "{start}"'
     return Diagnostic.of(kubectl.KUBECTL_FAILED, message, kubectl.RUN, place=Location(file=kubectl.SHOWN))
+
+
+command = Command(
+    pull,
+    (
+        Option(("--context",), "Context of the kubeconfig; the default is the current one.", metavar="NAME"),
+        pinned.OUTPUT,
+        Option(
+            ("--timeout",),
+            "Stop kubectl after this time.",
+            metavar="SECONDS",
+            type=click.IntRange(1, 3600),
+            default=60,
+            show_default=True,
+        ),
+        pinned.CHECK,
+        pinned.FORCE,
+    ),
+    short_help="Pin the runtimes of a cluster.",
+    epilog=EPILOG,
+)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import click
-
-from trainc.cli import options, printing
-from trainc.cli.runtimes.entries import Found, report, search
+from trainc.cli.common import options, printing
+from trainc.cli.common.arguments import Argument, Command
+from trainc.cli.runtimes.entries import report, search
 from trainc.cli.runtimes.names import names_or_files
 
 if TYPE_CHECKING:
+    from trainc.compilation import Options
     from trainc.diagnostics import Diagnostic, Document
-    from trainc.settings import Settings
 
 EPILOG = """\b
 Examples:
@@ -21,19 +20,10 @@ Examples:
 """
 
 
-@click.command("show", short_help="Print a runtime.", epilog=EPILOG)
-@click.argument("name", shell_complete=names_or_files)
-@click.argument("paths", nargs=-1, metavar="[PATH]...", shell_complete=options.file_names)
-@options.runtimes
-@options.OF_RUNTIMES.decorate
-@options.reading
-def command(name: str, paths: tuple[str, ...], runtimes: tuple[str, ...], settings: Settings) -> int:
+@options.with_reading
+def show_runtime(name: str, paths: tuple[str, ...], run: Options) -> int:
     """Print the runtime NAME of PATH, or else the built-in one, as it is written."""
-    return show(name, search(paths, runtimes, settings))
-
-
-def show(name: str, found: Found) -> int:
-    """Print the first runtime of that name."""
+    found = search(paths, run)
     entries = [entry for entry in found.entries if entry.id.name == name]
     if not entries:
         return report([*found.diagnostics, _missing(name, {entry.id.name for entry in found.entries})])
@@ -48,10 +38,24 @@ def _as_written(document: Document) -> str:
 
 
 def _missing(name: str, names: set[str]) -> Diagnostic:
+    from trainc.base.nearest import nearest, use
     from trainc.diagnostics import Diagnostic
-    from trainc.nearest import nearest, use
-    from trainc.passes import resolve
+    from trainc.pipeline.passes import resolve
 
     near = nearest(name, sorted(names))
     help = f"did you mean {near}?" if near else use(sorted(names))
     return Diagnostic.of(resolve.missing.declared, f'no runtime "{name}"', help, phase="read")
+
+
+command = Command(
+    show_runtime,
+    (
+        Argument("name", nargs=1, required=True, complete=names_or_files),
+        options.PATHS,
+        options.RUNTIMES,
+        options.OF_RUNTIMES,
+        *options.OF_READING,
+    ),
+    short_help="Print a runtime.",
+    epilog=EPILOG,
+)

@@ -11,10 +11,10 @@ from __future__ import annotations
 from itertools import count
 from typing import Any, Final
 
+from trainc.base.records import NamedTuple
 from trainc.kubernetes.documents.composer import compose
 from trainc.kubernetes.documents.streams import LARGEST, MOST, Chunk, decode, split, too_large, too_many
 from trainc.kubernetes.documents.yamlerror import YamlError
-from trainc.records import NamedTuple
 
 __all__ = ["Chunk", "Document", "YamlError", "parse", "read_stream", "split"]
 

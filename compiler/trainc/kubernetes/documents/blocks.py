@@ -138,20 +138,3 @@ def value(word: str) -> Any:
 
 forgotten(_line.cache_clear)
 forgotten(value.cache_clear)
-
-
-def scalars(text: str) -> list[tuple[int, int]]:
-    """Return the start and end index, quotes included, of each non-null scalar in the subset.
-
-    >>> scalars("args: [python, '-m']\\nenv: x # y\\n")
-    [(7, 13), (15, 19), (26, 27)]
-    """
-    found: list[tuple[int, int]] = []
-    begin = 4 if text.startswith("---\n") else 0
-    for line in _LINE.finditer(text if text.endswith("\n") else f"{text}\n", begin):
-        word, at = line[4] or "", line.start(4)
-        if word[:1] == "[":
-            found += [(at + item.start(), at + item.end()) for item in re.finditer(_ITEM, word)]
-        elif word not in {"", "{}"} and value(word) is not None:
-            found.append((at, at + len(word)))
-    return found

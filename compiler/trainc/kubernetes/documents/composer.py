@@ -235,7 +235,7 @@ class _Composer:
             raise self._error(event, composer_messages.too_many_aliases(MOST_ALIASES))
         anchor = self.anchors.get(event.anchor or "")
         if anchor is None:
-            raise self._error(event, composer_messages.unknown_alias(event.anchor or ""))
+            raise self._error(event, composer_messages.UNKNOWN_ALIAS)
         if anchor.open:
             raise self._error(event, composer_messages.endless_alias(event.anchor or ""))
         self._reject_bomb(event, number + 1 - self.uncounted)

@@ -1,4 +1,7 @@
-"""Messages and hints for errors in a YAML document that its parser accepts."""
+"""Messages and hints for errors in a YAML document that its parser accepts.
+
+A message quotes keys and anchors, but no value, which may be a secret.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +24,11 @@ SECOND_DOCUMENT: Final[Message] = (
     "text after the end of this document would be lost: kubectl does not read it",
     "put `---` on its own line between documents, and remove the `...`",
 )
+UNKNOWN_ALIAS: Final[Message] = (
+    "this alias has no anchor before it",
+    "quote a value that starts with `*`, or define the anchor with `&` earlier in the same document",
+)
+"""An alias without an anchor, which is often an unquoted glob."""
 WRONG_VERSION: Final[Message] = ("Kubernetes reads only YAML 1.1", "remove the %YAML line")
 
 
@@ -32,14 +40,6 @@ def complex_key(opening: str) -> Message:
             "render the template first, or quote the placeholder",
         )
     return "a list or mapping cannot be a key", "quote a key or value that starts with `[` or `{`"
-
-
-def unknown_alias(name: str) -> Message:
-    """Return the message for an alias without an anchor, which is often an unquoted glob."""
-    return (
-        f"the alias *{shorten(name)} has no anchor before it",
-        "quote a value that starts with `*`, or define the anchor with `&` earlier in the same document",
-    )
 
 
 def endless_alias(name: str) -> Message:

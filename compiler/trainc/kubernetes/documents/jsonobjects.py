@@ -14,11 +14,11 @@ import re
 from itertools import islice
 from typing import Any, Final
 
+from trainc.base.records import NamedTuple
 from trainc.kubernetes.documents.events import MOST_EVENTS
-from trainc.kubernetes.documents.scalars import json_number, shorten
+from trainc.kubernetes.documents.scalars import json_number
 from trainc.kubernetes.documents.streams import Chunk, lost_on_separator
 from trainc.kubernetes.documents.yamlerror import YamlError
-from trainc.records import NamedTuple
 
 _BRACE: Final = re.compile(r"[ \t\r\n]*\{")
 _SEPARATOR: Final = re.compile(r"[ \t\r\n]*---([^\n]*)(?:\n|$)")
@@ -109,9 +109,8 @@ def _object(text: str, begin: int, deepest: int) -> tuple[Any, int] | None:
         if "\\u" in written:
             json.dumps(value, ensure_ascii=False).encode()
     except _TooLargeError as error:
-        number = str(error)
-        what = f"the number {shorten(number)} is too large"
-        raise YamlError.at(text, text.find(number, begin), what, help="use a smaller number") from None
+        index = text.find(str(error), begin)
+        raise YamlError.at(text, index, "the number is too large", help="use a smaller number") from None
     except (ValueError, RecursionError):
         return None
     if written.count("[") + written.count("{") > deepest and _is_deeper(value, deepest):

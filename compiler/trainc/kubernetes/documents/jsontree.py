@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from json import JSONDecoder
 from typing import TYPE_CHECKING, Any, Final
 
-from trainc.records import NamedTuple
+from trainc.base.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from trainc.base.records import NamedTuple
 from trainc.kubernetes.documents import spaces
 from trainc.kubernetes.documents.events import MarkedYAMLError
 from trainc.kubernetes.documents.yamlerror import YamlError, place
-from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
     from trainc.kubernetes.documents.events import YAMLError

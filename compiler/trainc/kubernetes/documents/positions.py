@@ -11,6 +11,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
+from trainc.base.records import NamedTuple
 from trainc.kubernetes.documents.events import (
     MOST_EVENTS,
     AliasEvent,
@@ -29,7 +30,6 @@ from trainc.kubernetes.documents.jsontree import JsonField, JsonNode, root_of_js
 from trainc.kubernetes.documents.lines import lines
 from trainc.kubernetes.documents.scalars import HINTS, MERGE_TAG, key_text, plain
 from trainc.kubernetes.documents.tags import TagError, tagged
-from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from trainc.kubernetes.documents.scalars import shorten
+from trainc.base.records import NamedTuple
 from trainc.kubernetes.documents.yamlerror import YamlError
-from trainc.records import NamedTuple
 
 LARGEST: Final = 16 * 2**20
 """Maximum bytes of a document, or of the JSON objects that follow one another without a separator."""
@@ -131,6 +130,5 @@ def lost_on_separator(text: str, line: int, column: int) -> list[YamlError]:
     if not rest.strip("-"):
         message = "the separator between documents must be exactly `---`"
         return [YamlError(message, line=line, column=column, help="write `---`, or indent the line")]
-    message = f"`{shorten(rest)}` after the separator `---` would be lost"
     help = "move it to the next line: only a comment may follow `---`"
-    return [YamlError(message, line=line, column=column, help=help)]
+    return [YamlError("text after the separator `---` would be lost", line=line, column=column, help=help)]

@@ -12,10 +12,10 @@ from array import array
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
+from trainc.base.records import NamedTuple
 from trainc.kubernetes.documents.lines import lines
 from trainc.kubernetes.documents.positions import Span, extent, place_of, span
 from trainc.kubernetes.documents.streams import Chunk
-from trainc.records import NamedTuple
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import Path

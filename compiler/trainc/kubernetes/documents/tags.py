@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from trainc.kubernetes.documents.scalars import Scalar, plain, shorten
+from trainc.kubernetes.documents.scalars import Scalar, plain
 
 _TAGS: Final = "tag:yaml.org,2002:"
 _KINDS: Final[dict[str, tuple[type, ...]]] = {
@@ -34,13 +34,12 @@ def tagged(tag: str, text: str) -> Scalar:
     if kinds is not None:
         value = plain(text)
         if type(value) not in kinds or (kinds[0] is float and isinstance(value, int) and value >= 2**63):
-            what = f"`{shorten(text)}`" if text else "an empty value"
-            raise TagError(f"{what} is not a valid {tag.removeprefix(_TAGS)}")
+            raise TagError(f"{'the' if text else 'an empty'} value is not a valid {tag.removeprefix(_TAGS)}")
         return float(value) if kinds[0] is float and isinstance(value, int) else value
     if tag == _TAGS + "binary":
         return _binary(text)
     if tag == _TAGS + "timestamp" and not _is_timestamp(text):
-        raise TagError(f"`{shorten(text)}` is not a valid timestamp")
+        raise TagError("the value is not a valid timestamp")
     return text
 
 

@@ -1,14 +1,15 @@
 """Strategic merge, as Kubernetes merges a patch into an object with a known Go type.
 
-Mappings are merged field by field; null deletes a field. Lists are replaced, unless the type sets a merge strategy:
-then mappings are merged by their merge key, and scalars are combined as a set. Directives in the patch ($patch,
-$retainKeys, $setElementOrder/<list>, $deleteFromPrimitiveList/<list>) override this.
+Mappings are merged field by field, and maps of structs key by key; null deletes a field. Lists are replaced, unless the
+type sets a merge strategy: then mappings are merged by their merge key, and scalars are combined as a set. Directives
+in the patch ($patch, $retainKeys, $setElementOrder/<list>, $deleteFromPrimitiveList/<list>) override this.
 
 Reads    an object and a patch, JSON trees; the structs of `gostructs`. A field present on only one side needs no type.
 Returns  a new object that shares every subtree which the patch does not change. Raises MergeError where Kubernetes
          returns an error or panics.
 Source   Kubernetes 1.36, apimachinery's strategicpatch. Where its result depends on the order of a Go map, items are
-         deleted before others are added.
+         deleted before others are added. It refuses to merge two values of a map of structs; no Go type behind a
+         JobSet has such a map. Here they merge as server-side apply merges them.
 """
 
 from __future__ import annotations
@@ -91,7 +92,7 @@ def _merge_field(merged: Tree, name: str, value: Any, into: Struct | None, *, de
             merged.pop(name, None)
     elif type(value) is dict:
         field = _field(into, name)
-        merged[name] = _merge_maps(present, value, _inner(into, field) if field.kind in {"struct", "ptr"} else None)
+        merged[name] = _merge_maps(present, value, _inner(into, field) if field.kind != "slice" else None)
     elif type(value) is list:
         merged[name] = _merge_lists(present, value, into, name, deleting=deleting)
     else:

@@ -15,7 +15,7 @@ import json
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
-from trainc.data import data_path
+from trainc.base.data import data_path
 from trainc.kubernetes.structural.nodes import Anything, Integer, IntOrString, Metadata, Node, SchemaViolations, String
 from trainc.kubernetes.trees import Memory
 from trainc.kubernetes.violations import Admitted, Violation

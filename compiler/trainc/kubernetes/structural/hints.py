@@ -6,11 +6,10 @@ Returns  parts of sentences. Imported only when there is a violation.
 
 from __future__ import annotations
 
-import json
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from trainc.kubernetes.violations import field_of
+from trainc.kubernetes.violations import LONG, shown, subject
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import Path, Tree
@@ -27,8 +26,6 @@ EXPECTED: Final = {
 """The types as shown in messages."""
 _MANY: Final = 8
 """The maximum number of names in a message."""
-_LONG: Final = 60
-"""The maximum number of characters shown of a value."""
 _LONGEST_COMMAND: Final = 10_000
 """A longer line is not split into words: splitting takes long, and such a line is not typed by hand."""
 _SECONDS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86400}
@@ -42,41 +39,11 @@ _A_QUANTITY: Final = 'use a number with or without a unit: 4, "500m", 16Gi'
 _CORES: Final = re.compile(r"([0-9.]+m?)\s*(?:v?cpus?|cores?|c)", re.IGNORECASE)
 
 
-def shown(value: Any) -> str:
-    """Return a value as one short line of JSON; a long string keeps both quotes.
-
-    >>> shown("a" * 200)[-8:]
-    'aaaa..."'
-    """
-    if isinstance(value, str):
-        return json.dumps(shortened(value), ensure_ascii=False)
-    text = json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= _LONG else f"{text[:_LONG]}..."
-
-
-def shortened(name: str) -> str:
-    """Return a name, cut to a length that fits into a message."""
-    return name if len(name) <= _LONG else f"{name[:_LONG]}..."
-
-
-def subject(path: Path) -> str:
-    """Return the name of a field for a message: `numNodes`, `args[1]` for an item, `env[0].value` inside an item."""
-    names = [i for i, step in enumerate(path) if isinstance(step, str)]
-    if len(names) > 1 and names[-1] == len(path) - 1 and isinstance(path[-2], int):
-        return field_of(path[names[-2] :])
-    return field_of(path[names[-1] :]) if names else "the object"
-
-
 def known_fields(subject: str, names: list[str]) -> str:
     """Return a clause that lists the fields of a mapping."""
     if not names:
         return f"{subject} has no fields"
     return f"{subject} has the fields {', '.join(names[:_MANY])}{' ...' if len(names) > _MANY else ''}"
-
-
-def listed(words: list[str], last: str = "and") -> str:
-    """Return words joined as a list in a sentence."""
-    return f" {last} ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else "".join(words)
 
 
 def hint(path: Path, value: Any, expected: str, schema: Tree) -> str:
@@ -159,7 +126,7 @@ def _mapping_meant(path: Path, value: Any, schema: Tree) -> str:
         case [dict()]:
             return "remove the dash: this is a single mapping, not a list"
         case str() if value and "name" in (properties or ()):
-            return f"set {subject(path)}.name to {value[:_LONG]}"
+            return f"set {subject(path)}.name to {value[:LONG]}"
     return (
         f"use a mapping: {known_fields(subject(path), list(properties))}"
         if properties is not None

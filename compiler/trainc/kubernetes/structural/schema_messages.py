@@ -8,17 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from trainc.base.nearest import nearest
+from trainc.base.plural import plural
 from trainc.kubernetes.documents import spaces
-from trainc.kubernetes.structural.hints import (
-    EXPECTED,
-    hint,
-    known_fields,
-    listed,
-    quantity_meant,
-    shortened,
-    shown,
-    subject,
-)
+from trainc.kubernetes.structural.hints import EXPECTED, hint, known_fields, quantity_meant
 from trainc.kubernetes.violations import (
     DATE_TIME,
     DUPLICATE_ITEM,
@@ -36,9 +29,11 @@ from trainc.kubernetes.violations import (
     WRONG_TYPE,
     Violation,
     field_of,
+    listed,
+    shortened,
+    shown,
+    subject,
 )
-from trainc.nearest import nearest
-from trainc.plural import plural
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import Path, Tree

@@ -37,9 +37,7 @@ def _weighted(key: str, inner: FieldRule) -> FieldRule:
 
     def rule(found: PodViolations, at: At, value: Tree) -> None:
         if not 1 <= value.get("weight", 0) <= 100:
-            from trainc.kubernetes.validation import field_messages
-
-            field_messages.out_of_range(found, (at, "weight"), value.get("weight", 0), 1, 100)
+            found.out_of_range((at, "weight"), value.get("weight", 0), 1, 100)
         inner(found, (at, key), value.get(key) or {})
 
     return rule
@@ -56,21 +54,17 @@ def pod_term(found: PodViolations, at: At, value: Tree) -> None:
         selectors.label_keys(found, at, value)
     key = value.get("topologyKey", "")
     if not metadata.good_key(key):
-        from trainc.kubernetes.validation import field_messages
-
         if key:
-            field_messages.bad_key(found, (at, "topologyKey"), key, declared=INVALID_LABEL)
+            found.bad_key((at, "topologyKey"), key, declared=INVALID_LABEL)
         else:
-            field_messages.missing(found, (at, "topologyKey"), "use a node label such as kubernetes.io/hostname")
+            found.missing((at, "topologyKey"), "use a node label such as kubernetes.io/hostname")
 
 
 def _namespace(found: PodViolations, at: At, value: str, field: str) -> None:
     from trainc.kubernetes import names
 
     if names.is_dns1123_label(value):
-        from trainc.kubernetes.validation import field_messages
-
-        field_messages.bad_name(found, at, value, "label", field=field)
+        found.bad_name(at, value, "label", field=field)
 
 
 _pods: Final = fields({_REQUIRED: each(pod_term), _PREFERRED: each(_weighted("podAffinityTerm", pod_term))})

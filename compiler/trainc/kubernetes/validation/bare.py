@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.declarations import Declaration
+from trainc.base.declarations import Declaration
 from trainc.kubernetes.validation.combinators import SPACES, every_container, field_of
+from trainc.kubernetes.violations import shown
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import At, Tree
@@ -42,8 +43,6 @@ def pod(found: PodViolations, at: At, pod: Tree) -> None:
 
 
 def _padded(found: PodViolations, at: At, image: str) -> None:
-    from trainc.kubernetes.structural.hints import shown
-
     name = image.strip(SPACES)
     message = f"image {shown(image)} has whitespace around it" if name else "image contains only whitespace"
     found.report(PADDED_IMAGE, at, message, f"use {name}" if name else "set an image name")

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.declarations import Declaration
+from trainc.base.declarations import Declaration
 from trainc.kubernetes.validation.combinators import PodViolations, cluster_field, label, required, subdomain
+from trainc.kubernetes.violations import shown
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import At, Tree
@@ -33,8 +34,6 @@ def declared(found: PodViolations, at: At, claims: list[Tree]) -> None:
         for source in sources:
             subdomain(found, (here, source), claim[source])
         if len(sources) != 1:
-            from trainc.kubernetes.structural.hints import shown
-
             has = f"both {SOURCES[0]} and" if sources else f"neither {SOURCES[0]} nor"
             message = f"resource claim {shown(name or '')} sets {has} {SOURCES[1]}, but must set exactly one"
             found.report(RESOURCE_CLAIM_SOURCE, here, message, "remove one of them" if sources else "add one of them")
@@ -47,11 +46,7 @@ def used(found: PodViolations, at: At, claims: list[Tree]) -> None:
         here = (at, index)
         name = claim.get("name")
         if not name:
-            from trainc.kubernetes.validation import field_messages
-
-            field_messages.missing(
-                found, (here, "name"), "use the name of one of the pod's claims", field=cluster_field(here)
-            )
+            found.missing((here, "name"), "use the name of one of the pod's claims", field=cluster_field(here))
             continue
         if request := claim.get("request"):
             label(found, (here, "request"), request)
@@ -60,15 +55,9 @@ def used(found: PodViolations, at: At, claims: list[Tree]) -> None:
 
 
 def _missing(found: PodViolations, at: At, name: str, declared: list[str]) -> None:
-    from trainc.kubernetes.structural.hints import shown
-    from trainc.nearest import nearest, use
+    from trainc.base.nearest import meant, use
 
-    near = nearest(name, declared)
-    if near:
-        help = f"did you mean {near}?"
-    elif declared:
-        help = f"{use(declared, ' and ')}, or add {name} to the pod's resourceClaims"
-    else:
-        help = f"add {name} to the pod's resourceClaims"
+    one = f"{use(declared, ' and ')}, or " if declared else ""
+    help = meant(name, declared, f"{one}add {name} to the pod's resourceClaims")
     message = f"the container uses the resource claim {shown(name)}, which the pod does not declare"
     found.report(RESOURCE_CLAIM_MISSING, (at, "name"), message, help, field=cluster_field(at))

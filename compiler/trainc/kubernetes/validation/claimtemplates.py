@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.declarations import Declaration
+from trainc.base.declarations import Declaration
 from trainc.kubernetes.quantity import Quantity
 from trainc.kubernetes.trees import At, path_of
 from trainc.kubernetes.validation.combinators import (
     PodViolations,
+    called,
     cluster_field,
     label,
     late,
@@ -16,7 +17,7 @@ from trainc.kubernetes.validation.combinators import (
     required,
     subdomain,
 )
-from trainc.kubernetes.violations import REQUIRED
+from trainc.kubernetes.violations import REQUIRED, shown
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import Tree
@@ -105,15 +106,11 @@ def _access_modes(found: PodViolations, at: At, spec: Tree) -> None:
     modes = spec.get("accessModes")
     here = (at, "accessModes")
     if not modes:
-        from trainc.kubernetes.validation import field_messages
-
-        field_messages.missing(found, here, "add access modes, such as accessModes: [ReadWriteOnce]")
+        found.missing(here, "add access modes, such as accessModes: [ReadWriteOnce]")
         return
     for index, mode in enumerate(modes):
         if mode not in ACCESS_MODES:
-            from trainc.kubernetes.validation import field_messages
-
-            field_messages.not_allowed(found, (here, index), mode, ACCESS_MODES, field=cluster_field(here))
+            found.not_allowed((here, index), mode, ACCESS_MODES, field=cluster_field(here))
     if EXCLUSIVE_MODE in modes and any(mode != EXCLUSIVE_MODE and mode in ACCESS_MODES for mode in modes):
         message = f"{EXCLUSIVE_MODE} cannot be combined with another access mode"
         found.report(
@@ -131,12 +128,8 @@ def _storage(found: PodViolations, at: At, spec: Tree) -> None:
         message, help = "the claim template has no storage request, which is required", "add resources.requests.storage"
         found.report(REQUIRED, here, message, help, field=field)
     elif Quantity.from_json(size).sign <= 0:
-        from trainc.kubernetes.validation import field_messages
-
         field = f"{cluster_field(at, 'resources')}[storage]"
-        field_messages.amount_too_small(
-            found, here, size, "must be greater than 0", "use a positive size such as 10Gi", field=field
-        )
+        found.amount_too_small(here, size, "must be greater than 0", "use a positive size such as 10Gi", field=field)
 
 
 def _source(found: PodViolations, at: At, source: Tree) -> None:
@@ -146,9 +139,6 @@ def _source(found: PodViolations, at: At, source: Tree) -> None:
     if group:
         subdomain(found, (at, "apiGroup"), group)
     elif source.get("kind") != CLAIM:
-        from trainc.kubernetes.structural.hints import shown
-        from trainc.kubernetes.validation.field_messages import called
-
         kind = shown(source.get("kind", ""))
         message = f"{called(at)} has kind {kind} and no apiGroup, but without apiGroup the kind must be {CLAIM}"
         found.report(CLAIM_TEMPLATE, at, message, "add its apiGroup, such as snapshot.storage.k8s.io")

@@ -2,35 +2,46 @@
 
 A rule is a function of (findings, place, value). It is called if the field is present, and reports violations. Fields
 that a table does not name are not checked. `fields` builds a mapping's rule from a table, `each` builds a list's rule.
-`field_messages` words the messages; it is imported with the first violation.
+Modules that word messages are imported with the first violation.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from trainc.kubernetes import names
 from trainc.kubernetes.trees import path_of
-from trainc.kubernetes.violations import Collector
+from trainc.kubernetes.violations import (
+    DUPLICATE_ITEM,
+    ENUM,
+    INVALID_NAME,
+    OUT_OF_RANGE,
+    REQUIRED,
+    Violation,
+    listed,
+    shown,
+    subject,
+)
 from trainc.kubernetes.violations import field_of as field_of_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from trainc.base.declarations import Declaration
     from trainc.kubernetes.trees import At, Tree
 
 FieldRule = Callable[["PodViolations", "At", Any], None]
 
 
-class PodViolations(Collector):
-    """The violations of one Job or Pod, and the context that rules need."""
+class PodViolations:
+    """The violations of one Job or Pod, the context that rules need, and the messages that several rules share."""
 
-    __slots__ = ("claims", "job", "metadata", "of_job", "pod", "volumes")
+    __slots__ = ("claims", "job", "metadata", "of_job", "pod", "violations", "volumes")
 
     def __init__(self, template: Tree, *, of_job: bool = True) -> None:
-        super().__init__()
+        self.violations: list[Violation] = []
         self.claims: Sequence[Tree] = ()
         """Volumes that are added to the pod on creation."""
         self.job: Tree = {}
@@ -43,6 +54,101 @@ class PodViolations(Collector):
         """The pod's volumes by name: the volume, or None for an invalid volume, which does not count."""
         self.of_job = of_job
         """Whether a Job's template is checked, to which fewer rules apply than to a Pod."""
+
+    def report(
+        self,
+        declared: Declaration,
+        at: At,
+        message: str,
+        help: str = "",
+        *,
+        field: str = "",
+        related: tuple[tuple[str, At], ...] = (),
+        key: bool = False,
+    ) -> None:
+        """Add a violation: `at` is the precise path; pass `field` if the cluster's error reports another one."""
+        places = tuple((label, path_of(there)) for label, there in related)
+        self.violations.append(Violation.at(path_of(at), declared, message, help, field=field, key=key, related=places))
+
+    def missing(self, at: At, help: str = "", *, field: str = "") -> None:
+        """Report a required field that is missing or empty."""
+        assert at is not None
+        parent, key = at
+        self.report(
+            REQUIRED, at, f"{called(parent)} has no {key}, which is required", help or f"add {key}", field=field
+        )
+
+    def not_allowed(self, at: At, value: object, allowed: Sequence[str], *, field: str = "") -> None:
+        """Report a value that an enum does not allow."""
+        from trainc.base.nearest import meant
+
+        self.report(
+            ENUM,
+            at,
+            f"{called(at)} must be {listed([shown(item) for item in allowed], 'or')}, not {shown(value)}",
+            meant(str(value), allowed, "use one of these values exactly as written"),
+            field=field,
+        )
+
+    def out_of_range(self, at: At, value: int, minimum: int, maximum: int | None, *, field: str = "") -> None:
+        """Report a number outside its range."""
+        bounds = f"at least {minimum}" if maximum is None else f"from {minimum} to {maximum}"
+        help = f"use {minimum} or more" if value < minimum or maximum is None else f"use {maximum} or less"
+        self.report(OUT_OF_RANGE, at, f"{called(at)} must be {bounds}, not {value}", help, field=field)
+
+    def bad_name(self, at: At, value: str, form: Literal["label", "subdomain"], *, field: str = "") -> None:
+        """Report a name that is not a valid DNS label or DNS subdomain."""
+        from trainc.kubernetes import misnamed
+
+        characters, most = (misnamed.LABEL, 63) if form == "label" else (misnamed.SUBDOMAIN, 253)
+        allowed = "digits and `-`" if form == "label" else "digits, `-` and `.`"
+        why = misnamed.fault(value, characters, most)
+        if form == "label" and "." in value and not misnamed.fault(value.replace(".", "-"), characters, most):
+            why = 'contains "."'
+        self.report(
+            INVALID_NAME,
+            at,
+            f"{called(at)} is not a valid DNS {form}: {shown(value)} {why}",
+            f"use lowercase letters, {allowed}{misnamed.example(value)}",
+            field=field,
+        )
+
+    def bad_key(
+        self, at: At, value: str, *, declared: Declaration = INVALID_NAME, field: str = "", key: bool = False
+    ) -> None:
+        """Report an invalid qualified name; with `key`, the invalid key of a mapping, such as a label key."""
+        from trainc.kubernetes import misnamed
+
+        problem = "invalid key" if key else f"{called(at)} is not a valid qualified name"
+        self.report(
+            declared,
+            at,
+            f"{problem}: {shown(value)} {misnamed.fault_of_key(value)}",
+            "use letters, digits, `-`, `_` and `.`, and start and end with a letter or digit; a domain and a `/` may "
+            "precede them",
+            field=field,
+            key=key,
+        )
+
+    def duplicate(self, at: At, value: Any, first: At, noun: str, *, field: str = "") -> None:
+        """Report a duplicate; `noun` names its kind, and `first` is the place of the earlier one."""
+        self.report(
+            DUPLICATE_ITEM,
+            at,
+            f"duplicate {noun} {shown(value)}",
+            "remove or rename one of them",
+            field=field,
+            related=(("the first one", first),),
+        )
+
+    def amount_too_small(self, at: At, value: Any, why: str, help: str, *, field: str = "") -> None:
+        """Report a quantity that is negative or zero; `why` is the rule, such as `must not be negative`."""
+        self.report(OUT_OF_RANGE, at, f"{called(at)} {why}, but is {value}", help, field=field)
+
+
+def called(at: At) -> str:
+    """Return the name of a place in a message."""
+    return subject(path_of(at))
 
 
 def fields(table: Mapping[str, FieldRule]) -> FieldRule:
@@ -83,9 +189,7 @@ def one_of(*allowed: str) -> FieldRule:
 
     def rule(found: PodViolations, at: At, value: str) -> None:
         if value not in allowed:
-            from trainc.kubernetes.validation import field_messages
-
-            field_messages.not_allowed(found, at, value, allowed)
+            found.not_allowed(at, value, allowed)
 
     return rule
 
@@ -95,9 +199,7 @@ def between(minimum: int, maximum: int) -> FieldRule:
 
     def rule(found: PodViolations, at: At, value: int) -> None:
         if not minimum <= value <= maximum:
-            from trainc.kubernetes.validation import field_messages
-
-            field_messages.out_of_range(found, at, value, minimum, maximum)
+            found.out_of_range(at, value, minimum, maximum)
 
     return rule
 
@@ -107,9 +209,7 @@ def at_least(minimum: int) -> FieldRule:
 
     def rule(found: PodViolations, at: At, value: int) -> None:
         if value < minimum:
-            from trainc.kubernetes.validation import field_messages
-
-            field_messages.out_of_range(found, at, value, minimum, None)
+            found.out_of_range(at, value, minimum, None)
 
     return rule
 
@@ -117,34 +217,26 @@ def at_least(minimum: int) -> FieldRule:
 def label(found: PodViolations, at: At, value: str) -> None:
     """Check that a name is a DNS label."""
     if names.is_dns1123_label(value):
-        from trainc.kubernetes.validation import field_messages
-
-        field_messages.bad_name(found, at, value, "label")
+        found.bad_name(at, value, "label")
 
 
 def subdomain(found: PodViolations, at: At, value: str) -> None:
     """Check the name of another object, which must be a DNS subdomain."""
     if names.is_dns1123_subdomain(value):
-        from trainc.kubernetes.validation import field_messages
-
-        field_messages.bad_name(found, at, value, "subdomain")
+        found.bad_name(at, value, "subdomain")
 
 
 def qualified(found: PodViolations, at: At, value: str) -> None:
     """Check a qualified name, which may have a domain and a slash as prefix."""
     if names.is_qualified_name(value):
-        from trainc.kubernetes.validation import field_messages
-
-        field_messages.bad_key(found, at, value)
+        found.bad_key(at, value)
 
 
 def required(found: PodViolations, at: At, value: Tree, *keys: str) -> None:
     """Report each field that a mapping lacks or leaves empty."""
     for key in keys:
         if not value.get(key):
-            from trainc.kubernetes.validation import field_messages
-
-            field_messages.missing(found, (at, key))
+            found.missing((at, key))
 
 
 SPACES: Final = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))

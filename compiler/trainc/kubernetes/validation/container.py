@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.declarations import Declaration
-from trainc.kubernetes.validation.combinators import FieldRule, PodViolations, fields, label, late, one_of
+from trainc.base.declarations import Declaration
+from trainc.kubernetes.validation.combinators import FieldRule, PodViolations, called, fields, label, late, one_of
 from trainc.kubernetes.violations import DUPLICATE_ITEM
 
 if TYPE_CHECKING:
@@ -59,12 +59,10 @@ def _not_in_init(found: PodViolations, at: At, value: Tree) -> None:
     """Report a probe or a hook on an init container."""
     if value.keys() == DROPPED:
         return
-    from trainc.kubernetes.validation import field_messages
-
     found.report(
         INIT_CONTAINER_FIELD,
         at,
-        f"{field_messages.called(at)} is not allowed on an init container that runs to completion",
+        f"{called(at)} is not allowed on an init container that runs to completion",
         "remove it, or set restartPolicy: Always on the container to make it a sidecar",
     )
 
@@ -98,9 +96,7 @@ def containers(found: PodViolations, at: At, pod: Tree) -> None:
     if with_ports:
         _on_the_host(found, at, pod)
     if not pod.get("containers"):
-        from trainc.kubernetes.validation import field_messages
-
-        field_messages.missing(found, (at, "containers"), "add a container: `- {name: node, image: ...}`")
+        found.missing((at, "containers"), "add a container: `- {name: node, image: ...}`")
 
 
 def of_any_kind(found: PodViolations, at: At, container: Tree, named: dict[str, At]) -> None:
@@ -124,12 +120,10 @@ def one_by_one(found: PodViolations, at: At, container: Tree) -> None:
 
 
 def _incomplete(found: PodViolations, at: At, container: Tree) -> None:
-    from trainc.kubernetes.validation import field_messages
-
     if not container.get("name"):
-        field_messages.missing(found, (at, "name"), "name the container, for example main")
+        found.missing((at, "name"), "name the container, for example main")
     if not container.get("image"):
-        field_messages.missing(found, (at, "image"), "set the image with its tag")
+        found.missing((at, "image"), "set the image with its tag")
 
 
 def _same_name(found: PodViolations, at: At, name: str, first: At) -> None:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from trainc.declarations import Declaration
-from trainc.kubernetes.validation.combinators import FieldRule, PodViolations, field_of
-from trainc.kubernetes.violations import INVALID_NAME
+from trainc.base.declarations import Declaration
+from trainc.kubernetes.validation.combinators import FieldRule, PodViolations, called, field_of
+from trainc.kubernetes.violations import INVALID_NAME, listed, shown
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -80,9 +80,7 @@ def field_ref(found: PodViolations, at: At, ref: Tree, readable: Collection[str]
     if version == "v1" and (path == INDEX or _OLD_NAMES.get(path, path) in readable):
         return
     if not path:
-        from trainc.kubernetes.validation import field_messages
-
-        field_messages.missing(found, (at, "fieldPath"), "set a pod field, for example fieldPath: metadata.name")
+        found.missing((at, "fieldPath"), "set a pod field, for example fieldPath: metadata.name")
     elif version != "v1":
         found.report(
             ENV_FIELD,
@@ -117,7 +115,7 @@ def _value_from(found: PodViolations, at: At, variable: Tree) -> None:
         found.report(
             ENV_SOURCE,
             here,
-            f"{_called(at)} sets both value and valueFrom",
+            f"{called(at)} sets both value and valueFrom",
             "remove value or valueFrom",
             related=(("the value", (at, "value")),),
         )
@@ -128,14 +126,12 @@ def _value_from(found: PodViolations, at: At, variable: Tree) -> None:
 def _source_count(
     found: PodViolations, at: At, present: list[str], possible: tuple[str, ...], *, field: str = ""
 ) -> None:
-    from trainc.kubernetes.structural.hints import listed
-
     found.report(
         ENV_SOURCE,
         at,
-        f"{_called(at)} sets {listed(present)}, but must set exactly one source"
+        f"{called(at)} sets {listed(present)}, but must set exactly one source"
         if present
-        else f"{_called(at)} sets no source",
+        else f"{called(at)} sets no source",
         "keep only one of them" if present else f"add one of {listed(list(possible), 'or')}",
         field=field,
         related=tuple((kind, (at, kind)) for kind in present),
@@ -148,17 +144,14 @@ def _name(found: PodViolations, at: At, name: str) -> None:
 
     if not names.is_relaxed_env_var_name(name):
         return
-    from trainc.kubernetes.structural.hints import shown
-    from trainc.kubernetes.validation import field_messages
-
     if not name:
-        field_messages.missing(found, at, "name the variable, for example NCCL_DEBUG")
+        found.missing(at, "name the variable, for example NCCL_DEBUG")
         return
     invalid = next(character for character in name if not " " <= character <= "~" or character == "=")
     found.report(
         INVALID_NAME,
         at,
-        f"{field_messages.called(at)} is not a valid variable name: {shown(name)} contains {shown(invalid)}",
+        f"{called(at)} is not a valid variable name: {shown(name)} contains {shown(invalid)}",
         f"use only the name, {name.partition('=')[0]}, and move the rest to value"
         if invalid == "=" and name[0] != "="
         else "use letters, digits and `_`",
@@ -175,12 +168,10 @@ def _object(found: PodViolations, at: At, name: str, *, as_prefix: bool = True) 
     checked = f"{name[:-2]}a" if as_prefix and len(name) > 1 and name.endswith("-") else name
     if not names.is_dns1123_subdomain(checked):
         return
-    from trainc.kubernetes.validation import field_messages
-
     if name:
-        field_messages.bad_name(found, at, name, "subdomain")
+        found.bad_name(at, name, "subdomain")
     else:
-        field_messages.missing(found, at, "set the name of the object that has the value")
+        found.missing(at, "set the name of the object that has the value")
 
 
 def _key_ref(found: PodViolations, at: At, ref: Tree) -> None:
@@ -191,11 +182,8 @@ def _key_ref(found: PodViolations, at: At, ref: Tree) -> None:
 
     if not names.is_config_map_key(key):
         return
-    from trainc.kubernetes.structural.hints import shown
-    from trainc.kubernetes.validation import field_messages
-
     if not key:
-        field_messages.missing(found, (at, "key"), "set the key that has the value")
+        found.missing((at, "key"), "set the key that has the value")
         return
     found.report(
         INVALID_NAME,
@@ -208,10 +196,10 @@ def _key_ref(found: PodViolations, at: At, ref: Tree) -> None:
 def _file_ref(found: PodViolations, at: At, ref: Tree) -> None:
     """Check a variable that an init container writes to a file in an emptyDir volume."""
     _file_volume(found, (at, "volumeName"), ref.get("volumeName", ""))
-    from trainc.kubernetes.validation import field_messages, mounts
+    from trainc.kubernetes.validation import mounts
 
     if not ref.get("path"):
-        field_messages.missing(found, (at, "path"), "set the path of the file in the volume")
+        found.missing((at, "path"), "set the path of the file in the volume")
     elif ".." in ref["path"].split("/"):
         found.report(
             mounts.SUB_PATH,
@@ -220,7 +208,7 @@ def _file_ref(found: PodViolations, at: At, ref: Tree) -> None:
             "use a path inside the volume, without ..",
         )
     if not ref.get("key"):
-        field_messages.missing(found, (at, "key"), "set the name of the variable in the file")
+        found.missing((at, "key"), "set the name of the variable in the file")
     else:
         _name(found, (at, "key"), ref["key"])
 
@@ -228,13 +216,13 @@ def _file_ref(found: PodViolations, at: At, ref: Tree) -> None:
 def _file_volume(found: PodViolations, at: At, name: str) -> None:
     """Check a file's volume: it must exist, valid or not, and be an emptyDir, which is the default source."""
     from trainc.kubernetes import names
-    from trainc.kubernetes.validation import field_messages, mounts
+    from trainc.kubernetes.validation import mounts
 
     volume = next((v for v in found.pod.get("volumes") or () if v.get("name") == name), None)
     if not name:
-        field_messages.missing(found, at, "set the name of the emptyDir volume that has the file")
+        found.missing(at, "set the name of the emptyDir volume that has the file")
     elif names.is_dns1123_label(name):
-        field_messages.bad_name(found, at, name, "label")
+        found.bad_name(at, name, "label")
     elif volume is None:
         mounts.no_volume(found, at, name)
     elif "emptyDir" not in volume and volume.keys() != {"name"}:
@@ -257,7 +245,6 @@ def _check_subscript(found: PodViolations, at: At, path: str, readable: Collecti
         _unsupported_field(found, (at, "fieldPath"), path, readable)
     elif names.is_qualified_name(key if base == "metadata.labels" else key.lower()):
         from trainc.kubernetes import misnamed
-        from trainc.kubernetes.structural.hints import shown
 
         kind = base.removeprefix("metadata.")[:-1]
         found.report(
@@ -270,8 +257,7 @@ def _check_subscript(found: PodViolations, at: At, path: str, readable: Collecti
 
 
 def _unsupported_field(found: PodViolations, at: At, path: str, readable: Collection[str]) -> None:
-    from trainc.kubernetes.structural.hints import listed, shown
-    from trainc.nearest import nearest
+    from trainc.base.nearest import nearest
 
     if path in _KEYED:
         help = f"use a single {path.removeprefix('metadata.')[:-1]}: {path}['KEY']"
@@ -283,12 +269,10 @@ def _unsupported_field(found: PodViolations, at: At, path: str, readable: Collec
 
 
 def _unsupported_resource(found: PodViolations, at: At, resource: str) -> None:
-    from trainc.kubernetes.structural.hints import listed, shown
-    from trainc.kubernetes.validation import field_messages
-    from trainc.nearest import nearest
+    from trainc.base.nearest import nearest
 
     if not resource:
-        field_messages.missing(found, at, "set a resource, for example resource: limits.cpu")
+        found.missing(at, "set a resource, for example resource: limits.cpu")
         return
     if "gpu" in resource.lower():
         help = "set the number of GPUs as the variable's value"
@@ -306,8 +290,6 @@ def _divisor(found: PodViolations, at: At, divisor: Any, allowed: tuple[str, ...
     amount = Quantity.from_json(divisor)
     if amount.is_zero or str(amount) in allowed:
         return
-    from trainc.kubernetes.structural.hints import listed
-
     found.report(
         ENV_RESOURCE,
         at,
@@ -323,9 +305,3 @@ _SOURCES: Final[dict[str, FieldRule]] = {
     "secretKeyRef": _key_ref,
     "fileKeyRef": _file_ref,
 }
-
-
-def _called(at: At) -> str:
-    from trainc.kubernetes.validation import field_messages
-
-    return field_messages.called(at)

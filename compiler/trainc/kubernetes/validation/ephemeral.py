@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.declarations import Declaration
+from trainc.base.declarations import Declaration
 from trainc.kubernetes.validation import container
 from trainc.kubernetes.validation.combinators import SPACES
 
@@ -54,7 +54,7 @@ def ephemeral(found: PodViolations, at: At, pod: Tree) -> None:
                 "remove the whitespace",
             )
         if target and target not in others:
-            from trainc.nearest import use
+            from trainc.base.nearest import use
 
             found.report(
                 EPHEMERAL_CONTAINER,

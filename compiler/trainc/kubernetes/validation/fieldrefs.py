@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.declarations import Declaration
+from trainc.base.declarations import Declaration
 from trainc.kubernetes import names
 from trainc.kubernetes.quantity import Quantity
 from trainc.kubernetes.validation.combinators import PodViolations, cluster_field
+from trainc.kubernetes.violations import listed, shown
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import At, Tree
@@ -44,20 +45,15 @@ def pod_field(found: PodViolations, at: At, ref: Tree, named: At) -> None:
     path = ref.get("fieldPath")
     here, field = (at, "fieldPath"), (named, "fieldPath")
     if not path:
-        from trainc.kubernetes.validation import field_messages
-
-        field_messages.missing(found, here, "set a pod field, for example metadata.name", field=cluster_field(field))
+        found.missing(here, "set a pod field, for example metadata.name", field=cluster_field(field))
         return
     name, subscript = split(path)
     if (ref.get("apiVersion") or "v1") != "v1":
-        from trainc.kubernetes.structural.hints import shown
-
         message = f'apiVersion must be "v1", not {shown(ref["apiVersion"])}'
         found.report(POD_FILE, (at, "apiVersion"), message, "remove apiVersion", field=cluster_field(field))
     elif subscript is not None and name in ("metadata.annotations", "metadata.labels"):
         if names.is_qualified_name(subscript.lower() if name == "metadata.annotations" else subscript):
             from trainc.kubernetes import misnamed
-            from trainc.kubernetes.structural.hints import shown
 
             message = f"fieldPath {shown(path)} has an invalid key: it {misnamed.fault_of_key(subscript)}"
             found.report(POD_FILE, here, message, "use a valid label or annotation key", field=cluster_field(named))
@@ -72,16 +68,15 @@ def split(path: str) -> tuple[str, str | None]:
 
 
 def _unreadable(found: PodViolations, at: At, path: str, field: str) -> None:
-    from trainc.kubernetes.structural.hints import listed, shown
-    from trainc.nearest import nearest
+    from trainc.base.nearest import meant
 
     reason = "is not available to files" if path in KNOWN else "is not a pod field that containers can read"
-    near = None if path in KNOWN else nearest(path, FIELDS)
+    help = f"use {listed([*FIELDS], 'or')}"
     found.report(
         POD_FILE,
         at,
         f"fieldPath {shown(path)} {reason}",
-        f"did you mean {near}?" if near else f"use {listed([*FIELDS], 'or')}",
+        help if path in KNOWN else meant(path, FIELDS, help),
         field=field,
     )
 
@@ -91,21 +86,16 @@ def resource_field(found: PodViolations, at: At, ref: Tree, named: At) -> None:
     resource = ref.get("resource") or ""
     unnamed = not ref.get("containerName")
     if unnamed or (resource not in RESOURCES and not resource.startswith(PAGES)):
-        from trainc.kubernetes.validation import field_messages
-
         if unnamed:
-            field_messages.missing(found, (at, "containerName"), field=cluster_field(named, "containerName"))
+            found.missing((at, "containerName"), field=cluster_field(named, "containerName"))
         elif not resource:
-            field_messages.missing(
-                found,
+            found.missing(
                 (at, "resource"),
                 "set a resource, for example limits.memory",
                 field=cluster_field(named, "resource"),
             )
         else:
-            field_messages.not_allowed(
-                found, (at, "resource"), resource, RESOURCES, field=cluster_field(named, "resource")
-            )
+            found.not_allowed((at, "resource"), resource, RESOURCES, field=cluster_field(named, "resource"))
     if "divisor" in ref:
         _divisor(found, at, resource, Quantity.from_json(ref["divisor"]), named)
 
@@ -115,8 +105,6 @@ def _divisor(found: PodViolations, at: At, resource: str, divisor: Quantity, nam
         return
     allowed = CPU_DIVISORS if resource in ("limits.cpu", "requests.cpu") else BYTE_DIVISORS
     if str(divisor) not in allowed:
-        from trainc.kubernetes.structural.hints import listed
-
         found.report(
             POD_FILE,
             (at, "divisor"),

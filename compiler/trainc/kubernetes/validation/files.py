@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.declarations import Declaration
-from trainc.kubernetes.validation.combinators import PodViolations, cluster_field, required
-from trainc.kubernetes.violations import PATTERN
+from trainc.base.declarations import Declaration
+from trainc.kubernetes.validation.combinators import PodViolations, called, cluster_field, required
+from trainc.kubernetes.violations import PATTERN, shown
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import At, Tree
@@ -40,8 +40,6 @@ def mode(found: PodViolations, at: At, value: int, *, named: At = None) -> None:
     """Check a file's permissions, which a manifest writes in decimal or in octal with a leading zero."""
     if 0 <= value <= MAX_MODE:
         return
-    from trainc.kubernetes.validation.field_messages import called
-
     text = str(value)
     octal = int(text, 8) if text.isdigit() and set(text) <= set("01234567") else -1
     found.report(
@@ -77,14 +75,8 @@ def no_parent(found: PodViolations, at: At, value: str, *, named: At = None) -> 
 
 def not_absolute(found: PodViolations, at: At, value: str) -> None:
     """Report a path that must be absolute and is not."""
-    from trainc.kubernetes.structural.hints import shown
-    from trainc.kubernetes.validation.field_messages import called
-
     found.report(PATTERN, at, f"{called(at)} must be absolute, not {shown(value)}", f"use /{value}")
 
 
 def _outside(found: PodViolations, at: At, value: str, why: str, help: str, named: At) -> None:
-    from trainc.kubernetes.structural.hints import shown
-    from trainc.kubernetes.validation.field_messages import called
-
     found.report(PATH_LEADS_OUT, at, f"{called(at)} {shown(value)} {why}", help, field=cluster_field(named))

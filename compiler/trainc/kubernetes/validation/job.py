@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.declarations import Declaration
+from trainc.base.declarations import Declaration
 from trainc.kubernetes.validation import metadata, pod
 from trainc.kubernetes.validation.combinators import FieldRule, PodViolations, at_least, fields, late, one_of
 from trainc.kubernetes.violations import REQUIRED
@@ -88,9 +88,7 @@ def indexed(found: PodViolations, place: At, spec: Tree) -> None:
             )
         completions = 1 if parallelism is None else None
     if parallelism is not None and parallelism > MAX_PARALLELISM:
-        from trainc.kubernetes.validation import field_messages
-
-        field_messages.out_of_range(found, (place, "parallelism"), parallelism, 0, MAX_PARALLELISM)
+        found.out_of_range((place, "parallelism"), parallelism, 0, MAX_PARALLELISM)
     if "maxFailedIndexes" in spec or "backoffLimitPerIndex" in spec:
         failed_indexes(found, place, spec, completions)
 

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from trainc.kubernetes.validation.combinators import PodViolations, field_of
-from trainc.kubernetes.violations import ANNOTATIONS_TOO_BIG, INVALID_ANNOTATION, INVALID_LABEL
+from trainc.kubernetes.violations import ANNOTATIONS_TOO_BIG, INVALID_ANNOTATION, INVALID_LABEL, shortened, shown
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import At
@@ -43,9 +43,7 @@ def labels(found: PodViolations, at: At, values: dict[str, str], *, field: str =
     """Check label keys and values; without `field`, those that a selector matches, for which `selected` is the help."""
     for key, value in values.items():
         if not good_key(key):
-            from trainc.kubernetes.validation import field_messages
-
-            field_messages.bad_key(found, (at, key), key, declared=INVALID_LABEL, field=field or field_of(at), key=True)
+            found.bad_key((at, key), key, declared=INVALID_LABEL, field=field or field_of(at), key=True)
         if not good_value(value):
             help = f"{_LABEL_FORM}; or make it an annotation" if field else selected
             bad_value(found, (at, key), value, key, field=field or field_of(at), help=help)
@@ -54,7 +52,6 @@ def labels(found: PodViolations, at: At, values: dict[str, str], *, field: str =
 def bad_value(found: PodViolations, at: At, value: str, name: str, *, field: str = "", help: str = _NO_MATCH) -> None:
     """Report an invalid label value; `name` is the field or label name in the message."""
     from trainc.kubernetes import misnamed
-    from trainc.kubernetes.structural.hints import shortened, shown
 
     fault = misnamed.fault(value, misnamed.QUALIFIED, 63)
     message = f"invalid label value for {shortened(name)}: {shown(value)} {fault}"
@@ -65,11 +62,7 @@ def annotation_keys(found: PodViolations, at: At, values: dict[str, str], *, fie
     """Check annotation keys and the total size of the annotations."""
     for key in values:
         if not good_key(key.lower()):
-            from trainc.kubernetes.validation import field_messages
-
-            field_messages.bad_key(
-                found, (at, key), key, declared=INVALID_ANNOTATION, field=field or field_of(at), key=True
-            )
+            found.bad_key((at, key), key, declared=INVALID_ANNOTATION, field=field or field_of(at), key=True)
     # A character has at most four bytes, so the annotations rarely have to be encoded.
     if 4 * sum(map(len, [*values, *values.values()])) > _MAX_BYTES:
         size = sum(len(text.encode("utf-8", "surrogatepass")) for text in [*values, *values.values()])

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.declarations import Declaration
+from trainc.base.declarations import Declaration
 from trainc.kubernetes.validation.combinators import PodViolations, field_of
+from trainc.kubernetes.violations import shown
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import At, Tree
@@ -39,8 +40,7 @@ def of_container(found: PodViolations, at: At, container: Tree) -> None:
 
 def no_volume(found: PodViolations, at: At, name: str) -> None:
     """Report a volume that does not exist, or that does not count because it is itself invalid."""
-    from trainc.kubernetes.structural.hints import shown
-    from trainc.nearest import nearest
+    from trainc.base.nearest import meant
 
     if name in found.volumes:
         there = volume_at(found, at, name)
@@ -52,16 +52,12 @@ def no_volume(found: PodViolations, at: At, name: str) -> None:
             related=(("the volume", there),) if there else (),
         )
         return
-    near = nearest(name, [known for known, volume in found.volumes.items() if volume])
-    found.report(
-        VOLUME_MISSING,
-        at,
-        f"the pod has no volume named {shown(name)}",
-        f"did you mean {near}?"
-        if near
-        else f"add it to the pod's volumes: `- {{name: {name}, persistentVolumeClaim: {{claimName: ...}}}}`, or use "
-        "another source, such as emptyDir for scratch space",
+    known = [known for known, volume in found.volumes.items() if volume]
+    help = (
+        f"add it to the pod's volumes: `- {{name: {name}, persistentVolumeClaim: {{claimName: ...}}}}`, or use "
+        "another source, such as emptyDir for scratch space"
     )
+    found.report(VOLUME_MISSING, at, f"the pod has no volume named {shown(name)}", meant(name, known, help))
 
 
 def volume_at(found: PodViolations, at: At, name: str) -> At:
@@ -92,17 +88,13 @@ def _mount(found: PodViolations, at: At, mount: Tree, container: Tree, places: d
 
 
 def _incomplete(found: PodViolations, at: At, mount: Tree) -> None:
-    from trainc.kubernetes.validation import field_messages
-
     if not mount.get("name"):
-        field_messages.missing(found, (at, "name"), "set the name of a volume of the pod")
+        found.missing((at, "name"), "set the name of a volume of the pod")
     if not mount.get("mountPath"):
-        field_messages.missing(found, (at, "mountPath"), "set the path in the container, for example mountPath: /data")
+        found.missing((at, "mountPath"), "set the path in the container, for example mountPath: /data")
 
 
 def _duplicate_path(found: PodViolations, at: At, path: str, first: At) -> None:
-    from trainc.kubernetes.structural.hints import shown
-
     found.report(
         MOUNT_PATH_TAKEN,
         at,
@@ -140,12 +132,10 @@ def _sub_paths(found: PodViolations, at: At, mount: Tree) -> None:
 
 def _propagation(found: PodViolations, at: At, propagation: str, container: Tree) -> None:
     """Check how later mounts below this mount propagate between the container and the node."""
-    from trainc.kubernetes.validation import field_messages
-
     assert at is not None
     field = field_of((at[0], "mountPropagation"))
     if propagation not in PROPAGATIONS:
-        field_messages.not_allowed(found, (at, "mountPropagation"), propagation, PROPAGATIONS, field=field)
+        found.not_allowed((at, "mountPropagation"), propagation, PROPAGATIONS, field=field)
     elif propagation == "Bidirectional" and not (container.get("securityContext") or {}).get("privileged"):
         found.report(
             MOUNT_MODE,
@@ -158,13 +148,11 @@ def _propagation(found: PodViolations, at: At, propagation: str, container: Tree
 
 def _recursive(found: PodViolations, at: At, mount: Tree) -> None:
     """Check whether mounts below this mount are read-only as well."""
-    from trainc.kubernetes.validation import field_messages
-
     assert at is not None
     here, value, propagation = (at, "recursiveReadOnly"), mount["recursiveReadOnly"], mount.get("mountPropagation")
     field = field_of((at[0], "recursiveReadOnly"))
     if value not in RECURSIVE:
-        field_messages.not_allowed(found, here, value, RECURSIVE, field=field)
+        found.not_allowed(here, value, RECURSIVE, field=field)
     elif value != "Disabled" and not mount.get("readOnly"):
         found.report(
             MOUNT_MODE,
@@ -185,8 +173,6 @@ def _recursive(found: PodViolations, at: At, mount: Tree) -> None:
 
 
 def _devices(found: PodViolations, at: At, devices: list[Tree]) -> None:
-    from trainc.kubernetes.validation import field_messages
-
     names: dict[str, At] = {}
     paths: dict[str, At] = {}
     for index, device in enumerate(devices):
@@ -195,11 +181,9 @@ def _devices(found: PodViolations, at: At, devices: list[Tree]) -> None:
         if name:
             _device(found, (here, "name"), name, names)
         else:
-            field_messages.missing(found, (here, "name"), "set the name of a volume with a claim")
+            found.missing((here, "name"), "set the name of a volume with a claim")
         if not path:
-            field_messages.missing(
-                found, (here, "devicePath"), "set the device path, for example devicePath: /dev/xvda"
-            )
+            found.missing((here, "devicePath"), "set the device path, for example devicePath: /dev/xvda")
         elif ".." in path.split("/"):
             found.report(
                 BLOCK_DEVICE,
@@ -215,8 +199,6 @@ def _devices(found: PodViolations, at: At, devices: list[Tree]) -> None:
 
 def _device(found: PodViolations, at: At, name: str, names: dict[str, At]) -> None:
     """Check a device's volume; `names` maps earlier names to their places and is updated."""
-    from trainc.kubernetes.structural.hints import shown
-
     if name in names:
         found.report(
             BLOCK_DEVICE,
@@ -258,8 +240,6 @@ def _both(found: PodViolations, at: At, container: Tree) -> None:
 
 
 def _mount_and_device(found: PodViolations, at: At, name: str, other: At) -> None:
-    from trainc.kubernetes.structural.hints import shown
-
     found.report(
         BLOCK_DEVICE,
         at,

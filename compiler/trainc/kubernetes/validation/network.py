@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from trainc.declarations import Declaration
-from trainc.kubernetes.validation.combinators import PodViolations, every_container, field_of, subdomain
-from trainc.kubernetes.violations import INVALID_NAME, REQUIRED, TOO_LONG, TOO_MANY_ITEMS
+from trainc.base.declarations import Declaration
+from trainc.kubernetes.validation.combinators import PodViolations, called, every_container, field_of, subdomain
+from trainc.kubernetes.violations import INVALID_NAME, REQUIRED, TOO_LONG, TOO_MANY_ITEMS, shown
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import At, Tree
@@ -49,10 +49,7 @@ def ip(found: PodViolations, at: At, value: str) -> None:
             return
         if address.ipv4_mapped is not None:
             why, help = "is an IPv4 address in IPv6 notation", f"use {address.ipv4_mapped}"
-    from trainc.kubernetes.structural.hints import shown
-    from trainc.kubernetes.validation import field_messages
-
-    found.report(INVALID_IP, at, f"{field_messages.called(at)} {shown(value)} {why}", help)
+    found.report(INVALID_IP, at, f"{called(at)} {shown(value)} {why}", help)
 
 
 def host_aliases(found: PodViolations, at: At, value: list[Tree]) -> None:
@@ -107,14 +104,10 @@ def _search(found: PodViolations, at: At, value: str) -> None:
     name = value.removesuffix(".")
     if value != "." and (len(name) > 253 or not _SEARCH.fullmatch(name)):
         from trainc.kubernetes import misnamed
-        from trainc.kubernetes.structural.hints import shown
-        from trainc.kubernetes.validation import field_messages
 
         why = misnamed.fault(name, misnamed.SUBDOMAIN + "_", 253)
         help = "use lowercase letters, digits, `-`, `_` and `.`"
-        found.report(
-            INVALID_NAME, at, f"{field_messages.called(at)} is not a valid search domain: {shown(value)} {why}", help
-        )
+        found.report(INVALID_NAME, at, f"{called(at)} is not a valid search domain: {shown(value)} {why}", help)
 
 
 def host_users(found: PodViolations, at: At, value: bool) -> None:

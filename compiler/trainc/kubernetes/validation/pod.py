@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from trainc.declarations import Declaration
+from trainc.base.declarations import Declaration
 from trainc.kubernetes.validation import container, metadata
 from trainc.kubernetes.validation.combinators import (
     FieldRule,
@@ -143,10 +143,9 @@ def _old_service_account(found: PodViolations, at: At, value: str) -> None:
     from trainc.kubernetes import names
 
     if names.is_dns1123_subdomain(value):
-        from trainc.kubernetes.validation import field_messages
         from trainc.kubernetes.validation.combinators import field_of
 
-        field_messages.bad_name(found, at, value, "subdomain", field=f"{field_of(at)}Name")
+        found.bad_name(at, value, "subdomain", field=f"{field_of(at)}Name")
 
 
 def _has_windows_options(pod: Tree) -> bool:

@@ -10,10 +10,11 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from trainc.declarations import Declaration
+from trainc.base.declarations import Declaration
 from trainc.kubernetes.trees import At, path_of
 from trainc.kubernetes.validation import scheduling, security
 from trainc.kubernetes.validation.combinators import PodViolations, every_container, field_of
+from trainc.kubernetes.violations import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,8 +59,6 @@ def _report(found: PodViolations, at: At, message: str, help: str) -> None:
 def _deletion_cost(found: PodViolations, at: At, value: str) -> None:
     number = _NUMBER.fullmatch(value)
     if not number or not -(2**31) <= int(number[1] + number[2]) < 2**31:
-        from trainc.kubernetes.structural.hints import shown
-
         message = f"the pod deletion cost must be a 32-bit integer, not {shown(value)}"
         _report(found, at, message, 'use an integer in quotes: "100"')
 
@@ -114,8 +113,6 @@ def _seccomp(found: PodViolations, at: At, value: str) -> None:
     if value.startswith(_LOCAL):
         security.local_path(found, at, value.removeprefix(_LOCAL), field=field)
     elif value != "unconfined" and value not in _DEFAULTS:
-        from trainc.kubernetes.structural.hints import shown
-
         message = f"{shown(value)} is not a seccomp profile"
         found.report(
             POD_ANNOTATION, at, message, "use securityContext.seccompProfile.type: RuntimeDefault instead",
@@ -125,13 +122,9 @@ def _seccomp(found: PodViolations, at: At, value: str) -> None:
 
 def _app_armor(found: PodViolations, at: At, value: str, name: str) -> None:
     if all(container.get("name") != name for _, container in every_container(None, found.pod)):
-        from trainc.kubernetes.structural.hints import shown
-
         message = f"the annotation names container {shown(name)}, which the pod does not have"
         _report(found, at, message, "correct the container's name at the end of the key")
     if value and value not in ("runtime/default", "unconfined") and not value.startswith(_LOCAL):
-        from trainc.kubernetes.structural.hints import shown
-
         message = f"{shown(value)} is not an AppArmor profile"
         _report(found, at, message, "use securityContext.appArmorProfile.type: RuntimeDefault instead")
 
@@ -184,8 +177,6 @@ def _agrees(
     else:
         key, matches = "type", kind not in annotation_values or value in annotation_values[kind]
     if not matches:
-        from trainc.kubernetes.structural.hints import shown
-
         message = f"{key} is {shown(profile.get(key, ''))}, but the annotation {annotation[1]} is {shown(value)}"
         found.report(
             security.SECURITY_PROFILE, (at, key), message, "remove the annotation; the field replaces it",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.declarations import Declaration
+from trainc.base.declarations import Declaration
 from trainc.kubernetes import pods
 from trainc.kubernetes.quantity import Quantity
 from trainc.kubernetes.validation.combinators import PodViolations, cluster_field

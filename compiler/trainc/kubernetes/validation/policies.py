@@ -6,12 +6,10 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from trainc.declarations import Declaration
+from trainc.base.declarations import Declaration
 from trainc.kubernetes import names
-from trainc.kubernetes.structural.hints import listed, shown
-from trainc.kubernetes.validation import field_messages
 from trainc.kubernetes.validation.combinators import one_of, qualified
-from trainc.kubernetes.violations import INVALID_NAME, REQUIRED, TOO_LONG, TOO_MANY_ITEMS
+from trainc.kubernetes.violations import INVALID_NAME, REQUIRED, TOO_LONG, TOO_MANY_ITEMS, listed, shown
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import At, Tree
@@ -36,7 +34,7 @@ _status: Final = one_of("True", "False", "Unknown")
 def managed_by(found: PodViolations, at: At, value: str) -> None:
     """Check the controller that manages the Job: a domain and a path."""
     if not value:
-        field_messages.missing(found, at, "set a controller, as in acme.io/jobs, or remove the field")
+        found.missing(at, "set a controller, as in acme.io/jobs, or remove the field")
         return
     if names.is_domain_prefixed_path(value):
         found.report(
@@ -59,7 +57,7 @@ def pod_replacement_policy(found: PodViolations, at: At, value: str) -> None:
     allowed = ("Failed", "TerminatingOrFailed")
     assert at is not None
     if value not in allowed:
-        field_messages.not_allowed(found, at, value, allowed)
+        found.not_allowed(at, value, allowed)
     elif "podFailurePolicy" in found.job and value != "Failed":
         found.report(
             POD_FAILURE_POLICY,
@@ -97,9 +95,9 @@ def failure_rule(found: PodViolations, at: At, rule: Tree, containers: list[str]
     """Check one rule: an action, and either exit codes or conditions."""
     action = rule.get("action")
     if not action:
-        field_messages.missing(found, (at, "action"), f"add an action: {listed(list(ACTIONS), 'or')}")
+        found.missing((at, "action"), f"add an action: {listed(list(ACTIONS), 'or')}")
     elif action not in ACTIONS:
-        field_messages.not_allowed(found, (at, "action"), action, ACTIONS)
+        found.not_allowed((at, "action"), action, ACTIONS)
     elif action == "FailIndex" and "backoffLimitPerIndex" not in found.job:
         found.report(
             POD_FAILURE_POLICY,
@@ -131,20 +129,19 @@ def exit_codes(found: PodViolations, at: At, codes: Tree, containers: list[str])
     """Check a rule's exit codes and the container that they belong to."""
     operator, values = codes.get("operator"), codes.get("values") or []
     if not operator:
-        field_messages.missing(found, (at, "operator"), "add `operator: In` or `operator: NotIn`")
+        found.missing((at, "operator"), "add `operator: In` or `operator: NotIn`")
     elif operator not in OPERATORS:
-        field_messages.not_allowed(found, (at, "operator"), operator, OPERATORS)
+        found.not_allowed((at, "operator"), operator, OPERATORS)
     name = codes.get("containerName")
     if name is not None and name not in containers:
-        from trainc.nearest import nearest, use
+        from trainc.base.nearest import meant, use
 
-        near = nearest(name, containers)
         help = f"{use(containers, ' and ')}, or remove containerName" if containers else "remove containerName"
         found.report(
             POD_FAILURE_POLICY,
             (at, "containerName"),
             f'the rule refers to container "{name}", which the pod does not have',
-            f"did you mean {near}?" if near else help,
+            meant(name, containers, help),
         )
     place = (at, "values")
     if not values:
@@ -155,7 +152,7 @@ def exit_codes(found: PodViolations, at: At, codes: Tree, containers: list[str])
         if operator == "In" and value == 0:
             found.report(POD_FAILURE_POLICY, (place, index), "exit code 0 is not a failure", "remove it from values")
         if value in values[:index]:
-            field_messages.duplicate(found, (place, index), value, (place, values.index(value)), "exit code")
+            found.duplicate((place, index), value, (place, values.index(value)), "exit code")
     if any(one > other for one, other in pairwise(values)):
         found.report(
             POD_FAILURE_POLICY,
@@ -173,7 +170,7 @@ def success_policy(found: PodViolations, at: At, policy: Tree) -> None:
         return
     rules = policy.get("rules") or ()
     if not rules:
-        field_messages.missing(found, (at, "rules"), "add a rule, or remove the policy")
+        found.missing((at, "rules"), "add a rule, or remove the policy")
     elif len(rules) > MAX_RULES:
         too_many(found, (at, "rules"), len(rules), MAX_RULES)
     completions = found.job.get("completions", 1)
@@ -203,7 +200,7 @@ def success_rule(found: PodViolations, at: At, rule: Tree, completions: int) -> 
         return
     place = (at, "succeededCount")
     if count < 0:
-        field_messages.out_of_range(found, place, count, 0, completions)
+        found.out_of_range(place, count, 0, completions)
     elif count > completions:
         found.report(
             SUCCESS_POLICY,

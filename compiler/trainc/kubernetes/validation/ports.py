@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.declarations import Declaration
-from trainc.kubernetes.validation.combinators import PodViolations, between, field_of, one_of
-from trainc.kubernetes.violations import DUPLICATE_ITEM, INVALID_NAME
+from trainc.base.declarations import Declaration
+from trainc.kubernetes.validation.combinators import PodViolations, between, called, field_of, one_of
+from trainc.kubernetes.violations import DUPLICATE_ITEM, INVALID_NAME, shown
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import At, Tree
@@ -32,9 +32,7 @@ def ports(found: PodViolations, at: At, ports: list[Tree]) -> None:
         if port.get("containerPort"):
             _number(found, (here, "containerPort"), port["containerPort"])
         else:
-            from trainc.kubernetes.validation import field_messages
-
-            field_messages.missing(found, (here, "containerPort"), "set the number that the container listens on")
+            found.missing((here, "containerPort"), "set the number that the container listens on")
         if port.get("hostPort"):
             _number(found, (here, "hostPort"), port["hostPort"])
         if "protocol" in port:
@@ -122,8 +120,6 @@ def _same_name(found: PodViolations, at: At, name: str, first: At) -> None:
 
 def _bad_name(found: PodViolations, at: At, name: str) -> None:
     from trainc.kubernetes import misnamed
-    from trainc.kubernetes.structural.hints import shown
-    from trainc.kubernetes.validation import field_messages
 
     help = "use at most 15 lowercase letters, digits and single dashes between them, with at least one letter"
     if name.isascii() and name.isdigit():
@@ -136,4 +132,4 @@ def _bad_name(found: PodViolations, at: At, name: str) -> None:
         why = "contains no lowercase letter"
     else:
         why = misnamed.fault(name, misnamed.LABEL, 15)
-    found.report(INVALID_NAME, at, f"{field_messages.called(at)} is not a valid port name: {shown(name)} {why}", help)
+    found.report(INVALID_NAME, at, f"{called(at)} is not a valid port name: {shown(name)} {why}", help)

@@ -7,10 +7,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.declarations import Declaration
+from trainc.base.declarations import Declaration
 from trainc.kubernetes.validation import ports
-from trainc.kubernetes.validation.combinators import FieldRule, PodViolations, at_least, field_of, fields, one_of
-from trainc.kubernetes.violations import INVALID_NAME, OUT_OF_RANGE
+from trainc.kubernetes.validation.combinators import (
+    FieldRule,
+    PodViolations,
+    at_least,
+    called,
+    field_of,
+    fields,
+    one_of,
+)
+from trainc.kubernetes.violations import INVALID_NAME, OUT_OF_RANGE, listed, shown
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import At, Tree
@@ -85,21 +93,18 @@ def _handler(found: PodViolations, at: At, value: Tree, kinds: dict[str, FieldRu
 
 
 def _handler_count(found: PodViolations, at: At, handlers: list[str], kinds: dict[str, FieldRule]) -> None:
-    from trainc.kubernetes.structural.hints import listed
-    from trainc.kubernetes.validation import field_messages
-
     if not handlers:
         found.report(
             ONE_HANDLER,
             at,
-            f"{field_messages.called(at)} has no handler",
+            f"{called(at)} has no handler",
             f"add one of {listed(list(kinds), 'or')}",
         )
     for another in handlers[1:]:
         found.report(
             ONE_HANDLER,
             (at, another),
-            f"{field_messages.called(at)} sets {listed(handlers)}, but must set exactly one handler",
+            f"{called(at)} sets {listed(handlers)}, but must set exactly one handler",
             "keep only one of them",
             related=((handlers[0], (at, handlers[0])),),
         )
@@ -107,11 +112,7 @@ def _handler_count(found: PodViolations, at: At, handlers: list[str], kinds: dic
 
 def _exec(found: PodViolations, at: At, action: Tree) -> None:
     if not action.get("command"):
-        from trainc.kubernetes.validation import field_messages
-
-        field_messages.missing(
-            found, (at, "command"), "set the command as a list, for example command: [cat, /tmp/ready]"
-        )
+        found.missing((at, "command"), "set the command as a list, for example command: [cat, /tmp/ready]")
 
 
 def _http_get(found: PodViolations, at: At, action: Tree) -> None:
@@ -126,14 +127,12 @@ def _http_get(found: PodViolations, at: At, action: Tree) -> None:
 
 def _bad_header(found: PodViolations, at: At, name: str, field: str) -> None:
     from trainc.kubernetes import misnamed
-    from trainc.kubernetes.structural.hints import shown
-    from trainc.kubernetes.validation import field_messages
 
     why = misnamed.fault(name, "A-Za-z0-9-", len(name))
     found.report(
         INVALID_NAME,
         (at, "name"),
-        f"{field_messages.called((at, 'name'))} is not a valid header name: {shown(name)} {why}",
+        f"{called((at, 'name'))} is not a valid header name: {shown(name)} {why}",
         "use letters, digits and `-`, as in X-Api-Key",
         field=field,
     )

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.declarations import Declaration
+from trainc.base.declarations import Declaration
 from trainc.kubernetes.validation import fieldrefs, files
 from trainc.kubernetes.validation.combinators import PodViolations, cluster_field, required
 from trainc.kubernetes.validation.fieldrefs import POD_FILE
 from trainc.kubernetes.validation.files import VOLUME_SOURCES
+from trainc.kubernetes.violations import listed, shown
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import At, Tree
@@ -45,8 +46,6 @@ def projected(found: PodViolations, at: At, value: Tree) -> None:
             for place, item in enumerate(source[kind].get("items") or ()):
                 _unique_path(found, at, (((here, kind), "items"), place), item.get("path") or "", paths)
         if len(kinds) > 1:
-            from trainc.kubernetes.structural.hints import listed
-
             message = f"sources[{index}] sets {listed(kinds)}, but may set only one source"
             found.report(VOLUME_SOURCES, here, message, "split it into one item of `sources` per source")
 
@@ -68,9 +67,7 @@ def _token(found: PodViolations, volume: At, at: At, value: Tree) -> None:
     """Check a service account token; the API server's error gives its path as the volume's."""
     seconds = value.get("expirationSeconds", MIN_TOKEN_SECONDS)
     if not MIN_TOKEN_SECONDS <= seconds <= MAX_TOKEN_SECONDS:
-        from trainc.kubernetes.validation import field_messages
-
-        field_messages.out_of_range(found, (at, "expirationSeconds"), seconds, MIN_TOKEN_SECONDS, MAX_TOKEN_SECONDS)
+        found.out_of_range((at, "expirationSeconds"), seconds, MIN_TOKEN_SECONDS, MAX_TOKEN_SECONDS)
     _path(found, at, value, volume)
 
 
@@ -104,9 +101,7 @@ def _path(found: PodViolations, at: At, value: Tree, named: At) -> None:
     if path := value.get("path"):
         files.inside(found, (at, "path"), path, named=(named, "path"))
     else:
-        from trainc.kubernetes.validation import field_messages
-
-        field_messages.missing(found, (at, "path"), field=cluster_field(named, "path"))
+        found.missing((at, "path"), field=cluster_field(named, "path"))
 
 
 def _unique_path(found: PodViolations, volume: At, at: At, path: str, paths: dict[str, At]) -> None:
@@ -115,8 +110,6 @@ def _unique_path(found: PodViolations, volume: At, at: At, path: str, paths: dic
         return
     first = paths.setdefault(path, (at, "path"))
     if first != (at, "path"):
-        from trainc.kubernetes.structural.hints import shown
-
         found.report(
             PROJECTED_PATH_TWICE,
             (at, "path"),

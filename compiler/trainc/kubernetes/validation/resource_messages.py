@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from trainc.base.nearest import nearest
 from trainc.kubernetes import misnamed, names
 from trainc.kubernetes.quantity import Quantity, QuantityError
-from trainc.kubernetes.structural.hints import shown
 from trainc.kubernetes.validation.combinators import cluster_field
 from trainc.kubernetes.validation.resources import (
     FRACTIONAL_RESOURCE,
@@ -20,8 +20,7 @@ from trainc.kubernetes.validation.resources import (
     kind_of,
     thousandths,
 )
-from trainc.kubernetes.violations import OUT_OF_RANGE
-from trainc.nearest import nearest
+from trainc.kubernetes.violations import OUT_OF_RANGE, shown
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import At, Tree

@@ -11,11 +11,11 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any, Final
 
-from trainc.declarations import Declaration
+from trainc.base.declarations import Declaration
+from trainc.base.records import NamedTuple
 from trainc.kubernetes import names
 from trainc.kubernetes.quantity import Quantity, QuantityError
 from trainc.kubernetes.violations import OUT_OF_RANGE
-from trainc.records import NamedTuple
 
 FRACTIONAL_RESOURCE: Final = Declaration("fractional-resource", ("job",), "Fractional amount of integer resource")
 HUGE_PAGES: Final = Declaration("huge-pages", ("job",), "Partial huge page, or huge pages without cpu or memory")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.declarations import Declaration
+from trainc.base.declarations import Declaration
 from trainc.kubernetes.trees import At
-from trainc.kubernetes.validation.combinators import PodViolations, field_of
-from trainc.kubernetes.violations import DUPLICATE_ITEM, TOO_MANY_ITEMS
+from trainc.kubernetes.validation.combinators import PodViolations, called, field_of
+from trainc.kubernetes.violations import DUPLICATE_ITEM, TOO_MANY_ITEMS, listed
 
 if TYPE_CHECKING:
     from collections.abc import Sized
@@ -29,8 +29,6 @@ def rules(found: PodViolations, at: At, container: Tree) -> None:
 
     The exit codes are not checked, nor are the rules of an init container without a restart policy.
     """
-    from trainc.kubernetes.validation import field_messages
-
     here, restart_rules = (at, "restartPolicyRules"), container["restartPolicyRules"]
     if "restartPolicy" not in container:
         found.report(
@@ -47,8 +45,7 @@ def rules(found: PodViolations, at: At, container: Tree) -> None:
         _enum(found, ((here, index), "action"), rule.get("action"), ACTIONS)
         codes = rule.get("exitCodes")
         if codes is None:
-            field_messages.missing(
-                found,
+            found.missing(
                 ((here, index), "exitCodes"),
                 "set the exit codes, for example exitCodes: {operator: In, values: [42]}",
             )
@@ -98,22 +95,17 @@ def resize_policy_of_init(found: PodViolations, at: At, policies: list[Tree]) ->
 
 def _enum(found: PodViolations, at: At, value: str | None, allowed: tuple[str, ...], field: str = "") -> None:
     """Check a required enum."""
-    from trainc.kubernetes.structural.hints import listed
-    from trainc.kubernetes.validation import field_messages
-
     if not value:
-        field_messages.missing(found, at, f"set it to {listed(list(allowed), 'or')}", field=field)
+        found.missing(at, f"set it to {listed(list(allowed), 'or')}", field=field)
     elif value not in allowed:
-        field_messages.not_allowed(found, at, value, allowed, field=field)
+        found.not_allowed(at, value, allowed, field=field)
 
 
 def _not_too_many(found: PodViolations, at: At, items: Sized, maximum: int) -> None:
-    from trainc.kubernetes.validation import field_messages
-
     if len(items) > maximum:
         found.report(
             TOO_MANY_ITEMS,
             at,
-            f"{field_messages.called(at)} has {len(items)} items; the limit is {maximum}",
+            f"{called(at)} has {len(items)} items; the limit is {maximum}",
             f"remove {len(items) - maximum} of them",
         )

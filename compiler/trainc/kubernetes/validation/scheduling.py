@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.declarations import Declaration
+from trainc.base.declarations import Declaration
 from trainc.kubernetes.validation import metadata, selectors
 from trainc.kubernetes.validation.combinators import FieldRule, PodViolations, at_least, each, field_of, one_of
-from trainc.kubernetes.violations import INVALID_LABEL
+from trainc.kubernetes.violations import INVALID_LABEL, shown
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import At, Tree
@@ -39,9 +39,7 @@ def toleration(found: PodViolations, at: At, value: Tree) -> None:
     key, operator = value.get("key", ""), value.get("operator", "")
     text, effect = value.get("value", ""), value.get("effect", "")
     if key and not metadata.good_key(key):
-        from trainc.kubernetes.validation import field_messages
-
-        field_messages.bad_key(found, (at, "key"), key, declared=INVALID_LABEL)
+        found.bad_key((at, "key"), key, declared=INVALID_LABEL)
     if not key and operator != "Exists":
         _contradiction(
             found, at, "operator", "operator",
@@ -53,12 +51,8 @@ def toleration(found: PodViolations, at: At, value: Tree) -> None:
             operator_field = field_of((at, "operator"))
             metadata.bad_value(found, (at, "value"), text, "value", field=operator_field, help=_TAINT_HELP)
     elif operator != "Exists":
-        from trainc.kubernetes.validation import field_messages
-
-        field_messages.not_allowed(found, (at, "operator"), operator, _OPERATORS)
+        found.not_allowed((at, "operator"), operator, _OPERATORS)
     elif text:
-        from trainc.kubernetes.structural.hints import shown
-
         _contradiction(
             found, at, "value", "operator",
             f"a toleration with operator Exists must not set a value, but sets {shown(text)}",
@@ -90,9 +84,7 @@ def spread_constraint(found: PodViolations, at: At, value: Tree) -> None:
     """Check one topology spread constraint."""
     _skew(found, (at, "maxSkew"), value.get("maxSkew", 0))
     if not value.get("topologyKey"):
-        from trainc.kubernetes.validation import field_messages
-
-        field_messages.missing(found, (at, "topologyKey"), "use a node label such as topology.kubernetes.io/zone")
+        found.missing((at, "topologyKey"), "use a node label such as topology.kubernetes.io/zone")
     when = value.get("whenUnsatisfiable", "")
     _when(found, (at, "whenUnsatisfiable"), when)
     if "minDomains" in value:
@@ -121,6 +113,4 @@ def scheduling_gates(found: PodViolations, at: At, value: list[Tree]) -> None:
     for index, gate in enumerate(value):
         name = gate.get("name", "")
         if not metadata.good_key(name):
-            from trainc.kubernetes.validation import field_messages
-
-            field_messages.bad_key(found, ((at, index), "name"), name, field=field_of((at, index)))
+            found.bad_key(((at, index), "name"), name, field=field_of((at, index)))

@@ -8,19 +8,20 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from trainc.declarations import Declaration
+from trainc.base.declarations import Declaration
 from trainc.kubernetes.validation.combinators import (
     SPACES,
     FieldRule,
     PodViolations,
     between,
+    called,
     each,
     field_of,
     fields,
     late,
     one_of,
 )
-from trainc.kubernetes.violations import PATTERN, TOO_LONG
+from trainc.kubernetes.violations import PATTERN, TOO_LONG, shown
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import At, Tree
@@ -49,9 +50,7 @@ def seccomp(found: PodViolations, at: At, value: Tree) -> None:
     """Check a seccomp profile: its type, and the file of a Localhost profile."""
     kind = value.get("type", "")
     if not kind:
-        from trainc.kubernetes.validation import field_messages
-
-        field_messages.missing(found, (at, "type"), "use type: RuntimeDefault")
+        found.missing((at, "type"), "use type: RuntimeDefault")
     else:
         _profile(found, (at, "type"), kind)
     if kind == "Localhost" and "localhostProfile" not in value:
@@ -65,11 +64,8 @@ def seccomp(found: PodViolations, at: At, value: Tree) -> None:
 def local_path(found: PodViolations, at: At, value: str, *, field: str = "") -> None:
     """Check a path below the node's profile directory."""
     if value.startswith("/") or ".." in value.split("/"):
-        from trainc.kubernetes.structural.hints import shown
-        from trainc.kubernetes.validation import field_messages
-
         fault = "starts with a slash" if value.startswith("/") else 'contains ".."'
-        message = f"{field_messages.called(at)} {shown(value)} {fault}"
+        message = f"{called(at)} {shown(value)} {fault}"
         found.report(PATTERN, at, message, "use a path relative to the node's profile directory", field=field)
 
 
@@ -77,9 +73,7 @@ def app_armor(found: PodViolations, at: At, value: Tree) -> None:
     """Check an AppArmor profile: its type, and the name of a Localhost profile."""
     kind, name, place = value.get("type", ""), value.get("localhostProfile"), (at, "localhostProfile")
     if not kind:
-        from trainc.kubernetes.validation import field_messages
-
-        field_messages.missing(found, (at, "type"), "use type: RuntimeDefault")
+        found.missing((at, "type"), "use type: RuntimeDefault")
     elif kind not in PROFILES:
         _profile(found, (at, "type"), kind)
     elif kind != "Localhost":
@@ -121,18 +115,12 @@ def sysctls(found: PodViolations, at: At, value: list[Tree]) -> None:
     for index, sysctl in enumerate(value):
         place, name = ((at, index), "name"), sysctl.get("name", "")
         if not name:
-            from trainc.kubernetes.validation import field_messages
-
-            field_messages.missing(found, place)
+            found.missing(place)
         elif len(name) > _MAX_SYSCTL or not _SYSCTL.fullmatch(name):
-            from trainc.kubernetes.structural.hints import shown
-
             message = f"{shown(name)} is not a valid sysctl name"
             found.report(PATTERN, place, message, "use a name such as net.core.somaxconn")
         elif name in first:
-            from trainc.kubernetes.validation import field_messages
-
-            field_messages.duplicate(found, place, name, ((at, first[name]), "name"), "sysctl")
+            found.duplicate(place, name, ((at, first[name]), "name"), "sysctl")
         if found.pod.get(shared := _namespace(name)):
             from trainc.kubernetes.validation.network import HOST_NAMESPACES
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.declarations import Declaration
-from trainc.kubernetes.structural.hints import shown
+from trainc.base.declarations import Declaration
 from trainc.kubernetes.validation.metadata import GENERATED
 from trainc.kubernetes.validation.selectors import label_selector
+from trainc.kubernetes.violations import shown
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import At, Tree

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from trainc.declarations import Declaration
+from trainc.base.declarations import Declaration
 from trainc.kubernetes.validation import metadata
 from trainc.kubernetes.validation.combinators import PodViolations, each, field_of, fields, subdomain
-from trainc.kubernetes.violations import ENUM, INVALID_LABEL
+from trainc.kubernetes.violations import ENUM, INVALID_LABEL, shown
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import At, Tree
@@ -44,15 +44,11 @@ def node_field(found: PodViolations, at: At, value: Tree) -> None:
     """Check an expression on node fields, of which only the name can be selected."""
     operator, values = value.get("operator", ""), value.get("values") or []
     if operator not in LISTED:
-        from trainc.kubernetes.validation import field_messages
-
-        field_messages.not_allowed(found, (at, "operator"), operator, LISTED)
+        found.not_allowed((at, "operator"), operator, LISTED)
     elif len(values) != 1:
         message = f"operator {operator} in matchFields requires exactly one value, but has {len(values)}"
         found.report(SELECTOR_VALUES, (at, "values"), message, "use a separate term for each node name")
     if value.get("key") != "metadata.name":
-        from trainc.kubernetes.structural.hints import shown
-
         message = f"key must be metadata.name, the only node field to select by, not {shown(value.get('key', ''))}"
         found.report(ENUM, (at, "key"), message, "use key: metadata.name, or select by label in matchExpressions")
         return
@@ -64,9 +60,7 @@ def _expression(found: PodViolations, at: At, value: Tree, operators: tuple[str,
     operator, values = value.get("operator", ""), value.get("values")
     place, message, help = (at, "values"), "", ""
     if operator not in operators:
-        from trainc.kubernetes.validation import field_messages
-
-        field_messages.not_allowed(found, (at, "operator"), operator, operators)
+        found.not_allowed((at, "operator"), operator, operators)
     elif operator in LISTED:
         if not values:
             message, help = f"operator {operator} requires values", "add values, or use Exists to match any value"
@@ -81,9 +75,7 @@ def _expression(found: PodViolations, at: At, value: Tree, operators: tuple[str,
         related = (("the operator", (at, "operator")),)
         found.report(SELECTOR_VALUES, place, message, help, related=related)
     if not metadata.good_key(value.get("key", "")):
-        from trainc.kubernetes.validation import field_messages
-
-        field_messages.bad_key(found, (at, "key"), value.get("key", ""), declared=INVALID_LABEL)
+        found.bad_key((at, "key"), value.get("key", ""), declared=INVALID_LABEL)
 
 
 def _values(found: PodViolations, at: At, value: Tree) -> None:
@@ -108,9 +100,7 @@ def label_keys(found: PodViolations, at: At, term: Tree) -> None:
             continue
         for index, key in enumerate(keys):
             if not metadata.good_key(key):
-                from trainc.kubernetes.validation import field_messages
-
-                field_messages.bad_key(found, ((at, name), index), key, declared=INVALID_LABEL)
+                found.bad_key(((at, name), index), key, declared=INVALID_LABEL)
     for index in _selected_again(term, {key: index for index, key in enumerate(same)}):
         _selected_twice(found, at, same[index], index)
     for index, key in enumerate(same):

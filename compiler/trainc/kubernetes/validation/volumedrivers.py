@@ -9,19 +9,20 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from trainc.declarations import Declaration
+from trainc.base.declarations import Declaration
 from trainc.kubernetes import names
 from trainc.kubernetes.validation import files
 from trainc.kubernetes.validation.combinators import (
     FieldRule,
     PodViolations,
+    called,
     cluster_field,
     label,
     one_of,
     required,
     subdomain,
 )
-from trainc.kubernetes.violations import TOO_LONG
+from trainc.kubernetes.violations import TOO_LONG, shown
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import At, Tree
@@ -70,14 +71,10 @@ def _fault(found: PodViolations, at: At, message: str, help: str, *, field: str 
 
 def _number(found: PodViolations, at: At, value: int, *, field: str = "") -> None:
     if not 0 <= value <= _MAX_NUMBER:
-        from trainc.kubernetes.validation import field_messages
-
-        field_messages.out_of_range(found, at, value, 0, _MAX_NUMBER, field=field)
+        found.out_of_range(at, value, 0, _MAX_NUMBER, field=field)
 
 
 def _too_long(found: PodViolations, at: At, value: str, maximum: int) -> None:
-    from trainc.kubernetes.validation.field_messages import called
-
     message = f"{called(at)} has {len(value.encode())} characters; the limit is {maximum}"
     found.report(TOO_LONG, at, message, "shorten it")
 
@@ -91,9 +88,7 @@ def _gce(found: PodViolations, at: At, value: Tree) -> None:
     """Check a GCE disk, which the API server's errors call `persistentDisk`."""
     assert at is not None
     if not value.get("pdName"):
-        from trainc.kubernetes.validation import field_messages
-
-        field_messages.missing(found, (at, "pdName"), field=cluster_field(at[0], "persistentDisk", "pdName"))
+        found.missing((at, "pdName"), field=cluster_field(at[0], "persistentDisk", "pdName"))
     field = cluster_field(at[0], "persistentDisk", "partition")
     _number(found, (at, "partition"), value.get("partition", 0), field=field)
 
@@ -112,18 +107,13 @@ def _iscsi(found: PodViolations, at: At, value: Tree) -> None:
     if "initiatorName" in value:
         _iscsi_name(found, (at, "initiatorName"), value["initiatorName"], field=cluster_field(at, "initiatorname"))
     if (value.get("chapAuthDiscovery") or value.get("chapAuthSession")) and "secretRef" not in value:
-        from trainc.kubernetes.validation import field_messages
-
-        field_messages.missing(found, (at, "secretRef"), "add the Secret for CHAP authentication")
+        found.missing((at, "secretRef"), "add the Secret for CHAP authentication")
 
 
 def _iscsi_name(found: PodViolations, at: At, value: str, *, field: str = "") -> None:
     kind = value[:3]
     if (kind == "iqn" and re.search(_QUALIFIED_NAME, value)) or re.match(_NUMBERS.get(kind, r"(?!)"), value):
         return
-    from trainc.kubernetes.structural.hints import shown
-    from trainc.kubernetes.validation.field_messages import called
-
     found.report(
         VOLUME_DRIVER,
         at,
@@ -238,10 +228,8 @@ def _csi(found: PodViolations, at: At, value: Tree) -> None:
     if (secret := value.get("nodePublishSecretRef")) is not None:
         required(found, (at, "nodePublishSecretRef"), secret, "name")
         if (name := secret.get("name")) and names.is_dns1123_subdomain(name):
-            from trainc.kubernetes.validation import field_messages
-
             place = ((at, "nodePublishSecretRef"), "name")
-            field_messages.bad_name(found, place, name, "subdomain", field=cluster_field(at, "name"))
+            found.bad_name(place, name, "subdomain", field=cluster_field(at, "name"))
 
 
 DRIVERS: Final[dict[str, FieldRule]] = {

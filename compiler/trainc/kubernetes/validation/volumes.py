@@ -21,6 +21,7 @@ from trainc.kubernetes.validation.combinators import (
 )
 from trainc.kubernetes.validation.files import VOLUME_SOURCES
 from trainc.kubernetes.validation.resources import thousandths
+from trainc.kubernetes.violations import shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,10 +65,8 @@ def volumes(found: PodViolations, at: At, volumes: list[Tree]) -> None:
         elif not _is_valid_name(name):
             label(found, (here, "name"), name)
         if first := found.volumes.get(name):
-            from trainc.kubernetes.validation import field_messages
-
             place = (at, next(i for i, other in enumerate(volumes) if other is first))
-            field_messages.duplicate(found, (here, "name"), name, (place, "name"), "volume")
+            found.duplicate((here, "name"), name, (place, "name"), "volume")
         elif len(found.violations) == violations_before:
             found.volumes[name] = volume
         elif name:
@@ -103,8 +102,6 @@ def _several(found: PodViolations, at: At, volume: Tree) -> None:
 
 def _one_too_many(found: PodViolations, at: At, volume: Tree, first: str, second: str) -> None:
     """Report a source after the first one; it is not checked itself."""
-    from trainc.kubernetes.structural.hints import shown
-
     found.report(
         VOLUME_SOURCES,
         (at, second),
@@ -118,11 +115,7 @@ def _one_too_many(found: PodViolations, at: At, volume: Tree, first: str, second
 def _empty_dir(found: PodViolations, at: At, value: Tree) -> None:
     size = value.get("sizeLimit")
     if size is not None and thousandths(size) < 0:
-        from trainc.kubernetes.validation import field_messages
-
-        field_messages.amount_too_small(
-            found, (at, "sizeLimit"), size, "must not be negative", "remove it for no limit"
-        )
+        found.amount_too_small((at, "sizeLimit"), size, "must not be negative", "remove it for no limit")
 
 
 def _host_path(found: PodViolations, at: At, value: Tree) -> None:
@@ -137,9 +130,7 @@ def _host_path(found: PodViolations, at: At, value: Tree) -> None:
 
 def _secret(found: PodViolations, at: At, value: Tree) -> None:
     if not value.get("secretName"):
-        from trainc.kubernetes.validation import field_messages
-
-        field_messages.missing(found, (at, "secretName"), "add secretName; only configMap uses `name`")
+        found.missing((at, "secretName"), "add secretName; only configMap uses `name`")
     _files(found, at, value)
 
 

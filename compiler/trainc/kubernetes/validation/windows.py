@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from trainc.declarations import Declaration
+from trainc.base.declarations import Declaration
 from trainc.kubernetes.validation.combinators import PodViolations, every_container, field_of, fields, subdomain
-from trainc.kubernetes.violations import PATTERN, TOO_LONG
+from trainc.kubernetes.violations import PATTERN, TOO_LONG, shown
 
 if TYPE_CHECKING:
     from trainc.kubernetes.trees import At, Tree
@@ -42,12 +42,10 @@ def system(found: PodViolations, at: At, value: Tree) -> None:
     assert at is not None
     name, spec = value.get("name", ""), at[0]
     if name not in _SYSTEMS:
-        from trainc.kubernetes.validation import field_messages
-
         if name:
-            field_messages.not_allowed(found, (at, "name"), name, _SYSTEMS, field=field_of(at))
+            found.not_allowed((at, "name"), name, _SYSTEMS, field=field_of(at))
         else:
-            field_messages.missing(found, (at, "name"), "use name: linux, or remove os")
+            found.missing((at, "name"), "use name: linux, or remove os")
         return
     context, here = found.pod.get("securityContext") or {}, (spec, "securityContext")
     if name == "windows":
@@ -79,8 +77,6 @@ def _spec(found: PodViolations, at: At, value: str) -> None:
 def _user(found: PodViolations, at: At, value: str) -> None:
     """Check a Windows user: a name, optionally after a domain and a backslash."""
     if why := _fault_of_user(value):
-        from trainc.kubernetes.structural.hints import shown
-
         message = f"runAsUserName {shown(value)} {why}"
         found.report(PATTERN, at, message, r"use a user, or a domain and a user such as CONTOSO\trainer")
 

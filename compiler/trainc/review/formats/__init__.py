@@ -9,22 +9,23 @@ from importlib import import_module
 from json import JSONEncoder
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from trainc.footprint import NOTHING
+from trainc.base.plural import plural
 from trainc.kubernetes.amounts import amount, order
 from trainc.kubernetes.quantity import Quantity
 from trainc.kubernetes.trees import Memory
-from trainc.lint.triggers import IGNORE
-from trainc.plural import plural
+from trainc.kubernetes.violations import listed
+from trainc.pipeline.lint.triggers import IGNORE
+from trainc.pods.footprint import NOTHING
+from trainc.provenance.tracing.correspondence import GONE
 from trainc.review.consequences import WORDS
 from trainc.review.settings import REPORTING
 from trainc.source.masking import MASK
-from trainc.tracing.correspondence import GONE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from trainc.diagnostics import ObjectId
-    from trainc.footprint import Footprint
+    from trainc.pods.footprint import Footprint
     from trainc.review.changes import Change
     from trainc.review.model import Cause, Line, Review, Reviewed, Setting
 
@@ -40,16 +41,6 @@ def load(name: str) -> Callable[..., str]:
     """Return the `render` function of a format."""
     render: Callable[..., str] = import_module(f"{__name__}.{name}").render
     return render
-
-
-def listed(parts: Iterable[str]) -> str:
-    """Return a list in words: `a`, `a and b`, `a, b and c`.
-
-    >>> listed(["a", "b", "c"])
-    'a, b and c'
-    """
-    *first, last = parts
-    return f"{', '.join(first)} and {last}" if first else last
 
 
 def counted(objects: Iterable[Reviewed]) -> str:

@@ -12,8 +12,9 @@ from base64 import b64encode
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final
 
-from trainc.data import data_path
-from trainc.plural import plural
+from trainc.base.data import data_path
+from trainc.base.plural import plural
+from trainc.provenance.tracing.correspondence import GONE
 from trainc.reports import in_order
 from trainc.review.consequences import WORDS
 from trainc.review.escaping import path, text
@@ -35,12 +36,11 @@ from trainc.review.formats import (
     within,
 )
 from trainc.review.formats.html_objects import badge, mark, sections
-from trainc.tracing.correspondence import GONE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from trainc.footprint import Footprint
+    from trainc.pods.footprint import Footprint
     from trainc.review.changes import Change
     from trainc.review.model import Cause, Group, Line, Review, Reviewed, Setting
 

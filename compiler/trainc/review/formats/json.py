@@ -9,18 +9,19 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from trainc.provenance.tracing.correspondence import GONE
+from trainc.provenance.tracing.patches import pointer
 from trainc.review.consequences import WORDS
 from trainc.review.formats import headline, sums
 from trainc.source.printable import escape_json
-from trainc.tracing.correspondence import GONE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from trainc.diagnostics import Location, ObjectId
-    from trainc.footprint import Footprint
-    from trainc.kubernetes.trees import Path, Tree
+    from trainc.kubernetes.trees import Tree
     from trainc.kubernetes.violations import Violation
+    from trainc.pods.footprint import Footprint
     from trainc.review.changes import Change
     from trainc.review.model import Cause, Group, Line, Review, Reviewed, Setting
 
@@ -103,7 +104,7 @@ def _object(reviewed: Reviewed) -> Tree:
 
 def _refused(violation: Violation) -> Tree:
     """Return an error of the API server: the field as named in the error, and its path."""
-    names = {"field": violation.field, "path": _pointer(violation.path)}
+    names = {"field": violation.field, "path": pointer(violation.path)}
     return names | {"rule": violation.rule, "message": violation.message}
 
 
@@ -118,7 +119,7 @@ def _line(line: Line) -> Tree:
 
 
 def _change(change: Change) -> Tree:
-    found: Tree = {"field": change.field, "change": change.kind, "path": _pointer(change.path)}
+    found: Tree = {"field": change.field, "change": change.kind, "path": pointer(change.path)}
     values: list[tuple[str, Any]] = [("old", change.old), ("new", change.new)]
     return found | {name: value for name, value in values if value is not GONE}
 
@@ -145,8 +146,3 @@ def _pods(queues: dict[str, Footprint]) -> Tree:
 def _footprint(footprint: Footprint) -> Tree:
     resources = {name: str(quantity) for name, quantity in footprint.resources.items()}
     return {"nodes": footprint.nodes, "pods": footprint.pods, "gpus": footprint.gpus, "resources": resources}
-
-
-def _pointer(path: Path) -> str:
-    """Return a path as a JSON Pointer (RFC 6901)."""
-    return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)

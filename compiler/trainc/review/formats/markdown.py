@@ -13,7 +13,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from trainc.plural import plural
+from trainc.base.plural import plural
+from trainc.kubernetes.violations import listed
+from trainc.provenance.tracing.correspondence import GONE
 from trainc.reports import in_order
 from trainc.review.consequences import RANK
 from trainc.review.escaping import code, fenced, in_html, prose
@@ -24,7 +26,6 @@ from trainc.review.formats import (
     changed_by,
     counted,
     headline,
-    listed,
     marked,
     meaning,
     named,
@@ -36,12 +37,11 @@ from trainc.review.formats import (
     value,
     within,
 )
-from trainc.tracing.correspondence import GONE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from trainc.footprint import Footprint
+    from trainc.pods.footprint import Footprint
     from trainc.review.changes import Change
     from trainc.review.consequences import Effect
     from trainc.review.model import Cause, Group, Line, Review, Reviewed, Setting

@@ -6,6 +6,8 @@ from difflib import unified_diff
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
+from trainc.kubernetes.violations import listed
+from trainc.provenance.tracing.correspondence import GONE
 from trainc.review.formats import (
     BLOCKING,
     amounts,
@@ -14,7 +16,6 @@ from trainc.review.formats import (
     counted,
     edited,
     headline,
-    listed,
     marked,
     meaning,
     named,
@@ -26,12 +27,11 @@ from trainc.review.formats import (
     within,
 )
 from trainc.source.printable import escape
-from trainc.tracing.correspondence import GONE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from trainc.footprint import Footprint
+    from trainc.pods.footprint import Footprint
     from trainc.review.changes import Change
     from trainc.review.model import Group, Line, Review, Reviewed, Setting
 

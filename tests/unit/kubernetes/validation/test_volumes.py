@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from trainc.checks.jobset import RELEASE
-from trainc.data import data_path
+from trainc.base.data import data_path
 from trainc.kubernetes.validation import volumes
 from trainc.kubernetes.validation.combinators import PodViolations
+from trainc.pipeline.checks.jobset import RELEASE
 
 FIRST = {"name": "first", "emptyDir": {}}
 

@@ -1,0 +1,96 @@
+"""The kinds of objects that trainc compiles or creates, one row for each.
+
+Returns  for a kind: its apiVersions, its role, the word for it in messages, and the paths of its pod templates.
+Source   the types of Kubeflow Trainer v2.3, JobSet v0.12 and Kubernetes 1.36. A test compares the paths with schemas/.
+"""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+from trainc.base.records import NamedTuple
+
+Role = Literal["job", "runtime", "other"]
+"""The role of a document in a run. Only jobs are compiled, each with a runtime."""
+Steps = tuple[str, ...]
+
+EACH: Final = "*"
+"""The step of a path for each item of a list, and for each value of a map."""
+
+GROUP: Final = "trainer.kubeflow.org"
+VERSION: Final = f"{GROUP}/v1alpha1"
+OLD_GROUP: Final = "kubeflow.org"
+OLD_VERSION: Final = f"{OLD_GROUP}/v2alpha1"
+"""The kinds' apiVersion before they had their own group. trainc ignores other kinds of this group."""
+DRAFT_VERSION: Final = f"{GROUP}/v2alpha1"
+"""The apiVersion in much of Trainer's documentation. No release serves it."""
+
+_OF_JOB: Final = ("spec", "template")
+POD_TEMPLATE: Final = ("template", *_OF_JOB)
+"""The path of the pod template in a replicated job."""
+POD: Final = (*POD_TEMPLATE, "spec")
+"""The path of the pod spec in a replicated job."""
+JOBS_OF_JOBSET: Final = ("spec", "replicatedJobs")
+"""The path of the replicated jobs in a JobSet."""
+JOBS_OF_RUNTIME: Final = ("spec", "template", *JOBS_OF_JOBSET)
+JOBS_OF_PATCH: Final = ("trainingRuntimeSpec", "template", *JOBS_OF_JOBSET)
+"""The path of the replicated jobs in an item of a TrainJob's runtimePatches."""
+
+
+class Kind(NamedTuple):
+    """A kind of objects."""
+
+    kind: str
+    versions: tuple[str, ...]
+    """The apiVersions that trainc reads, first the one that it writes."""
+    role: Role
+    word: str
+    """The noun for one object in messages."""
+    pods: tuple[Steps, ...]
+    """The paths of its pod templates."""
+    namespaced: bool = True
+    front_end: str = ""
+    """The module of `trainc.frontends` that converts it to a TrainJob; empty for a kind of Trainer or Kubernetes."""
+
+    @property
+    def group(self) -> str:
+        """The API group of the apiVersion that trainc writes."""
+        return self.versions[0].partition("/")[0]
+
+
+_TRAINER: Final = (VERSION, DRAFT_VERSION, OLD_VERSION)
+_OF_RUNTIME: Final = ((*JOBS_OF_RUNTIME, EACH, *POD_TEMPLATE),)
+
+TRAINJOB: Final = Kind(
+    "TrainJob", _TRAINER, "job", "TrainJob", (("spec", "runtimePatches", EACH, *JOBS_OF_PATCH, EACH, *POD_TEMPLATE),)
+)
+RUNTIME: Final = Kind("TrainingRuntime", _TRAINER, "runtime", "runtime", _OF_RUNTIME)
+CLUSTER_RUNTIME: Final = Kind("ClusterTrainingRuntime", _TRAINER, "runtime", "runtime", _OF_RUNTIME, namespaced=False)
+JOBSET: Final = Kind(
+    "JobSet", ("jobset.x-k8s.io/v1alpha2",), "other", "JobSet", ((*JOBS_OF_JOBSET, EACH, *POD_TEMPLATE),)
+)
+JOB: Final = Kind("Job", ("batch/v1",), "other", "Job", (_OF_JOB,))
+
+RUNTIMES: Final = (RUNTIME, CLUSTER_RUNTIME)
+COMPILED: Final = (TRAINJOB, *RUNTIMES)
+"""The kinds that every command compiles."""
+KINDS: Final = (*COMPILED, JOBSET, JOB)
+CLUSTER_SCOPED: Final = frozenset(row.kind for row in KINDS if not row.namespaced)
+
+
+def find(version: object, kind: object) -> Kind | None:
+    """Return the row of an apiVersion and a kind, which may have any type; None if no row has both."""
+    for row in KINDS:
+        if row.kind == kind and version in row.versions:
+            return row
+    return None
+
+
+def role_of(version: object, kind: object) -> Role:
+    """Return the role of the objects of an apiVersion and a kind.
+
+    >>> role_of("trainer.kubeflow.org/v1alpha1", "TrainJob"), role_of("apps/v1", "Deployment")
+    ('job', 'other')
+    """
+    row = find(version, kind)
+    return "other" if row is None else row.role

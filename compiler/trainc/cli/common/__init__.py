@@ -1,0 +1,1 @@
+"""Code that commands share: options, settings, printing, exit codes, completion."""

@@ -1,0 +1,54 @@
+"""The environments of `build` and `validate`: a run for each one, and their results as one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from trainc.cli.common import printing
+from trainc.compilation import Compilation, environment_runs
+from trainc.diagnostics import Diagnostic
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from trainc.compilation import Options
+    from trainc.compilation.environment_runs import Run
+    from trainc.frontends.reading import Reader
+
+FOR_STANDARD_OUTPUT: Final = environment_runs.Fix("use {}, or -o DIR for a folder with all of them", "--env {}")
+
+
+def compiled(
+    options: Options, compile: Callable[[Options, Reader], Compilation], *, several: bool = True
+) -> tuple[Compilation, tuple[Run, ...]]:
+    """Return the result of the requested environments, by default of all, and their runs.
+
+    Args:
+        options: the options, with the project's settings.
+        compile: the function that compiles with the options of one environment.
+        several: whether there may be several: standard output has only one.
+    """
+    chosen = environment_runs.selected(options)
+    if not isinstance(chosen, Diagnostic) and len(chosen) > 1 and not several:
+        chosen = environment_runs.required(options.settings, FOR_STANDARD_OUTPUT)
+    if isinstance(chosen, Diagnostic):
+        return Compilation(diagnostics=(chosen,)), ()
+    reader = environment_runs.Once()
+    found = environment_runs.runs(chosen, lambda options: compile(options, reader))
+    result = environment_runs.together(found)
+    return result.saying(environment_runs.shared_objects(found)), found
+
+
+def verdict(result: Compilation, found: Iterable[Run]) -> str:
+    """Return the summary of a check; without diagnostics, the number of checked objects of each environment."""
+    found = tuple(found)
+    if result.diagnostics or not any(run.name for run in found):
+        return printing.verdict(result)
+    from trainc.base.plural import plural
+
+    numbers: dict[str, list[str]] = {}
+    for run in found:
+        jobs, runtimes = plural(len(run.result.jobs), "TrainJob"), plural(run.result.runtimes, "runtime")
+        numbers.setdefault(f"{jobs}, {runtimes}", []).append(run.name)
+    counted = [f"{number} in {environment_runs.listed(names)}" for number, names in numbers.items()]
+    return "; ".join(filter(None, ("no problems found: " + "; ".join(counted), printing.not_compiled(result))))

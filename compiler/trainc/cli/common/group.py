@@ -1,0 +1,124 @@
+"""The click command line: help, completion, usage errors, and the commands off the hot path."""
+
+from __future__ import annotations
+
+import errno
+from importlib import import_module
+from keyword import iskeyword
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from trainc.base.version import IMPLEMENTS, __version__
+from trainc.cli.common.codes import INTERRUPTED, OutputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from trainc.cli.common.arguments import Command
+
+COMMANDS: Final = (
+    "build",
+    "validate",
+    "pods",
+    "queues",
+    "explain",
+    "graph",
+    "diff",
+    "upgrade",
+    "krm",
+    "cmp",
+    "secret",
+    "runtimes",
+    "settings",
+    "schema",
+    "init",
+    "completion",
+)
+"""The commands in help order; each is a module of this package."""
+HABITS: Final = {
+    "apply": "build",
+    "check": "validate",
+    "compile": "build",
+    "generate": "build",
+    "lint": "validate",
+    "render": "build",
+    "template": "build",
+    "verify": "validate",
+    "vet": "validate",
+}
+"""The names that other tools, such as helm and ruff, have for some commands; they are suggested, not accepted."""
+
+
+RELEASES: Final = "implements " + ", ".join(map(" ".join, IMPLEMENTS))
+"""The second line of `--version`."""
+UNWRITABLE: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
+"""The errors of a write to an open stream, except a closed pipe."""
+
+
+class LazyGroup(click.Group):
+    """A group that imports a command when it is called or listed."""
+
+    def __init__(self, *, package: str, names: Sequence[str], habits: Mapping[str, str], **settings: Any) -> None:
+        """Create the group of the modules `names` of a package; a keyword's module has an underscore at the end."""
+        super().__init__(**settings)
+        self.package = package
+        self.names = names
+        self.habits = habits
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the commands in help order."""
+        return list(self.names)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return the command with that name."""
+        if cmd_name not in self.names:
+            return None
+        module = f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name
+        command: Command | click.Command = import_module(f"{self.package}.{module}").command
+        return command if isinstance(command, click.Command) else command.of_click(cmd_name)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Suggest the nearest command for an unknown one, except during completion."""
+        if args and args[0] not in self.names and not ctx.resilient_parsing:
+            from trainc.base.nearest import nearest
+
+            near = self.habits.get(args[0]) or nearest(args[0], self.names)
+            hint = f' Did you mean "{near}"?' if near else f" The commands are {', '.join(self.names)}."
+            ctx.fail(f'Unknown command "{args[0]}".{hint}')
+        return super().resolve_command(ctx, args)
+
+
+@click.group(
+    cls=LazyGroup,
+    package="trainc.cli",
+    names=COMMANDS,
+    habits=HABITS,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Run 'trainc COMMAND --help' for a command's options and examples.",
+)
+@click.version_option(__version__, "--version", message=f"trainc %(version)s\n{RELEASES}")
+def cli() -> None:
+    """Compile TrainJobs offline to the JobSets that the Kubeflow Trainer controller would create."""
+
+
+def run(name: str) -> int:
+    """Run the command line of this process and return its exit code. `name` is the program name shown in usage."""
+    try:
+        code: int = cli.main(prog_name=name, standalone_mode=False)
+    except click.ClickException as error:
+        if not isinstance(error, getattr(click.exceptions, "NoArgsIsHelpError", ())):  # click 8.1 lacks it
+            from trainc.source.printable import escape
+
+            vars(error).update(message=escape(error.message))  # it quotes arguments
+        error.show()
+        return error.exit_code
+    except click.Abort:
+        return INTERRUPTED
+    except OSError as error:
+        if error.filename is None and error.errno in UNWRITABLE:  # click's own output, such as --help
+            raise OutputError(error.strerror) from None
+        raise
+    return code

@@ -1,0 +1,288 @@
+"""Arguments and options that commands share, and the value with a run's options and settings that they fill."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, Final
+
+from trainc.cli.common.arguments import Argument, Option
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import click
+    from click.shell_completion import CompletionItem
+
+    from trainc.compilation.results import Options
+
+    Decorated = Callable[..., Any]
+
+REPORTS = ("text", "json", "junit", "sarif", "github", "gitlab")
+"""The report formats, each a module of `reports`; listed here so that the package need not be imported."""
+
+REVIEWS = ("text", "markdown", "json", "html")
+"""The review formats, each a module of `review.formats`."""
+
+
+def file_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Let the shell complete the name of a file or folder."""
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(incomplete, type="file")]
+
+
+def folder_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Let the shell complete the name of a folder."""
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(incomplete, type="dir")]
+
+
+def job_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete the name of a TrainJob."""
+    from trainc.cli.common import completing
+
+    return completing.job_names(ctx, param, incomplete)
+
+
+def environment_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete the name of an environment."""
+    from trainc.cli.common import completing
+
+    return completing.environment_names(ctx, param, incomplete)
+
+
+def data_names(folder: str, suffix: str, incomplete: str) -> list[str]:
+    """Return the names, without suffix, of the files in a folder of trainc's data that start with `incomplete`."""
+    from trainc.base.data import data_path
+
+    names = (name.removesuffix(suffix) for name in sorted(os.listdir(data_path(folder))) if name.endswith(suffix))
+    return [name for name in names if name.startswith(incomplete)]
+
+
+PATHS: Final = Argument("paths", metavar="[PATH]...", complete=file_names)
+"""PATH...: files, folders or `-`; the default is the project (`inputs`)."""
+RUNTIMES: Final = Option(
+    ("-r", "--runtimes"),
+    "Also search for runtimes here, before the built-in ones; repeatable.",
+    multiple=True,
+    metavar="PATH",
+    complete=file_names,
+)
+ENVIRONMENTS: Final = Option(
+    ("--env",),
+    "Environment in trainc.yaml; repeatable; default: all.",
+    name="environments",
+    multiple=True,
+    metavar="NAME",
+    complete=environment_names,
+)
+"""The environments of a command that has a run for each."""
+ENVIRONMENT: Final = Option(
+    ("--env",),
+    "Environment in trainc.yaml; required if there are several.",
+    name="environment",
+    metavar="NAME",
+    complete=environment_names,
+)
+"""The environment of a command that shows one."""
+OF_RUNTIMES: Final = ENVIRONMENT._replace(help="Environment in trainc.yaml whose runtimes.paths are searched.")
+ONLY: Final = Option(("--only",), "Compile only TrainJobs with this name.", metavar="NAME", complete=job_names)
+NAMESPACE: Final = Option(
+    ("-n", "--namespace"), "Namespace of TrainJobs and TrainingRuntimes that have none.", metavar="NS"
+)
+
+
+def formats_and_files(
+    ctx: click.Context, param: click.Parameter, given: tuple[str, ...]
+) -> tuple[tuple[str, str], ...]:
+    """Return each `FORMAT=FILE` as a pair."""
+    import click
+
+    pairs = []
+    for value in given:
+        form, _, file = value.partition("=")
+        if form not in REPORTS:
+            raise click.BadParameter(f'"{form}" is not a report format: use {", ".join(REPORTS)}, then = and a file.')
+        if not file:
+            raise click.BadParameter(f"the file is missing: use {form}=FILE.")
+        pairs.append((form, file))
+    return tuple(pairs)
+
+
+def report_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete a report format; after `FORMAT=`, let the shell complete the file name."""
+    from click.shell_completion import CompletionItem
+
+    if "=" in incomplete:
+        return [CompletionItem(incomplete, type="file")]
+    return [CompletionItem(f"{form}=") for form in REPORTS if form.startswith(incomplete)]
+
+
+REPORT: Final = Option(
+    ("--report",),
+    f"Also write a report to a file; repeatable. FORMAT is one of {', '.join(REPORTS)}.",
+    name="reports",
+    multiple=True,
+    convert=formats_and_files,
+    complete=report_names,
+    metavar="FORMAT=FILE",
+)
+FOLLOW_LINKS: Final = Option(
+    ("--follow-links",),
+    "Read through links that lead out of the root (the git root, or else the current folder).",
+    is_flag=True,
+)
+FIELD_VALIDATION: Final = Option(
+    ("--field-validation",),
+    "Unknown fields: errors (strict, the default), dropped with a warning, or dropped.",
+    choices=("strict", "warn", "ignore"),
+)
+EXCLUDE: Final = Option(
+    ("--exclude",),
+    "Leave out files and folders that match this .gitignore pattern; repeatable.",
+    multiple=True,
+    metavar="PATTERN",
+)
+VERBOSE: Final = Option(
+    ("-v", "--verbose"), "List the skipped files, and why the admission by Kueue is unknown.", is_flag=True
+)
+BUDGET: Final = Option(
+    ("--budget",),
+    "Most work of a run, which stops with an error beyond it: ci for the input of others, default, or unlimited.",
+    choices=("ci", "default", "unlimited"),
+)
+PLUGIN_BUDGET: Final = BUDGET._replace(
+    default="ci", variable="TRAINC_BUDGET", help=f"{BUDGET.help} Default: the variable TRAINC_BUDGET, or ci."
+)
+READING: Final = (FOLLOW_LINKS, EXCLUDE, VERBOSE)
+OF_READING: Final = (FIELD_VALIDATION, BUDGET, *READING)
+"""The options of a command whose settings are only those about reading."""
+CONFIG: Final = Option(
+    ("--config",),
+    "Settings file; default: the nearest trainc.yaml in the first PATH's folder or above.",
+    metavar="FILE",
+    complete=file_names,
+)
+NO_CONFIG: Final = Option(("--no-config",), "Ignore every trainc.yaml.", is_flag=True)
+SETTINGS: Final = (
+    Option(("--strict",), "Turn every warning into an error.", is_flag=True),
+    FIELD_VALIDATION,
+    CONFIG,
+    NO_CONFIG,
+    BUDGET,
+    *READING,
+)
+SUFFIX: Final = (
+    Option(
+        ("--name-suffix-hash",),
+        "Append a hash of the immutable fields to JobSet names, so that changing them creates a new JobSet.",
+        is_flag=True,
+    ),
+)
+DELIVERY: Final = (
+    *SUFFIX,
+    Option(("--argocd-replace",), "Let Argo CD delete and recreate a JobSet that it cannot update.", is_flag=True),
+    Option(("--suspend",), "Create every JobSet suspended, to be resumed later.", is_flag=True),
+)
+
+
+def with_run(function: Decorated) -> Decorated:
+    """Return the function with one argument `run`: the `Options` of a command line, with the settings of trainc.yaml.
+
+    With ENVIRONMENT, they are the settings of that environment. An unknown one ends the command with an error.
+    """
+
+    def with_run(*, paths: tuple[str, ...], **values: Any) -> Any:
+        selects_one = ENVIRONMENT.argument in values
+        run, others = options_of(values)
+        # Files that are checked as a subset of a folder use that folder's settings.
+        among = others.get("among")
+        run = run.with_project(paths if among is None else (among,))
+        if selects_one and (run.environments or run.settings.environment_names):
+            from trainc.compilation.environment_runs import OPTION, one
+            from trainc.diagnostics import Diagnostic
+
+            selected = one(run, OPTION)
+            if isinstance(selected, Diagnostic):
+                from trainc.cli.common import printing
+
+                return printing.report_error(selected)
+            run = selected
+        return function(paths=paths, run=run, **others)
+
+    return _instead(with_run, function)
+
+
+def with_reading(function: Decorated) -> Decorated:
+    """Return the function with one argument `run`, for a command that reads files and does not compile for a project.
+
+    Its settings are the default, except those of the nearest trainc.yaml that decide what is read. A trainc.yaml with
+    errors is an error: its patterns are unknown.
+    """
+
+    def with_reading(*, paths: tuple[str, ...], **values: Any) -> Any:
+        from trainc.settings import DEFAULT, of
+
+        run, others = options_of(values)
+        environment = run.environments[0] if run.environments else None
+        found = run.with_settings(of(paths, follow_links=run.follow_links), environment).settings
+        settings = DEFAULT._replace(
+            field_validation=found.field_validation,
+            exclude=found.exclude,
+            diagnostics=tuple(diagnostic for diagnostic in found.diagnostics if diagnostic.severity == "error"),
+            runtimes=found.runtimes,
+            built_in_forbidden=found.built_in_forbidden,
+            sources=found.sources,
+            base=found.base,
+            document=found.document,
+        )
+        return function(paths=paths, run=run._replace(others="skip", settings=settings), **others)
+
+    return _instead(with_reading, function)
+
+
+def options_of(values: dict[str, Any]) -> tuple[Options, dict[str, Any]]:
+    """Return the options of a run that a command line has, and its other values. Raise UsageError for invalid ones."""
+    from trainc.compilation.results import Options
+    from trainc.pipeline.delivery import Delivery
+
+    if values.get("config") is not None and values["no_config"]:
+        raise misuse("--config and --no-config cannot be combined.")
+    _check_patterns(values.get("exclude", ()))
+    given = {name: value for name, value in values.items() if name in Options._fields}
+    others = {name: value for name, value in values.items() if name not in given}
+    given["delivery"] = Delivery(*(others.pop(name, False) for name in Delivery._fields))
+    if ENVIRONMENT.argument in others:
+        name = others.pop(ENVIRONMENT.argument)
+        given[ENVIRONMENTS.argument] = () if name is None else (name,)
+    if given.pop("budget", None) is not None:
+        from trainc.budget import BUDGETS
+
+        given["budget"] = BUDGETS[values["budget"]]
+    return Options(**given), others
+
+
+def _check_patterns(lines: tuple[str, ...]) -> None:
+    """Raise UsageError if a pattern of `--exclude` is invalid."""
+    if not lines:
+        return
+    from trainc.files.gitignore import reason
+
+    for line in lines:
+        if why := reason(line):
+            raise misuse(f'--exclude: the pattern "{line}" {why}.')
+
+
+def _instead(wrapper: Decorated, function: Decorated) -> Decorated:
+    """Return the wrapper with the function's name, docstring and options, which click reads."""
+    from functools import update_wrapper
+
+    return update_wrapper(wrapper, function)
+
+
+def misuse(message: str) -> click.UsageError:
+    """Return the error for an invalid combination of arguments."""
+    import click
+
+    return click.UsageError(message)

@@ -1,0 +1,142 @@
+"""What commands print: texts to standard output, messages and the summary line to standard error."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, TextIO
+
+from trainc.cli.common.codes import WRONG_INPUT, OutputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from trainc.compilation import Compilation
+    from trainc.diagnostics import Diagnostic
+
+
+def write(*texts: str) -> None:
+    """Write texts to standard output as UTF-8, whatever the locale."""
+    write_bytes(*(text.encode("utf-8", "surrogatepass") for text in texts))
+
+
+def write_bytes(*parts: bytes) -> None:
+    """Write bytes to standard output. Raise OutputError if that fails, or BrokenPipeError for a closed pipe."""
+    if sys.stdout is None:
+        raise OutputError("it is closed")
+    try:
+        sys.stdout.flush()
+        for data in parts:
+            sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OutputError(error.strerror or str(error)) from None
+
+
+def colored(stream: TextIO | None) -> bool:
+    """Return whether to use color: on a terminal that supports it, or if FORCE_COLOR is set; never with NO_COLOR."""
+    if os.environ.get("NO_COLOR") or stream is None:
+        return False
+    return bool(os.environ.get("FORCE_COLOR")) or (stream.isatty() and os.environ.get("TERM") != "dumb")
+
+
+def report(text: str) -> None:
+    """Write to standard error, if it is open; characters outside its encoding are escaped."""
+    if sys.stderr is not None:
+        sys.stderr.write(text)
+        sys.stderr.flush()
+
+
+def report_error(diagnostic: Diagnostic) -> int:
+    """Write the error that prevents a run to standard error, and return the exit code."""
+    from trainc.reports import text
+
+    report(text.render([diagnostic], summary="", color=colored(sys.stderr)))
+    return WRONG_INPUT
+
+
+def report_diagnostics(result: Compilation) -> None:
+    """Write the diagnostics of a run, if any, to standard error as text."""
+    if result.diagnostics:
+        from trainc.reports import text
+
+        report(text.render(result.diagnostics, summary=summary(result), color=colored(sys.stderr)))
+
+
+def report_skipped(files: Sequence[str], *, verbose: bool) -> None:
+    """Write the number of skipped files to standard error; with `verbose`, also their paths."""
+    if files:
+        from trainc.base.plural import plural
+        from trainc.source.printable import escape
+
+        listed = "".join(f"{escape(file)}: skipped\n" for file in files) if verbose else ""
+        verb = "was" if len(files) == 1 else "were"
+        report(f"{listed}{plural(len(files), 'file')} without TrainJobs or runtimes {verb} skipped\n")
+
+
+def report_built_in(compilation: Compilation, *, blank: bool = False) -> None:
+    """Write the note about built-in runtimes to standard error, without its place: it is about the run.
+
+    `blank` separates it from other lines on standard error.
+    """
+    if compilation.built_in is not None:
+        from trainc.reports import text
+
+        report("\n" * blank + text.brief(compilation.built_in, color=colored(sys.stderr)))
+
+
+def with_unknown(result: Compilation) -> Compilation:
+    """Return the result with a note on the JobSets whose admission by Kueue the manifests do not decide."""
+    from trainc.kueue import findings
+
+    return result.saying(findings.unknown((job.plan for job in result.jobs), result.others))
+
+
+def summary(compilation: Compilation) -> str:
+    """Return the number of errors, warnings and notes as text."""
+    from trainc.base.plural import plural
+    from trainc.reports.repeated import once
+
+    shown = once(compilation.diagnostics)
+    counted = [(sum(d.severity == s for d in shown), s) for s in ("error", "warning", "note")]
+    parts = [plural(count, word) for count, word in counted if count]
+    if compilation.raised:
+        raised = plural(compilation.raised, "warning")
+        errors = "an error" if compilation.raised == 1 else "errors"
+        parts[0] += f" (including {raised} turned into {errors} by {compilation.strict})"
+    return ", ".join(parts)
+
+
+def verdict(compilation: Compilation) -> str:
+    """Return the summary with the number of files; without diagnostics, the number of checked objects."""
+    from trainc.base.plural import plural
+
+    others = not_compiled(compilation)
+    if counted := summary(compilation):
+        # A run that an invalid trainc.yaml or command line ends reads no file.
+        files = f" in {plural(compilation.files, 'file')}" if compilation.files else ""
+        return "\n".join(filter(None, (f"{counted}{files}", others)))
+    jobs, runtimes = plural(len(compilation.jobs), "TrainJob"), plural(compilation.runtimes, "runtime")
+    return "; ".join(filter(None, (f"no problems found: {jobs}, {runtimes}", others)))
+
+
+def not_compiled(compilation: Compilation) -> str:
+    """Return a sentence with the numbers of PyTorchJobs and other training jobs that are not compiled, if any."""
+    if not compilation.others:
+        return ""
+    from trainc.frontends import training_jobs
+
+    return training_jobs.not_compiled(compilation.others)
+
+
+def left_out(result: Compilation, passthrough: bool) -> str:
+    """Return lines about the documents that a build leaves out."""
+    others = not_compiled(result)
+    if passthrough or not result.others:
+        return others
+    from trainc.base.plural import plural
+
+    omitted = f"omitted {plural(len(result.others), 'document')} of other kinds (--passthrough includes them)"
+    return "\n".join(line for line in (omitted, others) if line)

@@ -1,0 +1,298 @@
+"""The environments of a project: the settings of each run, and the results of several runs together.
+
+Reads    the settings of a project, the requested environments, and the result of a run for each one.
+Returns  one result, with each fault once and the environments that have it; the names of its objects are those of the
+         source files. Two environments with one object are an error. Imported only for a project with environments.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from trainc.base.declarations import Declaration
+from trainc.base.kinds import role_of
+from trainc.base.plural import plural
+from trainc.base.records import NamedTuple
+from trainc.budget import Meter
+from trainc.compilation import ONLY_NOT_FOUND, Compilation, Options
+from trainc.diagnostics import Diagnostic, ObjectId, Place, Related, failed
+from trainc.files import inputs
+from trainc.reports import of_compiled_object
+from trainc.settings.keys import ENVIRONMENTS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+
+    from trainc.diagnostics import Checked, Document, Location
+    from trainc.settings import Settings
+
+ENVIRONMENT_REQUIRED: Final = Declaration("environment-required", ("read",), "No environment selected", own=True)
+SHARED_OBJECT: Final = Declaration("shared-object", ("read",), "Object of two environments", own=True)
+
+LISTED: Final = 20
+"""The most environments that a message names."""
+SEVERITIES: Final = ("error", "warning", "note")
+
+
+class Fix(NamedTuple):
+    """How to request an environment, for the help."""
+
+    help: str
+    """`{}` is the names of all environments."""
+    name: str = "{}"
+    """The form of each name."""
+
+
+OPTION: Final = Fix("use {}", "--env {}")
+
+
+class Run(NamedTuple):
+    """One environment's run. Its warnings are still warnings, whatever the settings: `together` makes them errors."""
+
+    settings: Settings
+    result: Compilation
+
+    @property
+    def name(self) -> str:
+        """The environment; empty for a project without environments."""
+        return self.settings.environment_name
+
+
+def selected(options: Options) -> tuple[Options, ...] | Diagnostic:
+    """Return the options of a run for each of `environments`, by default for all; the options if there are none.
+
+    Return an error for an unknown environment. A settings file with errors has no environments.
+    """
+    settings = options.settings
+    wanted = tuple(dict.fromkeys(options.environments)) or settings.environment_names
+    if not wanted or failed(settings.diagnostics):
+        return (options,)
+    runs = tuple(options.with_settings(settings, name) for name in wanted)
+    unknown = (
+        run.settings.diagnostics[-1]
+        for name, run in zip(wanted, runs, strict=True)
+        if run.settings.environment_name != name
+    )
+    return next(unknown, None) or runs
+
+
+def one(options: Options, fix: Fix, *, always: bool = False) -> Options | Diagnostic:
+    """Return the options of a run in its only environment.
+
+    Return an error if the environment is unknown, or if none is requested and the project has several.
+
+    Args:
+        options: the options, with the project's settings.
+        fix: how to request an environment, for the help.
+        always: whether to require a request also if the project has only one environment.
+    """
+    names = options.settings.environment_names
+    if not options.environments and (len(names) > 1 or (always and names)):
+        return required(options.settings, fix)
+    runs = selected(options)
+    return runs if isinstance(runs, Diagnostic) else runs[0]
+
+
+def required(settings: Settings, fix: Fix) -> Diagnostic:
+    """Return the error for a run that needs one environment and has none."""
+    names = settings.environment_names
+    place = None if settings.base is None else Place(settings.base.document, (ENVIRONMENTS,), key=True)
+    message = f"no environment is selected; the project has {plural(len(names), 'environment')}: {listed(names)}"
+    help = fix.help.format(" or ".join(fix.name.format(name) for name in names[:LISTED]))
+    return Diagnostic.of(ENVIRONMENT_REQUIRED, message, help, field=ENVIRONMENTS, place=place)
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return the names of environments, only the first ones if there are many."""
+    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
+    return ", ".join(names[:LISTED]) + more
+
+
+class Once:
+    """A reader for several runs: a stream can be read only once, so its bytes are kept."""
+
+    def __init__(self) -> None:
+        self._streams: dict[str, list[inputs.File | Diagnostic]] = {}
+
+    def __call__(self, paths: Iterable[str], **options: object) -> Iterator[inputs.File | Diagnostic]:
+        """Yield the files of the paths, as `inputs.read` does."""
+        paths = list(paths)
+        streams = [path for path in paths if inputs.is_stream(path)]
+        if not streams:
+            yield from inputs.read(paths, **options)  # type: ignore[arg-type]
+            return
+        yield from inputs.read([path for path in paths if path not in streams], **options)  # type: ignore[arg-type]
+        for path in dict.fromkeys(streams):
+            if path not in self._streams:
+                self._streams[path] = list(inputs.read([path]))
+            yield from self._streams[path]
+
+
+def runs(options: Sequence[Options], compiled: Callable[[Options], Compilation]) -> tuple[Run, ...]:
+    """Return a run for each environment; `compiled` compiles with the options of one.
+
+    The budget is that of all runs together.
+    """
+    meter, found = Meter(options[0].budget), list[Run]()
+    for each in options:
+        result = compiled(each._replace(settings=each.settings._replace(strict="")))
+        meter.charge("replicated jobs", sum(max(1, len(job.plan.jobs)) for job in result.jobs))
+        meter.charge("errors and warnings", len(result.diagnostics))
+        if meter.over is not None and all(known.id != meter.over.id for known in result.diagnostics):
+            result = result._replace(jobs=(), diagnostics=(*result.diagnostics, meter.over))
+        found.append(Run(each.settings, result))
+        if meter.over is not None:
+            return tuple(found)
+    if any(run.result.jobs for run in found):
+        # A TrainJob that only some environments exclude is found.
+        return tuple(
+            run if run.result.jobs else run._replace(result=_without(run.result, ONLY_NOT_FOUND.id)) for run in found
+        )
+    return tuple(found)
+
+
+def _without(result: Compilation, id: str) -> Compilation:
+    return result._replace(diagnostics=tuple(each for each in result.diagnostics if each.id != id))
+
+
+def together(found: Sequence[Run]) -> Compilation:
+    """Return the results of several environments as one: each fault once, with the environments that have it."""
+    first = found[0].result
+    diagnostics, raised = _merged(found)
+    notes = [(run.name, note) for run in found if (note := run.result.built_in) is not None]
+    return first._replace(
+        jobs=tuple(job for run in found for job in run.result.jobs),
+        others=_longest(run.result.others for run in found),
+        runtimes=max(run.result.runtimes for run in found),
+        files=max(run.result.files for run in found),
+        skipped=tuple(dict.fromkeys(path for run in found for path in run.result.skipped)),
+        diagnostics=diagnostics,
+        checked=tuple(dict.fromkeys(_of_source(each) for run in found for each in run.result.checked)),
+        strict=next((run.settings.strict for run in found if run.settings.strict), "") if raised else "",
+        raised=raised,
+        built_in=notes[0][1]._replace(environments=tuple(name for name, _ in notes if name)) if notes else None,
+    )
+
+
+def _longest(groups: Iterable[tuple[Document, ...]]) -> tuple[Document, ...]:
+    return max(groups, key=len)
+
+
+def _of_source(checked: Checked) -> Checked:
+    return checked if checked.source is None else checked._replace(object=checked.source, source=None)
+
+
+def once(found: Iterable[tuple[str, Diagnostic]]) -> tuple[Diagnostic, ...]:
+    """Return the diagnostics of several environments, each once, with the names of those that have it."""
+    merged: dict[Hashable, Diagnostic] = {}
+    for name, diagnostic in found:
+        key = (_key(diagnostic), diagnostic.severity)
+        known = merged.setdefault(key, diagnostic)
+        if name and name not in known.environments:
+            merged[key] = known._replace(environments=(*known.environments, name))
+    return tuple(merged.values())
+
+
+def _merged(found: Iterable[Run]) -> tuple[tuple[Diagnostic, ...], int]:
+    """Return the diagnostics of all runs, each once, with the most severe severity; and the number of raised ones."""
+    groups: dict[Hashable, list[tuple[str, Diagnostic, bool]]] = {}
+    for run in found:
+        for shown in with_source_names(run.result):
+            raised = bool(run.settings.strict) and shown.severity == "warning"
+            groups.setdefault(_key(shown), []).append((run.name, shown, raised))
+    merged, count = [], 0
+    for group in groups.values():
+        severities = {"error" if raised else shown.severity for _, shown, raised in group}
+        severity = min(severities, key=SEVERITIES.index)
+        count += any(raised for _, _, raised in group) and all(shown.severity != "error" for _, shown, _ in group)
+        names = tuple(dict.fromkeys(name for name, _, _ in group if name))
+        merged.append(group[0][1]._replace(severity=severity, environments=names))
+    return tuple(merged), count
+
+
+def with_source_names(result: Compilation) -> tuple[Diagnostic, ...]:
+    """Return the diagnostics of a run; their objects have the namespaces and names of the source files."""
+    sources = {_named(each.object): each.source for each in result.checked}
+    return tuple(each._replace(object=_in_source(each, sources)) for each in result.diagnostics)
+
+
+def _named(id: ObjectId) -> tuple[bool, str, str]:
+    return role_of(id.apiVersion, id.kind) == "runtime", id.namespace, id.name
+
+
+def _in_source(found: Diagnostic, sources: dict[tuple[bool, str, str], ObjectId | None]) -> ObjectId:
+    """Return the identity of a diagnostic's object with the namespace and the name of its source file.
+
+    The name of an object that the cluster creates for a TrainJob, such as a Job, begins with the TrainJob's name; the
+    name of a claim ends with it.
+    """
+    of_runtime, namespace, name = _named(found.object)
+    parts = [(0, len(name))]
+    if of_compiled_object(found):
+        dashes = [at for at, letter in enumerate(name) if letter == "-"]
+        parts += [*((0, at) for at in reversed(dashes)), *((at + 1, len(name)) for at in dashes)]
+    for begin, end in parts:
+        source = sources.get((of_runtime, namespace, name[begin:end]))
+        if source is not None:
+            return found.object._replace(namespace=source.namespace, name=f"{name[:begin]}{source.name}{name[end:]}")
+    return found.object
+
+
+def _key(found: Diagnostic) -> Hashable:
+    """Return the key of a fault, which it has in every environment; its severity may differ."""
+    related = tuple((each.message, _where(each.place)) for each in found.related)
+    return (found.id, found.stage, found.message, found.help, found.object, found.field, _where(found.place), related)
+
+
+def _where(place: Place | Location | None) -> Hashable:
+    """Return the key of a place: each run reads the documents again."""
+    if not isinstance(place, Place):
+        return place and place[:5]
+    written = place.in_text()
+    document = written.document
+    at = (document.file, document.line, document.column, document.within)
+    return (*at, written.path, written.key, written.part, document.inside and document.inside.path)
+
+
+def shared_objects(found: Sequence[Run]) -> Iterator[Diagnostic]:
+    """Yield an error for each two environments that write one object: the one that is applied last would win."""
+    first: dict[ObjectId, tuple[str, str]] = {}
+    several: dict[tuple[str, str], list[ObjectId]] = {}
+    for run in found:
+        cluster = run.settings.cluster
+        for tree in run.result.objects:
+            id = ObjectId.of(tree)
+            key = id._replace(apiVersion=f"{cluster}/{id.apiVersion.partition('/')[0]}")
+            other = first.setdefault(key, (run.name, cluster))
+            if other[0] != run.name:
+                several.setdefault((other[0], run.name), []).append(id)
+    settings = {run.name: run.settings for run in found}
+    for (earlier, later), objects in several.items():
+        yield _shared(settings[earlier], settings[later], objects)
+
+
+def _shared(one: Settings, other: Settings, objects: list[ObjectId]) -> Diagnostic:
+    id = objects[0]
+    named = f'{id.kind} "{id.namespace}/{id.name}"' if id.namespace else f'{id.kind} "{id.name}"'
+    more = f" and {plural(len(objects) - 1, 'more object')}" if len(objects) > 1 else ""
+    (place, field), (related, _) = _setting(other), _setting(one)
+    return Diagnostic.of(
+        SHARED_OBJECT,
+        f"the environments {one.environment_name} and {other.environment_name} write the same {named}{more}",
+        "set another namespace or nameSuffix in one of them, or cluster if each has a cluster of its own",
+        object=id,
+        field=field,
+        place=place,
+        related=() if related is None else (Related("the other environment", related),),
+    )
+
+
+def _setting(settings: Settings) -> tuple[Place | None, str]:
+    """Return the place of the environment's namespace in its own mapping, or of its name; and the field."""
+    if settings.base is None:
+        return None, ""
+    document, path = settings.base.document, (ENVIRONMENTS, settings.environment_name)
+    own = (document.value.get(ENVIRONMENTS) or {}).get(settings.environment_name) or {}
+    if own.get("namespace"):
+        return Place(document, (*path, "namespace")), ".".join((*path, "namespace"))
+    return Place(document, path, key=True), ".".join(path)

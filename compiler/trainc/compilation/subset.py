@@ -1,0 +1,153 @@
+"""A subset of a folder, checked in the context of the folder: the files of a commit.
+
+Reads    the given files and the folder that contains them.
+Returns  the diagnostics about these files from a run on the whole folder. A TrainJob finds its runtime anywhere in the
+         folder. If the files include a runtime, the settings or one of their patches, any TrainJob may be affected, so
+         all are checked.
+         Unreadable files elsewhere in the folder are ignored.
+"""
+
+from __future__ import annotations
+
+import os
+from copy import copy
+from functools import cache
+from typing import TYPE_CHECKING
+
+from trainc.base.kinds import COMPILED
+from trainc.compilation import Compilation, Options, compile_documents, metered
+from trainc.diagnostics import Diagnostic, ObjectId, Place, failed
+from trainc.files import inputs
+from trainc.files.confine import resolved, within
+from trainc.files.foreign import is_foreign
+from trainc.frontends.kustomizations import is_kustomization
+from trainc.frontends.reading import Reading
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from trainc.diagnostics import Document
+    from trainc.settings import Settings
+
+    Given = Callable[[str], bool]
+    """Whether a file belongs to the subset."""
+
+
+def compile_subset(
+    paths: Sequence[str],
+    folder: str,
+    options: Options,
+) -> Compilation:
+    """Compile the TrainJobs of `paths` and report the diagnostics about these files.
+
+    Args:
+        paths: files and folders, possibly including the settings.
+        folder: where the runtimes and the other TrainJobs are.
+        options: as for `compilation.compile`; `only` and `root` are not used.
+    """
+    settings = options.settings
+    if failed(settings.diagnostics):
+        return Compilation(diagnostics=settings.diagnostics)
+    given = _given(paths)
+    manifests = [path for path in paths if not _holds_settings(path, settings)]
+    read = Reading(kinds=COMPILED, namespace=options.namespace, meter=metered(options))
+    asked_for, skipped = 0, list[str]()
+    for file in _files((folder, *_not_excluded(manifests, settings)), options):
+        if isinstance(file, Diagnostic):
+            read.report(file)
+        elif not read.meter.charge("input bytes", len(file.data)):
+            break
+        elif is_kustomization(file.path) or not is_foreign(file.data):
+            read.add(file)
+            asked_for += given(file.path)
+        elif given(file.path):
+            skipped.append(file.path)
+    read.settle()
+    everything = len(manifests) < len(paths) or any(given(d.file) for d in read.documents["runtime"])
+    # Who makes errors of warnings counts them, and that is done last.
+    lenient = options._replace(settings=settings._replace(strict=""), queues=False, complete=everything)
+    result = compile_documents(read if everything else _narrowed(read, given, settings), lenient)
+    of_run = [*settings.diagnostics, read.meter.over]
+    kept = [d for d in result.diagnostics if d.stage != "read" or d in of_run or _concerns(d, given)]
+    result = result._replace(diagnostics=(), strict=settings.strict, skipped=tuple(skipped)).saying(kept)
+    if everything:
+        return result
+    return result._replace(
+        jobs=tuple(job for job in result.jobs if given(job.plan.job.document.file)),
+        others=tuple(document for document in result.others if given(document.file)),
+        runtimes=0,
+        files=asked_for,
+        checked=tuple(checked for checked in result.checked if given(checked.file)),
+    )
+
+
+def _files(paths: Sequence[str], options: Options) -> Iterator[inputs.File | Diagnostic]:
+    settings = options.settings
+    environment = settings.environment
+    return inputs.read(
+        paths,
+        skip=options.skip if environment is None else (*options.skip, *environment.files),
+        settings=settings.file,
+        follow_links=options.follow_links,
+        exclude=settings.exclude,
+    )
+
+
+def _not_excluded(paths: list[str], settings: Settings) -> list[str]:
+    """Return the paths without the excluded ones: the subset is a part of the folder, which leaves them out."""
+    if not settings.exclude:
+        return paths
+    from trainc.files.exclude import Excluded
+
+    excluded = Excluded(settings.exclude)
+    return [path for path in paths if not excluded.matches(path, is_folder=os.path.isdir(path))]
+
+
+def _given(paths: Iterable[str]) -> Given:
+    """Return what says whether a file is one of `paths` or below one of them, however both are spelled."""
+    real_paths = frozenset(map(resolved, paths))
+
+    @cache
+    def given(file: str) -> bool:
+        real = resolved(file)
+        return real in real_paths or any(within(real, path) for path in real_paths)
+
+    return given
+
+
+def _concerns(diagnostic: Diagnostic, given: Given) -> bool:
+    """Whether one of its places is in the files."""
+    places = (diagnostic.place, *(related.place for related in diagnostic.related))
+    return any(
+        given(place.document.file if isinstance(place, Place) else place.file) for place in places if place is not None
+    )
+
+
+def _holds_settings(path: str, settings: Settings) -> bool:
+    """Whether a file is the project's or has one of its patches."""
+    if os.path.basename(path) == inputs.SETTINGS or resolved(path) == settings.file:
+        return True
+    patches = settings.environment.files if settings.environment is not None else ()
+    return bool(patches) and resolved(path) in map(resolved, patches)
+
+
+def _narrowed(read: Reading, given: Given, settings: Settings) -> Reading:
+    """Return the same documents with only those TrainJobs that have a say about the files."""
+    narrowed = copy(read)
+    environment = settings.environment
+    one_namespace = environment is not None and environment.namespace is not None
+    jobs = _with_namesakes(read.documents["job"], given, one_namespace=one_namespace)
+    narrowed.documents = {**read.documents, "job": jobs}
+    return narrowed
+
+
+def _with_namesakes(jobs: Sequence[Document], given: Given, *, one_namespace: bool) -> list[Document]:
+    """Return the TrainJobs of the files, and those of the same name elsewhere: there may be only one.
+
+    one_namespace   whether the settings put all TrainJobs into one namespace
+    """
+    ids = [ObjectId.of(document.value) for document in jobs]
+    if one_namespace:
+        ids = [id._replace(namespace="") for id in ids]
+    wanted = {(id.namespace, id.name) for document, id in zip(jobs, ids, strict=True) if given(document.file)}
+    return [document for document, id in zip(jobs, ids, strict=True) if (id.namespace, id.name) in wanted]

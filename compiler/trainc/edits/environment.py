@@ -1,0 +1,76 @@
+"""An environment: the settings of trainc.yaml that change the documents before they are compiled.
+
+The settings are values only. `trainc.settings` reads them; the transformations and the patches apply them.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, Final
+
+from trainc.base.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from trainc.diagnostics import Document, Place
+
+
+KEYS: Final = ("namespace", "namePrefix", "nameSuffix", "labels", "annotations", "images")
+"""The keys of trainc.yaml that change documents; `patches` have their own names."""
+
+
+class Setting(NamedTuple):
+    """A value, and the place in trainc.yaml where it was set."""
+
+    value: Any
+    place: Place
+
+
+class Image(NamedTuple):
+    """An item of `images`: a new name, tag or digest for the images with a name, as in kustomize."""
+
+    name: str
+    place: Place
+    """The item."""
+    new_name: str = ""
+    new_tag: str = ""
+    digest: str = ""
+
+
+class Environment(NamedTuple):
+    """The effective transformations of one environment, or of a project without environments."""
+
+    name: str = ""
+    """Empty for a project without environments."""
+    namespace: Setting | None = None
+    """The namespace of all TrainJobs and TrainingRuntimes."""
+    name_prefix: Setting | None = None
+    name_suffix: Setting | None = None
+    labels: Mapping[str, Setting] = {}
+    annotations: Mapping[str, Setting] = {}
+    images: tuple[Image, ...] = ()
+    patches: tuple[Setting, ...] = ()
+    """The items of `patches`, those of the file first; `trainc.edits.patching` reads their values."""
+    folder: str = ""
+    """The absolute folder of trainc.yaml, to which the paths of patches are relative."""
+    root: str = ""
+    """The folder that these paths must not leave: the git root; outside of git, `folder`."""
+
+    @property
+    def files(self) -> list[str]:
+        """The files with patches, which are not manifests."""
+        paths = [item.value.get("path") for item in self.patches if isinstance(item.value, dict)]
+        return [os.path.normpath(os.path.join(self.folder, path)) for path in paths if isinstance(path, str)]
+
+
+def described(written: Place, document: Document) -> str:
+    """Return the source of a field for reports: `environment prod`, or the settings file; empty for its own document.
+
+    written    the result of `Place.in_text` for a field of the document
+    """
+    if written.document.text is document.text:
+        return ""
+    if len(written.path) > 1 and written.path[0] == "environments":
+        return f"environment {written.path[1]}"
+    return written.document.file

@@ -1,0 +1,126 @@
+"""Patches of trainc.yaml: changes to TrainJobs, runtimes and compiled JobSets.
+
+Reads    the patches of an environment, and the documents of a run as they are in their files.
+Returns  the documents with all patches that match them, each with the edits that led to it (`diagnostics.Edit`); the
+         patches of the JobSet of each TrainJob, which the stage `patch` applies; and diagnostics. The package is
+         imported only if there are patches.
+
+Patches apply in their order: those of the file first, then those of the environment. Each is parsed once. A patch that
+is not valid or cannot be applied is an error, and the run then has no objects.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trainc.base.kinds import JOBSET, role_of
+from trainc.diagnostics import Diagnostic, Place
+from trainc.edits.patching.applying import VALUES, applied, failure, too_large
+from trainc.edits.patching.faults import UNUSED_PATCH, PatchError, TooLargeError
+from trainc.edits.patching.items import Patch
+from trainc.edits.patching.items import read as read_items
+from trainc.edits.patching.jobsets import JobSetPatches
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from trainc.budget import Meter
+    from trainc.diagnostics import Document, Identity
+    from trainc.edits.environment import Environment
+    from trainc.frontends.reading import Reader
+
+__all__ = ["JobSetPatches", "Patch", "Patches"]
+
+
+class Patches:
+    """The patches of a run, and the objects that they match."""
+
+    def __init__(self, environment: Environment, files_of: Reader, meter: Meter, *, follow_links: bool = False) -> None:
+        self.environment = environment
+        self.meter = meter
+        self.diagnostics: list[Diagnostic] = []
+        """The faults of the patches, and of their application."""
+        self._of_kind: dict[str, list[Patch]] = {}
+        self._used: set[int] = set()
+        self._of_jobset: dict[Identity, JobSetPatches] = {}
+        """The patches of the JobSets, by the identities of their TrainJobs' documents."""
+        found = list(read_items(environment, files_of, budget=meter.budget, follow_links=follow_links))
+        for patch in found:
+            if isinstance(patch, Diagnostic):
+                self._report(patch)
+            else:
+                self._of_kind.setdefault(patch.target.kind, []).append(patch)
+
+    @property
+    def failed(self) -> bool:
+        """Whether a patch is not valid or cannot be applied."""
+        return bool(self.diagnostics)
+
+    @property
+    def texts(self) -> frozenset[int]:
+        """The identities of the texts of all valid patches."""
+        return frozenset(id(patch.document.text) for patches in self._of_kind.values() for patch in patches)
+
+    def apply(self, documents: Iterable[Document]) -> list[Document]:
+        """Return documents with all patches that match them."""
+        return [*map(self.one, documents)]
+
+    def one(self, document: Document) -> Document:
+        """Return a document with all patches that match it."""
+        source = document.value
+        kind = source["kind"]
+        for patch in self._of_kind.get(kind, ()):
+            if patch.target.matches(source):
+                document = self._applied(patch, document)
+        if JOBSET.kind in self._of_kind and role_of(source["apiVersion"], kind) == "job":
+            of_jobset = tuple(patch for patch in self._of_kind[JOBSET.kind] if patch.target.matches(source))
+            for patch in of_jobset:
+                self._use(patch)
+            if of_jobset:
+                labels = {name: setting.value for name, setting in self.environment.labels.items()}
+                annotations = {name: setting.value for name, setting in self.environment.annotations.items()}
+                patches = JobSetPatches(of_jobset, labels, annotations, self.meter.budget)
+                self._of_jobset[document.identity] = patches
+        return document
+
+    def of_jobset(self, document: Document) -> JobSetPatches | None:
+        """Return the patches of the JobSet of a TrainJob; None without any."""
+        return self._of_jobset.get(document.identity)
+
+    def unused(self) -> Iterator[Diagnostic]:
+        """Yield a warning for each patch that matches no object of the run."""
+        for patches in self._of_kind.values():
+            for patch in patches:
+                if id(patch) not in self._used:
+                    yield Diagnostic.of(
+                        UNUSED_PATCH,
+                        f"{patch.name} matches no {patch.target.kind}",
+                        "fix its target, or remove the patch",
+                        place=patch.setting.place._replace(path=(*patch.setting.place.path, "target")),
+                    )
+
+    def _applied(self, patch: Patch, document: Document) -> Document:
+        """Return a document with a patch applied; unchanged with a diagnostic if that is not possible."""
+        if not self._use(patch):
+            return document
+        budget = self.meter.budget
+        try:
+            value, edit = applied(patch, document.value, most=budget.limits.get(VALUES))
+        except PatchError as error:
+            self._report(failure(patch, error, Place(document, ("metadata", "name"))))
+        except TooLargeError as error:
+            self.meter.over = self.meter.over or too_large(patch, error, budget)
+        else:
+            return document._replace(value=value, edits=(*document.edits, edit))
+        return document
+
+    def _use(self, patch: Patch) -> bool:
+        """Count a patch and its work. Return whether the run may continue."""
+        self._used.add(id(patch))
+        return self.meter.charge("values of patches", patch.size)
+
+    def _report(self, diagnostic: Diagnostic) -> None:
+        if diagnostic.id == "over-budget":
+            self.meter.over = self.meter.over or diagnostic
+        elif self.meter.charge("errors and warnings"):
+            self.diagnostics.append(diagnostic)

@@ -1,0 +1,38 @@
+"""The faults of patches: their ids, and the exceptions that `trainc.edits.patching` turns into diagnostics."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from trainc.base.declarations import Declaration
+
+if TYPE_CHECKING:
+    from trainc.kubernetes.trees import Path
+
+INVALID_PATCH: Final = Declaration("invalid-patch", ("read",), "Invalid patch in the settings", own=True)
+PATCH_FAILED: Final = Declaration("patch-failed", ("read",), "Patch that cannot be applied", own=True)
+UNUSED_PATCH: Final = Declaration("unused-patch", ("read",), "Patch that matches no object", "warning", own=True)
+
+
+class PatchError(Exception):
+    """A patch that is not valid, or that cannot be applied to an object."""
+
+    def __init__(
+        self, message: str, help: str, path: Path = (), *, key: bool = False, part: tuple[int, int] | None = None
+    ) -> None:
+        super().__init__(message)
+        self.help = help
+        self.path = path
+        """The path in the patch."""
+        self.key = key
+        """Whether the fault is the field's name."""
+        self.part = part
+        """The characters at fault of the string at the path."""
+
+
+class TooLargeError(Exception):
+    """A patch whose result has too many values."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__("the patched object has too many values")
+        self.path = path

@@ -1,0 +1,214 @@
+"""The transformations of an environment: images, namespace, name prefix and suffix, labels and annotations.
+
+Reads    the documents of a run by role, and the settings of an environment.
+Returns  the same documents with new values, each with one `Edit`, which maps a field to the setting that wrote it. The
+         values share everything but the changed fields with the old ones. Invalid fields stay: the schema reports them.
+Source   kustomize 5.7: its transformers in the order of `transformed`, with these differences: they know TrainJobs,
+         prefix and suffix rename only TrainJobs, and an image's name is a text, not a pattern. Verified by
+         tests/contracts/test_kustomize_transformers.py.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from trainc.base.kinds import CLUSTER_SCOPED
+from trainc.diagnostics import Edit, ObjectId, Place
+from trainc.edits.transforming.images import changed, images_of_job, images_of_runtime, line_of, split
+from trainc.kubernetes.trees import get, put
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from trainc.base.kinds import Role
+    from trainc.diagnostics import Diagnostic, Document, Path
+    from trainc.edits.environment import Environment, Image, Setting
+    from trainc.kubernetes.trees import Tree
+
+NAME: Final = ("metadata", "name")
+NAMESPACE: Final = ("metadata", "namespace")
+NO_IMAGES: Final[Mapping[Path, Image]] = {}
+
+
+class Written:
+    """The source of a transformed document's fields, for `Edit.source`."""
+
+    def __init__(self, environment: Environment, before: Tree, after: Tree, images: Mapping[Path, Image]) -> None:
+        self.environment = environment
+        self.before = before
+        self.after = after
+        self.images = images
+        """The changed images, each with the item of `images` that changed it last."""
+
+    @property
+    def renames(self) -> bool:
+        """Whether the object has another name than before."""
+        return bool(get(self.after, NAME) != get(self.before, NAME))
+
+    def __call__(self, path: Path) -> Place | Path:
+        """Return the setting that wrote a field, or the field's path in the value before."""
+        if path in self.images:
+            return line_of(self.images[path])
+        if path[:1] != ("metadata",) or self.after.get("metadata") is self.before.get("metadata"):
+            return path
+        if path == NAMESPACE and self.environment.namespace is not None:
+            return self.environment.namespace.place
+        if path[1:2] in (("labels",), ("annotations",)):
+            return self._of_metadata(path)
+        return path
+
+    def _of_metadata(self, path: Path) -> Place | Path:
+        """Return the source of a label or an annotation, or of the mapping of all of them."""
+        key = str(path[1])
+        settings = self.environment.labels if key == "labels" else self.environment.annotations
+        metadata = self.after["metadata"]
+        if not settings or metadata.get(key) is self.before["metadata"].get(key):
+            return path
+        if len(path) > 2:
+            setting = settings.get(str(path[2]))
+            return path if setting is None else setting.place
+        if self.before["metadata"].get(key):
+            return path
+        first = next(iter(settings.values())).place
+        return first._replace(path=first.path[:-1])
+
+
+class Transformation:
+    """The transformations of one environment for the documents of one run."""
+
+    def __init__(self, environment: Environment) -> None:
+        self.environment = environment = _without_empty(environment)
+        self._changes_metadata = any(
+            (
+                environment.namespace,
+                environment.name_prefix,
+                environment.name_suffix,
+                environment.labels,
+                environment.annotations,
+            )
+        )
+        self._matched: set[int] = set()
+        """The indices of the items of `images` that matched an image."""
+        self._names: set[str] = set()
+        """The names of all images."""
+        self._known: dict[str, tuple[str, Image | None]] = {}
+        """The images so far: each one's new text, and the last item that matched it."""
+
+    def transformed(self, documents: Mapping[Role, Sequence[Document]]) -> dict[Role, list[Document]]:
+        """Return all documents of the given paths."""
+        return {
+            "job": [self.job(document) for document in documents["job"]],
+            "runtime": [self.runtime(document) for document in documents["runtime"]],
+            "other": self.others(documents["other"]),
+        }
+
+    def job(self, document: Document) -> Document:
+        """Return a TrainJob with all transformations."""
+        before = document.value
+        after, images = self._with_images(before, images_of_job)
+        if self._changes_metadata and (metadata := _metadata(after)) is not None:
+            after = after | {"metadata": self._metadata_of_job(metadata)}
+        return self._edited(document, after, images)
+
+    def runtime(self, document: Document) -> Document:
+        """Return a runtime with the images and, for a TrainingRuntime, the namespace.
+
+        The labels of the environment have no effect on it: the JobSet gets those of its template.
+        """
+        before = document.value
+        after, images = self._with_images(before, images_of_runtime)
+        setting = self.environment.namespace
+        if setting is not None and before.get("kind") not in CLUSTER_SCOPED and _metadata(before) is not None:
+            after = put(after, NAMESPACE, setting.value)
+        return self._edited(document, after, images)
+
+    def others(self, documents: Sequence[Document]) -> list[Document]:
+        """Return the documents of other kinds, with the namespace if their kind has one and they set none."""
+        setting = self.environment.namespace
+        if setting is None:
+            return [*documents]
+        from trainc.edits.transforming.scopes import is_namespaced, of_definitions
+
+        scopes = of_definitions(documents)
+
+        def with_namespace(document: Document) -> Document:
+            id = ObjectId.of(document.value)
+            if id.namespace or not is_namespaced(id, scopes) or _metadata(document.value) is None:
+                return document
+            return self._edited(document, put(document.value, NAMESPACE, setting.value))
+
+        return [*map(with_namespace, documents)]
+
+    def unmatched(self) -> Iterator[Diagnostic]:
+        """Yield a warning for each item of `images` that has matched no image so far."""
+        for index, item in enumerate(self.environment.images):
+            if index not in self._matched:
+                from trainc.edits.transforming.images import unmatched
+
+                yield unmatched(item, self._names)
+
+    def _metadata_of_job(self, metadata: Tree) -> Tree:
+        environment, changed = self.environment, dict(metadata)
+        if environment.namespace is not None:
+            changed["namespace"] = environment.namespace.value
+        name = metadata.get("name")
+        if name and isinstance(name, str):
+            changed["name"] = f"{_text(environment.name_prefix)}{name}{_text(environment.name_suffix)}"
+        for key, settings in (("labels", environment.labels), ("annotations", environment.annotations)):
+            own = metadata.get(key)
+            if settings and (own is None or isinstance(own, dict)):
+                changed[key] = (own or {}) | {name: setting.value for name, setting in settings.items()}
+        return changed
+
+    def _with_images(
+        self, tree: Tree, images_of: Callable[[Tree], Iterable[tuple[Path, str]]]
+    ) -> tuple[Tree, Mapping[Path, Image]]:
+        """Return a document with its new images, and the item of `images` of each changed one."""
+        if not self.environment.images:
+            return tree, NO_IMAGES
+        changes: dict[Path, Image] = {}
+        for path, image in images_of(tree):
+            new, item = self._known.get(image) or self._known.setdefault(image, self._changed(image))
+            if item is not None:
+                tree = put(tree, path, new)
+                changes[path] = item
+        return tree, changes
+
+    def _changed(self, image: str) -> tuple[str, Image | None]:
+        """Return an image after all items of `images`, and the last item that matched it."""
+        last = None
+        for index, item in enumerate(self.environment.images):
+            self._names.add(split(image)[0])
+            if (new := changed(image, item)) is not None:
+                self._matched.add(index)
+                image, last = new, item
+        return image, last
+
+    def _edited(self, document: Document, after: Tree, images: Mapping[Path, Image] = NO_IMAGES) -> Document:
+        before = document.value
+        if after is before:
+            return document
+        edit = Edit(before, Written(self.environment, before, after, images))
+        return document._replace(value=after, edits=(*document.edits, edit))
+
+
+def _without_empty(environment: Environment) -> Environment:
+    """Return an environment without the settings that an empty string turns off."""
+
+    def kept(setting: Setting | None) -> Setting | None:
+        return setting if setting is not None and setting.value else None
+
+    return environment._replace(
+        namespace=kept(environment.namespace),
+        name_prefix=kept(environment.name_prefix),
+        name_suffix=kept(environment.name_suffix),
+    )
+
+
+def _metadata(tree: Tree) -> Tree | None:
+    metadata = tree.get("metadata")
+    return metadata if isinstance(metadata, dict) else None
+
+
+def _text(setting: Setting | None) -> str:
+    return "" if setting is None else str(setting.value)

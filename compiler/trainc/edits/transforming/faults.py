@@ -1,0 +1,140 @@
+"""The settings of an environment as causes of faults: one name of two objects, a long name, a value of a setting.
+
+Reads    diagnostics, and the edited documents of their places.
+Returns  the diagnostics with the names in the source files and the lines of the settings. Imported only with an
+         environment.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from trainc.base.declarations import Declaration
+from trainc.base.kinds import TRAINJOB, find
+from trainc.base.plural import also, plural
+from trainc.diagnostics import Diagnostic, ObjectId, Place, Related
+from trainc.edits.environment import described
+from trainc.edits.transforming import NAME, NAMESPACE, Written
+from trainc.edits.transforming.scopes import is_namespaced, of_definitions
+from trainc.kubernetes.violations import field_of
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable, Iterator, Set
+
+    from trainc.diagnostics import Document
+    from trainc.edits.environment import Environment, Setting
+
+OTHER_NAMESPACE: Final = Declaration(
+    "other-namespace", ("read",), "Document with another namespace than the environment", "warning", own=True
+)
+
+SAME_NAME: Final = frozenset({"duplicate-object", "duplicate-runtime", "duplicate-trainjob"})
+"""The diagnostics that are about an object's identity, not about the text of its name."""
+NAMED: Final = frozenset({"patch-failed"})
+"""The diagnostics that name some of the TrainJobs that have them (`repeated`)."""
+
+
+def of_two(found: Diagnostic, document: Document, first: Document) -> Diagnostic:
+    """Return the error for two objects with one name; if their source files have two, with both of them."""
+    names = [source_name(each) for each in (first, document)]
+    if names[0] == names[1]:
+        return found
+    setting, help, related = Place(document, NAMESPACE).in_text(), found.help, found.related
+    if by := described(setting, document):
+        help = f"rename one of them: {by} puts both into one namespace"
+        related = (*related, Related("the namespace", setting))
+    return found._replace(message=f"{found.message}: {' and '.join(names)}", help=help, related=related)
+
+
+def source_name(document: Document) -> str:
+    """Return the namespace and name of an object in its file: `team/train`."""
+    id = ObjectId.of(document.unedited)
+    return f"{id.namespace}/{id.name}" if id.namespace else id.name
+
+
+def of_settings(
+    diagnostics: Iterable[Diagnostic], environment: Environment, patches: Set[int] = frozenset()
+) -> list[Diagnostic]:
+    """Return the diagnostics of a run: those of one setting once, those of a name with its prefix and suffix.
+
+    patches   the identities of the texts of the patches
+    """
+    texts = {id(place.document.text) for place in places(environment)} | patches
+    groups: dict[Hashable, list[Diagnostic]] = {}
+    for diagnostic in diagnostics:
+        groups.setdefault(_setting(diagnostic, texts) or id(diagnostic), []).append(diagnostic)
+    return [_of_name(_once(*group)) for group in groups.values()]
+
+
+def _once(first: Diagnostic, *more: Diagnostic) -> Diagnostic:
+    """Return the diagnostics of one setting as one, with the number of further objects that have it."""
+    names = {(each.object.namespace, each.object.name) for each in (first, *more)}
+    # Any other object is compiled from a TrainJob.
+    row = find(first.object.apiVersion, first.object.kind)
+    word = TRAINJOB.word if row is None or row.role == "other" else row.word
+    return first._replace(message=first.message + also(len(names) - 1, f"more {word}"))
+
+
+def places(environment: Environment) -> Iterator[Place]:
+    """Yield the places of all settings."""
+    single = (environment.namespace, environment.name_prefix, environment.name_suffix)
+    for setting in (*single, *environment.labels.values(), *environment.annotations.values(), *environment.images):
+        if setting is not None:
+            yield setting.place
+
+
+def _setting(found: Diagnostic, texts: Set[int]) -> Hashable:
+    """Return a key that the diagnostics of one setting or patch share; None for one of a document's own field.
+
+    texts   the identities of the texts of the settings
+    """
+    place = found.place
+    if not isinstance(place, Place):
+        return None
+    written = place.in_text()
+    text = written.document.text
+    if found.id in NAMED or (text is place.document.text and id(text) not in texts):
+        return None
+    return found.id, found.message, id(text), written.document.within, written.path, written.key
+
+
+def _of_name(found: Diagnostic) -> Diagnostic:
+    """Return a fault of a TrainJob's name with the lines of the settings that make the name longer."""
+    place = found.place
+    if found.severity == "note" or found.id in SAME_NAME or not isinstance(place, Place) or place.path != NAME:
+        return found
+    more = (
+        Related(f"{key} adds {plural(len(str(setting.value)), 'character')}", setting.place)
+        for key, setting in additions(place.document)
+    )
+    return found._replace(related=(*found.related, *more))
+
+
+def additions(document: Document) -> Iterator[tuple[str, Setting]]:
+    """Yield the prefix and the suffix that settings add to a TrainJob's name, each with its key."""
+    for edit in document.edits:
+        source = edit.source
+        if isinstance(source, Written) and source.renames:
+            environment = source.environment
+            for key, setting in (("namePrefix", environment.name_prefix), ("nameSuffix", environment.name_suffix)):
+                if setting is not None:
+                    yield key, setting
+
+
+def namespaces(others: Iterable[Document], setting: Setting) -> Iterator[Diagnostic]:
+    """Yield a warning for each document of another kind that sets another namespace than the settings."""
+    documents = list(others)
+    scopes = of_definitions(documents)
+    for document in documents:
+        id = ObjectId.of(document.value)
+        if id.namespace in ("", setting.value) or not is_namespaced(id, scopes):
+            continue
+        yield Diagnostic.of(
+            OTHER_NAMESPACE,
+            f'{id.kind} "{id.name}" stays in its own namespace "{id.namespace}", not in "{setting.value}"',
+            "remove its namespace, or exclude the file from the environment",
+            object=id,
+            field=field_of(NAMESPACE),
+            place=Place(document, NAMESPACE),
+            related=(Related("the setting", setting.place),),
+        )

@@ -1,0 +1,101 @@
+"""Field provenance: for each field of the compiled objects, the stage that set it, its line and the previous values.
+
+Reads    compiled TrainJobs, and an optional selector of their fields.
+Returns  accounts: an object and its fields, each with all its writings from `trace()`, the latest first. Secret values
+         are masked. Only `trainc explain` imports this.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from trainc.emit.order import in_order
+from trainc.kubernetes.trees import Memory
+from trainc.provenance.tracing import OPTION
+from trainc.source.masking import leaves, masked
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from trainc.compilation import Compiled
+    from trainc.diagnostics import Location, Path, Place
+    from trainc.explain.selectors import Selector
+    from trainc.kubernetes.trees import Tree
+    from trainc.pipeline.objects import TrainJob
+    from trainc.provenance.tracing import Trace
+    from trainc.source.masking import Secrecy
+
+
+class Writing(NamedTuple):
+    """One assignment of a field."""
+
+    stage: str
+    """The stage's name in `trainc.pipeline.stages.STAGES`."""
+    by: str
+    """The author, in words."""
+    value: Any
+    """The value, with secrets masked."""
+    at: Location | None
+    """The source location; None for a command line option."""
+
+
+class Explained(NamedTuple):
+    """One field of an object."""
+
+    path: Path
+    writings: tuple[Writing, ...]
+    """The latest first, which is the field's final value."""
+
+
+class Account(NamedTuple):
+    """One object of a TrainJob, and its selected fields."""
+
+    job: TrainJob
+    tree: Tree
+    fields: tuple[Explained, ...]
+
+
+def accounts(jobs: Iterable[Compiled], selector: Selector | None = None) -> Iterator[Account]:
+    """Yield the objects that have a selected field; without a selector, all objects and fields."""
+    for compiled in jobs:
+        trace = None
+        for index, tree in enumerate(compiled.objects):
+            found = list(selected(tree, selector))
+            if found:
+                trace = trace or compiled.trace()
+                fields = [Explained(path, tuple(writings(trace, index, path, secret))) for path, secret in found]
+                yield Account(compiled.plan.job, tree, tuple(fields))
+
+
+def selected(tree: Tree, selector: Selector | None) -> Iterator[tuple[Path, Secrecy]]:
+    """Yield an object's selected leaf fields, in output order, each with whether it is a secret.
+
+    A selected mapping or list selects all its leaves.
+    """
+    ordered = in_order(tree)
+    if selector is None:
+        yield from leaves(ordered)
+        return
+    matches = selector.find(ordered)
+    for path, secret in leaves(ordered) if matches else ():
+        if any(path[:length] in matches for length in range(len(path) + 1)):
+            yield path, secret
+
+
+def writings(trace: Trace, index: int, path: Path, secret: Secrecy) -> Iterator[Writing]:
+    """Yield the writings of a field, the latest first."""
+    for origin in trace.origins(index, path):
+        at = None if origin.by == OPTION else _located(origin.place)
+        yield Writing(origin.stage, origin.by, masked(origin.value, secret=secret), at)
+
+
+_LOCATED: Final = Memory()
+
+
+def _located(place: Place) -> Location:
+    """Return the location of a place; jobs share the places in their runtime."""
+    key = id(place.document), *place[1:]
+    known: tuple[Place, Location] | None = _LOCATED.get(key)
+    if known is None:
+        known = _LOCATED.keep(key, (place, place.locate()))
+    return known[1]

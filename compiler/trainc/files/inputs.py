@@ -1,0 +1,389 @@
+"""The files of the given paths: files, folders and standard input.
+
+Reads    each given path, and in a folder every .yaml, .yml and .json file at any depth. Hidden files and folders are
+         skipped, because they are settings of git, editors and hooks. In a folder, outputs that a listing names are
+         skipped too.
+Returns  the files in a fixed order, and a diagnostic for each path that cannot be read. Folders are opened by
+         descriptor, and nothing outside the root is read: a link to a target outside is an error.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from typing import TYPE_CHECKING, Final
+
+from trainc.base.declarations import Declaration
+from trainc.base.records import NamedTuple
+from trainc.diagnostics import Diagnostic, Location
+from trainc.files.confine import (
+    LIST,
+    READ,
+    HiddenLinkError,
+    LinkOutError,
+    Root,
+    open_to_read,
+    resolved,
+    root_of,
+    within,
+)
+from trainc.files.listing import LISTING, MARKS, outputs_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from trainc.files.confine import Opened
+    from trainc.files.exclude import Excluded, Patterns
+
+UNREADABLE: Final = Declaration("unreadable", ("read",), "Unreadable path", own=True)
+LINK_OUT: Final = Declaration("link-out", ("read",), "Link to a target outside the root", own=True)
+SETTINGS_PATH: Final = Declaration("settings-path", ("read",), "Path in the settings outside the root", own=True)
+
+SUFFIXES: Final = (".yaml", ".yml", ".json")
+KUSTOMIZATION: Final = "Kustomization"
+"""The name of a kustomization file without a suffix."""
+LARGEST_FILE: Final = 256 * 1024 * 1024
+"""Bytes. A larger file is an error and is not read."""
+LARGEST_SETTINGS: Final = 16 * 1024 * 1024
+"""Bytes of a settings file, which is one document."""
+DEEPEST: Final = 100
+"""The maximum nesting of folders below a given one."""
+STDIN: Final = "-"
+SETTINGS: Final = "trainc.yaml"
+"""The name of the settings file, which is not a manifest."""
+GIVEN_ROOT: Final = "the repository"
+"""The name of a root that the caller set: its path means nothing to the user."""
+
+LONGEST: Final = 4095
+"""The maximum length of a path on Linux, in bytes."""
+_LONGEST_NAME: Final = 255
+
+
+def is_manifest(name: str) -> bool:
+    """Return whether a file in a folder is read, by its name."""
+    return name.endswith(SUFFIXES) or name == KUSTOMIZATION
+
+
+class File(NamedTuple):
+    """A file's bytes and the path that messages show."""
+
+    path: str
+    data: bytes
+    found: bool = False
+    """Whether it was found in a folder; the user named any other file."""
+    revision: str = ""
+    """The prefix of the path if the file is one of a commit: `main:`."""
+
+
+def read(
+    paths: Iterable[str],
+    *,
+    skip: Iterable[str] = (),
+    settings: str = "",
+    root: str | None = None,
+    follow_links: bool = False,
+    exclude: Sequence[Patterns] = (),
+) -> Iterator[File | Diagnostic]:
+    """Yield each file of the paths once, and a diagnostic for each path that cannot be read.
+
+    Args:
+        paths: files, folders, and `-` for standard input.
+        skip: output files and folders; they are not read below another path.
+        settings: a settings file, with all links resolved; like any trainc.yaml, it is not read.
+        root: the folder that links must not leave; the default is each path's root (`confine.root_of`).
+        follow_links: whether links may lead out of the root.
+        exclude: patterns of entries to leave out of folders; a given path is always read.
+    """
+    paths = list(paths)
+    written = [resolved(path) for path in skip]
+    # A path that the user gives is read even if it is an output.
+    left_out = tuple(out for out in written if not any(within(resolved(path), out) for path in paths))
+    walk = _Walk(paths, root=root, skip=left_out, settings=settings, follow_links=follow_links, exclude=exclude)
+    for path in paths:
+        if path == STDIN:
+            walk.files += 1
+            yield from _standard_input()
+        else:
+            yield from walk.given(path)
+    if walk.excluded is not None and not walk.files and (excluded := walk.excluded.everything()) is not None:
+        yield excluded
+
+
+def settings(path: str, *, root: str | None = None, follow_links: bool = False) -> File | Diagnostic:
+    """Read a settings file."""
+    if os.path.isdir(path):
+        return fault(path, "is a folder", "use a file with settings")
+    walk = _Walk([path], root=root, settings=None, follow_links=follow_links, largest=LARGEST_SETTINGS)
+    return next(walk.given(path))
+
+
+def repository_of(path: str) -> str:
+    """Return the git root above a path, or else the folder that contains it, with all links resolved."""
+    full = os.path.abspath(path)
+    folder = resolved(full if os.path.isdir(full) else os.path.dirname(full))
+    at = folder
+    while True:
+        if os.path.lexists(os.path.join(at, ".git")):
+            return at
+        above = os.path.dirname(at)
+        if above == at:
+            return folder
+        at = above
+
+
+def fault(path: str, message: str, help: str = "", *, declared: Declaration = UNREADABLE) -> Diagnostic:
+    """Return the diagnostic for a path that cannot be read."""
+    return Diagnostic.of(declared, message, help, place=Location(file=path))
+
+
+class _Walk:
+    """One walk over all given paths; it reads no file twice."""
+
+    def __init__(
+        self,
+        paths: Iterable[str],
+        *,
+        root: str | None,
+        skip: tuple[str, ...] = (),
+        settings: str | None,
+        follow_links: bool = False,
+        exclude: Sequence[Patterns] = (),
+        largest: int | None = None,
+    ) -> None:
+        self.paths = tuple(paths)
+        self.root = None if root is None else Root.at(root)
+        self.skip = skip
+        self.settings = settings
+        self.follow_links = follow_links
+        self.largest = LARGEST_FILE if largest is None else largest
+        """The most bytes of a file."""
+        self.seen = set(skip)
+        """Resolved paths of all files and folders that are read or skipped."""
+        self.outputs: frozenset[str] = frozenset()
+        """Resolved paths of the outputs in all listings."""
+        self.files = 0
+        """The number of files read."""
+        self.excluded: Excluded | None = None
+        if exclude:
+            from trainc.files.exclude import Excluded
+
+            self.excluded = Excluded(exclude)
+
+    def given(self, path: str) -> Iterator[File | Diagnostic]:
+        """Yield the files of a path that the user gave."""
+        if self.root is None and _is_device(path):
+            yield _device(path, self.largest)
+            return
+        root = self.root or root_of(path)
+        yield from self._path(path, root, depth=0)
+
+    def _path(self, path: str, root: Root, *, depth: int) -> Iterator[File | Diagnostic]:
+        """Yield the files of a path, opened from its root: a given path, a link, or an entry that could not be read."""
+        try:
+            opened = open_to_read(path, None if self.follow_links else root)
+        except LinkOutError as error:
+            yield self._link_out(path, root, hidden=isinstance(error, HiddenLinkError))
+            return
+        except OSError as error:
+            yield self._missing(path, error)
+            return
+        descriptor, status, real = opened
+        try:
+            if real in self.seen or any(within(real, path) for path in self.skip):
+                return
+            if descriptor is not None and stat.S_ISDIR(status.st_mode):
+                self.seen.add(real)
+                yield from self._folder(path, real, descriptor, root, depth + 1)
+            elif depth and real in self.outputs and _is_output(descriptor):
+                return
+            else:
+                self.seen.add(real)
+                yield from self._file(path, opened, depth)
+        finally:
+            if descriptor is not None:
+                os.close(descriptor)
+
+    def _file(self, path: str, opened: Opened, depth: int) -> Iterator[File | Diagnostic]:
+        if self.settings is not None and (opened.path == self.settings or os.path.basename(path) == SETTINGS):
+            if depth == 0:
+                yield fault(path, "contains trainc settings, not manifests", "give the files of the jobs")
+        elif opened.descriptor is not None and stat.S_ISREG(opened.status.st_mode):
+            self.files += 1
+            yield _file(path, opened.descriptor, opened.status.st_size, found=depth > 0, largest=self.largest)
+        else:
+            yield fault(path, "is not a regular file", "give a file, a folder, or - for standard input")
+
+    def _folder(self, path: str, real: str, at: int, root: Root, depth: int) -> Iterator[File | Diagnostic]:
+        """Yield the files of an open folder."""
+        if depth > DEEPEST:
+            yield fault(path, f"is a folder more than {DEEPEST} levels deep", "give its path as an argument")
+            return
+        try:
+            with os.scandir(at) as entries:
+                found = sorted(
+                    [
+                        (entry.name, entry.is_file(follow_symlinks=False), entry.is_dir(follow_symlinks=False))
+                        for entry in entries
+                        if not entry.name.startswith(".") or entry.name == LISTING
+                    ]
+                )
+        except OSError as error:
+            yield fault(path, f"cannot be listed: {error.strerror}")
+            return
+        called, folder = "" if path == "." else os.path.join(path, ""), os.path.join(real, "")
+        room = LONGEST - len(os.fsencode(called))
+        for name, is_file, is_folder in found:
+            below = called + name
+            if name == LISTING:
+                self._listed(at, real)
+            elif (is_file and not is_manifest(name)) or self._is_excluded(below, is_file=is_file):
+                continue
+            elif room < _LONGEST_NAME and len(os.fsencode(name)) > room:
+                yield fault(below, f"has a path of more than {LONGEST} bytes", "shorten the path of its folder")
+            # A regular file is in the root because its folder is; `_path` reports any problem with it.
+            elif is_file and self._is_wanted(name, folder + name) and (data := _plain(name, at)) is not None:
+                if folder + name not in self.outputs or not data.startswith(MARKS):
+                    self.seen.add(folder + name)
+                    self.files += 1
+                    yield File(below, data, found=True)
+            elif is_folder:
+                yield from self._below(name, below, folder + name, at, root, depth)
+            elif is_manifest(name):
+                yield from self._path(below, root, depth=depth)
+            else:
+                yield from self._odd(name, below, at, root, depth)
+
+    def _below(self, name: str, path: str, real: str, at: int, root: Root, depth: int) -> Iterator[File | Diagnostic]:
+        """Yield the files of a subfolder of an open folder."""
+        if real in self.seen:
+            return
+        try:
+            descriptor = os.open(name, LIST, dir_fd=at)
+        except OSError:
+            yield from self._path(path, root, depth=depth)
+            return
+        self.seen.add(real)
+        try:
+            yield from self._folder(path, real, descriptor, root, depth + 1)
+        finally:
+            os.close(descriptor)
+
+    def _odd(self, name: str, path: str, at: int, root: Root, depth: int) -> Iterator[File | Diagnostic]:
+        """Yield the files of a link to a folder; nothing for any other entry without a manifest suffix."""
+        try:
+            is_folder = stat.S_ISDIR(os.stat(name, dir_fd=at).st_mode)
+        except OSError as error:
+            import errno
+
+            if error.errno not in {errno.ENOENT, errno.ELOOP, errno.ENOTDIR}:
+                yield self._missing(path, error)
+            return
+        if is_folder:
+            yield from self._path(path, root, depth=depth)
+
+    def _listed(self, at: int, real: str) -> None:
+        """Add the outputs in a folder's listing to `outputs`, except given ones."""
+        data = _plain(LISTING, at)
+        if data is None:
+            return
+        self.outputs |= outputs_of(real, data, map(resolved, self.paths))
+
+    def _is_wanted(self, name: str, real: str) -> bool:
+        """Whether a regular file in a folder is a manifest that has not been read."""
+        return name != SETTINGS and real != self.settings and real not in self.seen
+
+    def _is_excluded(self, path: str, *, is_file: bool) -> bool:
+        """Whether an entry of a folder is excluded; a link may lead to a file or a folder, and counts as both."""
+        return self.excluded is not None and self.excluded.matches(path, is_folder=not is_file)
+
+    def _link_out(self, path: str, root: Root, *, hidden: bool) -> Diagnostic:
+        if self.root is not None:
+            help = "copy the file into the repository"
+        else:
+            help = "copy the file, or use --follow-links"
+        if hidden:
+            return fault(path, "is a link to a hidden file or folder", help, declared=LINK_OUT)
+        where = GIVEN_ROOT if self.root is not None else root.path
+        return fault(path, f"is a link to a target outside {where}", help, declared=LINK_OUT)
+
+    def _missing(self, path: str, error: OSError) -> Diagnostic:
+        if os.path.islink(path):
+            return fault(path, "is a dangling or circular link", "remove it, or fix its target")
+        return fault(path, f"cannot be read: {error.strerror}", "check the path and its permissions")
+
+
+def _plain(name: str, at: int) -> bytes | None:
+    """Return the bytes of a regular file in an open folder; None for anything else, or if it changes meanwhile.
+
+    This takes less time than Python's `open`.
+    """
+    try:
+        opened = os.open(name, READ, dir_fd=at)
+    except OSError:
+        return None
+    try:
+        status = os.fstat(opened)
+        if not stat.S_ISREG(status.st_mode) or status.st_size > LARGEST_FILE:
+            return None
+        data = os.read(opened, status.st_size + 1)
+    except OSError:
+        return None
+    finally:
+        os.close(opened)
+    return data if len(data) == status.st_size else None
+
+
+def _is_output(descriptor: int | None) -> bool:
+    """Whether an open file starts with trainc's marker."""
+    return descriptor is not None and os.pread(descriptor, max(map(len, MARKS)), 0).startswith(MARKS)
+
+
+def _file(path: str, descriptor: int, size: int, *, found: bool, largest: int) -> File | Diagnostic:
+    if size > largest:
+        return fault(path, f"is {size >> 20} MiB, more than the limit of {largest >> 20} MiB", "split it")
+    try:
+        with open(descriptor, "rb", closefd=False) as opened:
+            # A device has no size and may be endless. For a file, a read with a limit above its size is slower.
+            data = opened.read() if size else opened.read(largest + 1)
+    except OSError as error:
+        return fault(path, f"cannot be read: {error.strerror}", "check its permissions")
+    read = _bounded(path, data, largest)
+    return read._replace(found=True) if found and isinstance(read, File) else read
+
+
+def is_stream(path: str) -> bool:
+    """Return whether a path can be read only once: standard input, or a device or descriptor of this process."""
+    return path == STDIN or _is_device(path)
+
+
+def _is_device(path: str) -> bool:
+    """Whether a path is a device or a descriptor of this process: /dev/stdin, or /dev/fd/63 for a shell's <(...)."""
+    full = os.path.abspath(path)
+    return os.path.dirname(full) in {"/dev", "/dev/fd"} and not os.path.isdir(full)
+
+
+def _device(path: str, largest: int) -> File | Diagnostic:
+    try:
+        with open(path, "rb") as opened:
+            return _bounded(path, opened.read(largest + 1), largest)
+    except OSError as error:
+        return fault(path, f"cannot be read: {error.strerror}", "check the path and its permissions")
+
+
+def _standard_input() -> Iterator[File | Diagnostic]:
+    if sys.stdin is None:
+        yield fault(STDIN, "is closed", "pipe a file to it, or give its path")
+        return
+    try:
+        data = sys.stdin.buffer.read(LARGEST_FILE + 1)
+    except OSError as error:
+        yield fault(STDIN, f"cannot be read: {error.strerror}", "pipe a file to it, or give its path")
+        return
+    yield _bounded(STDIN, data, LARGEST_FILE)
+
+
+def _bounded(path: str, data: bytes, largest: int) -> File | Diagnostic:
+    if len(data) > largest:
+        return fault(path, f"exceeds the limit of {largest >> 20} MiB", "split it")
+    return File(path=path, data=data)

@@ -1,0 +1,52 @@
+"""Kinds of training jobs that trainc does not compile.
+
+Reads    the apiVersion and the kind of a document.
+Returns  the number of jobs of Training Operator v1 and Volcano by kind.
+Source   kubeflow/trainer v1.9, kubeflow/mpi-operator and kubeflow/xgboost-operator: their groups and kinds;
+         volcano-sh/volcano 1.12: the plugins of a Job that prepare a framework's processes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Final
+
+from trainc.base.kinds import OLD_GROUP
+from trainc.base.plural import plural
+from trainc.kubernetes.trees import get
+from trainc.kubernetes.violations import listed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from trainc.diagnostics import Document
+
+TRAINING_OPERATOR: Final = frozenset({"PyTorchJob", "TFJob", "MPIJob", "XGBoostJob", "PaddleJob", "JAXJob", "MXJob"})
+"""The kinds of Training Operator v1 and its predecessors."""
+VOLCANO_GROUP: Final = "batch.volcano.sh"
+VOLCANO_PLUGINS: Final = frozenset({"pytorch", "tensorflow", "mpi"})
+"""The plugins that make Volcano's Job a training job."""
+VOLCANO_JOB: Final = "Volcano Job"
+"""The name of Volcano's Job in messages."""
+
+
+def not_compiled(documents: Iterable[Document]) -> str:
+    """Return a sentence with the number of training jobs of each kind that trainc does not compile; empty if none."""
+    counts = Counter(filter(None, map(training_job, documents)))
+    named = [plural(count, kind) for kind, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))]
+    if not named:
+        return ""
+    return f"{listed(named)} {'is' if counts.total() == 1 else 'are'} not compiled yet"
+
+
+def training_job(document: Document) -> str:
+    """Return the kind of a training job that trainc does not compile, or an empty string for any other document."""
+    kind, version = document.value.get("kind"), document.value.get("apiVersion")
+    group, slash, _ = version.partition("/") if isinstance(version, str) else ("", "", "")
+    if not slash or not isinstance(kind, str):
+        return ""
+    if kind in TRAINING_OPERATOR and (group == OLD_GROUP or group.endswith(f".{OLD_GROUP}")):
+        return kind
+    plugins = get(document.value, ("spec", "plugins"))
+    is_training = isinstance(plugins, dict) and not VOLCANO_PLUGINS.isdisjoint(plugins)
+    return VOLCANO_JOB if group == VOLCANO_GROUP and kind == "Job" and is_training else ""

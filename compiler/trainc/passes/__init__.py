@@ -1,1 +1,0 @@
-"""The passes: one file per stage of `trainc.pipeline.STAGES`."""

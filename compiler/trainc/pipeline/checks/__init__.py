@@ -1,0 +1,59 @@
+"""Checks: rules that the cluster enforces, and lint rules of trainc.
+
+A check is a generator function that yields findings and changes nothing. The decorator adds the data that every report
+and page needs: a stable id, the admission phase of the cluster that would report the fault, and a title.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Generic, ParamSpec
+
+from trainc.base.declarations import Declaration
+from trainc.base.records import NamedTuple
+from trainc.diagnostics import Diagnostic, Finding, ObjectId
+from trainc.kubernetes.violations import field_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from trainc.base.declarations import Phase, Severity
+
+P = ParamSpec("P")
+
+
+class Check(NamedTuple, Generic[P]):
+    """A rule and its declaration. A call returns the rule's findings as diagnostics about `subject`."""
+
+    declared: Declaration
+    find: Callable[P, Iterable[Finding]]
+
+    def __call__(self, subject: ObjectId, *args: P.args, **kwargs: P.kwargs) -> Iterator[Diagnostic]:
+        """Yield a diagnostic for each finding."""
+        for found in self.find(*args, **kwargs):
+            field = found.field
+            if field is None:
+                field = field_of(found.place.path) if found.place else ""
+            yield Diagnostic.of(
+                self.declared,
+                found.message,
+                found.help,
+                object=subject,
+                field=field,
+                place=found.place,
+                related=found.related,
+            )
+
+
+def check(
+    id: str, *, stage: Phase, title: str, severity: Severity = "error", own: bool = False
+) -> Callable[[Callable[P, Iterable[Finding]]], Check[P]]:
+    """Declare an id, and turn the generator function that finds it into a check.
+
+    The function's docstring states the rule in one sentence; the id's page has the details.
+    """
+    declared = Declaration(id, (stage,), title, severity, own)
+
+    def wrap(find: Callable[P, Iterable[Finding]]) -> Check[P]:
+        return Check(declared, find)
+
+    return wrap

@@ -1,0 +1,249 @@
+"""The CRDs' own rules on creation (x-kubernetes-validations), one function each.
+
+Reads    an object as its schema admitted it, faults included. A rule ignores values of another type than it expects.
+Returns  violations. The API server evaluates its rules only after the schema and the metadata checks pass. trainc
+         always evaluates them, and skips only the fields that already have a violation.
+Source   the CRDs of kubeflow/trainer v2.3.0 and jobset v0.12.0. Rules that use oldSelf apply to updates.
+
+A digest ties each rule to the expression that it implements, so that a test fails if a schema has an expression that
+trainc does not implement.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator
+from typing import Any, Final
+
+from trainc.base.declarations import Declaration
+from trainc.base.kinds import EACH
+from trainc.base.records import NamedTuple
+from trainc.kubernetes.names import LONGEST_LABEL
+from trainc.kubernetes.trees import Path, Tree, each
+from trainc.kubernetes.violations import Violation, field_of, listed, shown
+
+CLAIM_NAMESPACE: Final = Declaration(
+    "claim-namespace", ("schema", "jobset-schema"), "Volume claim template with a namespace"
+)
+FLUX_PROCESSES: Final = Declaration("flux-processes", ("schema",), "Less than one process per node in a Flux policy")
+MANAGED_BY: Final = Declaration("managed-by", ("schema",), "Unknown controller in managedBy of a TrainJob")
+NODE_CONTAINER_INJECTED: Final = Declaration(
+    "node-container-injected", ("schema",), "Main container listed as a target of envInjection"
+)
+ONE_ML_POLICY: Final = Declaration("one-ml-policy", ("schema",), "More than one framework policy in a runtime")
+STARTUP_POLICY_WITH_DEPENDS_ON: Final = Declaration(
+    "startup-policy-with-depends-on", ("schema", "jobset-schema"), "Both startupPolicy InOrder and dependsOn"
+)
+STORAGE_URI: Final = Declaration("storage-uri", ("schema",), "Storage URI without scheme or path")
+TRAINJOB_NAME: Final = Declaration("trainjob-name", ("schema",), "TrainJob name that is not a DNS label")
+
+MANAGERS: Final = ("trainer.kubeflow.org/trainjob-controller", "kueue.x-k8s.io/multikueue")
+
+_URI: Final = r"[A-Za-z][A-Za-z0-9+.-]*://.+\Z"
+_NAME: Final = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?\Z")
+
+CelCheck = Callable[[Any, Path], Iterator[Violation]]
+
+
+class CelRule(NamedTuple):
+    """One expression of a schema: its path, the digest of its text, and the function that implements it."""
+
+    at: tuple[str, ...]
+    digest: str
+    check: CelCheck
+
+
+def trainjob_name(job: Any, path: Path) -> Iterator[Violation]:
+    """Require a letter first, then letters, digits and dashes, without dots: the name becomes part of host names."""
+    name = _name(job)
+    if name and not _NAME.match(name):
+        yield Violation.at(
+            (*path, "metadata", "name"),
+            TRAINJOB_NAME,
+            f"{shown(name)} is not a valid TrainJob name: it {_misnamed(name)}",
+            f"use lowercase letters, digits and `-`, and start with a letter{_example(name)}",
+        )
+
+
+def trainjob_name_length(job: Any, path: Path) -> Iterator[Violation]:
+    """Require at most 63 characters, as in any DNS label."""
+    name = _name(job)
+    if len(name) > LONGEST_LABEL:
+        yield Violation.at(
+            (*path, "metadata", "name"),
+            TRAINJOB_NAME,
+            f"the TrainJob name has {len(name)} characters; the limit is {LONGEST_LABEL}",
+            "shorten it, and leave room for the suffixes of job and pod names",
+        )
+
+
+def storage_uri(uri: Any, path: Path) -> Iterator[Violation]:
+    """Require an empty string or scheme://something."""
+    if isinstance(uri, str) and uri and not re.match(_URI, uri):
+        yield Violation.at(
+            path,
+            STORAGE_URI,
+            # The text before an @ may be a password.
+            f"storageUri {'' if '@' in uri else shown(uri) + ' '}is not a valid URI",
+            "use scheme://path, such as hf://org/name or s3://bucket/path",
+        )
+
+
+def managed_by(manager: Any, path: Path) -> Iterator[Violation]:
+    """Require one of the two controllers that manage TrainJobs."""
+    if isinstance(manager, str) and manager not in MANAGERS:
+        yield Violation.at(
+            path,
+            MANAGED_BY,
+            f"managedBy {shown(manager)} is not a TrainJob controller",
+            f"remove it, or use {MANAGERS[1]} for a job that MultiKueue runs in another cluster",
+        )
+
+
+def one_ml_policy(policy: Any, path: Path) -> Iterator[Violation]:
+    """Allow one framework: one that Trainer's rule lists, or one of the extensions."""
+    found = [name for name in policy if name != "numNodes"] if isinstance(policy, dict) else []
+    if len(found) > 1:
+        message = f"mlPolicy must have only one framework policy, not {listed(found)}"
+        yield Violation.at(path, ONE_ML_POLICY, message, "keep one of them")
+
+
+def flux_processes(count: Any, path: Path) -> Iterator[Violation]:
+    """Require at least one process per node."""
+    if type(count) is int and count < 1:
+        yield Violation.at(
+            path, FLUX_PROCESSES, f"numProcPerNode must be at least 1, not {count}", "use 1, or remove the field"
+        )
+
+
+def node_container_injected(names: Any, path: Path) -> Iterator[Violation]:
+    """Reject the container `node` as a target: it gets the variables in any case."""
+    if isinstance(names, list) and "node" in names:
+        yield Violation.at(
+            (*path, names.index("node")),
+            NODE_CONTAINER_INJECTED,
+            "containerNames must not list node, which always gets the variables",
+            "remove node from the list, or the whole target if the list is then empty",
+            field=field_of(path),
+        )
+
+
+def startup_policy_with_depends_on(spec: Any, path: Path) -> Iterator[Violation]:
+    """Allow either a startup order or dependencies between the replicated jobs, not both."""
+    policy = spec.get("startupPolicy") if isinstance(spec, dict) else None
+    if not isinstance(policy, dict) or policy.get("startupPolicyOrder") != "InOrder":
+        return
+    jobs = spec.get("replicatedJobs")
+    if jobs is None:
+        # CEL raises an error when the list is missing, which counts as a failed rule.
+        yield Violation.at(
+            path,
+            STARTUP_POLICY_WITH_DEPENDS_ON,
+            "startupPolicyOrder is InOrder, but there are no replicatedJobs",
+            "add replicatedJobs, or remove startupPolicy",
+        )
+        return
+    for index, job in enumerate(jobs if isinstance(jobs, list) else ()):
+        if isinstance(job, dict) and "dependsOn" in job:
+            yield Violation.at(
+                (*path, "replicatedJobs", index, "dependsOn"),
+                STARTUP_POLICY_WITH_DEPENDS_ON,
+                f'replicated job "{job.get("name")}" has dependsOn, but startupPolicyOrder is InOrder',
+                "remove startupPolicy, or remove dependsOn",
+                field=field_of(path),
+            )
+
+
+def claim_namespace(policy: Any, path: Path) -> Iterator[Violation]:
+    """Reject a namespace: a claim is in the JobSet's namespace.
+
+    The rule reads `templates` and their `metadata` without a test for them, so it also fails if they are missing.
+    """
+    if not isinstance(policy, dict):
+        return
+    templates = policy.get("templates")
+    if templates is None:
+        yield Violation.at(path, CLAIM_NAMESPACE, "the volume claim policy sets no templates", "add templates")
+        return
+    for index, template in enumerate(templates if isinstance(templates, list) else ()):
+        if not isinstance(template, dict):
+            continue
+        at: Path = (*path, "templates", index)
+        metadata = template.get("metadata")
+        if metadata is None:
+            yield Violation.at(
+                at,
+                CLAIM_NAMESPACE,
+                "the volume claim template sets no metadata",
+                "add metadata: {name: ...}",
+                field=field_of(path),
+            )
+        elif isinstance(metadata, dict) and metadata.get("namespace"):
+            yield Violation.at(
+                (*at, "metadata", "namespace"),
+                CLAIM_NAMESPACE,
+                f"the volume claim template must not set namespace {shown(metadata['namespace'])}",
+                "remove the namespace: the claim is created in the JobSet's namespace",
+                field=field_of(path),
+            )
+
+
+def _runtime() -> tuple[CelRule, ...]:
+    policy = ("spec", "mlPolicy")
+    names = ("torch", "envInjection", "targets", EACH, "containerNames")
+    return (
+        CelRule(policy, "25356e262c57", one_ml_policy),
+        CelRule((*policy, "flux", "numProcPerNode"), "db79007bd8f7", flux_processes),
+        CelRule((*policy, *names), "94d855f7f547", node_container_injected),
+        *_jobset("spec", "template", "spec"),
+    )
+
+
+def _jobset(*spec: str) -> tuple[CelRule, ...]:
+    return (
+        CelRule(spec, "1d1e35e4455e", startup_policy_with_depends_on),
+        CelRule((*spec, "volumeClaimPolicies", EACH), "e921f63d90d0", claim_namespace),
+    )
+
+
+RULES: Final[dict[str, tuple[CelRule, ...]]] = {
+    "TrainJob": (
+        CelRule((), "43ba58b4d868", trainjob_name),
+        CelRule((), "d7c81dd73daa", trainjob_name_length),
+        CelRule(("spec", "initializer", "dataset", "storageUri"), "8f8719b24ce8", storage_uri),
+        CelRule(("spec", "initializer", "model", "storageUri"), "8f8719b24ce8", storage_uri),
+        CelRule(("spec", "managedBy"), "fd68d6fb21f5", managed_by),
+    ),
+    "TrainingRuntime": _runtime(),
+    "ClusterTrainingRuntime": _runtime(),
+    "JobSet": _jobset("spec"),
+}
+"""Each kind's rules, in the order of its schema."""
+
+
+def broken_rules(kind: str, value: Tree, reported: Collection[Violation] = ()) -> Iterator[Violation]:
+    """Yield the violations of a kind's rules in an admitted object, except at fields that are already `reported`."""
+    known = {violation.path for violation in reported}
+    for rule in RULES[kind]:
+        for path, found in each(value, rule.at):
+            for violation in rule.check(found, path):
+                if violation.path not in known:
+                    yield violation
+
+
+def _name(job: Any) -> str:
+    metadata = job.get("metadata") if isinstance(job, dict) else None
+    name = metadata.get("name") if isinstance(metadata, dict) else None
+    return name if isinstance(name, str) else ""
+
+
+def _misnamed(name: str) -> str:
+    from trainc.kubernetes.misnamed import LABEL, fault
+
+    return "starts with a digit" if name[:1].isdigit() else fault(name, LABEL, LONGEST_LABEL)
+
+
+def _example(name: str) -> str:
+    from trainc.kubernetes.misnamed import example
+
+    return example(name, letter_first=True)

@@ -1,0 +1,287 @@
+"""Checks for TrainJobs and runtimes of an older dialect than Trainer v2.3.
+
+Source: kubeflow/trainer v2.0 and v2.1, the validation in the JobSet and Torch plugins, for what those releases reject;
+kubeflow/training-operator v1.9, whose builder applies no overrides.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from trainc.base.kinds import DRAFT_VERSION, JOBS_OF_PATCH, VERSION
+from trainc.diagnostics import Finding, Place, Related
+from trainc.frontends.dialects import OLDER, PROCESSES, WORDS, load
+from trainc.kubernetes.trees import get
+from trainc.kubernetes.violations import field_of
+from trainc.pipeline.checks import Check, check
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trainc.diagnostics import Document, Path
+    from trainc.frontends.dialects import Detected
+    from trainc.kubernetes.trees import Tree
+    from trainc.pipeline.objects import TrainJob, Traits
+    from trainc.pipeline.plan import Plan
+
+SPELLINGS: Final = {
+    "trainingRuntimeRef": "runtimeRef",
+    "datasetConfig": "initializer.dataset",
+    "modelConfig": "initializer.model",
+    "podSpecOverrides": "runtimePatches",
+    "podTemplateOverrides": "runtimePatches",
+    "targetJobs": "runtimePatches[].trainingRuntimeSpec.template.spec.replicatedJobs[].name",
+    "targetReplicatedJobs": "runtimePatches[].trainingRuntimeSpec.template.spec.replicatedJobs[].name",
+    "labels": "runtimePatches[].trainingRuntimeSpec.template.metadata.labels",
+    "annotations": "runtimePatches[].trainingRuntimeSpec.template.metadata.annotations",
+    "apiVersion": "trainer.kubeflow.org/v1alpha1",
+}
+"""The v2.3 field for each field that only older dialects have."""
+NESTED: Final = SPELLINGS.keys() - {"labels", "annotations", "apiVersion"}
+"""The fields whose names have no other meaning elsewhere."""
+
+
+@check("mixed-dialects", stage="schema", title="Fields of two Trainer versions in one TrainJob", own=True)
+def mixed(document: Document, detected: Detected) -> Iterator[Finding]:
+    """No Trainer release reads both fields: each silently drops one of them."""
+    mark, conflict = detected.mark, detected.conflict
+    new = SPELLINGS[str(mark[-1])]
+    yield Finding(
+        message=f"{_named(mark, document)} and {_named(conflict, document)} belong to different Trainer versions; "
+        "no version reads both",
+        help=f"replace {_named(mark, document)} with its Trainer v2.3 form: {new}"
+        if str(conflict[-1]) not in SPELLINGS
+        else f"use the Trainer v2.3 fields: {new} and {SPELLINGS[str(conflict[-1])]}",
+        place=Place(document=document, path=mark, key=True),
+        related=(Related(message="the other one", place=Place(document=document, path=conflict, key=True)),),
+    )
+
+
+@check(
+    "older-dialect",
+    stage="schema",
+    severity="note",
+    title="TrainJob for an older Trainer version",
+    own=True,
+)
+def older(document: Document, detected: Detected) -> Iterator[Finding]:
+    """Trainer v2.3 silently drops the fields of earlier versions; trainc reads them."""
+    mark, release = detected.mark, load(detected.key).NAME
+    if mark == PROCESSES:
+        word = get(document.value, PROCESSES)
+        message = f'numProcPerNode "{word}" belongs to {release}; a Trainer v2.3 cluster rejects it'
+        help = "remove it" if word == "auto" else "set the number of processes per node"
+    else:
+        new = SPELLINGS[str(mark[-1])]
+        message = (
+            _of_version(document.value["apiVersion"], release)
+            if mark == ("apiVersion",)
+            else f"{_named(mark, document)} belongs to {release}; a Trainer v2.3 cluster drops it"
+        )
+        help = (
+            f"run `trainc upgrade --write {document.file}` to convert it to {new}"
+            if document.file != "-"
+            else f"use {new}, or run `trainc upgrade`"
+        )
+    yield Finding(
+        message=message,
+        help=help,
+        place=Place(document=document, path=mark, key=True),
+    )
+
+
+def _of_version(version: str, release: str) -> str:
+    """Return the message about an apiVersion that Trainer v2.3 does not serve."""
+    if version == DRAFT_VERSION:
+        return f"no release serves apiVersion {version}; trainc reads the object as one of {release}"
+    return f"apiVersion {version} belongs to {release}; a Trainer v2.3 cluster does not have this kind"
+
+
+@check(
+    "no-counterpart",
+    stage="schema",
+    severity="warning",
+    title="Field that no Trainer release implements",
+    own=True,
+)
+def no_counterpart(document: Document, dialect: str) -> Iterator[Finding]:
+    """Fields that a schema has and no release implements: exporters, Secrets of other namespaces, v1.9's overrides."""
+    spec = document.value["spec"] if isinstance(document.value.get("spec"), dict) else {}
+    if dialect == "v1.9" and spec.get("podSpecOverrides"):
+        overrides = ("spec", "podSpecOverrides")
+        yield Finding(
+            message="spec.podSpecOverrides has no effect in Training Operator v1.9, which never applies overrides",
+            help="write the changes as runtimePatches of a v1alpha1 TrainJob, or remove the field",
+            place=Place(document=document, path=overrides, key=True),
+        )
+    for dropped in _metadata(spec) if dialect == "v2.1" else ():
+        yield Finding(
+            message=f"{field_of(dropped)} is dropped: Trainer v2.1 applies only labels and annotations of a pod",
+            help="remove it",
+            place=Place(document=document, path=dropped, key=True),
+        )
+    output = ("spec", "modelConfig", "output")
+    if get(document.value, output) is not None:
+        yield Finding(
+            message="modelConfig.output requires an exporter, which no Trainer release has; it is dropped",
+            help="upload the model in the training script, and remove the field",
+            place=Place(document=document, path=output, key=True),
+        )
+    own = get(document.value, ("metadata", "namespace"))
+    for config in (("datasetConfig",), ("modelConfig", "input")):
+        path: Path = ("spec", *config, "secretRef", "namespace")
+        namespace = get(spec, path[1:])
+        if namespace is not None and namespace != own:
+            yield Finding(
+                message=f'the Secret is in namespace "{namespace}", but a pod can only read Secrets of its own '
+                "namespace; the field is dropped",
+                help="copy the Secret to the TrainJob's namespace, and remove the field",
+                place=Place(document=document, path=path),
+            )
+
+
+def _metadata(spec: Tree) -> Iterator[Path]:
+    """Yield the fields of the overrides' metadata that do not reach a pod."""
+    overrides = spec.get("podTemplateOverrides")
+    for index, override in enumerate(overrides if isinstance(overrides, list) else ()):
+        metadata = get(override, ("metadata",))
+        for key in metadata if isinstance(metadata, dict) else ():
+            if key not in ("labels", "annotations"):
+                yield ("spec", "podTemplateOverrides", index, "metadata", key)
+
+
+@check("override-target", stage="trainjob", title="Override for a job that the runtime lacks")
+def targets(plan: Plan) -> Iterator[Finding]:
+    """Trainer v2.0 and v2.1 reject an override of a replicated job that the runtime does not have."""
+    from trainc.base.nearest import meant
+
+    known = [str(job.get("name")) for job in plan.runtime.spec.get("replicatedJobs") or []]
+    for path, name in _targeted(plan):
+        if name in known:
+            continue
+        yield Finding(
+            message=f'the override targets replicated job "{name}", which runtime "{plan.runtime.id.name}" does not '
+            "have",
+            help=meant(name, known, f"use {' or '.join(known)}"),
+            field=plan.job.patches_field,
+            place=plan.job.at(*path),
+        )
+
+
+def _targeted(plan: Plan) -> Iterator[tuple[Path, str]]:
+    """Yield the jobs that overrides target, each with its path in the TrainJob's v2.3 form."""
+    for p, patch in enumerate(plan.job.patches):
+        for j, job in enumerate(get(patch, JOBS_OF_PATCH, [])):
+            yield ("spec", "runtimePatches", p, *JOBS_OF_PATCH, j, "name"), str(job.get("name"))
+
+
+@check("override-target-twice", stage="trainjob", title="Job targeted by several overrides")
+def targeted_twice(plan: Plan) -> Iterator[Finding]:
+    """Trainer v2.0 rejects a job that is targeted twice, in one override or in several; v2.1 merges in order."""
+    first: dict[str, Place] = {}
+    for path, name in _targets_of_v2_0(plan.job) if plan.job.dialect == "v2.0" else ():
+        place = Place(document=plan.job.document, path=path)
+        if name not in first:
+            first[name] = place
+            continue
+        yield Finding(
+            message=f'the overrides target job "{name}" more than once',
+            help="put all changes of the job into one override",
+            field="spec.podSpecOverrides",
+            place=place,
+            related=(Related(message="first target", place=first[name]),),
+        )
+
+
+def _targets_of_v2_0(job: TrainJob) -> Iterator[tuple[Path, str]]:
+    """Yield the targets of podSpecOverrides as they are written, the repeated ones included."""
+    for index, override in enumerate(get(job.document.value, ("spec", "podSpecOverrides"), [])):
+        for number, target in enumerate(get(override, ("targetJobs",), [])):
+            name = get(target, ("name",))
+            if isinstance(name, str):
+                yield ("spec", "podSpecOverrides", index, "targetJobs", number, "name"), name
+
+
+@check("processes-per-node", stage="trainjob", title="Invalid numProcPerNode")
+def processes(plan: Plan, traits: Traits) -> Iterator[Finding]:
+    """torchrun accepts auto, cpu and gpu; MPI requires a number. Training Operator v1.9 accepts any string."""
+    count: Any = plan.job.trainer.get("numProcPerNode")
+    words = traits.process_words if plan.runtime.dialect != "v1.9" else "ignored"
+    if not isinstance(count, str) or words == "ignored":
+        return
+    if count not in WORDS or words == "rejected":
+        allowed = "a number" if words == "rejected" else f"a number, {', '.join(WORDS[:-1])} or gpu"
+        yield Finding(
+            message=f'numProcPerNode must be {allowed}, not "{count}"',
+            help="set the number of processes per node, or remove the field",
+            place=plan.job.at("spec", "trainer", "numProcPerNode"),
+        )
+
+
+@check("runtime-processes", stage="schema", title="Invalid numProcPerNode in a runtime")
+def runtime_processes(document: Document, count: object) -> Iterator[Finding]:
+    """Trainer v2.0 and v2.1 allow a positive number, auto, cpu or gpu; the group kubeflow.org allows any string."""
+    is_first = document.value["apiVersion"] != VERSION
+    if count in WORDS or _is_positive(count) or (is_first and isinstance(count, str)):
+        return
+    path: Path = ("spec", "mlPolicy", "torch", "numProcPerNode")
+    quoted = isinstance(count, str) and count.isascii() and count.isdecimal() and count[0] != "0"
+    yield Finding(
+        message="torch.numProcPerNode must be a positive number, auto, cpu or gpu"
+        + (f', not the string "{count}"' if quoted else ""),
+        help=f"use a number: {count}" if quoted else "remove it: the default is `auto`",
+        place=Place(document=document, path=path),
+    )
+
+
+def _is_positive(number: object) -> bool:
+    return isinstance(number, int) and not isinstance(number, bool) and number > 0
+
+
+@check(
+    "older-runtime",
+    stage="schema",
+    severity="note",
+    title="Runtime for an older Trainer version",
+    own=True,
+)
+def older_runtime(document: Document, count: object) -> Iterator[Finding]:
+    """Trainer v2.3 silently drops torch.numProcPerNode and uses `auto`; trainc reads it."""
+    if count is not None and count != "auto":
+        path: Path = ("spec", "mlPolicy", "torch", "numProcPerNode")
+        release = "Trainer v2.1" if document.value["apiVersion"] == VERSION else load("v1.9").NAME
+        yield Finding(
+            message=f"{field_of(path)} belongs to {release}; a Trainer v2.3 cluster drops it",
+            help="set spec.trainer.numProcPerNode in each TrainJob",
+            place=Place(document=document, path=path, key=True),
+        )
+    version = document.value["apiVersion"]
+    if version != VERSION:
+        yield Finding(
+            message=_of_version(version, load("v1.9").NAME),
+            help=f"run `trainc upgrade --write {document.file}` to convert it to {VERSION}"
+            if document.file != "-"
+            else f"use {VERSION}, or run `trainc upgrade`",
+            place=Place(document=document, path=("apiVersion",)),
+        )
+
+
+def newer_form(path: Path, rule: str, value: object) -> str:
+    """Return a hint with the v2.3 form of an unknown or rejected field that an older dialect has, else nothing."""
+    if rule == "unknown-field" and path[-1] in NESTED:
+        return f"use {SPELLINGS[str(path[-1])]}, its Trainer v2.3 form"
+    if path == PROCESSES and value in WORDS:
+        default = "one process per GPU (or per CPU if there is no GPU)"
+        return f"use a number, as Trainer v2.3 requires, or remove it for {default}"
+    return ""
+
+
+def _named(path: Path, document: Document) -> str:
+    """Return a field's name for a message."""
+    if path == ("apiVersion",):
+        return f"apiVersion {document.value['apiVersion']}"
+    return field_of(path) if len(path) > 1 and path[-1] not in OLDER else f"spec.{path[-1]}"
+
+
+CHECKS: Final[tuple[Check[[Plan]], ...]] = (targets, targeted_twice)
+"""The additional checks for a TrainJob of an older dialect, except `processes`, which needs the framework's traits."""

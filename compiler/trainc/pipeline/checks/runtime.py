@@ -1,0 +1,79 @@
+"""The errors and warnings of the webhook for TrainingRuntimes and ClusterTrainingRuntimes.
+
+Source: kubeflow/trainer v2.3.0, webhooks of both kinds. They skip a runtime with the label `SKIP`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from trainc.base.kinds import CLUSTER_RUNTIME, JOBS_OF_RUNTIME, POD
+from trainc.diagnostics import Finding
+from trainc.kubernetes.trees import get
+from trainc.pipeline.checks import Check, check
+from trainc.pipeline.objects import Runtime, ancestor
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SKIP: Final = ("trainer.kubeflow.org/webhook-validation", "disabled")
+SUPPORT: Final = ("trainer.kubeflow.org/support", "deprecated")
+CONTAINERS: Final = {
+    "trainer": "node",
+    "dataset-initializer": "dataset-initializer",
+    "model-initializer": "model-initializer",
+}
+"""The container that the replicated job of each ancestor step must have."""
+
+
+def skipped(runtime: Runtime) -> bool:
+    """Return whether the runtime has the label that disables the webhook."""
+    return bool(get(runtime.value, ("metadata", "labels", SKIP[0])) == SKIP[1])
+
+
+@check("runtime-replicas", stage="runtime", title="Several replicas of a trainer or initializer job")
+def replicas(runtime: Runtime) -> Iterator[Finding]:
+    """The trainer and the initializers run as one Job each; numNodes sets the number of nodes."""
+    if skipped(runtime):
+        return
+    for index, job in enumerate(get(runtime.value, JOBS_OF_RUNTIME, [])):
+        if ancestor(job) in CONTAINERS and job.get("replicas", 1) != 1:
+            path = (*JOBS_OF_RUNTIME, index, "replicas")
+            yield Finding(
+                message=f'{ancestor(job)} job "{job.get("name")}" must have 1 replica, not {job["replicas"]}',
+                help="set `replicas: 1`, and the number of nodes in mlPolicy.numNodes",
+                place=runtime.at(*path),
+            )
+
+
+@check("runtime-container", stage="runtime", title="Trainer or initializer job without its container")
+def containers(runtime: Runtime) -> Iterator[Finding]:
+    """The TrainJob's settings go into a container with a fixed name, which must exist."""
+    if skipped(runtime):
+        return
+    for index, job in enumerate(get(runtime.value, JOBS_OF_RUNTIME, [])):
+        wanted = CONTAINERS.get(ancestor(job))
+        path = (*JOBS_OF_RUNTIME, index, *POD, "containers")
+        present = [c.get("name") for c in get(runtime.value, path, [])]
+        if wanted and wanted not in present:
+            yield Finding(
+                message=f'{ancestor(job)} job "{job.get("name")}" has no container "{wanted}"',
+                help=f'name its main container "{wanted}"'
+                + (f"; it has {', '.join(map(str, present))}" if present else ""),
+                place=runtime.at(*path),
+            )
+
+
+@check("runtime-deprecated", stage="runtime", severity="warning", title="Deprecated runtime")
+def deprecated(runtime: Runtime) -> Iterator[Finding]:
+    """A later Trainer release will remove a ClusterTrainingRuntime with this label."""
+    if runtime.id.kind == CLUSTER_RUNTIME.kind and get(runtime.value, ("metadata", "labels", SUPPORT[0])) == SUPPORT[1]:
+        yield Finding(
+            message=f'ClusterTrainingRuntime "{runtime.id.name}" is deprecated',
+            help="move its TrainJobs to a supported runtime",
+            field="metadata.labels",
+            place=runtime.at("metadata", "labels", SUPPORT[0]),
+        )
+
+
+CHECKS: Final[tuple[Check[[Runtime]], ...]] = (replicas, containers, deprecated)

@@ -1,0 +1,238 @@
+"""MPI: configure a launcher that connects to every node by SSH, and a hostfile that lists the nodes.
+
+Reads    mpi.mpiImplementation, .numProcPerNode, .runLauncherAsNode, .sshAuthMountPath; trainer.numNodes,
+         .numProcPerNode, .resourcesPerNode, .env. The replicated jobs are found by their names, `launcher` and `node`.
+Adds     the ConfigMap <trainjob>-mpi-hostfile with a line for every host and its slots; the Secret
+         <trainjob>-mpi-ssh-auth to the pods of both jobs; the hostfile to the launcher's pod; the variables by which
+         mpirun finds the hostfile (`implementations`) to the launcher's container `node`. If the launcher is also a
+         node, the job `node` also gets the TrainJob's resources and variables. With Intel MPI and MPICH, the pods of
+         `node` get the search domain in which they resolve the launcher's short name.
+Source   kubeflow/trainer v2.3.0, runtime plugin mpi, and the JobSet builder for runLauncherAsNode. trainc does not
+         create the Secret (difference no-secret). The search domain: kubeflow/mpi-operator v0.8.0.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from trainc.diagnostics import Diagnostic, Finding
+from trainc.kubernetes.quantity import int32
+from trainc.kubernetes.trees import Tree, edit, get
+from trainc.pipeline.checks import check, limits
+from trainc.pipeline.checks import hosts as host_lists
+from trainc.pipeline.frameworks import Secret
+from trainc.pipeline.frameworks.mpi.implementations import IMPLEMENTATIONS, Implementation
+from trainc.pipeline.objects import Traits
+from trainc.pipeline.plan import NODE, Plan, copied, gpus, pod_spec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trainc.diagnostics import ObjectId
+    from trainc.pipeline.frameworks import PlanCheck
+
+LAUNCHER: Final = "launcher"
+SSH: Final = "mpi-ssh-auth"
+HOSTFILE: Final = "mpi-hostfile"
+"""The volume names; with the TrainJob name as a prefix, the names of the Secret and the ConfigMap."""
+HOSTFILE_FOLDER: Final = "/etc/mpi"
+KEYS: Final = (
+    {"key": "ssh-privatekey", "path": "id_rsa", "mode": 0o640},
+    {"key": "ssh-publickey", "path": "id_rsa.pub", "mode": 0o644},
+    {"key": "ssh-publickey", "path": "authorized_keys", "mode": 0o644},
+)
+CLUSTER_DOMAIN: Final = "cluster.local"
+RESERVED: Final = IMPLEMENTATIONS["OpenMPI"].reserved
+RESERVED_AT: Final = "spec.trainer.env"
+TRAITS: Final = Traits(process_words="rejected", launcher=LAUNCHER, finds_jobs_by_name=True)
+
+
+def apply(plan: Plan) -> Plan:
+    """Set the node count, and add the SSH keys, the hostfile and the search domain."""
+    plan = with_nodes(plan)
+    for name in (NODE, LAUNCHER):
+        if (job := plan.named(name)) is not None:
+            plan = with_keys(plan, job)
+    if (launcher := plan.named(LAUNCHER)) is not None:
+        plan = with_hostfile(plan, launcher)
+    if (node := plan.named(NODE)) is not None and plan.job.namespace and needs_search_domain(plan):
+        plan = with_search_domain(plan, node)
+    return plan._replace(others=(*plan.others, hostfile(plan)))
+
+
+def with_nodes(plan: Plan) -> Plan:
+    """Return the plan with the TrainJob's numNodes in job `node`, and its resources and variables if needed.
+
+    They are needed if the launcher is also a node and job `node` is not a trainer.
+    """
+    node = plan.named(NODE)
+    if node is None:
+        return plan
+    if "numNodes" in plan.job.trainer:
+        nodes = plan.job.trainer["numNodes"]
+        plan = plan.with_count(node, max(nodes - 1, 1) if launcher_is_node(plan) else nodes)
+    if launcher_is_node(plan) and node not in plan.trainers():
+        plan = plan.with_resources([node])
+        plan = plan.on(plan.find(node, NODE), env=map(copied, plan.job.trainer.get("env") or []))
+    return plan
+
+
+def launcher_is_node(plan: Plan) -> bool:
+    """Return whether the launcher's pod is also a node."""
+    return bool(plan.runtime.settings.get("runLauncherAsNode"))
+
+
+def slots(plan: Plan) -> int:
+    """Return the processes per node of the TrainJob, else of the runtime, where 1 means one per GPU of a node."""
+    of_job = plan.job.trainer.get("numProcPerNode")
+    if of_job is not None:
+        return int(of_job)
+    of_runtime = int(plan.runtime.settings["numProcPerNode"])
+    return int32(max(1, gpus(plan.node_resources()))) if of_runtime == 1 else of_runtime
+
+
+def with_keys(plan: Plan, job: int) -> Plan:
+    """Return the plan with the Secret's keys as a volume of the pods, mounted where sshd and ssh look for them."""
+    secret = {"secretName": f"{plan.job.name}-{SSH}", "defaultMode": 0o400, "items": [dict(key) for key in KEYS]}
+    plan = plan.with_volumes(job, [{"name": SSH, "secret": secret}])
+    mount = {"name": SSH, "mountPath": plan.runtime.settings["sshAuthMountPath"]}
+    return plan.on(plan.find(job, NODE), mounts=[mount])
+
+
+def with_hostfile(plan: Plan, launcher: int) -> Plan:
+    """Return the plan with the hostfile as a volume of the launcher, and the variables that point mpirun to it."""
+    items = [{"key": "hostfile", "path": "hostfile", "mode": 0o444}]
+    volume = {"name": HOSTFILE, "configMap": {"name": f"{plan.name}-{HOSTFILE}", "items": items}}
+    plan = plan.with_volumes(launcher, [volume])
+    container, mpi = plan.find(launcher, NODE), implementation(plan)
+    if container is None or mpi is None:
+        return plan
+    mounts = [{"name": HOSTFILE, "mountPath": HOSTFILE_FOLDER}]
+    plan = plan.on(container, env=mpi.variables(slots(plan)), mounts=mounts)
+    existing = {variable["name"] for variable in get(plan.spec, (*container.path, "env"), [])}
+    return plan.on(container, env=[v for v in mpi.another_release(slots(plan)) if v["name"] not in existing])
+
+
+def with_search_domain(plan: Plan, node: int) -> Plan:
+    """Return the plan with the JobSet's domain as the last search domain of `node`, for the launcher's short name."""
+    domain = f"{plan.subdomain}.{plan.job.namespace}.svc.{CLUSTER_DOMAIN}"
+
+    def change(there: Tree | None) -> Tree:
+        searches = (there or {}).get("searches") or []
+        return (there or {}) | {"searches": [*searches, *({domain} - set(searches))]}
+
+    return plan._replace(spec=edit(plan.spec, (*pod_spec(node), "dnsConfig"), change))
+
+
+def hostfile(plan: Plan) -> Tree:
+    """Return the ConfigMap with a line for every node, in the order of the jobs; the launcher may be a node."""
+    mpi = implementation(plan)
+    suffix = mpi.slots.format(slots(plan)) if mpi else ""
+    lines = [f"{host}{suffix}\n" for job in hostfile_jobs(plan) for host in hosts(plan, job, mpi)] if mpi else []
+    metadata = {"name": f"{plan.name}-{HOSTFILE}"}
+    if plan.job.namespace:
+        metadata["namespace"] = plan.job.namespace
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"hostfile": "".join(lines)}}
+
+
+def hostfile_jobs(plan: Plan) -> list[int]:
+    """Return the replicated jobs whose pods are in the hostfile."""
+    names = {NODE, LAUNCHER} if launcher_is_node(plan) else {NODE}
+    return [index for index, job in enumerate(plan.jobs) if job.get("name") in names]
+
+
+def hostfile_size(plan: Plan) -> int:
+    """Return the hostfile's size in bytes, by arithmetic."""
+    mpi, size = implementation(plan), 0
+    if mpi is None:
+        return 0
+    for job in hostfile_jobs(plan):
+        end = len(mpi.slots.format(slots(plan))) + 1
+        size += host_lists.length(plan, job, short=is_short(plan, job, mpi)) + end * host_lists.count(plan, job)
+    return size
+
+
+def is_short(plan: Plan, job: int, mpi: Implementation) -> bool:
+    """Return whether the hostfile has the short names of a job's pods."""
+    return mpi.short_name and plan.jobs[job].get("name") == LAUNCHER
+
+
+def hosts(plan: Plan, job: int, mpi: Implementation) -> Iterator[str]:
+    """Return the host names of a job's pods in the hostfile."""
+    short = is_short(plan, job, mpi)
+    return (host.partition(".")[0] if short else host for host in plan.endpoints(job))
+
+
+def secrets(plan: Plan) -> tuple[Secret, ...]:
+    """Return the Secret with the SSH keys, if there is a pod that mounts it."""
+    if plan.named(NODE) is None and plan.named(LAUNCHER) is None:
+        return ()
+    return (Secret(name=f"{plan.job.name}-{SSH}", kind="ssh", holds="a pair of SSH keys"),)
+
+
+def implementation(plan: Plan) -> Implementation | None:
+    """Return the MPI implementation, or None for an empty name, which the schema allows; its default is OpenMPI."""
+    return IMPLEMENTATIONS.get(str(plan.runtime.settings["mpiImplementation"]))
+
+
+def needs_search_domain(plan: Plan) -> bool:
+    """Return whether the nodes connect to the launcher by its short name."""
+    mpi = implementation(plan)
+    return mpi is not None and mpi.short_name
+
+
+def reserved(plan: Plan) -> frozenset[str]:
+    """Return the variables that the implementation sets; as in Trainer's webhook, those of Open MPI if unknown."""
+    mpi = implementation(plan)
+    return RESERVED if mpi is None else mpi.reserved
+
+
+@check("launcher-node-missing", stage="trainjob", title="runLauncherAsNode without a job launcher or node")
+def missing_jobs(plan: Plan) -> Iterator[Finding]:
+    """If the launcher is a node, the TrainJob's nodes are the launcher and the pods of job `node`."""
+    missing = [name for name in (LAUNCHER, NODE) if plan.named(name) is None]
+    nodes = plan.job.trainer.get("numNodes", 1)
+    if launcher_is_node(plan) and nodes >= 2 and missing:
+        lacks = " and no ".join(f'job "{name}"' for name in missing)
+        yield Finding(
+            message=f'{nodes} nodes with runLauncherAsNode require jobs "{LAUNCHER}" and "{NODE}", but runtime '
+            f'"{plan.runtime.id.name}" has no {lacks}',
+            help="set numNodes: 1, or use a runtime with both jobs",
+            place=plan.job.at("spec", "trainer", "numNodes"),
+        )
+
+
+@check("mpi-implementation", stage="build", title="MPI runtime without an implementation")
+def unknown_implementation(plan: Plan) -> Iterator[Finding]:
+    """The launcher's variables depend on the implementation; without one, the controller fails."""
+    if implementation(plan) is None and plan.find(plan.named(LAUNCHER), NODE):
+        yield Finding(
+            message='mpiImplementation must not be ""',
+            help=f"set one of {', '.join(IMPLEMENTATIONS)}, or remove it to use OpenMPI",
+            place=plan.runtime.at("spec", "mlPolicy", "mpi", "mpiImplementation"),
+        )
+
+
+@check("mpi-search-domain", stage="build", severity="note", title="Launcher's short name may not resolve")
+def search_domain(plan: Plan) -> Iterator[Finding]:
+    """Hydra's process on a node connects to the launcher by the launcher pod's own host name, which is short."""
+    if needs_search_domain(plan) and plan.named(NODE) is not None and not plan.job.namespace:
+        name = plan.runtime.settings["mpiImplementation"]
+        yield Finding(
+            message=f"without a namespace, the nodes get no search domain for the launcher's short name, which {name} "
+            "uses",
+            help="set metadata.namespace, or pass the pods' interface to mpirun: -iface eth0",
+            place=plan.job.at("metadata", "namespace"),
+        )
+
+
+def large_hostfile(subject: ObjectId, plan: Plan) -> Iterator[Diagnostic]:
+    """Yield an error if the hostfile is too large for its ConfigMap: before it is written, because a count is cheap."""
+    is_number = str(plan.job.trainer.get("numProcPerNode", 1)).isdecimal()  # else another check reports it
+    size = hostfile_size(with_nodes(plan.sized())) if is_number and not plan.failed else 0
+    if size > limits.MAX_DATA:
+        found = limits.config_map(plan, f"{plan.name}-{HOSTFILE}", size)
+        yield Diagnostic.of(limits.config_maps.declared, found.message, found.help, object=subject, place=found.place)
+
+
+CHECKS: Final[tuple[PlanCheck, ...]] = (missing_jobs, unknown_implementation, search_domain, large_hostfile)

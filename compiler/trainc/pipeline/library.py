@@ -1,0 +1,200 @@
+"""The runtimes that a TrainJob can refer to, by level: the given paths, each --runtimes path, the built-in runtimes.
+
+A level has its runtimes by kind, namespace and name. A runtime is conformed (schema, defaults, Go types) when a job
+first requests it, once for all jobs that use it; the conforming function is passed in.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from trainc.base.data import data_path
+from trainc.base.declarations import Declaration
+from trainc.base.kinds import CLUSTER_RUNTIME, CLUSTER_SCOPED
+from trainc.base.records import NamedTuple
+from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, Related
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from trainc.pipeline.objects import Runtime
+
+    Conformed = tuple[Runtime | None, tuple[Diagnostic, ...]]
+    Conform = Callable[[Document, str], Conformed]
+    Apart = Callable[[Document, Document], Diagnostic | None]
+
+DUPLICATE_RUNTIME: Final = Declaration("duplicate-runtime", ("read",), "Duplicate runtime name", own=True)
+
+BUILT_IN: Final = "the built-in runtimes"
+"""The name of the last level."""
+Key = tuple[str, str, str]
+"""Kind, namespace (empty for a ClusterTrainingRuntime), name."""
+
+
+class Entry:
+    """A runtime as it was read, which is conformed on the first request."""
+
+    def __init__(self, document: Document, level: str, conform: Conform) -> None:
+        self.document = document
+        self.level = level
+        self._conform = conform
+        self._conformed: Conformed | None = None
+
+    @property
+    def id(self) -> ObjectId:
+        """The runtime's identity, as it was written."""
+        return ObjectId.of(self.document.value)
+
+    @property
+    def requested(self) -> bool:
+        """Whether a TrainJob has requested it."""
+        return self._conformed is not None
+
+    def conform(self) -> Conformed:
+        """Return the runtime as the controller sees it, or None if it has errors, and its diagnostics."""
+        if self._conformed is None:
+            self._conformed = self._conform(self.document, self.level)
+        return self._conformed
+
+
+class Level:
+    """One place to look for runtimes; its name is for messages."""
+
+    def __init__(self, name: str, conform: Conform) -> None:
+        self.name = name
+        self.conform = conform
+        self.entries: dict[Key, Entry] = {}
+
+    def find(self, key: Key) -> Entry | None:
+        """Return the runtime of that kind, namespace and name."""
+        return self.entries.get(key)
+
+    def known(self) -> Iterable[Key]:
+        """Return the keys of all runtimes of this level."""
+        return self.entries
+
+    @classmethod
+    def of(
+        cls, name: str, documents: Iterable[Document], conform: Conform, apart: Apart | None = None
+    ) -> tuple[Level, list[Diagnostic]]:
+        """Return a level of these runtimes, and a diagnostic for each duplicate name; the first runtime is kept.
+
+        `apart` returns the diagnostic for a name that two kustomizations use, or None.
+        """
+        level, found = cls(name, conform), []
+        for document in documents:
+            key = key_of(document)
+            if key in level.entries:
+                first = level.entries[key].document
+                found.append((apart and apart(document, first)) or _duplicate(document, first))
+            else:
+                level.entries[key] = Entry(document, name, conform)
+        return level, found
+
+
+class BuiltIn(Level):
+    """The runtimes that ship with trainc: one file each, named after the runtime, and read on request."""
+
+    def __init__(self, conform: Conform, edit: Callable[[Document], Document] | None = None) -> None:
+        super().__init__(BUILT_IN, conform)
+        self.edit = edit
+        """The transformation of the runtimes by the settings; None without one."""
+
+    def find(self, key: Key) -> Entry | None:
+        """Return the built-in runtime of that name; all are ClusterTrainingRuntimes."""
+        if key not in self.entries and key in self.known():
+            document = self._read(key[2])
+            self.entries[key] = Entry(self.edit(document) if self.edit else document, self.name, self.conform)
+        return self.entries.get(key)
+
+    def known(self) -> Iterable[Key]:
+        """Return the keys of all built-in runtimes."""
+        import os
+
+        return sorted((CLUSTER_RUNTIME.kind, "", name[: -len(".yaml")]) for name in os.listdir(data_path("runtimes")))
+
+    def _read(self, name: str) -> Document:
+        from trainc.kubernetes.documents import parse
+
+        path = data_path("runtimes", f"{name}.yaml")
+        with open(path, encoding="utf-8") as opened:
+            text = opened.read()
+        return Document(file=f"<built-in>/{name}.yaml", line=1, text=text, value=parse(text))
+
+
+class OptionNames(NamedTuple):
+    """The option names that hints use; they differ if trainc does not run on the command line."""
+
+    runtimes: str = "--runtimes {}"
+    """The option for a path to search for runtimes; `{}` is the path."""
+    name_suffix_hash: str = "--name-suffix-hash"
+    suspend: str = "--suspend"
+    field_validation: str = "--field-validation=warn"
+    strict: str = "--strict"
+    environment: str = ""
+    """The option of a command line that selects the run's environment; empty without one."""
+
+
+FLAGS: Final = OptionNames()
+
+
+class Library(NamedTuple):
+    """All levels, in the order in which they are searched."""
+
+    levels: tuple[Level, ...]
+    option_names: OptionNames = FLAGS
+    skipped: tuple[str, ...] = ()
+    """The files in the searched paths that were skipped."""
+    forbidden: Place | None = None
+    """The setting that forbids built-in runtimes; None if they are allowed."""
+
+    def find(self, kind: str, namespace: str, name: str) -> Entry | None:
+        """Return the first runtime of that kind and name.
+
+        A runtime with a namespace is only for TrainJobs of that namespace.
+        """
+        namespaces = ("",) if kind in CLUSTER_SCOPED else tuple(dict.fromkeys((namespace, "")))
+        for level in self.levels:
+            for candidate in namespaces:
+                if entry := level.find((kind, candidate, name)):
+                    return entry
+        return None
+
+    def is_built_in(self, document: Document) -> bool:
+        """Return whether a runtime is one of the built-in ones, not one of the same name from a file."""
+        entry = self.levels[-1].entries.get(key_of(document))
+        return entry is not None and entry.level == BUILT_IN and entry.document is document
+
+    @property
+    def usable(self) -> tuple[Level, ...]:
+        """The levels whose runtimes a TrainJob may use."""
+        return self.levels if self.forbidden is None else self.levels[:-1]
+
+    def known(self) -> Iterator[Key]:
+        """Yield the keys of all runtimes."""
+        for level in self.levels:
+            yield from level.known()
+
+
+def key_of(document: Document) -> Key:
+    """Return the key of a runtime."""
+    id = ObjectId.of(document.value)
+    return id.kind, "" if id.kind in CLUSTER_SCOPED else id.namespace, id.name
+
+
+def _duplicate(document: Document, first: Document) -> Diagnostic:
+    id = ObjectId.of(document.value)
+    found = Diagnostic.of(
+        DUPLICATE_RUNTIME,
+        f'two {id.kind}s are named "{id.name}"' + (f' in namespace "{id.namespace}"' if id.namespace else ""),
+        "remove or rename one of them",
+        object=id,
+        field="metadata.name",
+        place=Place(document=document, path=("metadata", "name")),
+        related=(Related(message="the first one", place=Place(document=first, path=("metadata", "name"))),),
+    )
+    if not document.edits:
+        return found
+    from trainc.edits.transforming.faults import of_two
+
+    return of_two(found, document, first)

@@ -1,0 +1,89 @@
+"""Lint rules: settings that the cluster accepts but the user probably did not intend. Each rule is a file named by id.
+
+A rule has `find(plan)`, which yields `LintFinding`s, and `warning(plan, finding)`, which returns the message for one of
+them and which `lint_rule` turns into a check.
+`passes.lint` imports the rule when its trigger (`triggers`) applies. `placing.lint` turns the findings of all TrainJobs
+into diagnostics: one per cause, at the first TrainJob that has it, with the number of the others.
+Source: trainc's own, unless a rule names another.
+"""
+
+from __future__ import annotations
+
+from functools import wraps
+from importlib import import_module
+from typing import TYPE_CHECKING, Protocol, cast
+
+from trainc.kubernetes.trees import Tree, get
+from trainc.kubernetes.violations import field_of
+from trainc.pipeline.checks import Check, check
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from trainc.diagnostics import Finding, LintFinding, Path
+    from trainc.pipeline.plan import Plan
+
+
+class LintRule(Protocol):
+    """The interface of a module in this folder."""
+
+    find: Callable[[Plan], Iterator[LintFinding]]
+    warning: Check[[Plan, LintFinding]]
+
+
+def lint_rule(id: str, title: str) -> Callable[[Callable[[Plan, LintFinding], Finding]], Check[[Plan, LintFinding]]]:
+    """Declare a lint rule, and turn the function that returns the message for a finding into a check.
+
+    A message without a field and a place is about the field of the finding. The function's docstring states the rule
+    in one sentence.
+    """
+
+    def wrap(message: Callable[[Plan, LintFinding], Finding]) -> Check[[Plan, LintFinding]]:
+        @wraps(message)
+        def find(plan: Plan, finding: LintFinding) -> Iterator[Finding]:
+            found = message(plan, finding)
+            named = found.field is not None or found.place is not None
+            yield found if named else found._replace(field=field_of(("spec", *finding.path)))
+
+        return check(id, stage="lint", severity="warning", title=title, own=True)(find)
+
+    return wrap
+
+
+def load(rule: str) -> LintRule:
+    """Return the rule with that id."""
+    return cast("LintRule", import_module(f"{__name__}.{rule.replace('-', '_')}"))
+
+
+def stored(plan: Plan) -> Tree:
+    """Return the JobSetSpec as it is stored."""
+    spec: Tree = plan.objects[0]["spec"]
+    return spec
+
+
+def pod_at(plan: Plan, job: int) -> Tree:
+    """Return the pod spec of a replicated job."""
+    from trainc.pipeline.plan import pod_spec
+
+    pod: Tree = get(stored(plan), pod_spec(job), {})
+    return pod
+
+
+def containers(plan: Plan) -> Iterator[tuple[Path, Tree]]:
+    """Yield all containers and init containers that run, with their paths in the JobSetSpec."""
+    from trainc.pipeline.lint.triggers import CONTAINERS
+    from trainc.pipeline.plan import pod_spec
+
+    for job, count in enumerate(plan.counts):
+        for key in CONTAINERS if count else ():
+            for index, container in enumerate(pod_at(plan, job).get(key) or ()):
+                yield (*pod_spec(job), key, index), container
+
+
+def training(plan: Plan) -> list[int]:
+    """Return the replicated jobs that train: the trainers, and the nodes on which a launcher starts processes."""
+    from trainc.pipeline.frameworks import traits
+    from trainc.pipeline.plan import NODE
+
+    jobs = {*plan.trainers(), plan.named(NODE) if traits(plan.runtime).launcher else None}
+    return [job for job, count in enumerate(plan.counts) if count and job in jobs]

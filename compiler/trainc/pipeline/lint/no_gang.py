@@ -1,0 +1,55 @@
+"""Nodes that must start together without a gang that places them together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trainc.diagnostics import Finding, LintFinding
+from trainc.kubernetes.trees import get
+from trainc.pipeline import schedulers
+from trainc.pipeline.delivery import QUEUE
+from trainc.pipeline.frameworks import traits
+from trainc.pipeline.lint import lint_rule
+from trainc.pipeline.plan import pod_spec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trainc.pipeline.plan import Plan
+
+
+def find(plan: Plan) -> Iterator[LintFinding]:
+    """Yield a finding if several nodes wait for one another without a PodGroup or a queue.
+
+    The pods may name a PodGroup that trainc does not create.
+    """
+    if traits(plan.runtime).independent_nodes or nodes(plan) < 2 or plan.runtime.gang or QUEUE in plan.labels:
+        return
+    marks = [scheduler.MARK for scheduler in schedulers.of(dict.fromkeys(schedulers.SCHEDULERS))]
+    templates = (get(plan.spec, (*pod_spec(job)[:-1], "metadata"), {}) for job in range(len(plan.jobs)))
+    if not any(mark.key in template.get(mark.field, {}) for template in templates for mark in marks):
+        yield LintFinding("no-gang", (), shared=True)
+
+
+@lint_rule("no-gang", "Several nodes without gang scheduling")
+def warning(plan: Plan, _: LintFinding) -> Finding:
+    """Without a PodGroup or a queue, some nodes can hold their GPUs while they wait forever for the others."""
+    return Finding(
+        message=f'{plan.job.word} "{plan.job.source_name}" has {nodes(plan)} nodes that must start together, but no '
+        "PodGroup: the scheduler may place only some of them",
+        help="if other jobs compete for the nodes, use a runtime with podGroupPolicy (built in: "
+        "torch-distributed-coscheduling and -volcano), or a Kueue queue",
+        field="spec.podGroupPolicy",
+        place=plan.job.at("spec", "runtimeRef"),
+    )
+
+
+def nodes(plan: Plan) -> int:
+    """Return how many nodes wait for one another: numNodes of the TrainJob, else of its runtime.
+
+    For elastic training it is the minimum.
+    """
+    if plan.needed is not None:
+        return plan.needed
+    of_job = plan.job.trainer.get("numNodes")
+    return int((plan.runtime.policy or {}).get("numNodes", 1) if of_job is None else of_job)

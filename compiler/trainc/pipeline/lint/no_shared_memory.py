@@ -1,0 +1,56 @@
+"""Torch GPU processes that have only 64 MiB of shared memory in total.
+
+Source: the default /dev/shm of a container runtime (64 MiB); NCCL 2.28, which passes data between the GPUs of a node
+through /dev/shm if they cannot reach one another directly. Gloo, on CPUs, does not use it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trainc.diagnostics import Finding, LintFinding
+from trainc.pipeline.frameworks import traits
+from trainc.pipeline.lint import lint_rule, pod_at
+from trainc.pipeline.lint.triggers import shared_memory
+from trainc.pipeline.plan import NODE, gpus
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trainc.kubernetes.trees import Tree
+    from trainc.pipeline.plan import Plan
+
+
+def find(plan: Plan) -> Iterator[LintFinding]:
+    """Yield the trainers that run several GPU processes in a container without a volume at /dev/shm."""
+    for job in plan.trainers() if traits(plan.runtime).family == "torch" else ():
+        pod, slot = pod_at(plan, job), plan.find(job, NODE)
+        if slot is None or not plan.counts[job] or pod.get("hostIPC"):
+            continue
+        container = pod["containers"][slot.at]
+        count = processes(container)
+        if count > 1 and not any(shared_memory(mount) for mount in container.get("volumeMounts") or ()):
+            yield LintFinding("no-shared-memory", (*slot.path, "volumeMounts"))
+
+
+def processes(container: Tree) -> int:
+    """Return how many GPU processes torchrun starts in a container, or 0 if that is unknown."""
+    resources = container.get("resources") or {}
+    devices = gpus(resources)
+    for variable in container.get("env") or ():
+        if variable["name"] == "PET_NPROC_PER_NODE":
+            count = variable.get("value", "")
+            return devices if count in ("auto", "gpu") else int(count) if devices or "claims" in resources else 0
+    return 0
+
+
+@lint_rule("no-shared-memory", "Several GPUs without shared memory")
+def warning(plan: Plan, finding: LintFinding) -> Finding:
+    """NCCL and data loaders pass data through /dev/shm. When it is full, they fail late, or with `Bus error`."""
+    job, at = int(finding.path[1]), int(finding.path[-2])
+    count = processes(pod_at(plan, job)["containers"][at])
+    return Finding(
+        message=f'{count} GPU processes in a pod of job "{plan.jobs[job]["name"]}" have only 64 MiB of shared memory '
+        "in total: nothing is mounted at /dev/shm",
+        help="mount a volume `emptyDir: {medium: Memory}` at /dev/shm",
+    )

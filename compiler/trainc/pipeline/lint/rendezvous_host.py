@@ -1,0 +1,108 @@
+"""Pods that cannot resolve the rendezvous host name.
+
+Source: JobSet v0.12.0: a pod has a host name in DNS only if network.enableDNSHostnames is true, and without
+publishNotReadyAddresses only once it is ready. Kubernetes 1.36: with hostNetwork, dnsPolicy ClusterFirst acts as
+Default, which resolves no cluster names; None uses only dnsConfig.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from trainc.diagnostics import Finding, LintFinding
+from trainc.kubernetes.trees import Tree, get
+from trainc.pipeline.frameworks import traits
+from trainc.pipeline.lint import lint_rule, pod_at, stored, training
+from trainc.pipeline.lint.triggers import FROM_THE_CLUSTER
+from trainc.pipeline.plan import NODE, pod_spec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trainc.pipeline.plan import Plan
+
+NETWORK: Final = ("network",)
+PROBES: Final = ("readinessProbe", "startupProbe")
+
+
+def find(plan: Plan) -> Iterator[LintFinding]:
+    """Yield the settings that prevent nodes from resolving the host names that the framework policy uses."""
+    jobs = resolving(plan)
+    if not jobs:
+        return
+    network = stored(plan)["network"]
+    if not network.get("enableDNSHostnames", True):
+        yield LintFinding("rendezvous-host", (*NETWORK, "enableDNSHostnames"), ("no-names",))
+        return
+    if not network.get("publishNotReadyAddresses", True) and has_probe(plan):
+        yield LintFinding("rendezvous-host", (*NETWORK, "publishNotReadyAddresses"), ("late-names",))
+    for job in jobs:
+        pod, path = pod_at(plan, job), pod_spec(job)
+        policy = pod.get("dnsPolicy", FROM_THE_CLUSTER)
+        if policy == FROM_THE_CLUSTER and pod.get("hostNetwork"):
+            yield LintFinding("rendezvous-host", (*path, "hostNetwork"), ("host-network",))
+        elif policy == "Default" or (policy == "None" and not searches_cluster(pod)):
+            yield LintFinding("rendezvous-host", (*path, "dnsPolicy"), (policy,))
+
+
+def resolving(plan: Plan) -> list[int]:
+    """Return the jobs whose pods look up others by name: the trainers of several nodes, or mpirun's launcher.
+
+    Elastic trainers may use a rendezvous server with its own host name instead.
+    """
+    framework = traits(plan.runtime)
+    if framework.launcher:
+        launcher = plan.named(framework.launcher)
+        return [] if launcher is None else [launcher]
+    elsewhere = get(plan.runtime.settings, ("elasticPolicy", "rdzvHost")) is not None
+    jobs = [] if elsewhere or framework.independent_nodes else training(plan)
+    return jobs if sum(plan.counts[job] for job in jobs) > 1 else []
+
+
+def has_probe(plan: Plan) -> bool:
+    """Return whether the rendezvous pod has a probe, which may succeed only after the rendezvous; never a launcher."""
+    slot = plan.find(plan.trainer, NODE)
+    if slot is None or traits(plan.runtime).launcher:
+        return False
+    container = get(stored(plan), slot.path, {})
+    return any(probe in container for probe in PROBES)
+
+
+def searches_cluster(pod: Tree) -> bool:
+    """Return whether a pod's own DNS search list has a cluster domain, `<namespace>.svc.<domain>`."""
+    return any("svc" in domain.split(".") for domain in get(pod, ("dnsConfig", "searches"), []))
+
+
+@lint_rule("rendezvous-host", "Rendezvous host name without DNS")
+def warning(plan: Plan, finding: LintFinding) -> Finding:
+    """The policy gives every node the host name of the first one, which the nodes cannot resolve."""
+    cause, help = MESSAGES[finding.what[0]]
+    launcher = traits(plan.runtime).launcher
+    use = "the hostfile lists the nodes by host name" if launcher else f"the rendezvous endpoint is {plan.endpoint()}"
+    return Finding(message=f"{use}, but {cause}", help=help)
+
+
+MESSAGES: Final = {
+    "no-names": (
+        "with enableDNSHostnames: false no pod has a host name in DNS",
+        "remove enableDNSHostnames: it is true by default",
+    ),
+    "late-names": (
+        "with publishNotReadyAddresses: false that name resolves only when its pod is ready, which may be after the "
+        "other pods need it",
+        "remove publishNotReadyAddresses (it is true by default), or the probe",
+    ),
+    "host-network": (
+        "a pod with hostNetwork uses its node's DNS, which does not resolve that name",
+        "set dnsPolicy: ClusterFirstWithHostNet together with hostNetwork",
+    ),
+    "Default": (
+        "with dnsPolicy: Default a pod uses its node's DNS, which does not resolve that name",
+        "remove dnsPolicy, or set ClusterFirstWithHostNet with hostNetwork",
+    ),
+    "None": (
+        "with dnsPolicy: None and no cluster domain in dnsConfig.searches that name does not resolve",
+        "remove dnsPolicy, or add <namespace>.svc.cluster.local to dnsConfig.searches",
+    ),
+}
+"""The cause and the help for each kind of finding."""

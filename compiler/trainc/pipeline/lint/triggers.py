@@ -1,0 +1,263 @@
+"""Lint triggers: cheap tests, rarely true for a good job, that decide which lint rules to run.
+
+Reads    the whole plan, when its JobSet is complete; the annotation `trainc.dev/lint-ignore` of the TrainJob and of its
+         runtime; the rules that the settings disable.
+Returns  the ids of the rules to run, and those that are disabled. The rule itself (`lint/<rule>.py`) is imported only
+         if its trigger applies, and decides whether there is a finding.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+from trainc.diagnostics import LintFinding
+from trainc.kubernetes.trees import Tree, get
+from trainc.pipeline.delivery import QUEUE
+from trainc.pipeline.frameworks import traits
+from trainc.pipeline.plan import NODE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trainc.pipeline.plan import Plan
+
+IGNORE: Final = "trainc.dev/lint-ignore"
+"""The annotation that disables rules: their ids, separated by commas."""
+VALIDATE_ONLY: Final = "no-gang"
+"""The rule that only `validate` reports: in a cluster with enough nodes, its finding is not a problem."""
+
+LONGEST_DEADLINE: Final = (2**63 - 1) // 10**9
+"""Seconds. The Job controller counts a deadline in nanoseconds, in 64 bits."""
+CONTAINERS: Final = ("containers", "initContainers")
+HINTS: Final = ("auth", "bearer", "cred", "jwt", "key", "pass", "pat", "pwd", "secret", "token")
+"""A variable whose name contains none of these holds no secret."""
+ELASTIC: Final = "kueue.x-k8s.io/elastic-job"
+"""The annotation for Kueue's elastic jobs."""
+OF_NCCL: Final = frozenset({"GLOO_SOCKET_IFNAME", "NCCL_IB_DISABLE", "NCCL_P2P_DISABLE", "TP_SOCKET_IFNAME"})
+"""Without one of these, NCCL settings cannot contradict one another."""
+INTERFACES: Final = "NCCL_SOCKET_IFNAME"
+"""This setting can also contradict the job, if it selects the interface `lo`."""
+FROM_THE_CLUSTER: Final = "ClusterFirst"
+"""The default of a pod's dnsPolicy, which resolves cluster names."""
+OVERCOMMITTED: Final = ("cpu", "memory", "ephemeral-storage")
+"""The resources of which a pod can use more than it requests."""
+
+DEVICES: Final = frozenset(
+    {
+        *("cpu", "memory", "ephemeral-storage", "nvidia.com/gpu", "nvidia.com/gpu.shared", "nvidia.com/pgpu"),
+        *("nvidia.com/gpumem", "nvidia.com/gpucores", "nvidia.com/vgpu", "amd.com/gpu", "gpu.intel.com/i915"),
+        *("gpu.intel.com/xe", "habana.ai/gaudi", "google.com/tpu", "aws.amazon.com/neuron", "metax-tech.com/gpu"),
+        *("aws.amazon.com/neuroncore", "aws.amazon.com/neurondevice", "vpc.amazonaws.com/efa", "cambricon.com/mlu"),
+        *("huawei.com/Ascend310", "huawei.com/Ascend310P", "huawei.com/Ascend910", "rdma/hca", "rdma/ib"),
+        *("volcano.sh/vgpu-number", "volcano.sh/vgpu-memory", "volcano.sh/gpu-number", "volcano.sh/gpu-memory"),
+        *("tencent.com/vcuda-core", "tencent.com/vcuda-memory", "aliyun.com/gpu-mem", "iluvatar.ai/gpu"),
+        *("mthreads.com/gpu", "mthreads.com/vgpu", "hygon.com/dcu", "enflame.com/gcu", "devices.kubevirt.io/kvm"),
+    }
+)
+"""The resources of Kubernetes that containers request, and those that device plugins document."""
+OPERATORS: Final = frozenset({"&", "&&", "|", "||", ">", ">>", "<", "<<", "2>", "2>&1", "&>", ">&2", "2>/dev/null"})
+"""Words that only a shell interprets."""
+FLAGS: Final = ("--nnodes", "--nproc", "--node", "--master", "--rdzv", "--standalone")
+"""The beginnings of torchrun's flags that can contradict the plan."""
+SIGNS: Final = (
+    *("hf_", "ghp_", "gho_", "ghs_", "ghu_", "ghr_", "_pat_", "glpat-", "npm_", "nvapi-", "xox", "AIza", "sk-"),
+    *(".eyJ", "PRIVATE KEY-----"),
+)
+"""Parts of tokens and private keys."""
+SHORTEST: Final = 12
+"""Characters. A shorter text holds no token, and no address with a password."""
+
+
+def turned_off(plan: Plan) -> tuple[frozenset[str], tuple[LintFinding, ...]]:
+    """Return the disabled rules, and findings for unknown ids in the annotations that disable them."""
+    of_job = plan.job.metadata("annotations").get(IGNORE)
+    of_runtime = get(plan.runtime.value, ("metadata", "annotations", IGNORE))
+    if of_job is None and of_runtime is None:
+        return plan.quiet, ()
+    from trainc.base.ids import LINT_RULES
+
+    ignored = [(rule, shared) for text, shared in ((of_job, False), (of_runtime, True)) for rule in listed(text)]
+    unknown = (LintFinding("unknown-rule", (), (rule,), shared) for rule, shared in ignored if rule not in LINT_RULES)
+    return plan.quiet | {rule for rule, _ in ignored}, tuple(unknown)
+
+
+def listed(text: str | None) -> list[str]:
+    """Return the ids in an annotation.
+
+    >>> listed("no-gang, image-version,")
+    ['no-gang', 'image-version']
+    """
+    return [word.strip() for word in (text or "").split(",") if word.strip()]
+
+
+def triggers(plan: Plan) -> Iterator[str]:
+    """Yield the rules that the plan may break, some of them more than once."""
+    spec = plan.objects[0]["spec"]
+    runtime = plan.runtime
+    framework = traits(runtime)
+    if runtime.gang:
+        yield from ("gang-asks-for-nothing", "gang-waits-for-itself")
+    elif not framework.independent_nodes and sum(plan.counts) > 1:
+        yield "no-gang"
+    if QUEUE in plan.labels:
+        yield from of_queued(plan)
+    if plan.annotations and ELASTIC in plan.annotations:
+        yield "elastic-jobset"
+    network = spec["network"]
+    if not (network.get("enableDNSHostnames", True) and network.get("publishNotReadyAddresses", True)):
+        yield "rendezvous-host"
+    per_node = plan.job.trainer.get("resourcesPerNode") or {}
+    limits, requests = per_node.get("limits") or {}, per_node.get("requests") or {}
+    if any(name in limits and name not in requests for name in OVERCOMMITTED):
+        yield "runtime-request-stays"
+    if framework.launcher and "image" in plan.job.trainer:
+        yield "mpi-image"
+    for job in spec.get("replicatedJobs") or ():
+        job_spec = job["template"]["spec"]
+        if job_spec.get("activeDeadlineSeconds", 0) > LONGEST_DEADLINE:
+            yield "deadline-overflow"
+        if "dependsOn" in job:
+            yield "depends-on-itself"
+        pod = job_spec["template"].get("spec") or {}
+        if has_own_overhead(pod):
+            yield "overhead-without-runtime-class"
+        if "hostNetwork" in pod or pod.get("dnsPolicy", FROM_THE_CLUSTER) != FROM_THE_CLUSTER:
+            yield from ("host-network-port", "rendezvous-host")
+        for key in CONTAINERS:
+            for container in pod.get(key) or ():
+                yield from of_container(container)
+                if container.get("name") == NODE and key == "containers":
+                    yield from of_node(container, framework.family)
+
+
+def has_own_overhead(pod: Tree) -> bool:
+    """Return whether a pod sets overhead that no RuntimeClass defines."""
+    return bool(pod.get("overhead")) and not pod.get("runtimeClassName")
+
+
+def of_queued(plan: Plan) -> Iterator[str]:
+    """Yield the rules that a JobSet with a Kueue queue may break."""
+    if plan.job.spec.get("suspend") or plan.delivery.suspend or (plan.patches and plan.patches.suspends):
+        yield "suspended-with-queue"
+    for job in plan.objects[0]["spec"].get("replicatedJobs") or ():
+        pod = job["template"]["spec"]["template"].get("spec") or {}
+        if "nodeSelector" in pod or "tolerations" in pod:
+            yield "queue-placement"
+        if not any(container.get("resources") for container in pod.get("containers") or ()):
+            yield "queue-no-requests"
+
+
+def of_container(container: Tree) -> Iterator[str]:
+    """Yield the rules that any container may break."""
+    if not versioned(container.get("image", "")):
+        yield "image-version"
+    for variable in container.get("env") or ():
+        if text := variable.get("value"):
+            yield from of_variable(variable["name"], text)
+    if "resources" in container:
+        yield from of_resources(container["resources"])
+    for key in ("command", "args"):
+        for word in container.get(key) or ():
+            if holds_secret(word):
+                yield "secret-in-command"
+
+
+def of_resources(resources: Tree) -> Iterator[str]:
+    """Yield the rules that the resources of any container may break."""
+    for key in ("limits", "requests"):
+        for name, amount in (resources.get(key) or {}).items():
+            if name not in DEVICES:
+                yield "resource-typo"
+            elif name == "memory":
+                text = str(amount)
+                if text.endswith(("m", "u", "n", "k", "Ki")) or (text.isdecimal() and len(text) < 8):
+                    yield "memory-unit"
+
+
+def suspicious(text: str) -> bool:
+    """Return whether a text may hold a token, a private key, or an address with a password."""
+    if len(text) < SHORTEST:
+        return False
+    for sign in SIGNS:  # takes half the time of any(): this runs for each text of each job
+        if sign in text:
+            return True
+    return "://" in text and "@" in text
+
+
+def named_secret(word: str) -> bool:
+    """Return whether a word of a command may name a secret: a flag, or an assignment in a script."""
+    if word[:1] != "-" and "=" not in word and " -" not in word:
+        return False
+    lower = word.lower()
+    return any(hint in lower for hint in HINTS)
+
+
+@lru_cache(maxsize=4096)
+def holds_secret(word: str) -> bool:
+    """Return whether a word of a command may hold a secret."""
+    return suspicious(word) or named_secret(word)
+
+
+def of_node(container: Tree, family: str) -> Iterator[str]:
+    """Yield the rules that a training container may break."""
+    if "resources" not in container:
+        yield "no-resources"
+    elif family == "torch" and not any(shared_memory(mount) for mount in container.get("volumeMounts") or ()):
+        yield "no-shared-memory"
+    if command := container.get("command"):
+        yield from of_command(command, container.get("args") or (), family)
+
+
+def of_command(command: list[str], args: list[str] | tuple[()], family: str) -> Iterator[str]:
+    """Yield the rules that the command of a training container may break."""
+    python = command[0].rpartition("/")[2].startswith("python")
+    for word in (*command, *args):
+        if "$" in word or word in OPERATORS:
+            yield "shell-words"
+        if family == "torch" and is_of_torchrun(word):
+            yield "torchrun-flags"
+        if family == "torch" and python and (word == "-c" or word.endswith(".py")):
+            yield "one-process"
+
+
+@lru_cache(maxsize=4096)
+def is_of_torchrun(word: str) -> bool:
+    """Return whether a word may be a flag of torchrun, or a script that contains one."""
+    return any(flag in word for flag in FLAGS)
+
+
+def shared_memory(mount: Tree) -> bool:
+    """Return whether a mount replaces the container's default shared memory."""
+    return mount["mountPath"].rstrip("/") in ("/dev/shm", "/dev")
+
+
+def versioned(image: str) -> bool:
+    """Return whether an image has a fixed version: a digest, or a tag other than `latest`.
+
+    >>> [versioned(image) for image in ("python", "localhost:5000/python", "python:latest", "python:3.13")]
+    [False, False, False, True]
+    """
+    name = image.rpartition("/")[2]
+    return "@" in name or (":" in name and not name.endswith(":latest"))
+
+
+@lru_cache(maxsize=4096)
+def of_variable(name: str, text: str) -> tuple[str, ...]:
+    """Return the rules that a variable with a literal value may break."""
+    rules = []
+    if name in OF_NCCL or (name == INTERFACES and "lo" in text):
+        rules.append("nccl-settings")
+    if names_secret(name) or suspicious(text):
+        rules.append("secret-in-env")
+    return tuple(rules)
+
+
+@lru_cache(maxsize=4096)
+def names_secret(name: str) -> bool:
+    """Return whether a variable of that name holds a secret."""
+    if not any(hint in name.lower() for hint in HINTS):
+        return False
+    from trainc.source.names import is_secret
+
+    return is_secret(name)

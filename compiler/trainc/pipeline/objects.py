@@ -1,0 +1,221 @@
+"""The objects of the Trainer API as the API server stores them: frozen, with shared trees that are never changed."""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+from trainc.base.kinds import TRAINJOB, VERSION, find
+from trainc.base.records import NamedTuple
+from trainc.diagnostics import Document, ObjectId, Place
+from trainc.kubernetes.trees import Tree, get
+
+ANCESTOR: Final = "trainer.kubeflow.org/trainjob-ancestor-step"
+"""The label of a replicated job's template that names the TrainJob step that the job runs."""
+OVERRIDES: Final = ("podSpecOverrides", "podTemplateOverrides")
+"""The fields of a TrainJob's spec that older dialects have instead of runtimePatches."""
+STEPS: Final = {"dataset": "dataset-initializer", "model": "model-initializer"}
+"""The fields of spec.initializer, and the label, job name and container name of each."""
+TRAINER_NODE: Final = "trainer-node"
+INITIALIZER: Final = "initializer"
+"""The jobs of a Training Operator v1.9 runtime, which has no such labels. The second runs both initializers."""
+NOTHING: Final[Tree] = {}
+"""An empty mapping, which is shared and never changed."""
+
+
+def mapping(tree: Tree, key: str) -> Tree:
+    """Return the mapping in a field, or an empty mapping if the field is missing or has another type."""
+    found = tree.get(key)
+    return found if isinstance(found, dict) else NOTHING
+
+
+class TrainJob(NamedTuple):
+    """A TrainJob as the API server stores it: unknown fields pruned, defaults filled in, in the form of v2.3."""
+
+    document: Document
+    value: Tree
+    dialect: str = "v2.3"
+    """The dialect in which it was written."""
+    form: Document | None = None
+    """The document in the form of v2.3, if it was written in another one; its last edit leads back."""
+    own_runtime: Runtime | None = None
+    """The runtime that its own document gives, if it has a front end; it is in no library."""
+
+    @property
+    def id(self) -> ObjectId:
+        """The identity of its document."""
+        return ObjectId.of(self.document.value)
+
+    @property
+    def name(self) -> str:
+        """metadata.name."""
+        return str(get(self.value, ("metadata", "name"), ""))
+
+    @property
+    def word(self) -> str:
+        """The noun for it in messages: `TrainJob`."""
+        kind = find(self.id.apiVersion, self.id.kind)
+        return TRAINJOB.word if kind is None else kind.word
+
+    @property
+    def as_written(self) -> TrainJob:
+        """The same job before its conversion to the form that the stages read."""
+        return TrainJob(self.document, self.document.value)
+
+    @property
+    def source_name(self) -> str:
+        """The name in the file, without the prefix and the suffix of an environment."""
+        return str(get(self.document.unedited, ("metadata", "name"), ""))
+
+    @property
+    def namespace(self) -> str:
+        """metadata.namespace, or an empty string."""
+        return str(get(self.value, ("metadata", "namespace"), ""))
+
+    @property
+    def spec(self) -> Tree:
+        """The spec, or an empty mapping."""
+        return mapping(self.value, "spec")
+
+    @property
+    def trainer(self) -> Tree:
+        """spec.trainer, or an empty mapping (difference trainer-optional)."""
+        return mapping(mapping(self.value, "spec"), "trainer")
+
+    @property
+    def runtime_ref(self) -> Tree:
+        """spec.runtimeRef, with its defaults."""
+        return mapping(mapping(self.value, "spec"), "runtimeRef")
+
+    @property
+    def patches(self) -> list[Tree]:
+        """spec.runtimePatches."""
+        found = get(self.value, ("spec", "runtimePatches"))
+        return found if isinstance(found, list) else []
+
+    @property
+    def patches_field(self) -> str:
+        """The field that contains the patches; in older dialects, a field of overrides."""
+        spec = mapping(self.document.value, "spec") if self.form else NOTHING
+        return f"spec.{next((field for field in OVERRIDES if field in spec), 'runtimePatches')}"
+
+    @property
+    def patch_word(self) -> str:
+        """The word for a patch in the TrainJob's dialect."""
+        return "patch" if self.patches_field == "spec.runtimePatches" else "override"
+
+    @property
+    def a_patch(self) -> str:
+        """The word for a patch, with its article."""
+        return "a patch" if self.patch_word == "patch" else "an override"
+
+    def metadata(self, key: str) -> Tree:
+        """Return metadata.labels or metadata.annotations."""
+        return mapping(mapping(self.value, "metadata"), key)
+
+    def at(self, *path: str | int, key: bool = False) -> Place:
+        """Return the place of a field of this TrainJob."""
+        return Place(self.form or self.document, path, key)
+
+
+class Runtime(NamedTuple):
+    """A TrainingRuntime or ClusterTrainingRuntime as the controller sees it: defaults filled in, typed."""
+
+    document: Document
+    value: Tree = NOTHING
+    spec: Tree = NOTHING
+    """The JobSetSpec of its template, converted to Go types."""
+    level: str = ""
+    """The name of the level where it was found: the given paths, --runtimes DIR, the built-in runtimes."""
+
+    # Fields of `value` that every stage of every job reads, looked up once.
+    policy: Tree | None = None
+    """spec.mlPolicy, or None if it is missing (an empty mlPolicy is different)."""
+    framework: str = "plain"
+    """The key of its framework policy, or `plain`."""
+    settings: Tree = NOTHING
+    """The framework's own part of the policy."""
+    gang: Tree | None = None
+    """spec.podGroupPolicy."""
+    dialect: str = "v2.3"
+    """`v1.9` if trainer and initializers are identified by name (`training_operator`), not by label."""
+
+    @classmethod
+    def of(cls, document: Document, value: Tree, spec: Tree, level: str) -> Runtime:
+        """Return the runtime for a value that the schema has admitted."""
+        policy, gang = (_mapping(get(value, ("spec", key))) for key in ("mlPolicy", "podGroupPolicy"))
+        framework = next((key for key in policy or {} if key != "numNodes"), "plain")
+        settings = _mapping((policy or {}).get(framework)) or NOTHING
+        dialect = "v1.9" if value.get("apiVersion") != VERSION and is_first_release(spec) else "v2.3"
+        return cls(document, value, spec, level, policy, framework, settings, gang, dialect)
+
+    @property
+    def id(self) -> ObjectId:
+        """The object's identity."""
+        return ObjectId.of(self.value)
+
+    def metadata(self, key: str) -> Tree:
+        """Return the template's labels or annotations, which the JobSet gets."""
+        found = get(self.value, ("spec", "template", "metadata", key))
+        return found if isinstance(found, dict) else {}
+
+    def at(self, *path: str | int, key: bool = False) -> Place:
+        """Return the place of a field of this runtime."""
+        return Place(document=self.document, path=path, key=key)
+
+
+def is_first_release(spec: Tree) -> bool:
+    """Return whether the jobs have the names of Training Operator v1.9 and no ancestor labels."""
+    jobs = spec.get("replicatedJobs") or []
+    return any(job.get("name") in (TRAINER_NODE, INITIALIZER) for job in jobs) and not any(map(ancestor, jobs))
+
+
+def _mapping(value: object) -> Tree | None:
+    return value if isinstance(value, dict) else None
+
+
+class Traits(NamedTuple):
+    """The properties of a framework that checks and lint rules depend on."""
+
+    family: str = ""
+    """`torch` if torchrun starts the processes, with the variables PET_*."""
+    process_words: Literal["ignored", "read", "rejected"] = "ignored"
+    """What it does with `auto`, `cpu` and `gpu` in numProcPerNode, which dialects before v2.3 allow."""
+    launcher: str = ""
+    """The name of the job that starts the processes in the pods of job `node`; empty if each pod starts its own."""
+    finds_jobs_by_name: bool = False
+    """Whether it finds jobs without the trainer's label, too, and applies the fields of spec.trainer that it reads."""
+    independent_nodes: bool = False
+    """Whether the nodes do not connect to one another."""
+    checks_counts: bool = False
+    """Whether its own checks report counts of nodes and processes below 1."""
+
+
+NO_RUNTIME: Final = Runtime(document=Document(file="", line=1, text="", value=None))
+"""The runtime of a plan before the stage `resolve`."""
+
+
+class Project(NamedTuple):
+    """The settings of a project's trainc.yaml that affect the compiled objects."""
+
+    document: Document
+    value: Tree = NOTHING
+    """The document, reduced to these settings."""
+
+    @property
+    def accelerators(self) -> Tree:
+        """The accelerator settings by resource name."""
+        found: Tree = self.value.get("accelerators", NOTHING)
+        return found
+
+    def at(self, *path: str | int, key: bool = False) -> Place:
+        """Return the place of a field of the file."""
+        return Place(document=self.document, path=path, key=key)
+
+
+NO_PROJECT: Final = Project(document=Document(file="", line=1, text="", value=None))
+"""The value without a trainc.yaml, or if it has no such settings."""
+
+
+def ancestor(job: Tree) -> str:
+    """Return the TrainJob step that a replicated job runs, by its template's label, or an empty string."""
+    return str(get(job, ("template", "metadata", "labels", ANCESTOR), ""))

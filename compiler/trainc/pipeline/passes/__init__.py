@@ -1,0 +1,1 @@
+"""The passes: one file per stage of `trainc.pipeline.stages.STAGES`."""

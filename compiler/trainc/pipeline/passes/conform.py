@@ -1,0 +1,275 @@
+"""Conform: process a TrainJob or a runtime as the API server does on creation.
+
+Reads    a document as it was written, in any dialect.
+Returns  the object as it is stored: unknown fields pruned, nulls dropped, defaults filled in, and
+         then converted to the v2.3 form; or the diagnostics of its CRD's schema and rules, of its metadata, and of its
+         webhook (for a TrainJob, only the checks that do not need the runtime).
+"""
+
+from __future__ import annotations
+
+import marshal
+from typing import TYPE_CHECKING, Any, Final
+
+from trainc.base.kinds import CLUSTER_SCOPED, TRAINJOB, VERSION, find
+from trainc.diagnostics import Diagnostic, Document, ObjectId, Place, failed
+from trainc.frontends import extensions
+from trainc.frontends.dialects import V2_3, detect
+from trainc.frontends.dialects import load as load_dialect
+from trainc.frontends.dialects import moves as moves_of
+from trainc.kubernetes import objectmeta
+from trainc.kubernetes.gotypes import typed
+from trainc.kubernetes.structural import Violation, load
+from trainc.kubernetes.trees import Memory, Tree, get, put
+from trainc.kubernetes.violations import field_of
+from trainc.pipeline.checks import runtime as runtime_checks
+from trainc.pipeline.checks import trainjob as trainjob_checks
+from trainc.pipeline.checks.cel import broken_rules
+from trainc.pipeline.objects import Runtime
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from trainc.base.declarations import Severity
+    from trainc.diagnostics import Path
+    from trainc.frontends.dialects import Detected
+    from trainc.kubernetes.structural import StructuralSchema
+    from trainc.kubernetes.violations import FieldValidation
+    from trainc.pipeline.plan import Plan
+
+RELEASE: Final = "trainer-2.3"
+RELEASE_NAME: Final = "v2.3"
+PROCESSES: Final = ("spec", "mlPolicy", "torch", "numProcPerNode")
+"""The number of torch processes in runtimes of Trainer v2.0 and v2.1; v2.3 drops the field."""
+_SHARED: Final = Memory()
+"""Parts of TrainJobs by their serialized contents, which are equal only for equal values in equal order."""
+_WITHOUT_REFERENCES: Final = 2
+"""The marshal version whose bytes do not depend on object identity."""
+
+
+def conform(plan: Plan) -> Plan:
+    """Return the plan with its TrainJob as the API server stores it, in the v2.3 form, without invalid fields."""
+    written = plan.job.document.value
+    if written.get("kind") != TRAINJOB.kind:
+        return conform_lowered(plan)
+    detected = detect(written)
+    plan = conform_v2_3(plan) if detected is V2_3 else conform_older(plan, detected)
+    if plan.stopped:
+        return plan
+    subject = plan.job.id
+    return plan.report(found for check in trainjob_checks.OF_ITSELF for found in check(subject, plan))
+
+
+def conform_v2_3(plan: Plan) -> Plan:
+    """Conform a TrainJob that already has the v2.3 form."""
+    document = plan.job.document
+    value, violations, unknown = admit(with_shared_parts(document.value), load("TrainJob", RELEASE))
+    violations += broken_rules("TrainJob", value, tuple(violations))
+    found = list(diagnose(document, violations))
+    value = less(value, found)  # without unknown fields, which are not in it
+    found += unknown_fields(document, unknown, plan.field_validation, plan.library.option_names.field_validation)
+    return plan._replace(job=plan.job._replace(value=value)).report(found)
+
+
+def with_shared_parts(job: Tree) -> Tree:
+    """Return the TrainJob with the patches, resources and variables of an earlier one if they are equal.
+
+    Equal parts become the same object, so that later stages process them once: platforms put the same patches into many
+    jobs. In the benchmark of 1,000 jobs this reduces the time per job from 1,230 us to 970 us.
+    """
+    spec = job.get("spec")
+    if not isinstance(spec, dict):
+        return job
+    changed = dict(spec)
+    if isinstance(patches := spec.get("runtimePatches"), list):
+        changed["runtimePatches"] = [*map(shared, patches)]
+    if isinstance(trainer := spec.get("trainer"), dict):
+        changed["trainer"] = trainer = dict(trainer)
+        if isinstance(env := trainer.get("env"), list):
+            trainer["env"] = [*map(shared, env)]
+        if "resourcesPerNode" in trainer:
+            trainer["resourcesPerNode"] = shared(trainer["resourcesPerNode"])
+    return job | {"spec": changed}
+
+
+def shared(part: Any) -> Any:
+    """Return an earlier part with the same contents if one is remembered, else this part."""
+    content = marshal.dumps(part, _WITHOUT_REFERENCES)
+    return _SHARED[content] if content in _SHARED else _SHARED.keep(content, part)
+
+
+def conform_older(plan: Plan, detected: Detected) -> Plan:
+    """Conform a TrainJob of an older dialect: admit it by its own schema, convert it, and apply v2.3's rules."""
+    from trainc.frontends.moves import in_form
+    from trainc.pipeline.checks import dialect as checks
+
+    document, subject = plan.job.document, plan.job.id
+    if detected.conflict:
+        return plan.report(checks.mixed(subject, document, detected))._replace(stopped=True)
+    dialect = load_dialect(detected.key)
+    value, violations, unknown = admit(document.value, load("TrainJob", dialect.SCHEMA))
+    found = list(diagnose(document, violations))
+    value = less(value, found)
+    found += unknown_fields(document, unknown, plan.field_validation, plan.library.option_names.field_validation)
+    if not isinstance(value.get("spec"), dict):
+        return plan.report(found)._replace(stopped=True)
+    form = in_form(document, value, tuple(moves_of(detected, value)), dialect.GONE)
+    job = plan.job._replace(value=form.value, dialect=detected.key, form=form)
+    for broken in broken_rules("TrainJob", job.value):
+        job = job._replace(value=without(job.value, broken.path))
+        written = job.at(*broken.path).written_path
+        found += diagnose(document, [broken._replace(path=written, field=field_of(written))])
+    found += checks.older(subject, document, detected)
+    found += checks.no_counterpart(subject, document, detected.key)
+    return plan._replace(job=job).report(found)
+
+
+def conform_lowered(plan: Plan) -> Plan:
+    """Conform a job of another kind: admit it by its schema, and convert it to a TrainJob with a runtime of its own."""
+    from trainc.frontends import lowering
+
+    document = plan.job.document
+    kind = find(document.value.get("apiVersion"), document.value.get("kind"))
+    assert kind is not None, "only documents of a kind in the table are compiled"
+    front_end = lowering.load(kind.front_end)
+    value, violations, unknown = admit(document.value, load(kind.kind, front_end.SCHEMA))
+    found = list(diagnose(document, violations))
+    found += unknown_fields(document, unknown, plan.field_validation, plan.library.option_names.field_validation)
+    if failed(found):
+        return plan.report(found)._replace(stopped=True)
+    form, of_runtime = lowering.documents(document, front_end.lower(value))
+    template = get(of_runtime.value, ("spec", "template", "spec"), {})
+    runtime = Runtime.of(of_runtime, of_runtime.value, typed(template), level="")
+    return plan._replace(job=plan.job._replace(value=form.value, form=form, own_runtime=runtime)).report(found)
+
+
+def less(value: Tree, found: Iterable[Diagnostic]) -> Tree:
+    """Return an object without the fields that have an error."""
+    copies: dict[Path, dict[Any, Any]] = {}  # copy a mapping once, even if a hundred thousand of its fields are wrong
+    for diagnostic in found:
+        if diagnostic.severity == "error" and isinstance(diagnostic.place, Place):
+            value = without(value, diagnostic.place.path, copies)
+    return value
+
+
+def without(value: Tree, path: Path, copies: dict[Path, dict[Any, Any]] | None = None) -> Tree:
+    """Return a copy without the field at a path, so that later checks do not report it again.
+
+    For a list item the whole list is removed, and for a missing field its parent; apiVersion, kind, metadata and spec
+    stay.
+
+    copies   mappings of `value` that are already copies, and can be changed in place
+    """
+    copies = {} if copies is None else copies
+    while len(path) > 1:
+        *above, key = path
+        path = tuple(above)
+        parent = get(value, path)
+        if isinstance(parent, dict) and key in parent:
+            if copies.get(path) is not parent:
+                copies[path] = dict(parent)
+                value = put(value, path, copies[path])
+            del copies[path][key]
+            break
+    return value
+
+
+def conform_runtime(
+    document: Document, level: str, *, field_validation: FieldValidation, option: str
+) -> tuple[Runtime | None, tuple[Diagnostic, ...]]:
+    """Return the runtime as the controller sees it, or None if the cluster would reject it, and its diagnostics.
+
+    option   the name of the option that drops unknown fields with a warning
+    """
+    subject = ObjectId.of(document.value)
+    written, processes = document.value, get(document.value, PROCESSES)
+    if processes is not None:
+        written = without(written, PROCESSES)
+    value, violations, unknown = admit(
+        written, extensions.load(subject.kind), namespaced=subject.kind not in CLUSTER_SCOPED
+    )
+    violations += broken_rules(subject.kind, value, tuple(violations))
+    found = list(diagnose(document, violations))
+    unknown_found = tuple(unknown_fields(document, unknown, field_validation, option))
+    if processes is not None or subject.apiVersion != VERSION:
+        from trainc.pipeline.checks.dialect import older_runtime, runtime_processes
+
+        found += older_runtime(subject, document, processes)
+        if processes is not None:
+            found += runtime_processes(subject, document, processes)
+            value = put(value, PROCESSES, processes)
+    if failed(found):
+        return None, (*found, *unknown_found)
+    found += unknown_found
+    template = get(value, ("spec", "template", "spec"), {})
+    runtime = Runtime.of(document, value, typed(template), level)
+    for check in runtime_checks.CHECKS:
+        found += check(runtime.id, runtime)
+    per_node = runtime.settings.get("numProcPerNode", 1)
+    if (runtime.policy or {}).get("numNodes", 1) < 1 or (isinstance(per_node, int) and per_node < 1):
+        from trainc.pipeline import frameworks
+        from trainc.pipeline.checks import counts
+
+        found += counts.of_runtime(runtime, frameworks.traits(runtime))
+    return None if failed(found) else runtime, tuple(found)
+
+
+def admit(
+    written: Tree, schema: StructuralSchema, *, namespaced: bool = True
+) -> tuple[Tree, list[Violation], tuple[Violation, ...]]:
+    """Apply its schema and the metadata rules to an object; return the stored object, violations and dropped fields."""
+    admitted = schema.admit(written)
+    violations = [*objectmeta.check(written.get("metadata"), namespaced=namespaced), *admitted.violations]
+    return admitted.value, violations, admitted.unknown
+
+
+def unknown_fields(
+    document: Document, unknown: Sequence[Violation], validation: FieldValidation, option: str
+) -> Iterator[Diagnostic]:
+    """Yield a diagnostic for each unknown field: an error, a warning that it is dropped, or nothing.
+
+    option   the name of the option that drops unknown fields with a warning
+    """
+    if validation == "strict":
+        for violation, found in zip(unknown, diagnose(document, unknown), strict=True):
+            from trainc.kubernetes.documents.spaces import leading
+
+            newer = f"se {option} if a Trainer release after {RELEASE_NAME} has the field"
+            help = f"{found.help} U{newer}" if found.help[-1] == "?" else f"{found.help}; u{newer}"
+            yield found if leading(str(violation.path[-1])) else found._replace(help=help)  # no release has a space
+    elif validation == "warn":
+        yield from diagnose(document, (violation.dropped() for violation in unknown), severity="warning")
+
+
+def diagnose(
+    document: Document, violations: Iterable[Violation], *, severity: Severity = "error"
+) -> Iterator[Diagnostic]:
+    """Yield the violations of an object as diagnostics at its fields."""
+    for violation in violations:
+        from trainc.pipeline.checks.dialect import newer_form
+        from trainc.source.quoting import as_written
+
+        place = Place(document=document, path=violation.path, key=violation.key)
+        yield Diagnostic(
+            id=violation.rule,
+            severity=severity,
+            stage=violation.stage,
+            message=violation.message,
+            help=newer_form(violation.path, violation.rule, get(document.value, violation.path))
+            or (_in_a_patch(document.value, violation.path) if violation.rule == "unknown-field" else "")
+            or as_written(violation.help, place),
+            object=ObjectId.of(document.value),
+            field=violation.field,
+            place=place,
+        )
+
+
+def _in_a_patch(job: Tree, path: Path) -> str:
+    """Return a hint for an unknown field that a patch can set, or that a patch sets and only a runtime can."""
+    if path[:1] != ("spec",) or job.get("kind") != TRAINJOB.kind:
+        return ""
+    if path[1:2] == ("runtimePatches",):
+        from trainc.pipeline.checks.unpatchable import hint
+    else:
+        from trainc.pipeline.checks.patchable import hint
+    return hint(job, path, RELEASE)

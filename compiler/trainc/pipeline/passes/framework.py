@@ -1,0 +1,25 @@
+"""Framework: apply the runtime's framework policy, which adds variables and ports.
+
+Reads    mlPolicy.
+Changes  the fields that the framework's module changes (`frameworks/<key>.py`). On a runtime of Training Operator v1.9,
+         the fields that this release sets from spec.trainer and spec.initializer (`training_operator`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trainc.pipeline.frameworks import load
+
+if TYPE_CHECKING:
+    from trainc.pipeline.plan import Plan
+
+
+def framework(plan: Plan) -> Plan:
+    """Apply the framework."""
+    if plan.runtime.dialect == "v1.9":
+        from trainc.pipeline import training_operator
+
+        return training_operator.apply(plan)
+    found = load(plan.runtime.framework)
+    return plan if found is None else found.apply(plan)

@@ -1,0 +1,134 @@
+"""Resolve: find the runtime that runtimeRef names.
+
+Reads    spec.runtimeRef; the library of runtimes.
+Returns  the plan with its runtime; or a diagnostic with the searched levels and the nearest names, or for a built-in
+         runtime that the settings forbid.
+Source   kubeflow/trainer v2.3.0, the TrainJob webhook. A runtime with errors stops its jobs without a diagnostic: its
+         errors are reported once, at the runtime.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from trainc.base.declarations import Declaration
+from trainc.base.kinds import CLUSTER_RUNTIME, GROUP, RUNTIME
+from trainc.diagnostics import Diagnostic, Finding, Related
+from trainc.pipeline.checks import check
+from trainc.pipeline.library import BUILT_IN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trainc.diagnostics import Place
+    from trainc.pipeline.plan import Plan
+
+BUILT_IN_RUNTIME: Final = Declaration("built-in-runtime", ("trainjob",), "Built-in runtime", severity="note", own=True)
+"""A note about a run, or an error if the settings forbid built-in runtimes."""
+
+KINDS: Final = (CLUSTER_RUNTIME.kind, RUNTIME.kind)
+PER_RUNTIME: Final = frozenset({"runtime-not-found", BUILT_IN_RUNTIME.id})
+"""The errors that all TrainJobs with one runtimeRef share."""
+LISTED: Final = 8
+"""The number of known names in a help."""
+LIKENESS: Final = 0.8
+"""The similarity of a misspelled name to the one it suggests: names with a common first word are not misspelled."""
+
+
+def resolve(plan: Plan) -> Plan:
+    """Find the runtime; the later stages work on its template."""
+    if plan.job.own_runtime is not None:
+        return plan._replace(runtime=plan.job.own_runtime)
+    ref = plan.job.runtime_ref
+    if plan.failed and not {"kind", "apiGroup", "name"} <= ref.keys():
+        return plan._replace(stopped=True)  # the schema check has reported the fault
+    if found := tuple(unsupported(plan.job.id, plan)):
+        return plan.report(found)._replace(stopped=True)
+    entry = plan.library.find(ref["kind"], plan.job.namespace, ref["name"])
+    if entry is None:
+        return plan.report(missing(plan.job.id, plan))._replace(stopped=True)
+    if entry.level == BUILT_IN and plan.library.forbidden is not None:
+        return plan.report([_forbidden(plan, plan.library.forbidden)])._replace(stopped=True)
+    runtime, _ = entry.conform()
+    return plan._replace(stopped=True) if runtime is None else plan._replace(runtime=runtime)
+
+
+@check("unsupported-runtime-kind", stage="trainjob", title="Unsupported kind in runtimeRef")
+def unsupported(plan: Plan) -> Iterator[Finding]:
+    """The webhook supports two kinds of runtime, both of the group trainer.kubeflow.org."""
+    ref = plan.job.runtime_ref
+    if not ref:
+        yield Finding(
+            message="the TrainJob has no spec.runtimeRef",
+            help="add `spec: {runtimeRef: {name: torch-distributed}}`, or the name of another runtime",
+            place=plan.job.at("spec", "runtimeRef"),
+        )
+        return
+    if ref.get("kind") in KINDS and ref.get("apiGroup") == GROUP:
+        return
+    wrong = "kind" if ref.get("kind") not in KINDS else "apiGroup"
+    yield Finding(
+        message=f'runtimeRef.{wrong} "{ref.get(wrong)}" is not '
+        + ("a kind of runtime" if wrong == "kind" else "the API group of runtimes"),
+        help=f"use {' or '.join(KINDS)}" if wrong == "kind" else f"use {GROUP}, or remove apiGroup",
+        field="spec.runtimeRef",
+        place=plan.job.at("spec", "runtimeRef", wrong),
+    )
+
+
+@check("runtime-not-found", stage="trainjob", title="Runtime not found")
+def missing(plan: Plan) -> Iterator[Finding]:
+    """The webhook requires that the runtime exists before the TrainJob."""
+    ref = plan.job.runtime_ref
+    kind, name = ref["kind"], ref["name"]
+    searched = ", ".join(f"{level.name} ({len(list(level.known()))})" for level in plan.library.usable)
+    option = plan.library.option_names.runtimes.format("PATH")
+    yield Finding(
+        message=f'{kind} "{name}" not found'
+        + (f' for namespace "{plan.job.namespace}"' if kind == RUNTIME.kind and plan.job.namespace else ""),
+        help=f"{_hint(plan, kind, name)}searched: {searched}; add a path to search with {option}",
+        # The webhook spells the field with a capital letter for one of the two kinds.
+        field="spec.RuntimeRef" if kind == CLUSTER_RUNTIME.kind else "spec.runtimeRef",
+        place=plan.job.at("spec", "runtimeRef", "name"),
+    )
+
+
+def _hint(plan: Plan, kind: str, name: str) -> str:
+    """Return the start of the help for the likeliest mistake: another kind, another namespace, a misspelled name."""
+    keys = [key for level in plan.library.usable for key in level.known()]
+    for other, namespace, found in keys:
+        if found == name and other == kind:
+            return f'there is one in namespace "{namespace}", but a TrainJob can only use those of its own namespace; '
+        if found == name:
+            return f"set `kind: {other}`: there is a {other} of that name; "
+    from trainc.base.nearest import nearest, use
+    from trainc.pipeline.runtime_owners import FORMER
+
+    if kind == CLUSTER_RUNTIME.kind and (former := FORMER.get(name)):
+        return (
+            f"Trainer {former.releases} shipped it: use {former.successor}, or pin the runtime of your cluster with "
+            "`trainc runtimes pull`; "
+        )
+    names = sorted({found for other, _, found in keys if other == kind})
+    if near := nearest(name, names, likeness=LIKENESS):
+        return f"did you mean {near}? "
+    framework, _, _ = name.partition("-")
+    names = [known for known in names if known.partition("-")[0] == framework] or names
+    return f"{use(names[:LISTED])}{' ...' if len(names) > LISTED else ''}; " if names else ""
+
+
+def _forbidden(plan: Plan, setting: Place) -> Diagnostic:
+    """Return the error for a built-in runtime that the settings forbid."""
+    from trainc.pipeline.runtime_owners import origin
+
+    name = plan.job.runtime_ref["name"]
+    found = Diagnostic.of(
+        BUILT_IN_RUNTIME,
+        f'"{name}" is a built-in runtime ({origin(name)}), which runtimes.builtin forbids',
+        f"pin it with `trainc runtimes export {name}` in a folder that trainc reads, or set `builtin: allow`",
+        object=plan.job.id,
+        field="spec.runtimeRef.name",
+        place=plan.job.at("spec", "runtimeRef", "name"),
+        related=(Related("the setting", setting),),
+    )
+    return found._replace(severity="error")

@@ -1,0 +1,83 @@
+"""Verify: check the compiled objects after the JobSet's schema has admitted them.
+
+Reads    the whole plan, when its objects have their stored form.
+Returns  the plan with diagnostics. There is no output for a TrainJob with errors.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from trainc.diagnostics import ObjectId
+from trainc.pipeline.checks import images, job, jobset
+
+if TYPE_CHECKING:
+    from trainc.pipeline.plan import Plan
+
+LONG: Final = 32 * 1024
+"""So few characters cannot result in a text of 128 KiB, the smallest of the limits."""
+LARGE: Final = 128 * 1024
+"""So few characters cannot result in 1.5 MiB of JSON: one takes at most six bytes, plus a share of quotes and keys."""
+ANCHOR: Final = r"&(?<![^\s,:?\[{]&)[^\s&]"
+"""A possible YAML anchor, which aliases can repeat. The `&&` and `2>&1` of a shell do not match."""
+OF_A_JOB: Final = 4 * 1024
+"""The estimated characters that trainc and the defaults add to a replicated job."""
+OF_A_HOST: Final = 192
+"""The maximum length of a host name in a list: the pod's name, the subdomain and a port, with quotes and a comma."""
+
+
+def verify(plan: Plan) -> Plan:
+    """Apply the schemas of PodGroups, and the checks of JobSet's webhook, of Jobs and of pods.
+
+    Sizes are checked only if something may be large.
+    """
+    made = plan.objects[0]
+    if plan.runtime.gang:
+        from trainc.pipeline import schedulers
+
+        for group, violations in schedulers.refused(plan):
+            plan = plan.refuse("build", ObjectId.of(group), violations)
+    refused = list(jobset.violations(made))
+    if refused:
+        plan = plan.refuse("jobset", ObjectId.of(made), refused)
+    reported = {violation.path for violation in refused}
+    for faults in (job.faults(made), images.faults(made)):
+        found = [(fault.object, violation) for fault in faults if (violation := fault.in_jobset()).path not in reported]
+        for object, violation in found:
+            plan = plan.refuse("job", object, [violation])
+        reported |= {violation.path for _, violation in found}
+    if any(tree["kind"] == "ConfigMap" for tree in plan.others):
+        from trainc.pipeline.checks import limits
+
+        plan = plan.report(found for check in limits.CHECKS for found in check(plan.job.id, plan))
+    return _without_notes(_sizes(plan))
+
+
+def _without_notes(plan: Plan) -> Plan:
+    """Remove the notes if there is an error: they are about the output, which an error prevents."""
+    if not plan.failed:
+        return plan
+    return plan._replace(diagnostics=tuple(found for found in plan.diagnostics if found.severity != "note"))
+
+
+def _sizes(plan: Plan) -> Plan:
+    """Check sizes, unless the inputs are too short to exceed a limit and have no anchors, which aliases can repeat.
+
+    A framework may write the host name of each pod into each container.
+    """
+    of_job, of_runtime, of_project = (x.document.text for x in (plan.job, plan.runtime, plan.project))
+    aliases = any("&" in text and re.search(ANCHOR, text) for text in (of_job, of_runtime, of_project))
+    of_hosts = OF_A_HOST * sum(job.get("replicas", 1) * pods for job, pods in zip(plan.jobs, plan.counts, strict=True))
+    if not aliases and len(of_job) + len(of_runtime) + len(of_project) + of_hosts < LONG:
+        return plan
+    from trainc.pipeline.checks import limits
+
+    # The text of a TrainJob or a project may be copied into each of the jobs.
+    made = plan.objects[0]
+    of_hosts *= max((len(plan.containers(job)) for job in range(len(plan.jobs))), default=0)
+    if aliases or len(of_runtime) + len(plan.jobs) * (len(of_job) + len(of_project) + OF_A_JOB + of_hosts) > LARGE:
+        plan = plan.refuse("jobset", ObjectId.of(made), limits.stored(made))
+    for violation in limits.strings(made):
+        plan = plan.refuse("job", job.first(made, plan.jobs[int(violation.path[2])]), [violation])
+    return plan

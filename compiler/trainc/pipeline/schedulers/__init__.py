@@ -1,0 +1,90 @@
+"""The gang schedulers. A policy's key in `podGroupPolicy` is the name of its file; a runtime can have several.
+
+A scheduler has `VERSION`, the apiVersion of its PodGroups; `RELEASE`, the folder of their schema; `MARK`, the label or
+annotation by which a pod names its gang; `group`, which returns the gang's PodGroup; and `CHECKS`, the rules of its
+part of the webhook.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Final, Literal, Protocol, cast
+
+from trainc.base.records import NamedTuple
+from trainc.kubernetes.violations import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from trainc.kubernetes.trees import Tree
+    from trainc.kubernetes.violations import Admitted, Violation
+    from trainc.pipeline.checks import Check
+    from trainc.pipeline.plan import Plan
+
+SCHEDULERS: Final = ("coscheduling", "volcano")
+
+
+class Mark(NamedTuple):
+    """A label or an annotation of pods whose value is the name of their PodGroup."""
+
+    field: Literal["labels", "annotations"]
+    key: str
+
+
+class Gang(NamedTuple):
+    """The pods that start together, or not at all."""
+
+    members: int
+    resources: Tree
+    """The sum of their requests."""
+
+
+class Scheduler(Protocol):
+    """The interface of a module in this folder."""
+
+    VERSION: str
+    """The apiVersion of its PodGroup."""
+    RELEASE: str
+    """The folder in schemas/ with the PodGroup's schema."""
+    MARK: Mark
+    CHECKS: tuple[Check[[Plan]], ...]
+    group: Callable[[Plan, Gang], Tree]
+
+
+def of(policy: Tree | None) -> list[Scheduler]:
+    """Return the schedulers of a podGroupPolicy."""
+    return [cast("Scheduler", import_module(f"{__name__}.{key}")) for key in SCHEDULERS if key in (policy or {})]
+
+
+def admitted(plan: Plan) -> list[Admitted]:
+    """Return the plan's other objects: PodGroups as the schemas of their CRDs admit them, the rest unchanged."""
+    from trainc.kubernetes.structural import load
+    from trainc.kubernetes.violations import Admitted
+
+    releases = {scheduler.VERSION: scheduler.RELEASE for scheduler in of(plan.runtime.gang)}
+    return [
+        load("PodGroup", releases[other["apiVersion"]]).admit(other)
+        if other["kind"] == "PodGroup"
+        else Admitted(value=other)
+        for other in plan.others
+    ]
+
+
+def refused(plan: Plan) -> Iterator[tuple[Tree, list[Violation]]]:
+    """Yield each object beside the JobSet with its violations; only a PodGroup can have some."""
+    for group, result in zip(plan.others, admitted(plan), strict=True):
+        yield group, [_reworded(group, violation) for violation in result.violations]
+
+
+def _reworded(group: Tree, violation: Violation) -> Violation:
+    """Return a violation with the PodGroup in its message, and for a name with its fault instead of a pattern."""
+    from trainc.kubernetes import misnamed
+    from trainc.kubernetes.trees import get
+    from trainc.kubernetes.violations import PATTERN
+
+    message, help = violation.message, violation.help
+    if violation.rule == PATTERN.id:  # the only pattern of these schemas is that of a DNS subdomain
+        name = get(group, violation.path)
+        message = f"{violation.path[-1]} is {shown(name)}, which {misnamed.fault(name, misnamed.SUBDOMAIN, 253)}"
+        help = "use lowercase letters, digits, `-` and `.`" + misnamed.example(name)
+    return violation._replace(message=f"the PodGroup's {message}", help=help)

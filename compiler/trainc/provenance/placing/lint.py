@@ -1,0 +1,118 @@
+"""The lint findings of all TrainJobs as warnings: one per cause, at the line that caused it.
+
+Reads    plans after the last stage of the pipeline.
+Returns  diagnostics, each at the first TrainJob that has it, with the number of the others. A finding whose only place
+         is a built-in runtime is no diagnostic, because the user cannot edit that line.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trainc.base.plural import also
+from trainc.diagnostics import Path, Place, Related
+from trainc.kubernetes.trees import get
+from trainc.pipeline.lint import load, stored
+from trainc.provenance.tracing import Trace, edited_by, reported_at, standing
+from trainc.provenance.tracing.correspondence import GONE, at, corresponding_path
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable
+
+    from trainc.diagnostics import Diagnostic, LintFinding, Location
+    from trainc.pipeline.plan import Plan
+
+
+def warnings(plans: Iterable[Plan]) -> tuple[list[Diagnostic], dict[str, set[str]]]:
+    """Return the lint findings of the plans as warnings, one per cause and per place.
+
+    The second value has the rules of the findings in built-in runtimes, by the runtime's name.
+    """
+    reported: dict[Hashable, Diagnostic] = {}
+    built_in: dict[str, set[str]] = {}
+    causes: dict[Hashable, list[tuple[Plan, LintFinding]]] = {}
+    for plan in plans:
+        of_plan = {cause(plan, finding): (plan, finding) for finding in reversed(plan.lint_findings)}
+        for key, found in reversed(of_plan.items()):
+            causes.setdefault(key, []).append(found)
+    for (plan, finding), *others in causes.values():
+        for warning in load(finding.rule).warning(plan.job.id, plan, finding):
+            place, related = warning.place, warning.related
+            if place is None:
+                place, related = placed(plan, finding.path)
+                place = narrowed(place, plan, finding)
+                related = tuple(other._replace(place=narrowed(other.place, plan, finding)) for other in related)
+            assert isinstance(place, Place)
+            for label, path in finding.related:
+                other, more = placed(plan, path)
+                related = (*related, *(more or (Related(message=label, place=other),)))
+            if plan.library.is_built_in(plan.runtime.document) and _in_runtime(plan, place, related):
+                built_in.setdefault(plan.runtime.id.name, set()).add(warning.id)
+                continue
+            key = (warning.id, warning.message, id(place.document), place.path, place.part)
+            if key not in reported:
+                subject = plan.runtime.id if plan.is_of_runtime(place) else warning.object
+                reported[key] = warning._replace(
+                    message=warning.message + also(len(others)), object=subject, place=place, related=related
+                )
+    return list(reported.values()), built_in
+
+
+def narrowed(place: Place | Location, plan: Plan, finding: LintFinding) -> Place | Location:
+    """Return the part of a place, or its key, that the finding is about, if the place has the finding's value."""
+    if not isinstance(place, Place) or (finding.part is None and not finding.key):
+        return place
+    if finding.key:
+        return place._replace(key=place.path[-1:] == finding.path[-1:])
+    same = get(place.document.value, place.path) == at(stored(plan), finding.path)
+    return place._replace(part=finding.part) if same else place
+
+
+def _in_runtime(plan: Plan, place: Place, related: Iterable[Related]) -> bool:
+    """Return whether the runtime has all places of a finding, except for the runtimeRef that leads to it."""
+    places = (place, *(relation.place for relation in related))
+    others = [at for at in places if at != plan.job.at("spec", "runtimeRef")]
+    return bool(others) and all(_is_of_runtime(plan, at) for at in others)
+
+
+def _is_of_runtime(plan: Plan, place: Place | Location) -> bool:
+    """Return whether the runtime's own document has the line of a place, not the settings."""
+    return isinstance(place, Place) and plan.is_of_runtime(place) and not edited_by(place)
+
+
+def cause(plan: Plan, finding: LintFinding) -> Hashable:
+    """Return a key that two findings share if one fix resolves both: rule, document, and path or subject."""
+    shared = finding.shared or of_runtime(plan, finding.path) is not None
+    document = plan.runtime.document if shared else plan.job.document
+    return finding.rule, document.identity, finding.what or finding.path
+
+
+def of_runtime(plan: Plan, path: Path) -> Path | None:
+    """Return the path in the runtime's template with the same value as a path of the JobSetSpec.
+
+    A field that both lack counts as the same value. Return None if the values differ.
+    """
+    made, template = stored(plan), plan.runtime.spec
+    there = corresponding_path(made, path, template)
+    if there is None and path and isinstance(path[-1], str):
+        above = corresponding_path(made, path[:-1], template)
+        there = None if above is None else (*above, path[-1])
+    if there is None:
+        return None
+    ours, theirs = (None if found is GONE else found or None for found in (at(made, path), at(template, there)))
+    return there if ours == theirs else None
+
+
+def placed(plan: Plan, path: Path) -> tuple[Place, tuple[Related, ...]]:
+    """Return the source of a field of the JobSetSpec, as `Trace.point` does, which is used only in unclear cases."""
+    there = of_runtime(plan, path)
+    if there is not None:
+        return reported_at(plan, standing(plan.runtime.at("spec", "template", "spec", *there)))
+    trainer, value = plan.job.trainer, at(stored(plan), path)
+    if path[-1:] == ("image",) and trainer.get("image") == value:
+        return plan.job.at("spec", "trainer", "image"), ()
+    if path[-2:-1] in (("command",), ("args",)) and trainer.get(str(path[-2])) == at(stored(plan), path[:-1]):
+        return plan.job.at("spec", "trainer", *path[-2:]), ()
+    if path[-2:-1] == ("env",) and value in (env := trainer.get("env") or []):
+        return plan.job.at("spec", "trainer", "env", env.index(value)), ()
+    return Trace(plan).point(0, ("spec", *path))

@@ -1,0 +1,228 @@
+"""Diagnostics for violations in compiled objects, at the lines that caused them.
+
+Reads    a plan, the violations in its JobSet and PodGroups, and the admission phase that reports each.
+Returns  diagnostics; the field is known here, so its secrets are masked in the message. This module is imported only
+         if there are violations.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from trainc.base.kinds import JOBS_OF_JOBSET, JOBS_OF_PATCH, POD
+from trainc.base.records import NamedTuple
+from trainc.diagnostics import Diagnostic, ObjectId, Place, Related
+from trainc.emit.order import objects_of_a_job
+from trainc.kubernetes.trees import get
+from trainc.kubernetes.violations import OUT_OF_RANGE, REQUIRED, subject
+from trainc.provenance.tracing import Trace
+from trainc.source.messages import of_violation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trainc.diagnostics import Location, Path, Refused
+    from trainc.kubernetes.trees import Tree
+    from trainc.kubernetes.violations import Violation
+    from trainc.pipeline.plan import Plan
+
+NAME: Final = ("metadata", "name")
+"""Every object's name comes from the TrainJob name, so it needs no trace."""
+REFERENCE: Final = ("spec", "runtimeRef")
+"""The TrainJob field to which everything from the runtime is attributed."""
+WORDS: Final = {"containers": "container", "initContainers": "init container"}
+
+
+PlaceOrLocation = TypeVar("PlaceOrLocation", "Place", "Place | Location")
+
+
+class Missing(NamedTuple):
+    """A job or container that a patch names and the runtime lacks, so that the merge added it."""
+
+    path: Path
+    """The path of the added one in the JobSet."""
+    message: str
+    help: str
+
+
+def diagnose(plan: Plan) -> Iterator[Diagnostic]:
+    """Yield a diagnostic for each violation in the plan's objects, at the line that caused it, with related lines."""
+    trace = Trace(plan)
+    for refused in plan.refused:
+        position, tree = _compiled(trace, refused.object)
+        for violation in refused.violations:
+            yield _diagnosed(trace, refused, position, explained(plan, of_violation(violation, tree)))
+
+
+def _diagnosed(trace: Trace, refused: Refused, position: int, violation: Violation) -> Diagnostic:
+    plan = trace.plan
+    place, related = _places(trace, violation, position)
+    violation = _in_terms_of(place, violation)
+    if violation.part is not None:
+        value = get(plan.objects[0], violation.path)
+        pointed = partial(_pointed, value=value, part=violation.part)
+        place, related = pointed(place), tuple(found._replace(place=pointed(found.place)) for found in related)
+    return Diagnostic(
+        id=violation.rule,
+        severity="error",
+        stage=refused.stage,
+        message=violation.message,
+        help=(_request_hint(plan, violation, place) or violation.help) + _suffix_hint(plan),
+        object=refused.object,
+        field=violation.field,
+        place=place._replace(key=True) if violation.key and not related else place,
+        related=related,
+    )
+
+
+def _compiled(trace: Trace, wanted: ObjectId) -> tuple[int, Tree]:
+    """Return a compiled object and its position; the JobSet for an object that the cluster creates from it."""
+    made = objects_of_a_job(trace.steps[-1].after)
+    position = next((number for number, tree in enumerate(made) if ObjectId.of(tree) == wanted), 0)
+    return position, made[position]
+
+
+def _in_terms_of(place: Place, violation: Violation) -> Violation:
+    """Return the violation, reworded if the field at its place has another name or an empty value."""
+    written = place.in_text()
+    value = get(written.document.value, written.path)
+    if violation.rule == REQUIRED.id and value in ("", {}):
+        return violation._replace(
+            message=f"{place.field} is empty, so {violation.message}",
+            help=f"{violation.help}, or remove {place.written_path[-1]}",
+        )
+    theirs, own = subject(violation.path), subject(place.written_path)
+    if violation.rule == OUT_OF_RANGE.id and type(value) is int and violation.message.startswith(f"{theirs} must be "):
+        return violation._replace(message=own + violation.message.removeprefix(theirs))
+    return violation
+
+
+def _places(trace: Trace, violation: Violation, position: int) -> tuple[Place, tuple[Related, ...]]:
+    """Return the place and the related places of a violation. The TrainJob's own fields come before its runtime's."""
+    place, related = _point(trace, position, violation.path)
+    seen = [place, *(found.place for found in related)]
+    reference = trace.plan.job.at(*REFERENCE)
+    for label, path in violation.related:
+        other = trace.plan.job.at(*path) if path == NAME else trace.origin(0, path).place
+        if other in seen:
+            continue
+        seen.append(other)
+        if place == reference and other.document.identity == reference.document.identity:
+            place, related = other, tuple(found._replace(message="in the runtime") for found in related)
+        else:
+            related = (*related, Related(message=label, place=other))
+    return place, related
+
+
+def _pointed(place: PlaceOrLocation, value: object, part: tuple[int, int]) -> PlaceOrLocation:
+    """Return the place of the characters at fault if it has the violation's value, else the place itself."""
+    if isinstance(place, Place) and get(place.document.value, place.path) == value:
+        return place._replace(part=part)
+    return place
+
+
+def _suffix_hint(plan: Plan) -> str:
+    """Return the hint to remove the name suffix, if there is one: without it, the same job has no violation."""
+    if not plan.suffix:
+        return ""
+    option = plan.library.option_names.name_suffix_hash
+    return f"; or remove {option}, which makes names {len(plan.suffix)} characters longer"
+
+
+def _request_hint(plan: Plan, violation: Violation, place: Place) -> str:
+    """Return the hint for a TrainJob limit below the runtime's request, which stays unless the TrainJob sets one."""
+    if violation.rule != "request-above-limit" or place.path[-2:-1] != ("limits",):
+        return ""
+    name, limit = place.path[-1], get(plan.job.value, place.path)
+    return f"set the request, too: `requests: {{{name}: {limit}}}` beside limits; or raise the limit"
+
+
+def _point(trace: Trace, position: int, path: Path) -> tuple[Place, tuple[Related, ...]]:
+    return (trace.plan.job.at(*path), ()) if path == NAME else trace.point(position, path)
+
+
+def explained(plan: Plan, violation: Violation) -> Violation:
+    """Return the violation, reworded if its cause is a patch for a job or container that the runtime lacks.
+
+    The missing runtime job is the cause of every violation in a job that only a patch names. The missing runtime
+    container is the cause if a container that only a patch names has no image, because no patch can set an image.
+    """
+    if missing := _job(plan, violation.path):
+        return violation._replace(
+            path=missing.path,
+            key=False,
+            message=f"{missing.message}: {violation.message}",
+            help=missing.help,
+            related=(("in the new job", violation.path), *violation.related),
+        )
+    if violation.path[-1:] == ("image",) and violation.rule == "required":
+        missing = _container(plan, violation.path[:-1])
+        if missing:
+            return violation._replace(path=missing.path, message=missing.message, help=missing.help)
+    return violation
+
+
+def _job(plan: Plan, path: Path) -> Missing | None:
+    """Return the replicated job that a path leads into, if the runtime has no job of its name."""
+    if path[:2] != JOBS_OF_JOBSET or len(path) < 3:
+        return None
+    job = plan.jobs[int(path[2])]
+    if not isinstance(job, dict):
+        return None  # a patch of trainc.yaml can write any value
+    name, known = str(job.get("name")), _names(plan.runtime.spec.get("replicatedJobs"))
+    if name in known or not _is_of_patch(plan, name):
+        return None
+    return Missing(
+        path=(*path[:3], "name"),
+        message=f'the runtime has no job "{name}", so the {plan.job.patch_word} adds one',
+        help=_meant(name, known) or f"{plan.job.patch_word} a job of the runtime: {', '.join(known)}",
+    )
+
+
+def _is_of_patch(plan: Plan, job: str) -> bool:
+    """Return whether a patch of the TrainJob names a replicated job."""
+    return any(job in _names(get(patch, JOBS_OF_PATCH)) for patch in plan.job.patches)
+
+
+def _container(plan: Plan, path: Path) -> Missing | None:
+    """Return the container at a path, if a patch names it and the runtime's job has no container of its name."""
+    job, kind = str(plan.jobs[int(path[2])].get("name")), str(path[-2])
+    name = str(get(plan.spec, (*path[1:], "name")))
+    if not any(name in _containers(get(patch, JOBS_OF_PATCH[:-1]), job, kind) for patch in plan.job.patches):
+        return None
+    others = {key: _containers(plan.runtime.spec, job, key) for key in WORDS}
+    known = others.pop(kind)
+    if name in known:
+        return None
+    word, patch = WORDS[kind], plan.job.patch_word
+    ((other, theirs),) = others.items()
+    if name in theirs:
+        help = f"{patch} it under {other}: {name} is one of its {WORDS[other]}s"
+    elif near := _meant(name, known):
+        help = near
+    else:
+        existing = f"{patch} an existing one: {', '.join(known)}" if known else f"it has no {word}s"
+        help = f"{existing}; add a new one to the runtime, because {plan.job.a_patch} cannot set an image"
+    return Missing(
+        path=(*path, "name"),
+        message=f'the runtime\'s job "{job}" has no {word} "{name}", so the {patch} adds one without an image',
+        help=help,
+    )
+
+
+def _containers(spec: Tree | None, job: str, kind: str) -> list[str]:
+    """Return the names of the containers of one kind in a replicated job of a JobSetSpec."""
+    jobs = [each for each in get(spec, ("replicatedJobs",), []) if each.get("name") == job]
+    return [name for each in jobs for name in _names(get(each, (*POD, kind), []))]
+
+
+def _names(items: list[Tree] | None) -> list[str]:
+    return [str(item.get("name")) for item in items or ()]
+
+
+def _meant(name: str, known: list[str]) -> str:
+    from trainc.base.nearest import nearest
+
+    near = nearest(name, known)
+    return f"did you mean {near}?" if near else ""

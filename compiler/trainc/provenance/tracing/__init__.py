@@ -1,0 +1,309 @@
+"""Field provenance: the line of the TrainJob, patch, runtime or trainc.yaml that caused a field of a compiled object.
+
+Reads    a plan that has passed through the pipeline, and the path of a field.
+Returns  the field's origins, the last one first. The stages run again (`history`), and their patches are read
+         backwards. A field that the merge wrote is found by its path in the merged document, any other field by
+         experiment (`experiments`). The package is imported on demand.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from trainc.base.records import NamedTuple
+from trainc.diagnostics import Path, Place, Related
+from trainc.edits.environment import KEYS, described
+from trainc.edits.patching.names import ENVIRONMENTS, name_of
+from trainc.emit.order import objects_of_a_job
+from trainc.kubernetes.trees import get
+from trainc.provenance.tracing.correspondence import GONE, Correspondence, at, corresponding_path, leaves
+from trainc.provenance.tracing.experiments import Experiments, Written
+from trainc.provenance.tracing.history import replay
+from trainc.provenance.tracing.lineage import Lineage, after
+from trainc.provenance.tracing.patches import patch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trainc.diagnostics import Edit
+    from trainc.pipeline.plan import Plan
+    from trainc.provenance.tracing.history import StageRecord
+    from trainc.provenance.tracing.input_fields import Owner
+
+__all__ = ["OPTION", "Origin", "Trace", "edited_by", "maker", "reported_at", "runtime_of", "standing"]
+
+OPTION: Final = "an option of the command line"
+"""The source of a field that is in no document."""
+
+
+class Origin(NamedTuple):
+    """One write of a field."""
+
+    place: Place
+    """The input field that caused it; without one, the nearest enclosing field."""
+    by: str
+    """The source, for reports: the TrainJob; patch "acme.io/pools"; the torch framework, from spec.trainer.numNodes."""
+    stage: str
+    """The name of the stage in `trainc.pipeline.stages.STAGES`."""
+    value: Any
+    """The written value."""
+
+
+class _Source(NamedTuple):
+    """An input field that caused an output field."""
+
+    place: Place
+    value: Any
+    by: str
+    """The source, for reports."""
+    exact: bool = True
+    """Whether the value depends on it; if False, only the field's presence does."""
+
+
+class Trace:
+    """The provenance of one TrainJob's objects. A trace caches its results, so use one for all fields."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.steps = replay(self.plan)
+        objects = self.steps[-1].after
+        positions = {id(tree): position for position, tree in reversed(list(enumerate(objects)))}
+        self._positions = [positions[id(tree)] for tree in objects_of_a_job(objects)]
+        """The position in the last step of each object, in output order."""
+        self._lineages = [Lineage(0, ())]
+        """The lineage of the objects after each step."""
+        for number, step in enumerate(self.steps[1:], 1):
+            self._lineages.append(after(number, (), self._lineages[-1], step.before, step.after))
+        self._merges: dict[int | None, Correspondence] = {}
+        """The correspondence of the JobSet after a merge and the merged template."""
+        self._experiments = Experiments(self.plan)
+        self._enclosing: dict[tuple[int, Path], Place] = {}
+
+    def origin(self, index: int, path: Path) -> Origin:
+        """Return the last write of a field of the object at `index`; for a missing field, of its nearest parent."""
+        return next(self.origins(index, path))
+
+    def origins(self, index: int, path: Path) -> Iterator[Origin]:
+        """Yield every write of a field, the last one first; of a dropped empty value, the writes before it."""
+        last = len(self.steps) - 1
+        whole = (self._positions[index], *path)
+        if at(self.steps[last].after, whole) is GONE:
+            if dropped := self._dropped(whole):
+                last, whole = last - 1, dropped
+            while at(self.steps[last].after, whole) is GONE:
+                whole = whole[:-1]
+        for number, there in self._lineages[last].writes(whole):
+            yield self._origin(number, there)
+
+    def point(self, index: int, path: Path) -> tuple[Place, tuple[Related, ...]]:
+        """Return the place and related places of a diagnostic; for a runtime's field, the TrainJob's reference to it.
+
+        A mapping, a list or the parent of a missing field is placed where a document sets a part of it.
+        """
+        origins = list(self.origins(index, path))
+        whole = isinstance(origins[0].value, (dict, list))
+        origin = next((origin for origin in origins if whole and origin.stage == "override"), origins[0])
+        return reported_at(self.plan, origin.place)
+
+    def patched_at(self, path: Path) -> Place | None:
+        """Return the place in a patch of trainc.yaml that wrote or removed a field of the JobSet; None without one."""
+        for step in reversed(self.steps):
+            if step.edit is not None:
+                found = step.edit.source(path)
+                if isinstance(found, Place):
+                    return found
+                path = found
+        return None
+
+    def _dropped(self, path: Path) -> Path | None:
+        """Return the path, before the stage `store`, of an empty value that it dropped, as Go does on encoding.
+
+        Such a value is one of the TrainJob's own fields: the merge drops those of the runtime and the patches.
+        """
+        step, kept = self.steps[-1], path
+        while at(step.after, kept) is GONE:
+            kept = kept[:-1]
+        before = corresponding_path(step.after, kept, step.before) if step.stage == "store" and kept != path else None
+        whole = () if before is None else (*before, *path[len(kept) :])
+        return whole if whole and at(step.before, whole) is not GONE else None
+
+    def _origin(self, number: int, path: Path) -> Origin:
+        """Return the origin of the value that one step wrote at a path."""
+        step = self.steps[number]
+        value = at(step.after, path)
+        source = self._source(step, path, value)
+        if source is None:
+            kind = str(at(step.after, (path[0], "kind")))
+            return Origin(self._around(number, path), maker(self.plan, step.stage, kind), step.stage, value)
+        place = standing(source.place)
+        by = source.by
+        if not source.exact:
+            by = maker(self.plan, step.stage)
+        elif place != source.place:
+            by = f"a default of {by}"
+        elif str(source.value) != str(value) or (
+            step.stage == "framework" and not alike(place.written_path[-1:], path[-1:])
+        ):
+            by = f"{maker(self.plan, step.stage)}, from {place.field}"
+        return Origin(place, by, step.stage, value)
+
+    def _source(self, step: StageRecord, path: Path, value: Any) -> _Source | None:
+        """Return the input field from which a step derived the value at a path."""
+        if step.stage == "store":
+            return None  # its defaults depend on no field
+        if step.stage == "override":
+            return self._merged(step, path)
+        if step.edit is not None and (source := self._patched(step.edit, path, value)) is not None:
+            return source
+        if value and isinstance(value, (dict, list)):
+            return self._within(step, path, value)
+        cause = self._experiments.cause(Written(step.stage, path, step.after, value))
+        if cause is None:
+            return None
+        source = self._source_at(cause.field.owner, cause.field.path)
+        # Only the field's presence may depend on it, as with suspend, which is never false: then the value is a copy.
+        is_copy = isinstance(value, (bool, int, str)) and source.value == value and cause.field.path[-1:] == path[-1:]
+        if cause.to_value or is_copy:
+            return source
+        return source._replace(place=source.place._replace(key=True), exact=False)
+
+    def _patched(self, edit: Edit, path: Path, value: Any) -> _Source | None:
+        """Return the field of a patch of trainc.yaml that wrote a field of the JobSet; None if it wrote parts of it."""
+        found = edit.source(path[1:])
+        return _Source(found, value, name_of(found)) if isinstance(found, Place) else None
+
+    def _merged(self, step: StageRecord, path: Path) -> _Source | None:
+        """Return the same field in the merged template."""
+        owner: Owner = "runtime" if step.patch is None else "job"
+        base: Path = ("spec", "template")
+        if step.patch is not None:
+            base = ("spec", "runtimePatches", step.patch, "trainingRuntimeSpec", "template")
+        if step.patch not in self._merges:
+            template = get(getattr(self.plan, owner).value, base, {})
+            self._merges[step.patch] = Correspondence(step.after[0], template)
+        there = self._merges[step.patch].path(path[1:])
+        return None if there is None else self._source_at(owner, (*base, *there))
+
+    def _within(self, step: StageRecord, path: Path, value: Any) -> _Source | None:
+        """Return the source of the fields that a step wrote in a mapping or a list; of a copy, the original."""
+        before = corresponding_path(step.after, path, step.before)
+        operations = patch(GONE if before is None else at(step.before, before), value)
+        written = ((*o.path, *leaf) for o in operations if o.op != "remove" for leaf in leaves(o.value))
+        found = None
+        for leaf in written:
+            source = self._source(step, (*path, *leaf), at(value, leaf))
+            if source is not None and (found is None or source.exact):
+                found = source
+                if alike(source.place.path[-len(leaf) :], leaf):  # the whole mapping was copied
+                    place = source.place._replace(path=source.place.path[: -len(leaf)])
+                    found = source._replace(place=place, value=value)
+                if source.exact:
+                    break
+        return found
+
+    def _source_at(self, owner: Owner, path: Path) -> _Source:
+        """Return a field of the TrainJob, the runtime or the project as a source."""
+        if owner == "project":
+            project = self.plan.project
+            return _Source(project.at(*path), at(project.value, path), project.document.file)
+        if owner == "runtime":
+            runtime = self.plan.runtime
+            place = runtime.at(*path)
+            by = edited_by(place) or runtime_of(self.plan)
+            return _Source(place, at(runtime.value, path), by)
+        place = self.plan.job.at(*path)
+        if by := edited_by(place):
+            return _Source(place, at(self.plan.job.value, path), by)
+        by = f"the {self.plan.job.word}"
+        if path == ("metadata", "name") and place.document.edits:
+            from trainc.edits.transforming.faults import additions
+
+            settings = (described(setting.place, place.document) for _, setting in additions(place.document))
+            by = " and ".join(dict.fromkeys([by, *settings]))
+        if path == ("metadata", "namespace") and not is_written(place):
+            by = OPTION
+        if place.written_path[:2] == ("spec", "runtimePatches") and len(path) > 2:  # older dialects have other fields
+            by = f'patch "{get(self.plan.job.value, (*path[:3], "manager"))}"'
+        return _Source(place, at(self.plan.job.value, path), by)
+
+    def _around(self, number: int, path: Path) -> Place:
+        """Return the place for a field without an input field: the first source of the nearest enclosing one."""
+        outer = path[:-1]
+        if (number, outer) not in self._enclosing:
+            writes = reversed(list(self._lineages[number].writes(outer))) if path else ()
+            steps = ((self.steps[earlier], there) for earlier, there in writes)
+            sources = (self._source(step, there, at(step.after, there)) for step, there in steps)
+            source = next(filter(None, sources), None)
+            found = standing(source.place) if source else self._around(number, outer) if outer else self.plan.job.at()
+            self._enclosing[number, outer] = found
+        return self._enclosing[number, outer]
+
+
+def runtime_of(plan: Plan) -> str:
+    """Return the runtime as the source of a value, for reports; its own runtime is a part of the TrainJob."""
+    return f"the {plan.job.word}" if plan.job.own_runtime else f'runtime "{plan.runtime.id.name}"'
+
+
+def reported_at(plan: Plan, place: Place) -> tuple[Place, tuple[Related, ...]]:
+    """Return the place and the related places of a diagnostic about a field that was found at a place.
+
+    A fault in a runtime is shown at the TrainJob's reference to it, because the runtime also has other users; a value
+    that a setting wrote is shown at the setting, and that of a TrainJob's own runtime in the TrainJob.
+    """
+    if plan.is_of_runtime(place) and not edited_by(place):
+        return plan.job.at("spec", "runtimeRef"), (Related(message="the runtime", place=place),)
+    return place, ()
+
+
+def edited_by(place: Place) -> str:
+    """Return the source of a field of a document that the settings wrote; empty for the document's own field."""
+    if not place.document.edits:
+        return ""
+    written = place.in_text()
+    if written.document.text is place.document.text:
+        return ""
+    # A patch, in trainc.yaml or in its own file, has other fields.
+    steps = written.path[2:] if written.path[:1] == (ENVIRONMENTS,) else written.path
+    return described(written, place.document) if steps and steps[0] in KEYS else name_of(written)
+
+
+def maker(plan: Plan, stage: str, kind: str = "JobSet") -> str:
+    """Return the source of a stage's values that no input field sets; `kind` is the object's."""
+    if stage == "framework":
+        return f"the {plan.runtime.framework} framework"
+    if stage == "accelerate":
+        return f"the accelerators of {plan.project.document.file}"
+    if stage in ("deliver", "patch"):  # the stage `patch` only repeats rules of `deliver` after its patches
+        return OPTION
+    return f"a default of {kind}" if stage == "store" else "the controller"
+
+
+def alike(path: Path, other: Path) -> bool:
+    """Return whether two paths differ only in list indices."""
+    return len(path) == len(other) and all(
+        a == b or (isinstance(a, int) and isinstance(b, int)) for a, b in zip(path, other, strict=True)
+    )
+
+
+def is_written(place: Place) -> bool:
+    """Return whether the document's text contains the field; an option can set a namespace that the text lacks."""
+    from trainc.kubernetes.documents.positions import span
+
+    place = place.in_text()
+    path = (*place.document.within, *place.path)
+    return span(place.document.text, path, key=True) != span(place.document.text, path[:-1])
+
+
+def standing(place: Place) -> Place:
+    """Return the place, or the nearest enclosing place that the document and its text contain."""
+    while at(place.document.value, place.path) is GONE or not _is_in_text(place):
+        place = place._replace(path=place.path[:-1])
+    return place
+
+
+def _is_in_text(place: Place) -> bool:
+    """Return whether the text that set the value contains the field; a default is only in the stages' form."""
+    if not place.document.edits:
+        return True
+    found = place.in_text()
+    return at(found.document.value, found.path) is not GONE

@@ -1,0 +1,185 @@
+"""The correspondence between two manifests: the path of a field in another manifest, whose lists may differ.
+
+Reads    two JSON trees and a path in the first.
+Returns  the path in the second. List items correspond by Kubernetes' merge key. Of several items with the same key, the
+         first corresponds to the first, the second to the second. In lists of equal length, an item whose key changed
+         corresponds to the item at the same index.
+Source   Kubernetes 1.36 and JobSet 0.12: the merge keys of the lists in a JobSet; Trainer v2.3: runtimePatches.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from trainc.base.records import NamedTuple
+from trainc.kubernetes.trees import Memory
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trainc.kubernetes.trees import Path
+
+PATCHES: Final = "manager"
+"""The key of a TrainJob's patches."""
+KEYS: Final = ("mountPath", "devicePath", "containerPort", "topologyKey", "ip", "uid", PATCHES, "name", "type")
+"""The merge keys. `name` comes late: mounts, ports and owners can have a name, but are not merged by it."""
+GONE: Final[Any] = object()
+"""The value of a path that does not exist."""
+
+
+def at(tree: Any, path: Path) -> Any:
+    """Return the value at a path, or GONE."""
+    for step in path:
+        if tree.__class__ is dict:
+            tree = tree.get(step, GONE)
+        elif tree.__class__ is list and step.__class__ is int and 0 <= step < len(tree):
+            tree = tree[step]
+        else:
+            return GONE
+    return tree
+
+
+def inside(tree: Any, step: str | int) -> Any:
+    """Return a field or an item, or GONE."""
+    if tree.__class__ is dict:
+        return tree.get(step, GONE)
+    if tree.__class__ is list and step.__class__ is int and 0 <= step < len(tree):
+        return tree[step]
+    return GONE
+
+
+def corresponding_path(tree: Any, path: Path, other: Any) -> Path | None:
+    """Return the path in `other` of the value at `path` in `tree`; None if it has no corresponding value.
+
+    >>> corresponding_path({"env": [{"name": "A", "value": "1"}]}, ("env", 0, "value"),
+    ...             {"env": [{"name": "B", "value": "2"}, {"name": "A", "value": "3"}]})
+    ('env', 1, 'value')
+    """
+    return Correspondence(tree, other).path(path)
+
+
+class Correspondence:
+    """The corresponding paths of many fields of one manifest in another; their enclosing fields are matched once."""
+
+    def __init__(self, tree: Any, other: Any) -> None:
+        self._known: dict[Path, Match] = {}
+        self._root = Match(tree, (), other)
+
+    def path(self, path: Path) -> Path | None:
+        """Return the path in the other manifest of the value at a path; None if it has no corresponding value."""
+        found = self.match(path)
+        return None if found.there is GONE else found.path
+
+    def match(self, path: Path) -> Match:
+        """Return the match of the value at a path."""
+        return self._around(path[:-1]).below(path[-1]) if path else self._root
+
+    def _around(self, path: Path) -> Match:
+        """Return the match of a container, which is found once."""
+        found = self._known.get(path)
+        if found is None:
+            found = self.match(path)
+            if len(self._known) >= Memory.MOST:
+                self._known.clear()
+            self._known[path] = found
+        return found
+
+
+class Match(NamedTuple):
+    """A value and the corresponding one."""
+
+    here: Any
+    """The value, or GONE."""
+    path: Path
+    """The path of the corresponding value."""
+    there: Any
+    """The corresponding value, or GONE."""
+
+    def below(self, step: str | int) -> Match:
+        """Return the match of a field or an item."""
+        here, path, there = self
+        inner = inside(here, step)
+        if here is there:  # shared, as most subtrees of two runs of the stages
+            return Match(inner, (*path, step), inner)
+        found = same_step(here, step, there)
+        return Match(inner, (), GONE) if found is None else Match(inner, (*path, found), inside(there, found))
+
+
+def same_step(here: Any, step: str | int, there: Any) -> str | int | None:
+    """Return the key or the index in `there` of a field or an item of `here`."""
+    if isinstance(step, str):
+        return step
+    return same_item(here, step, there) if isinstance(there, list) else None
+
+
+def same_item(items: list[Any], index: int, others: list[Any]) -> int | None:
+    """Return the index in `others` of an item of `items`."""
+    here = _keys(items)
+    key = here.of[index]
+    if key is None:
+        return index if index < len(others) else None
+    if index < len(others) and len(here.indices[key]) == 1 and _key(others[index]) == key:  # nothing has moved
+        return index
+    there = _keys(others)
+    same, earlier = there.indices.get(key, ()), here.earlier[index]
+    if earlier < len(same):
+        return same[earlier]
+    renamed = len(items) == len(others) and there.of[index] not in here.indices
+    return index if renamed else None
+
+
+def same_items(items: list[Any], others: list[Any]) -> list[int | None]:
+    """Return the index in `others` of each item of `items`."""
+    if _keys(items).of == _keys(others).of:
+        return list(range(len(items)))
+    return [same_item(items, index, others) for index in range(len(items))]
+
+
+def leaves(tree: Any, path: Path = ()) -> Iterator[Path]:
+    """Yield the paths of all scalars and of all empty mappings and lists."""
+    if not tree or not isinstance(tree, (dict, list)):
+        yield path
+        return
+    for step, value in tree.items() if isinstance(tree, dict) else enumerate(tree):
+        yield from leaves(value, (*path, step))
+
+
+class _Keys(NamedTuple):
+    """The merge keys of a list's items."""
+
+    items: list[Any]
+    """The list, which is kept alive: its keys are found by its identity."""
+    of: list[tuple[str, Any] | None]
+    """The key of each item."""
+    indices: dict[tuple[str, Any] | None, list[int]]
+    """The indices of the items with a key."""
+    earlier: list[int]
+    """The number of items with the same key before each item."""
+
+
+_KNOWN: Final = Memory()
+
+
+def _keys(items: list[Any]) -> _Keys:
+    """Return the keys of a list, which are computed once: reports look up each of its items."""
+    found: _Keys | None = _KNOWN.get(id(items))
+    if found is None:
+        of = list(map(_key, items))
+        indices: dict[tuple[str, Any] | None, list[int]] = {}
+        earlier = []
+        for index, key in enumerate(of):
+            same = indices.setdefault(key, [])
+            earlier.append(len(same))
+            same.append(index)
+        found = _KNOWN.keep(id(items), _Keys(items, of, indices, earlier))
+    return found
+
+
+def _key(item: Any) -> tuple[str, Any] | None:
+    """Return the merge key of an item and its value; a value that is a list or a mapping as text."""
+    if isinstance(item, dict):
+        for key in KEYS:
+            if key in item:
+                value = item[key]
+                return key, repr(value) if isinstance(value, (dict, list)) else value
+    return None

@@ -1,0 +1,114 @@
+"""History: a TrainJob's stages run again, with its objects before and after each.
+
+Reads    a plan that has passed through the pipeline: its TrainJob, its runtime, its objects.
+Returns  the steps. The stage `override` has one step for each document that it merges: the runtime, then each patch.
+         The stage `patch` has one step for each patch of trainc.yaml.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from trainc.base.records import NamedTuple
+from trainc.kubernetes.gotypes import typed
+from trainc.kubernetes.trees import Tree, get, put
+from trainc.pipeline.objects import Runtime
+from trainc.pipeline.passes.admit import admit
+from trainc.pipeline.passes.override import override
+from trainc.pipeline.passes.patch import completed, each
+from trainc.pipeline.passes.patch import patch as patch_stage
+from trainc.pipeline.passes.store import jobset, store
+from trainc.pipeline.plan import Plan
+from trainc.pipeline.stages import STAGES
+from trainc.provenance.tracing.patches import Operation, patch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from trainc.diagnostics import Edit
+
+MAKERS: Final[tuple[Callable[[Plan], Plan], ...]] = tuple(
+    stage for stage in STAGES[STAGES.index(override) : STAGES.index(store)] if stage is not admit
+)
+"""The stages that create the objects; the earlier ones prepare the TrainJob and the runtime."""
+
+
+class StageRecord(NamedTuple):
+    """The objects before and after one stage or patch: the JobSet first, then the others in creation order."""
+
+    stage: str
+    before: list[Tree]
+    after: list[Tree]
+    patch: int | None = None
+    """The index of the TrainJob's patch; None for the runtime and for other stages."""
+    edit: Edit | None = None
+    """The edit by a patch of trainc.yaml, of the JobSet; None for other stages."""
+
+    def operations(self) -> Iterator[Operation]:
+        """Return the step as a patch to the list of objects."""
+        return patch(self.before, self.after)
+
+
+def replay(plan: Plan) -> tuple[StageRecord, ...]:
+    """Return all steps in order; before the first one there is no object."""
+    steps = [StageRecord("conform", [], objects(fresh(plan)))]
+
+    def add(name: str, after: list[Tree], **more: Any) -> None:
+        steps.append(StageRecord(name, steps[-1].after, after, **more))
+
+    for count in range(len(plan.job.patches) + 1):
+        now = override(fresh(plan, job=put(plan.job.value, ("spec", "runtimePatches"), plan.job.patches[:count])))
+        add("override", objects(now), patch=count - 1 if count else None)
+    now = now._replace(job=plan.job)
+    for stage in MAKERS[1:]:
+        if stage is patch_stage and now.patches is not None:
+            for patched, edit in each(now):
+                now = patched
+                add(stage.__name__, objects(now), edit=edit)
+            now = completed(now)
+        else:
+            now = stage(now)
+        add(stage.__name__, objects(now))
+    if plan.objects:
+        add("store", list(plan.objects))
+    return tuple(steps)
+
+
+def fresh(plan: Plan, *, job: Tree | None = None, runtime: Tree | None = None, project: Tree | None = None) -> Plan:
+    """Return the plan as it was after its runtime was found; a given TrainJob, runtime or project replaces its own."""
+    of_job, of_runtime = plan.job, plan.runtime
+    if job is not None:
+        of_job = of_job._replace(value=job)
+    if runtime is not None:
+        spec = typed(get(runtime, ("spec", "template", "spec"), {}))
+        of_runtime = Runtime.of(of_runtime.document, runtime, spec, of_runtime.level)
+    of_project = plan.project if project is None else plan.project._replace(value=project)
+    return Plan(
+        job=of_job,
+        library=plan.library,
+        runtime=of_runtime,
+        project=of_project,
+        delivery=plan.delivery,
+        patches=plan.patches,
+        suffix=plan.suffix,
+    )
+
+
+def making(plan: Plan) -> Iterator[tuple[str, Plan]]:
+    """Yield each stage that creates objects, with the plan after it; the plan is from `fresh`."""
+    yield "conform", plan
+    for make in MAKERS:
+        plan = make(plan)
+        yield make.__name__, plan
+
+
+def remade(plan: Plan) -> Plan:
+    """Return a plan from `fresh` with its objects, without checks."""
+    for make in MAKERS:
+        plan = make(plan)
+    return store(plan)
+
+
+def objects(plan: Plan) -> list[Tree]:
+    """Return the objects of a plan between two stages."""
+    return [jobset(plan), *plan.others]

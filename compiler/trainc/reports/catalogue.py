@@ -1,0 +1,66 @@
+"""The catalogue of every id that trainc can report, with its page.
+
+Reads    the generated index of ids (`trainc.base.ids`), the declarations in the modules that it names, and
+         diagnostics/<id>.md.
+Returns  declarations, and pages as text. `validate --explain`, docs/diagnostics.md, the SARIF report and the tests use
+         it; no stage imports it.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
+
+from trainc.base.data import data_path
+from trainc.base.declarations import Declaration
+from trainc.base.ids import DECLARED_IN
+from trainc.pipeline.checks import Check
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from trainc.base.declarations import Phase
+
+BY: Final[dict[Phase, str]] = {
+    "read": "kubectl or the API server, when it parses the text",
+    "schema": "the API server, from the kind's schema",
+    "runtime": "Trainer's runtime webhook",
+    "trainjob": "Trainer's TrainJob webhook",
+    "build": "the Trainer controller, after the TrainJob is stored",
+    "jobset-schema": "the API server, from JobSet's schema, when the controller creates the JobSet",
+    "jobset": "JobSet's webhook, when the controller creates the JobSet",
+    "queue": "Kueue, in the condition QuotaReserved of the JobSet's Workload",
+    "job": "the API server, when JobSet creates the Jobs",
+    "lint": "trainc only: the cluster accepts it",
+}
+"""The component that reports a fault, by admission phase."""
+
+
+def entry(id: str) -> Declaration:
+    """Return the declaration of an id. Raise KeyError if there is none."""
+    return declarations(import_module(DECLARED_IN[id]))[id]
+
+
+def declarations(module: ModuleType) -> dict[str, Declaration]:
+    """Return the declarations of a module and of its checks by id, including imported ones."""
+    values = (value.declared if isinstance(value, Check) else value for value in vars(module).values())
+    return {value.id: value for value in values if isinstance(value, Declaration)}
+
+
+def by(declared: Declaration) -> str:
+    """Return the component that reports the fault."""
+    return "trainc only" if declared.own else BY[declared.phases[0]]
+
+
+def page(id: str) -> str:
+    """Return the Markdown page of an id. Raise OSError if there is none."""
+    with open(data_path("diagnostics", f"{id}.md"), encoding="utf-8") as file:
+        return file.read()
+
+
+def explained(declared: Declaration) -> str:
+    """Return a declaration and its page, for a terminal."""
+    first, *others = declared.phases
+    stage = f"stage: {first}" + (f" (or {', '.join(others)})" if others else "")
+    heading = f"{declared.severity}[{declared.id}]: {declared.title}\nreported by {by(declared)}\n{stage}\n"
+    return f"{heading}\n{page(declared.id)}"

@@ -1,0 +1,71 @@
+"""The recipes of CONTRIBUTING.md are complete: every leaf has every step, and a forgotten step is reported.
+
+One step at a time is left out. The steps are files, rows and texts (`steps`); other tests cover what a
+leaf does.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from contracts import test_schemas
+from contracts.recipes import RECIPES, Recipe
+from contracts.steps import Step, Tree
+
+from trainc.pipeline.checks import cel
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "CONTRIBUTING.md").read_text()
+TEXTS = {
+    title: re.sub(r"\s+", " ", text)
+    for title, text in re.findall(
+        r"^\*\*(.+?)\*\*(.*?)(?=^\*\*|^## )", PAGE.partition("\n## Recipes\n")[2], re.M | re.S
+    )
+}
+"""The recipes by title."""
+each_step = pytest.mark.parametrize(
+    ("recipe", "step"),
+    [pytest.param(recipe, step, id=f"{recipe.title}: {step.named[0]}") for recipe in RECIPES for step in recipe.steps],
+)
+
+
+EVERY_ID = next(recipe for recipe in RECIPES if recipe.title == "A diagnostic that no check yields")
+"""The recipe whose leaves include the pages without a declaration."""
+
+
+@pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.title)
+def test_every_leaf_has_every_step(recipe: Recipe) -> None:
+    tree = Tree(ROOT)
+    assert recipe.leaves(tree)
+    assert recipe.missing(tree) == []
+
+
+@each_step
+def test_a_forgotten_step_is_reported(recipe: Recipe, step: Step) -> None:
+    leaf, tree = recipe.steps[step], Tree(ROOT)
+    assert step.done(tree, leaf)
+    changed = Tree(ROOT, step.undo(tree, leaf))
+    assert [line for each in (recipe, EVERY_ID) for line in each.missing(changed)]
+
+
+@each_step
+def test_the_recipe_names_the_step(recipe: Recipe, step: Step) -> None:
+    text = TEXTS[recipe.title] + (TEXTS["A check"] if " of a check" in TEXTS[recipe.title] else "")
+    names = [name.replace("{}", recipe.placeholder) for name in step.named]
+    assert [name for name in names if name.removeprefix("compiler/trainc/") not in text] == []
+
+
+def test_every_recipe_is_here() -> None:
+    assert sorted(TEXTS) == sorted(recipe.title for recipe in RECIPES)
+
+
+@pytest.mark.parametrize("kind", cel.RULES)
+def test_a_forgotten_crd_rule_is_reported(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for rule in cel.RULES[kind]:
+        others = tuple(other for other in cel.RULES[kind] if other is not rule)
+        monkeypatch.setattr(cel, "RULES", cel.RULES | {kind: others})
+        with pytest.raises(AssertionError):
+            test_schemas.test_every_creation_rule_is_implemented(kind)
+        monkeypatch.undo()

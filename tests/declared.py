@@ -1,0 +1,10 @@
+"""Every declaration of a diagnostic, by its id."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from trainc.base.ids import DECLARED_IN
+from trainc.reports.catalogue import entry
+
+ENTRIES: Final = {id: entry(id) for id in DECLARED_IN}

@@ -1,0 +1,49 @@
+"""Lint rules for gangs and queues: inputs with and without findings. test_gang.py and test_kueue.py have more cases."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from linting import container, fires, replicated, runtime, silent, trainjob, warnings
+
+from trainc.compilation import Options
+
+GANG: dict[str, Any] = {"coscheduling": {}}
+QUEUE = {"kueue.x-k8s.io/queue-name": "q"}
+ELASTIC = "kueue.x-k8s.io/elastic-job"
+SELECTED = replicated(pod={"nodeSelector": {"pool": "a"}})
+FETCH = replicated(container(resources={}), name="fetch")
+WAITING = {**replicated(), "dependsOn": [{"name": "fetch", "status": "Complete"}]}
+
+
+@pytest.mark.parametrize(
+    ("documents", "rules"),
+    [
+        fires("no-gang", runtime(), trainjob(numNodes=2), id="two nodes"),
+        silent("no-gang", runtime(), trainjob(numNodes=1), id="one node"),
+        silent("no-gang", runtime(gang=GANG), trainjob(numNodes=2), id="a gang"),
+        silent("no-gang", runtime(policy={}), trainjob(numNodes=2), id="independent nodes"),
+        fires(
+            "gang-asks-for-nothing", runtime(replicated(container(resources={})), gang=GANG), trainjob(), id="no cpu"
+        ),
+        silent("gang-asks-for-nothing", runtime(gang=GANG), trainjob(), id="a request"),
+        fires(
+            "gang-waits-for-itself", runtime(replicated(name="fetch"), WAITING, gang=GANG), trainjob(), id="dependsOn"
+        ),
+        silent(
+            "gang-waits-for-itself", runtime(replicated(name="fetch"), replicated(), gang=GANG), trainjob(), id="both"
+        ),
+        fires("queue-placement", runtime(SELECTED), trainjob(labels=QUEUE), id="a node selector"),
+        silent("queue-placement", runtime(SELECTED), trainjob(), id="no queue"),
+        fires("queue-no-requests", runtime(replicated(), FETCH), trainjob(labels=QUEUE), id="no requests"),
+        silent("queue-no-requests", runtime(replicated(), FETCH), trainjob(), id="no queue"),
+        fires("suspended-with-queue", runtime(), trainjob(labels=QUEUE, suspend=True), id="suspended"),
+        silent("suspended-with-queue", runtime(), trainjob(suspend=True), id="no queue"),
+        fires("elastic-jobset", runtime(), trainjob(annotations={ELASTIC: "true"}), id="elastic"),
+        silent("elastic-jobset", runtime(), trainjob(annotations={ELASTIC: "false"}), id="not elastic"),
+    ],
+)
+def test_a_rule(tmp_path: Path, documents: tuple[Any, ...], rules: list[str]) -> None:
+    assert [d.id for d in warnings(tmp_path, *documents, options=Options(all_rules=True))] == rules
